@@ -50,10 +50,14 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
-bool op_allows_attr(Opcode code, AttrId id) { return find_listed(code, id) != NULL; }
+bool op_allows_attr(Opcode code, AttrId id) {
+    bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
+    return find_listed(code, id) != NULL || (id == AT_HELD && spread);
+}
 
 bool kernel_allows_attr(AttrId id) {
-    return id == AT_WARPS || id == AT_STAGES || id == AT_FORM || id == AT_THREADS || id == AT_SHARED || id == AT_BLOCKS;
+    return id == AT_WARPS || id == AT_STAGES || id == AT_FORM || id == AT_THREADS || id == AT_SHARED ||
+           id == AT_BLOCKS || id == AT_LEAN;
 }
 
 bool op_attr_is_positional(Opcode code, AttrId id) {

@@ -262,6 +262,24 @@ static bool read_sample(const char *path, Sample *s) {
     return true;
 }
 
+static void add_sample(Sample s) {
+    int door = door_of(s.name, s.text);
+    if (sample_count[door] < MOST_SAMPLES) samples[door][sample_count[door]++] = s;
+}
+
+/* Of a golden file of passes the kernels, each by itself: the input, and what was made of it, in its form. */
+static void add_sections(const Sample *file) {
+    int number = 0;
+    for (const char *at = file->text; (at = strstr(at, "\nkernel @"));) {
+        const char *end = strstr(++at, "\n---- ");
+        Sample s = {.size = end ? (size_t)(end - at) + 1 : strlen(at), .text = calloc(1, ROOM)};
+        snprintf(s.name, sizeof s.name, "%.400s.%d.ir", file->name, number++);
+        memcpy(s.text, at, s.size);
+        add_sample(s);
+        at += s.size - 1;
+    }
+}
+
 static void add_folder(const char *folder) {
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -269,8 +287,10 @@ static void add_folder(const char *folder) {
         Sample s = {0};
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (entry->d_name[0] == '.' || !strchr(entry->d_name, '.') || !read_sample(path, &s)) continue;
-        int door = door_of(s.name, s.text);
-        if (sample_count[door] < MOST_SAMPLES) samples[door][sample_count[door]++] = s;
+        if (strncmp(s.text, "---- ", 5) == 0)
+            add_sections(&s);
+        else
+            add_sample(s);
     }
     if (dir) closedir(dir);
 }

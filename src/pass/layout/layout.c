@@ -577,6 +577,13 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
     }
 }
 
+static void remove_all_dead(PassContext *cx, Kernel *k) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
+    }
+}
+
 /* --- rings --- */
 const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field) {
     const Type *type = ir_type(k, ring);
@@ -609,12 +616,12 @@ static void set_views(Op *op, void *user) {
     lay_set(st, view, lay_in_shared(st, *layout_field(st->k, ring, op_text(op, AT_FIELD))));
 }
 
-/* A kernel that arrives in layout form keeps its layouts; they are checked. */
+/* A kernel that arrives in layout form keeps its layouts; they are checked. Dead values are not for emitters here either. */
 static void check_written(PassContext *cx, Kernel *k) {
-    if (cx->machine->has_threads)
-        layout_check(cx, k);
-    else
+    if (!cx->machine->has_threads)
         diag_emit(k->module->diag, DIAG_LAYOUT_NO_THREADS, k->range, k->name, cx->machine->name);
+    else if (layout_check(cx, k))
+        remove_all_dead(cx, k);
 }
 
 bool pass_layout(PassContext *cx, Kernel *k) {
@@ -633,12 +640,12 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
     if (!st.failed) place_region(&st, k->body);
     if (st.failed) return false;
-    for (bool changed = true; changed;) {
-        changed = false;
-        remove_dead(k, k->body, ir_count_uses(k, cx->scratch), &changed);
-    }
+    remove_all_dead(cx, k);
     ir_walk(k->body, set_fields, &st);
     ir_walk(k->body, set_views, &st);
+    st.facts = facts_new(k, false);
+    access_decide(&st);
+    hold_decide(&st);
     kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});
     k->form = FORM_LAYOUT;
     return true;

@@ -32,6 +32,20 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
+/* How an access to a box moves it, as the pass has written it to the op. */
+typedef struct Access {
+    int along;  /* dimension of the tile that vectors run along; -1: element by element, bounds and all */
+    int vector; /* elements of one */
+    bool whole; /* each is inside the tensor or outside, never both */
+} Access;
+Access access_of(const Op *access);
+/* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
+Word layout_put_mover(const Kernel *k, const Op *put);
+/* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
+ConvertPlan convert_plan(const Kernel *k, const Op *convert);
+int convert_bytes(const Type *type); /* of an element on its way */
+/* The function of two words of pairs that does an elementwise op on `held=pairs`: "add"; NULL: there is none. */
+const char *layout_pair_function(const Kernel *k, const Op *op);
 /* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
 int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 

@@ -9,6 +9,8 @@
 
 typedef struct Check {
     LayoutState st; /* facts without wishes, role and warps where the walk stands */
+    const int *uses;
+    bool flat;
     bool good;
 } Check;
 
@@ -115,6 +117,22 @@ static void check_shape(Check *c, const Op *op) {
 }
 
 /* --- memory and rings --- */
+/* Vectors only as far as they are known to be possible. */
+static void check_access(Check *c, const Op *op) {
+    Access best = access_best(&c->st.facts, op), a = access_of(op);
+    const Layout *layout = layout_at(c, op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1));
+    bool loose = op_attr(op, AT_BATCH);
+    if (loose) best.vector = layout ? layout_loose(&c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
+    bool fits = a.vector <= best.vector && !(a.vector & (a.vector - 1)) && (!loose || a.vector == best.vector) &&
+                (a.along == best.along || (a.along < 0 && a.vector == 1)) && (a.along < 0 || !a.whole || best.whole);
+    if (!fits)
+        complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
+                 best.vector, best.whole ? "" : ", some of them partly outside");
+    if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
+        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op)))
+        complain(c, op, "threads cannot copy this straight into a slot of a ring that runs ahead on the same threads");
+}
+
 static void check_load(Check *c, const Op *op) {
     const Layout *layout = layout_at(c, op->results[0]);
     bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
@@ -123,6 +141,7 @@ static void check_load(Check *c, const Op *op) {
                    !tma_may_load(&c->st, op, &tile) || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot bring this into a field of a ring");
     if (!by_tma && layout) want_operands(c, op, map_of(c, op, op->results[0]));
+    if (!by_tma && c->good) check_access(c, op);
 }
 
 static void check_get(Check *c, const Op *op) {
@@ -146,6 +165,7 @@ static void check_store(Check *c, const Op *op) {
         (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot store this: only a field of a ring that has no other use");
     if (by_tma || !c->good) return;
+    if (op->code == OP_TSTORE && (!layout || layout->home == HOME_REGISTERS)) check_access(c, op);
     bool pointers = op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS;
     Ref anchor = pointers ? op->operands[0] : value;
     if (!lay_is_tile(c->st.k, anchor)) return;
@@ -209,6 +229,10 @@ static void check_convert(Check *c, const Op *op) {
     else if (from->home == HOME_REGISTERS)
         map_of(c, op, op->operands[0]);
     if (c->good && to->home == HOME_REGISTERS) map_of(c, op, op->results[0]);
+    Word best = c->good ? access_best_via(c->st.k, op) : WORD_NONE, via = op_word(op, AT_VIA, WORD_NONE);
+    if (via != best && !(best && via == VIA_SHARED))
+        complain(c, op, "it goes via %s%s", best ? word_info[best].text : "nothing but its two homes",
+                 best && best != VIA_SHARED ? ", or via shared" : "");
 }
 
 /* --- moves --- */
@@ -344,12 +368,26 @@ static void check_op(Check *c, const Op *op) {
 }
 
 static void check_region(Check *c, const Region *region) {
-    for (const Op *op = region->first; op && c->good; op = op->next) check_op(c, op);
+    for (const Op *op = region->first; op && c->good; op = op->next) {
+        check_op(c, op);
+        if (!c->good) return;
+        if (op_attr(op, AT_HELD) && !c->flat) complain(c, op, "`held` is for kernels without roles");
+        if (!hold_is_right(c->st.k, op))
+            complain(c, op, "tiles that are held in pairs are loaded, added and stored so");
+    }
 }
 
 bool layout_check(PassContext *cx, Kernel *k) {
     Check c = {.st = {.cx = cx, .k = k, .facts = facts_new(k, false)}, .good = true};
     c.st.warps = layout_group(cx, k, NULL).warps;
+    c.uses = ir_count_uses(k, cx->scratch);
+    c.flat = true;
+    for (const Op *op = k->body->first; op; op = op->next) c.flat &= op->code != OP_TASKS;
     check_region(&c, k->body);
+    if (c.good && kernel_int(k, AT_LEAN, 0) && !hold_may_be_lean(k)) {
+        diag_emit(k->module->diag, DIAG_IR_INVALID, k->range, k->name,
+                  "`lean` is for kernels of loads, stores, elementwise ops and sums in one layout");
+        return false;
+    }
     return c.good;
 }

@@ -4,6 +4,8 @@
  *   layout_moves.c   ops that move elements of a tile or combine along an axis
  *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
+ *   layout_access.c  vectors and copies of the others, ways of conversions
+ *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text
  *
  * lay_natural says where a value would like to live; lay_want gives a value in a layout, making a
@@ -72,6 +74,18 @@ bool tma_place_store(LayoutState *st, const Op *get);
 bool moves_is(const LayoutState *st, const Op *op);
 const Layout *moves_natural(LayoutState *st, const Op *op, int index);
 void moves_place(LayoutState *st, Op *op);
+
+/* --- layout_access.c: how boxes and conversions are moved --- */
+/* The best that is known to be possible; may threads copy the load straight into a slot of its ring? */
+Access access_best(Facts *f, const Op *access);
+bool access_may_copy(LayoutState *st, const int *uses, const Op *load);
+Word access_best_via(const Kernel *k, const Op *convert); /* WORD_NONE: to or from shared memory */
+void access_decide(LayoutState *st);                      /* writes it to all of them; facts without wishes */
+
+/* --- layout_hold.c: how flat kernels hold tiles --- */
+bool hold_may_be_lean(const Kernel *k);
+bool hold_is_right(const Kernel *k, const Op *op); /* what the op reads and makes is held as it can be */
+void hold_decide(LayoutState *st);
 
 /* --- layout_check.c --- */
 /* Of a kernel in layout form: is every value where its users look for it? Says what is wrong. */

@@ -49,7 +49,7 @@ static bool refuse(const Schedule *s) {
     return false;
 }
 
-static Op *find_tasks(const Kernel *k) {
+Op *schedule_tasks(const Kernel *k) {
     Op *op = k->body->first;
     while (op && op->code != OP_TASKS) op = op->next;
     return op;
@@ -102,13 +102,17 @@ static bool plan(Schedule *s) {
 }
 
 bool pass_schedule(PassContext *cx, Kernel *k) {
-    if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
+    if (!cx->machine->has_threads) return false;
+    if (k->form >= FORM_SCHEDULE) {
+        schedule_check(cx, k);
+        return false;
+    }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
-        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = find_tasks(k)};
+        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
         if (!k->module->diag->errors) plan(&s);
     }
     k->form = FORM_SCHEDULE;

@@ -13,6 +13,7 @@
  *   schedule_cluster.c  pairs of blocks that load for each other
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_check.c    does a schedule that came as text hold?
  *   scratch.c           how much an op needs while it runs
  *
  * A decision is written to the op that it is about, as an attribute (attrs.def); the emitter reads those and decides
@@ -28,6 +29,7 @@ typedef struct RingSchedule {
     Op *op;
     const Op *from, *to; /* roles */
     int slots, hold;
+    int wanted; /* slots, if all fit */
     int64_t at, bytes; /* of a slot */
     int64_t field_at[MAX_RING_FIELDS];
     SharedTile field[MAX_RING_FIELDS];
@@ -57,6 +59,7 @@ typedef struct Schedule {
     const char *why;
 } Schedule;
 
+Op *schedule_tasks(const Kernel *k);                     /* NULL: it is flat */
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
 bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live in shared memory? */
 const Op *schedule_role(const Op *op);                   /* in which it stands; NULL: none */
@@ -71,20 +74,29 @@ bool schedule_follow(Kernel *k, Op *tasks);
 
 /* --- schedule_turn.c --- */
 void schedule_turn(Schedule *s);
+bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written right? Else false (schedule_fail) */
 
 /* --- schedule_dot.c --- */
 void schedule_dot(Schedule *s);
+bool schedule_dot_holds(Schedule *s, const Op *cast);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
 /* --- schedule_flight.c --- */
 void schedule_flight(Schedule *s); /* when the rings have their slots */
+bool schedule_flight_holds(Schedule *s, const Op *loop);
 
 /* --- schedule_skew.c --- */
-bool schedule_skew(Schedule *s); /* the same; false with a message: a role cannot run ahead in the other's loops */
+bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */
+bool schedule_skew_holds(Schedule *s);
 
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);
+bool schedule_loose_holds(Schedule *s, const Op *op);
+
+/* --- schedule_check.c --- */
+/* Of a kernel in scheduled form: false with a message. */
+bool schedule_check(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);

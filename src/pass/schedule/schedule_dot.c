@@ -44,3 +44,7 @@ static void plan_cast(Op *op, void *user) {
 }
 
 void schedule_dot(Schedule *s) { ir_walk(s->k->body, plan_cast, s); }
+
+bool schedule_dot_holds(Schedule *s, const Op *cast) {
+    return can_pack(s, cast) || schedule_fail(s, cast, "no dot alone takes it from registers as its left operand");
+}

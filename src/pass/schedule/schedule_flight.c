@@ -50,3 +50,15 @@ static void plan_loop(Op *loop, void *user) {
 }
 
 void schedule_flight(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }
+
+bool schedule_flight_holds(Schedule *s, const Op *loop) {
+    Op *dot, *release;
+    bool late = can_come_late(s, loop, &dot, &release) && op_flag(dot, AT_FLIGHT) && op_attr(release, AT_BEHIND);
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if ((op_attr(op, AT_BEHIND) && !(late && op == release)) || (op_attr(op, AT_FLIGHT) && !(late && op == dot)))
+            return schedule_fail(
+                s, op,
+                "a product stays in flight with the release of its only slot behind it, in a loop that "
+                "sums nothing else, of a ring whose items may be held twice");
+    return true;
+}

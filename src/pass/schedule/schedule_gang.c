@@ -7,7 +7,7 @@
 
 static bool loads_by_tma(const Kernel *k, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && !schedule_in_shared(k, op_operand(op, 1))) return false;
+        if (op->code == OP_PUT && layout_put_mover(k, op) != MOVER_TMA) return false;
         for (int i = 0; i < op->region_count; i++)
             if (!loads_by_tma(k, op->regions[i])) return false;
     }

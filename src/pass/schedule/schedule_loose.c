@@ -59,6 +59,8 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > LOOSE_AT_ONCE) break;
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
+        op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = 16 / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
+        op_drop(op, AT_WHOLE);
     }
 }
 
@@ -110,13 +112,17 @@ static int64_t least_ring_bytes(const Schedule *s) {
     return bytes;
 }
 
-static void plan_ahead(Schedule *s, Op *loop) {
+static bool may_copy_ahead(const Schedule *s, const Op *loop) {
     const Op *role = schedule_role(loop);
+    int64_t step = 0;
+    return role && !op_attr(role, AT_ON) && strcmp(op_text(role, AT_FIELD), "load") == 0 &&
+           ir_const_int(s->k, loop->operands[2], &step) && step == 1;
+}
+
+static void plan_ahead(Schedule *s, Op *loop) {
     const Region *body = loop->regions[0];
-    int64_t step = 0, bytes = 0;
-    if (!role || op_attr(role, AT_ON) || strcmp(op_text(role, AT_FIELD), "load") != 0 ||
-        !ir_const_int(s->k, loop->operands[2], &step) || step != 1)
-        return;
+    int64_t bytes = 0;
+    if (!may_copy_ahead(s, loop)) return;
     for (const Op *op = body->first; op; op = op->next)
         if (can_come_ahead(s, op, body)) bytes += words_of(s, op);
     if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
@@ -144,4 +150,63 @@ static void plan_op(Op *op, void *user) {
 void schedule_loose(Schedule *s) {
     Batches b = {s, 0};
     ir_walk(s->k->body, plan_op, &b);
+}
+
+/* --- what is written --- */
+/* Does the load come with the first of its batch? */
+static bool is_in_batch(Schedule *s, const Op *load) {
+    int64_t batch = op_int(load, AT_BATCH, 0);
+    const Op *first = load;
+    int held = 0;
+    for (const Op *op = load->previous; op; op = op->previous)
+        if (op_int(op, AT_BATCH, 0) == batch) first = op;
+    for (const Op *op = first; op != load->next; op = op->next) {
+        if (!passes(s->k, op)) return false;
+        if (op_int(op, AT_BATCH, 0) == batch) held += schedule_layout(s->k, op->results[0])->registers;
+    }
+    return is_ready(s->k, load, first) && (first == load || held <= LOOSE_AT_ONCE);
+}
+
+/* Do the words lie in the slot of their loop, apart from those of the loads before? */
+static bool have_room(Schedule *s, const Op *load) {
+    const Op *loop = load->parent->owner;
+    int64_t at = op_int(load, AT_WORDS, 0), end = at + words_of(s, load);
+    int64_t slots = op_int(loop, AT_AHEAD, 0) + 1, bytes = op_int(loop, AT_BYTES, 0);
+    if (at % LOOSE_WORD || bytes % (slots * LOOSE_WORD) || end > bytes / slots) return false;
+    for (const Op *op = load->parent->first; op != load; op = op->next) {
+        int64_t other = op_int(op, AT_WORDS, 0);
+        if (op_attr(op, AT_WORDS) && other < end && at < other + words_of(s, op)) return false;
+    }
+    return true;
+}
+
+bool schedule_loose_holds(Schedule *s, const Op *op) {
+    if (op->code == OP_FOR) {
+        bool words = false;
+        for (const Op *load = op->regions[0]->first; load; load = load->next) words |= op_attr(load, AT_WORDS) != NULL;
+        if (words &&
+            (!may_copy_ahead(s, op) || !op_attr(op, AT_AHEAD) || !op_attr(op, AT_BYTES) || op_attr(op, AT_TWIN)))
+            return schedule_fail(
+                s, op,
+                "words are copied ahead in loops of a load role of its own, in steps of 1, with `ahead` and "
+                "`bytes`");
+        if (op_attr(op, AT_BYTES) && !words)
+            return schedule_fail(s, op, "it has `bytes`, and no load with `words` in it");
+        if (op_attr(op, AT_AHEAD) && !words && !op_attr(op, AT_TWIN))
+            return schedule_fail(s, op, "it runs `ahead`, and has no `twin`, nor a load with `words` in it");
+        return true;
+    }
+    if (op_attr(op, AT_BATCH) && (!is_loose(s, op) || !is_in_batch(s, op)))
+        return schedule_fail(
+            s, op,
+            "a `batch` is of neighbouring loads of rows that are not aligned, whose addresses are there "
+            "before the first");
+    const Op *loop = op->parent->owner;
+    if (op_attr(op, AT_WORDS) && (!op_attr(op, AT_BATCH) || !loop || loop->code != OP_FOR ||
+                                  !can_come_ahead(s, op, op->parent) || !have_room(s, op)))
+        return schedule_fail(
+            s, op,
+            "`words` lie in the memory of the load's loop, each line with a word more, and are of rows whose "
+            "address follows from the loop's variable");
+    return true;
 }

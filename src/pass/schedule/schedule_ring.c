@@ -38,7 +38,7 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
 static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(k, op) == r->op->results[0])
-            (*(schedule_in_shared(k, op_operand(op, 1)) ? &r->tma_puts : &r->thread_puts))++;
+            (*(layout_put_mover(k, op) == MOVER_TMA ? &r->tma_puts : &r->thread_puts))++;
         for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
     }
 }
@@ -46,8 +46,8 @@ static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
 /* Is a field of the ring stored by TMA? */
 static bool stores_by_tma(const Kernel *k, const Region *region, Ref ring) {
     for (const Op *op = region->first; op; op = op->next) {
-        Ref value = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
-        if (schedule_in_shared(k, value) && schedule_ring_of(k, ir_value(k, value)->op) == ring) return true;
+        bool by_tma = op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+        if (by_tma && schedule_ring_of(k, ir_value(k, op_operand(op, 1))->op) == ring) return true;
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(k, op->regions[i], ring)) return true;
     }
@@ -113,8 +113,8 @@ static bool plan_ring(Schedule *s, Op *op) {
     if (r.thread_puts && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
         r.slots = (int)op_int(op, AT_STAGES, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
-        pass_find(s->cx, op->range, FIND_RING_BY_THREADS, r.slots);
     }
+    r.wanted = r.slots;
     r.full_count = s->cx->machine->lanes * producer.warps;
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
@@ -130,7 +130,7 @@ static bool plan_ring(Schedule *s, Op *op) {
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && schedule_ring_of(s->k, op) == r->op->results[0] &&
-            schedule_in_shared(s->k, op_operand(op, 1))) {
+            layout_put_mover(s->k, op) == MOVER_TMA) {
             const SharedTile *tile = &r->field[schedule_field(s->k, op)];
             int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
             int64_t bytes = tile->rows * tile->width * panels;
@@ -173,6 +173,54 @@ static Word means_of(const RingSchedule *r) {
     if (r->fused) return r->ahead ? MEANS_ASYNC : MEANS_BUFFER;
     if (!r->tma_puts) return MEANS_STORES;
     return r->thread_puts ? MEANS_MIXED : MEANS_TMA;
+}
+
+/* --- findings --- */
+static Finding find(const Schedule *s, Range range, FindingId id, ...) {
+    va_list values;
+    va_start(values, id);
+    Finding f = finding_make(s->k->module->arena, range, id, values);
+    va_end(values);
+    return f;
+}
+
+static bool is_at(const Op *op, Range range) { return op->range.begin == range.begin && op->range.end == range.end; }
+
+/* Is what stands there in the source put into the ring? */
+static bool is_put(const Kernel *k, const Region *region, Ref ring, Range range) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && schedule_ring_of(k, op) == ring) {
+            Ref value = op_operand(op, 1);
+            const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+            while (load && load->code == OP_CONVERT) load = ir_value(k, load->operands[0])->op;
+            if (load && is_at(load, range)) return true;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (is_put(k, op->regions[i], ring, range)) return true;
+    }
+    return false;
+}
+
+/* `explain` says one number: what the plan said of a ring that has fewer slots now is said anew, or no more. */
+static void say_slots(Schedule *s, const RingSchedule *r) {
+    int64_t planned = op_int(r->op, AT_SLOTS, 1);
+    size_t kept = s->cx->uncut_findings;
+    for (size_t i = kept; planned > r->slots && i < s->cx->findings.count; i++) {
+        Finding f = s->cx->findings.at[i];
+        bool of_ring = f.id == FIND_RING_DEEPER || f.id == FIND_RING_FEWER_SLOTS;
+        if (of_ring && is_at(r->op, f.range)) continue;
+        const FindingValue *v = f.values; /* field, ring, from, to, slots, s, bytes */
+        if (f.id == FIND_LOAD_FIELD && is_put(s->k, r->from->regions[0], r->op->results[0], f.range))
+            f = find(s, f.range, f.id, v[0].text, v[1].text, v[2].text, v[3].text, r->slots, r->slots == 1 ? "" : "s",
+                     v[6].number);
+        s->cx->findings.at[kept++] = f;
+    }
+    if (planned > r->slots) s->cx->findings.count = kept;
+    int asked = (int)op_int(r->op, AT_STAGES, r->wanted);
+    if (r->slots < asked)
+        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->cx->machine->ring_bytes);
+    else if (r->thread_puts && op_attr(r->op, AT_STAGES))
+        pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
 static void place_ring(Schedule *s, RingSchedule *r) {
@@ -232,6 +280,7 @@ bool schedule_rings(Schedule *s, int64_t other) {
     }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;
+    for (size_t i = 0; i < s->rings.count; i++) say_slots(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) place_ring(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];

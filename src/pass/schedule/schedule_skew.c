@@ -15,6 +15,7 @@
 typedef struct Skew {
     Schedule *s;
     Op *load;    /* where the load role stands */
+    bool proves; /* that the attributes say this, instead of setting them */
     int count;   /* of loops that are one with another */
     int *filled; /* by Ref of the ring: items loaded on the way to what was needed before */
 } Skew;
@@ -88,6 +89,23 @@ static bool catch_up(Skew *w, const Op *wait) {
     return true;
 }
 
+/* The two loops are one, the loads at most so many trips ahead. */
+static bool join(Skew *w, Op *loop, Op *other, int64_t ahead) {
+    Kernel *k = w->s->k;
+    Attr twin = {.id = AT_TWIN, .number = ++w->count};
+    if (w->proves) {
+        bool same = op_int(loop, AT_TWIN, 0) == w->count && op_int(other, AT_TWIN, 0) == w->count;
+        if (same && op_int(loop, AT_AHEAD, 0) <= ahead && !op_attr(other, AT_AHEAD)) return true;
+        return schedule_fail(w->s, loop,
+                             same ? "`ahead` is more than the slots of its rings allow"
+                                  : "`twin` counts the loops that are one, in their order");
+    }
+    op_set(k, loop, twin);
+    op_set(k, other, twin);
+    if (ahead) op_set(k, loop, (Attr){.id = AT_AHEAD, .number = ahead});
+    return true;
+}
+
 static bool match_region(Skew *w, Region *region);
 
 static bool match_loop(Skew *w, Op *loop) {
@@ -95,17 +113,14 @@ static bool match_loop(Skew *w, Op *loop) {
     while (other && !(other->code == OP_FOR && takes(w->s, other, OP_ACQUIRE))) other = other->next;
     if (!other) return schedule_fail(w->s, loop, "a loop that its load role does not have in the same form");
     run_to(w, other);
-    Attr twin = {.id = AT_TWIN, .number = ++w->count};
-    op_set(w->s->k, loop, twin);
-    op_set(w->s->k, other, twin);
-    if (has_inner(w->s, loop)) {
+    bool inner = has_inner(w->s, loop);
+    int64_t ahead = inner ? 0 : distance(w->s, other);
+    if (ahead < 0) return schedule_fail(w->s, other, "a loop that loads more items a trip than its ring has slots");
+    if (!join(w, loop, other, ahead)) return false;
+    if (inner) {
         w->load = other->regions[0]->first;
         if (!match_region(w, loop->regions[0])) return false;
         run_to(w, NULL);
-    } else {
-        int64_t ahead = distance(w->s, other);
-        if (ahead < 0) return schedule_fail(w->s, other, "a loop that loads more items a trip than its ring has slots");
-        if (ahead) op_set(w->s->k, loop, (Attr){.id = AT_AHEAD, .number = ahead});
     }
     w->load = other->next;
     return true;
@@ -135,14 +150,40 @@ static const Op *feeder(const Schedule *s, const Op *role) {
     return found;
 }
 
-bool schedule_skew(Schedule *s) {
-    int count = 0;
+static bool match_roles(Schedule *s, bool proves, int *count) {
     for (Op *role = s->tasks->regions[s->tasks->region_count - 1]->first; role; role = role->next) {
         if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
         const Op *load = feeder(s, role);
-        Skew w = {s, load ? load->regions[0]->first : NULL, count, ARENA_ARRAY(s->arena, int, s->k->values.count)};
+        Skew w = {.s = s, .proves = proves, .count = *count};
+        w.load = load ? load->regions[0]->first : NULL;
+        w.filled = ARENA_ARRAY(s->arena, int, s->k->values.count);
+        if (takes(s, role, OP_ACQUIRE) || (!load && takes(s, role, OP_WAIT)))
+            return schedule_fail(s, role, "a ring filled by cp.async is of a role that runs on the one that empties it");
         if (load && !match_region(&w, role->regions[0])) return false;
-        count = w.count;
+        *count = w.count;
     }
     return true;
+}
+
+bool schedule_skew(Schedule *s) {
+    int count = 0;
+    return match_roles(s, false, &count);
+}
+
+typedef struct Twins {
+    int count;
+    const Op *last;
+} Twins;
+
+static void count_twin(Op *op, void *user) {
+    Twins *twins = user;
+    if (op_attr(op, AT_TWIN)) *twins = (Twins){twins->count + 1, op};
+}
+
+bool schedule_skew_holds(Schedule *s) {
+    int count = 0;
+    Twins twins = {0};
+    if (s->tasks && !match_roles(s, true, &count)) return false;
+    ir_walk(s->k->body, count_twin, &twins);
+    return twins.count == 2 * count || schedule_fail(s, twins.last, "`twin` stands on a loop that is no other's");
 }

@@ -65,6 +65,39 @@ static void plan_loop(Op *loop, void *user) {
     if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
 }
 
+/* Head, scale and tail in their order, the tail behind, both products in flight. */
+static bool is_marked(const Region *body, const Rotation *r) {
+    RotatePart last = ROTATE_HEAD;
+    for (const Op *op = body->first; op != body->last; op = op->next) {
+        RotatePart part = rotation_part(r, op);
+        if (part < last || (part == ROTATE_TAIL) != (op_attr(op, AT_BEHIND) != NULL)) return false;
+        if (op->code == OP_DOT && !op_flag(op, AT_FLIGHT)) return false;
+        last = part;
+    }
+    return true;
+}
+
+/* Two workers, and two barriers that no role has, the same for all loops of the role. */
+static bool may_take_turns(const Schedule *s, const Op *loop) {
+    const Op *role = schedule_role(loop);
+    int64_t turns = op_int(loop, AT_TURNS, 0);
+    for (const Op *op = role->parent->first; op; op = op->next)
+        if (op->code == OP_ROLE && op_int(op, AT_ID, 0) >= turns) return false;
+    return layout_group(s->cx, s->k, role).warps == TURN_WARPS && turns == FIRST_TURN;
+}
+
+bool schedule_turn_holds(Schedule *s, const Op *loop) {
+    Rotation r;
+    const char *why;
+    if (!can_turn(s, loop, &r, &why)) return schedule_fail(s, loop, why);
+    if (!is_marked(loop->regions[0], &r))
+        return schedule_fail(s, loop,
+                             "the ops of a turned loop stand in the order head, scale, tail, its tail `behind`, "
+                             "its products in `flight`");
+    return !op_attr(loop, AT_TURNS) || may_take_turns(s, loop) ||
+           schedule_fail(s, loop, "`turns` needs two workers of four warps, and two barriers that no role has");
+}
+
 static void find_turns(Op *op, void *user) {
     const Op **first = user;
     if (op_attr(op, AT_TURNS) && !*first) *first = op;

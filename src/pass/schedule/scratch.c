@@ -57,22 +57,9 @@ bool reshape_stays(const Kernel *k, const Op *reshape) {
 }
 
 /* --- conversions --- */
-int convert_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
-
-ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
-    const Type *type = ir_type(k, convert->results[0]);
-    ConvertPlan plan =
-        ll_plan_convert(map_of(k, convert->operands[0]), map_of(k, convert->results[0]), convert_bytes(type));
-    /* Shuffles know words and 16-bit floats. */
-    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
-    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
-    return plan;
-}
-
 static int64_t convert_scratch(const Kernel *k, const Op *op) {
     const Layout *to = ir_value(k, op->results[0])->layout;
-    if (to->home == HOME_SHARED) return 0;
-    if (convert_plan(k, op).kind != CONVERT_SHARED) return 0;
+    if (to->home == HOME_SHARED || op_word(op, AT_VIA, WORD_NONE) != VIA_SHARED) return 0;
     return (int64_t)convert_bytes(ir_type(k, op->results[0])) << ll_index_bits(&to->map);
 }
 

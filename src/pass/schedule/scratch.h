@@ -13,10 +13,6 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first);
 bool flip_stays(const Kernel *k, const Op *flip, LayoutPlace *place);
 bool reshape_stays(const Kernel *k, const Op *reshape);
 
-/* How a value gets from one layout of registers to another. */
-ConvertPlan convert_plan(const Kernel *k, const Op *convert);
-int convert_bytes(const Type *type); /* of an element on its way */
-
 /* Where bit `bit` of the axis index lives; false: nowhere alone. */
 bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);
 /* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there is

@@ -1,5 +1,5 @@
-/* cuda_copy.c: boxes that cp.async copies straight into a slot of a ring, past the registers: the load writes
- * nothing, its put writes
+/* cuda_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
+ * writes nothing, its put writes
  *
  *     for (int r = 0; r < 32; r += 8) {
  *         ..
@@ -9,29 +9,11 @@
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
-bool copy_defers(Emit *e, Ref value) {
-    const Op *load = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
-    if (!load || load->code != OP_TLOAD || e->uses[value] != 1 || op_operand(load, 1)) return false;
-    const Layout *layout = emit_layout(e, value);
-    const Type *type = ir_type(e->k, value);
-    if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
-    const Op *put = load->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !ring_find(e, ir_value(e->k, put->operands[0])->op->operands[0])->skewed) return false;
-    const Attr *fill = op_attr(load, AT_FILL);
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(e->k, fill->ref)->i != 0)) return false;
-    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
-    int bytes = layout_vector(&e->facts, load, type, &layout->map) * elem_info[type->elem].bytes;
-    int dim = type->rank ? fact_tensor_dim(load, parts.rank, type->rank, type->rank - 1) : -1;
-    if (box_wraps(load, dim)) return false; /* a row goes on at its start */
-    return bytes >= 4 && layout_vector_dim(&e->facts, load, &parts, type) == type->rank - 1;
-}
-
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
     const Type *type = ir_type(e->k, load->results[0]);
     const Layout *layout = emit_layout(e, load->results[0]);
     memory_before_load(e, load);
-    Box b = box_of(e, load, type, layout, REF_NONE);
+    Box b = box_of(e, load, type, layout);
     emit_unroll(e, "r", layout->registers, b.vector);
     char *inside = place_owner(e, &layout->map);
     const char *row = "0";

@@ -7,6 +7,7 @@
  *         ..
  *     }
  *     TW_KERNEL(add) */
+#include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
 enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
@@ -68,7 +69,7 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
-    if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda")) return NULL;
+    if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda") || !schedule_check(cx, k)) return NULL;
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
@@ -84,8 +85,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->name = entry_name(&e->p, k->name);
-    e->lean = !tasks && lean_wanted(e);
-    if (!tasks) pairs_plan(e);
+    e->lean = kernel_int(k, AT_LEAN, 0);
     gang_read(e, tasks);
     if (tasks) {
         cluster_read(e, tasks);

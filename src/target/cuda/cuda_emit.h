@@ -69,8 +69,7 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* Is the load's only use a put that can copy straight from global to shared memory? Then the load writes nothing. */
-bool copy_defers(Emit *e, Ref value);
+/* A load `by=async`, where its put stands. */
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
 
 /* --- cuda_loose.c --- */
@@ -83,8 +82,6 @@ void loose_next(Emit *e);
 void loose_load(Emit *e, const Op *load);
 
 /* --- cuda_dot.c --- */
-void dot_emit(Emit *e, const Op *op);
-bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);

@@ -1,11 +1,9 @@
 /* cuda_hooks.c: where the text of any SIMT machine leaves room for CUDA's own (SimtTarget): rings and dots, loads that
  * are copies, and what stands around a loop. */
-#include "target/cuda/cuda_emit.h"
+#include "target/cuda/cuda_dot.h"
 
 static bool write_op(Emit *e, const Op *op) {
-    if (op->code == OP_DOT)
-        dot_emit(e, op);
-    else if (op->code == OP_TASKS)
+    if (op->code == OP_TASKS)
         roles_tasks(e, op);
     else if (ring_is(op) || op->code == OP_TSTORE)
         ring_op(e, op);
@@ -15,9 +13,7 @@ static bool write_op(Emit *e, const Op *op) {
 }
 
 static bool load(Emit *e, const Op *op) {
-    const Layout *layout = emit_layout(e, op->results[0]);
-    if (layout && layout->home == HOME_SHARED) return true; /* its put moves it */
-    if (copy_defers(e, op->results[0])) return true;
+    if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return true; /* its put moves it */
     if (!op_attr(op, AT_BATCH)) return false;
     memory_before_load(e, op);
     loose_load(e, op);
@@ -37,7 +33,7 @@ typedef struct LoopState {
     const Op *late;  /* the release of a loop whose dot stays in flight, or NULL */
 } LoopState;
 
-static const Op *dot_of(const Op *loop) {
+static const Op *dot_in(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
     while (dot->code != OP_DOT) dot = dot->next;
     return dot;
@@ -67,7 +63,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     CudaEmit *cuda = cuda_of(e);
     cuda->late = cs_fresh(&e->p, "held");
     e->dot_flies = true;
-    e->dot_reads = dot_reads_scratch(e, dot_of(loop)); /* that of the trip before */
+    e->dot_reads = dot_reads_scratch(e, dot_in(loop)); /* that of the trip before */
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%s)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
@@ -91,7 +87,7 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     CudaEmit *cuda = cuda_of(e);
     if (state->ahead) skew_end(e, state->ahead);
     if (state->late) {
-        roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->text);
+        roles_end_late(e, state->late, emit_hold(e, dot_in(loop)->operands[2])->text);
         e->dot_reads = e->dot_flies = false;
         cs_close(&e->p);
         cuda->late = NULL;
@@ -108,6 +104,7 @@ static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 
 const SimtTarget cuda_target = {
     .name = "cuda",
     .op = write_op,
+    .multiply = dot_multiply,
     .load = load,
     .uses_shared = uses_shared,
     .loop = turned,

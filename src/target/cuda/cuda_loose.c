@@ -49,7 +49,7 @@ static const char *span_text(Emit *e, const Box *b, const char *name, bool known
 }
 
 static Box box_now(Emit *e, const Op *load) {
-    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]), REF_NONE);
+    return box_of(e, load, ir_type(e->k, load->results[0]), emit_layout(e, load->results[0]));
 }
 
 /* --- words ahead --- */

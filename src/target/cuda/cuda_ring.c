@@ -336,14 +336,15 @@ static void emit_put(Emit *e, const Op *op) {
         emit_refuse(e, op, "a put of part of a field");
         return;
     }
-    if (layout && layout->home == HOME_SHARED) {
+    Word mover = layout_put_mover(e->k, op);
+    if (mover == MOVER_TMA) {
         bool all = r->full_count == 1;
         if (!all) cs_open(&e->p, "if (warp == 0 && lane == 0)");
         load_by_tma(e, op, &r->field[field], at, ring_barrier(e, r->full_name, slot));
         if (!all) cs_close(&e->p);
         return;
     }
-    if (r->skewed && copy_defers(e, value)) {
+    if (mover == MOVER_ASYNC) {
         copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at);
         return;
     }

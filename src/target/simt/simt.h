@@ -26,6 +26,7 @@
  *   simt_reduce.c       reductions
  *   simt_scan.c         scans, and reductions by a region over a tuple
  *   simt_sort.c         sorts and histograms
+ *   simt_dot.c          products: fma, and what stands around matrix instructions
  *   simt_speech.c       assert and print */
 #ifndef TARGET_SIMT_SIMT_H
 #define TARGET_SIMT_SIMT_H
@@ -52,12 +53,14 @@ typedef struct Hold {
 } Hold;
 
 typedef struct Emit Emit;
+typedef struct Dot Dot;
 
 /* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
     const char *name; /* in messages */
-    /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
+    /* An op that only it can write: rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
+    void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
@@ -93,7 +96,6 @@ struct Emit {
     const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
-    Map pairs;           /* values that are held two a word (simt_pairs.c) */
     Map overs;           /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
     /* since the last barrier of the group */
@@ -209,11 +211,10 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
 const char *elementwise_type(Emit *e, const Type *type);
 
 /* --- simt_pairs.c --- */
-void pairs_plan(Emit *e); /* who is held so; of flat kernels */
 /* Declares such an array for the value and holds it there; NULL: it is not held so. */
 const char *pairs_declare(Emit *e, Ref value);
 /* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
-bool pairs_are(Emit *e, const Op *op);
+bool pairs_are(const Op *op);
 void pairs_emit(Emit *e, const Op *op);
 const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
 const char *pairs_fill(Emit *e, const Op *load);
@@ -221,7 +222,6 @@ const char *pairs_fill(Emit *e, const Op *load);
 const char *pairs_stored(Emit *e, Ref value, int vector);
 
 /* --- simt_lean.c --- */
-bool lean_wanted(Emit *e);
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
  * loop; the end of the loop forgets them. */
@@ -297,6 +297,10 @@ void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
 /* --- simt_sort.c --- */
 void sort_emit(Emit *e, const Op *op);
 void histogram_emit(Emit *e, const Op *op);
+
+/* --- simt_dot.c --- */
+void dot_emit(Emit *e, const Op *op);
+bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 
 /* --- simt_speech.c --- */
 void speech_assert(Emit *e, const Op *op);

@@ -1,7 +1,7 @@
 /* simt_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
  * vectors, cuda_loose.c for rows that are not aligned).
  *
- *     Box b = box_of(e, op, type, layout, mask);
+ *     Box b = box_of(e, op, type, layout);
  *     emit_unroll(e, "r", layout->registers, b.vector);
  *     box_indices(e, &b, mask);             then b.row, b.index[b.inner_dim], b.condition are texts */
 #ifndef TARGET_SIMT_SIMT_BOX_H
@@ -13,20 +13,17 @@ typedef struct Box {
     const Type *tile;
     const Layout *layout;
     TensorText tensor;
-    int inner;     /* dimension of the tile that vectors run along; -1: none */
-    int inner_dim; /* of the tensor */
+    int inner_dim; /* of the tensor, that vectors run along; -1: none */
     int vector;
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
-    bool loose;                  /* rows lie side by side, but nowhere in particular */
     const char *index[MAX_RANK]; /* of the tensor, at register r */
     char *row;                   /* address without the inner index */
     char *condition;             /* all bounds, unless vectors may lie across the inner one: then without it;
                         NULL: true */
 } Box;
 
-/* All but the texts; the texts of base, extents and strides too. */
-Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
-Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask);
+/* As the access says (Access), with the texts of base, extents and strides. */
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */

@@ -105,6 +105,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_HISTOGRAM: histogram_emit(e, op); return;
     case OP_MAP: emit_map(e, op); return;
     case OP_REDUCE: reduce_emit(e, op); return;
+    case OP_DOT: dot_emit(e, op); return;
     case OP_FENCE: atomic_fence(e, op); return;
     case OP_SYNC: shared_sync(e); return;
     case OP_ASSERT: speech_assert(e, op); return;

@@ -63,23 +63,13 @@ void box_also(Emit *e, char **condition, const char *text) {
     *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text) : arena_printf(e->arena, "%s", text);
 }
 
-Box box_shape(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
+Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     Box b = {.op = op, .tile = tile, .layout = layout};
-    Facts *f = &e->facts;
-    TensorParts parts = fact_tensor(f, op->operands[0]);
-    b.inner = layout ? layout_vector_dim(f, op, &parts, tile) : -1;
-    b.vector = layout ? layout_vector(f, op, tile, &layout->map) : 1;
-    b.inner_dim = b.inner >= 0 ? fact_tensor_dim(op, parts.rank, tile->rank, b.inner) : -1;
-    if (mask || box_wraps(op, b.inner_dim)) b.inner_dim = -1;
-    Ref extent = b.inner_dim >= 0 ? parts.extent[b.inner_dim] : REF_NONE;
-    b.whole = extent == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, extent) >= b.vector;
-    b.loose = op_attr(op, AT_BATCH);
-    if (b.loose) b.vector = 16 / elem_info[tile->elem].bytes, b.whole = false;
-    return b;
-}
-
-Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout, Ref mask) {
-    Box b = box_shape(e, op, tile, layout, mask);
+    Access a = access_of(op);
+    int rank = ir_type(e->k, op->operands[0])->rank;
+    b.inner_dim = a.along >= 0 ? fact_tensor_dim(op, rank, tile->rank, a.along) : -1;
+    b.vector = a.vector;
+    b.whole = a.whole;
     b.tensor = memory_tensor(e, op->operands[0]);
     return b;
 }
@@ -154,13 +144,12 @@ uint64_t memory_roots(Emit *e, const Op *op) {
 }
 
 /* Is it a store from shared memory, which runs beside the threads? */
-static bool goes_beside(Emit *e, const Op *op) {
-    const Layout *layout = op->code == OP_TSTORE ? emit_layout(e, op_operand(op, 1)) : NULL;
-    return layout && layout->home == HOME_SHARED;
+static bool goes_beside(const Op *op) {
+    return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
 }
 
 void memory_mark(Emit *e, const Op *op) {
-    if (goes_beside(e, op)) {
+    if (goes_beside(op)) {
         e->in_flight |= memory_roots(e, op);
         return;
     }
@@ -229,7 +218,7 @@ void memory_tload(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     if (e->target->load && e->target->load(e, op)) return;
     memory_before_load(e, op);
-    Box b = box_of(e, op, type, layout, mask);
+    Box b = box_of(e, op, type, layout);
     const char *fill = box_fill(e, op, type->elem);
     if (!layout) {
         const char *raw = open_scalar(e, op, fill);
@@ -304,12 +293,12 @@ void memory_tstore(Emit *e, const Op *op) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
-    if (layout && layout->home == HOME_SHARED) {
+    if (goes_beside(op)) {
         e->target->op(e, op);
         return;
     }
     memory_before_write(e, op);
-    Box b = box_of(e, op, type, layout, mask);
+    Box b = box_of(e, op, type, layout);
     if (!layout) {
         cs_open(&e->p, "if (%s)", one_thread(e));
         box_indices(e, &b, mask);
@@ -405,7 +394,7 @@ void memory_tatomic(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     atomic_begin(e, op);
-    Box b = box_of(e, op, type, layout, REF_NONE);
+    Box b = box_of(e, op, type, layout);
     b.inner_dim = -1;
     if (layout)
         emit_unroll(e, "r", layout->registers, 1);

@@ -329,17 +329,17 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     }
     ConvertPlan plan = convert_plan(e->k, op);
-    switch (plan.kind) {
-    case CONVERT_NONE: emit_same(e, result, value); return;
-    case CONVERT_REGISTERS:
+    switch (op_word(op, AT_VIA, VIA_SHARED)) {
+    case VIA_NOTHING: emit_same(e, result, value); return;
+    case VIA_REGISTERS:
         emit_find(e, op, FIND_CONVERT_REGISTERS);
         convert_registers(e, op, &plan.map);
         return;
-    case CONVERT_SHUFFLE:
+    case VIA_SHUFFLE:
         emit_find(e, op, FIND_CONVERT_SHUFFLES, plan.shuffles);
         convert_shuffle(e, op, &plan.map);
         return;
-    case CONVERT_SHARED: break;
+    default: break;
     }
     LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);

@@ -24,16 +24,15 @@ typedef struct CudaTable {
     void (*setmaxnreg)(Emu *, int line, int registers, int increase);
 
     void (*mbar_init)(Emu *, int line, unsigned bar, unsigned count);
-    void (*mbar_arrive)(Emu *, int line, unsigned bar, unsigned bytes,
-                        int arrive); /* bytes are expected */
+    void (*mbar_arrive)(Emu *, int line, unsigned bar, unsigned bytes, int arrive); /* bytes are expected */
     void (*mbar_arrive_at)(Emu *, int line, unsigned bar, unsigned rank);
     void (*mbar_wait)(Emu *, int line, unsigned bar, unsigned parity);
     void (*fence_mbar_init)(Emu *, int line);
     void (*fence_async)(Emu *, int line);
 
     /* mask: the blocks of the cluster that get the box; 0: the own one */
-    void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s,
-                unsigned bar, unsigned mask);
+    void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s, unsigned bar,
+                unsigned mask);
     void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
     void (*bulk_commit)(Emu *, int line);
     void (*bulk_wait)(Emu *, int line, int pending, int read_only);

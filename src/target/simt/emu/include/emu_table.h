@@ -33,16 +33,7 @@ typedef enum EmuType {
     EMU_TF32,
     EMU_TYPE_COUNT
 } EmuType;
-typedef enum EmuAtomic {
-    EMU_ADD,
-    EMU_MIN,
-    EMU_MAX,
-    EMU_AND,
-    EMU_OR,
-    EMU_XOR,
-    EMU_XCHG,
-    EMU_CAS
-} EmuAtomic;
+typedef enum EmuAtomic { EMU_ADD, EMU_MIN, EMU_MAX, EMU_AND, EMU_OR, EMU_XOR, EMU_XCHG, EMU_CAS } EmuAtomic;
 typedef enum EmuShuffle { EMU_SHFL_IDX, EMU_SHFL_XOR, EMU_SHFL_UP, EMU_SHFL_DOWN } EmuShuffle;
 
 typedef struct EmuNow {
@@ -61,8 +52,7 @@ typedef struct EmuTable {
     void (*load_global)(Emu *, int line, void *to, const void *from, int bytes);
     void (*store_global)(Emu *, int line, void *to, const void *from, int bytes);
     /* Old value to *old; for EMU_CAS *expect is compared. */
-    void (*atomic)(Emu *, int line, int op, int type, void *p, const void *value,
-                   const void *expect, void *old);
+    void (*atomic)(Emu *, int line, int op, int type, void *p, const void *value, const void *expect, void *old);
     void (*poll)(Emu *, int line); /* a load that may spin: lets others run */
     void (*load_shared)(Emu *, int line, void *to, unsigned s, int bytes);
     void (*store_shared)(Emu *, int line, unsigned s, const void *from, int bytes);
@@ -72,9 +62,8 @@ typedef struct EmuTable {
     unsigned long long (*ballot)(Emu *, int line, int vote);
     int (*elect)(Emu *, int line);
     void (*sync_warp)(Emu *, int line);
-    void (*barrier)(Emu *, int line, int id, int threads,
-                    int wait); /* threads 0: the whole block */
-    unsigned (*narrow)(int type, double x); /* bits of f16, bf16, e4m3, e5m2 */
+    void (*barrier)(Emu *, int line, int id, int threads, int wait); /* threads 0: the whole block */
+    unsigned (*narrow)(int type, double x);                          /* bits of f16, bf16, e4m3, e5m2 */
     double (*widen)(int type, unsigned bits);
     void (*turn)(Emu *, int line); /* loops have turned `turns` times */
     void (*trap)(Emu *, int line, const char *text);

@@ -1,0 +1,136 @@
+/* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
+ *
+ *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1 of the tile, each inside the tensor or outside
+ *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
+ *     tload<by=tma>                         layout_tma.c
+ *     convert<via=shuffle>                  between lanes of a warp
+ *
+ * Decided behind all wishes, from what is known then (facts.h): an access without a fact that it needs is one by smaller
+ * vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a mask or a
+ * wrapping index takes the elements one by one. */
+#include "pass/layout/layout_state.h"
+
+#include <string.h>
+
+static bool wraps(const Op *access, int dim) {
+    const Attr *wrap = op_attr(access, AT_WRAP);
+    for (int i = 0; wrap && i < wrap->list.count; i++)
+        if (wrap->list.at[i] == dim) return true;
+    return false;
+}
+
+static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE; }
+
+static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
+
+Access access_best(Facts *f, const Op *op) {
+    Access a = {.along = -1, .vector = 1, .whole = true};
+    const Type *type = ir_type(f->k, tile_of(op));
+    const Layout *layout = lay_is_tile(f->k, tile_of(op)) ? ir_value(f->k, tile_of(op))->layout : NULL;
+    if (!layout || layout->home != HOME_REGISTERS) return a;
+    TensorParts parts = fact_tensor(f, op->operands[0]);
+    int along = layout_vector_dim(f, op, &parts, type);
+    int dim = along >= 0 ? fact_tensor_dim(op, parts.rank, type->rank, along) : -1;
+    a.vector = layout_vector(f, op, type, &layout->map);
+    bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
+    if (dim < 0 || masked || wraps(op, dim)) return a;
+    a.along = along;
+    a.whole =
+        parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
+    return a;
+}
+
+Access access_of(const Op *op) {
+    Access a = {.along = (int)op_int(op, AT_ALONG, -1), .vector = (int)op_int(op, AT_VECTOR, 1)};
+    a.whole = a.along < 0 || op_flag(op, AT_WHOLE);
+    return a;
+}
+
+Word layout_put_mover(const Kernel *k, const Op *put) {
+    Ref value = op_operand(put, 1);
+    const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    return load && load->code == OP_TLOAD ? op_word(load, AT_MOVER, MOVER_LANES) : MOVER_LANES;
+}
+
+/* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in it. */
+static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
+    const Op *op = ir_value(k, ring)->op, *end[2] = {0};
+    const char *name[2] = {op_text(op, AT_FROM), op_text(op, AT_TO)};
+    const Op *tasks = k->body->first;
+    while (tasks && tasks->code != OP_TASKS) tasks = tasks->next;
+    for (const Op *role = tasks ? tasks->regions[tasks->region_count - 1]->first : NULL; role; role = role->next)
+        for (int i = 0; i < 2; i++)
+            if (role->code == OP_ROLE && name[i] && strcmp(op_text(role, AT_FIELD), name[i]) == 0) end[i] = role;
+    return end[0] && end[1] && op_attr(end[0], AT_ON) &&
+           layout_group(cx, k, end[0]).first_warp == layout_group(cx, k, end[1]).first_warp;
+}
+
+bool access_may_copy(LayoutState *st, const int *uses, const Op *load) {
+    const Kernel *k = st->k;
+    Ref value = load->results[0];
+    if (uses[value] != 1 || op_operand(load, 1) || !lay_is_tile(k, value)) return false;
+    const Layout *layout = ir_value(k, value)->layout;
+    const Type *type = ir_type(k, value);
+    if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
+    const Op *put = load->next;
+    while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
+    if (!put || !runs_ahead(st->cx, k, ir_value(k, put->operands[0])->op->operands[0])) return false;
+    const Attr *fill = op_attr(load, AT_FILL); /* what a copy leaves out is 0 */
+    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
+    Access a = access_best(&st->facts, load);
+    return a.vector * elem_info[type->elem].bytes >= 4 && a.along == type->rank - 1;
+}
+
+static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
+    op_set(k, op, (Attr){.id = id, .number = number});
+}
+
+static void decide_box(LayoutState *st, const int *uses, Op *op) {
+    if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA) return;
+    Access a = access_best(&st->facts, op);
+    if (a.along >= 0) set_number(st->k, op, AT_ALONG, a.along);
+    if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
+    if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
+    if (op->code == OP_TLOAD && access_may_copy(st, uses, op))
+        op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
+}
+
+/* --- conversions --- */
+int convert_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
+
+ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
+    const Type *type = ir_type(k, convert->results[0]);
+    ConvertPlan plan = ll_plan_convert(&ir_value(k, convert->operands[0])->layout->map,
+                                       &ir_value(k, convert->results[0])->layout->map, convert_bytes(type));
+    /* Shuffles know words and 16-bit floats. */
+    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
+    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
+    return plan;
+}
+
+Word access_best_via(const Kernel *k, const Op *convert) {
+    static const Word words[] = {[CONVERT_NONE] = VIA_NOTHING,
+                                 [CONVERT_REGISTERS] = VIA_REGISTERS,
+                                 [CONVERT_SHUFFLE] = VIA_SHUFFLE,
+                                 [CONVERT_SHARED] = VIA_SHARED};
+    const Layout *from = ir_value(k, convert->operands[0])->layout, *to = ir_value(k, convert->results[0])->layout;
+    if (from->home != HOME_REGISTERS || to->home != HOME_REGISTERS) return WORD_NONE;
+    return words[convert_plan(k, convert).kind];
+}
+
+typedef struct Decision {
+    LayoutState *st;
+    const int *uses;
+} Decision;
+
+static void decide(Op *op, void *user) {
+    Decision *d = user;
+    if (is_box(op)) decide_box(d->st, d->uses, op);
+    Word via = op->code == OP_CONVERT ? access_best_via(d->st->k, op) : WORD_NONE;
+    if (via) op_set(d->st->k, op, (Attr){.id = AT_VIA, .word = via});
+}
+
+void access_decide(LayoutState *st) {
+    Decision d = {st, ir_count_uses(st->k, st->cx->scratch)};
+    ir_walk(st->k->body, decide, &d);
+}

@@ -1,0 +1,32 @@
+/* schedule_check.c: does the schedule that the attributes say hold?
+ *
+ * For kernels that arrive scheduled, as text: what `schedule` would not have decided, because it gives wrong results, is refused
+ * with the rule. Fewer trips ahead, a product that is waited for at once or a loop that is not turned are plans like others. */
+#include "pass/schedule/schedule.h"
+
+static bool holds(Schedule *s, const Op *op) {
+    if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
+        return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
+    if (op->code == OP_FOR)
+        return schedule_loose_holds(s, op) &&
+               (op_flag(op, AT_ROTATE) ? schedule_turn_holds(s, op) : schedule_flight_holds(s, op));
+    bool of_loop = op_attr(op, AT_BEHIND) || op_flag(op, AT_FLIGHT);
+    if (of_loop && !(op->parent->owner && op->parent->owner->code == OP_FOR))
+        return schedule_fail(s, op, "`behind` and `flight` stand in loops");
+    if (op->code == OP_TLOAD) return schedule_loose_holds(s, op);
+    return !op_flag(op, AT_PACKED) || schedule_dot_holds(s, op);
+}
+
+static void check_op(Op *op, void *user) {
+    Schedule *s = user;
+    if (!s->failed) holds(s, op);
+}
+
+bool schedule_check(PassContext *cx, Kernel *k) {
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = schedule_tasks(k)};
+    s.uses = ir_count_uses(k, s.arena);
+    ir_walk(k->body, check_op, &s);
+    if (!s.failed) schedule_skew_holds(&s);
+    if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
+    return !s.failed;
+}
