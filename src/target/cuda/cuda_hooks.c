@@ -101,8 +101,18 @@ static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 /* The thread that issued them waits. */
 static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);"); }
 
+/* What CUDA's own text calls its variables, beside those of entry_words. */
+static const char *const own_words[] = {"task",       "turn",   "turns", "pair",  "pairs",     "part",       "rank",
+                                        "blocks",     "across", "strip", "half",  "paired",    "width",      "at",
+                                        "mirror",     "beyond", "tasks", "group", "in_group",  "group_rows", "gang",
+                                        "neighbours", "side",   "sides", "first", "each",      "longest",    "fa",
+                                        "fb",         "some",   "wm",    "wn",    "TensorMap", NULL};
+
 const SimtTarget cuda_target = {
     .name = "cuda",
+    .prelude = "tilewright.cuh",
+    .dialect = &dialect_cuda,
+    .words = own_words,
     .op = write_op,
     .multiply = dot_multiply,
     .load = load,

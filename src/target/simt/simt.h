@@ -57,7 +57,10 @@ typedef struct Dot Dot;
 
 /* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
-    const char *name; /* in messages */
+    const char *name;    /* in messages */
+    const char *prelude; /* the header that its texts include */
+    const CDialect *dialect;
+    const char *const *words; /* that its own text calls its variables, beside entry_words; NULL at the end */
     /* An op that only it can write: rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
     void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
@@ -120,6 +123,8 @@ struct Emit {
 /* --- simt_emit.c --- */
 /* An emitter at its begin: nothing is written, nothing held. */
 void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k);
+/* All statements of the kernel, what is computed once into `top`; false after errors. */
+bool emit_kernel(Emit *e, CLines *top);
 void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
 void emit_op(Emit *e, const Op *op);
@@ -132,9 +137,17 @@ const char *entry_name(CPrinter *p, const char *kernel);
 void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name);
 void entry_params(Emit *e, SimtParams *list, Text *t);
 void entry_grid(Emit *e, SimtParams *list, Text *t);
-void entry_hold(Emit *e);                                          /* the arguments, as the statements read them */
-void entry_thread(Emit *e, const CLines *top, const CLines *body); /* lane and warp, where these lines use them */
-void entry_requirements(Emit *e);                                  /* says what vectors ask of a launch */
+void entry_hold(Emit *e); /* the arguments, as the statements read them */
+/* The file around the statements. */
+typedef struct EntryFile {
+    const char *name, *params, *execution;
+    int threads;
+    int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
+    const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
+    bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
+} EntryFile;
+const char *entry_file(Emit *e, const EntryFile *file);
+void entry_requirements(Emit *e); /* says what vectors ask of a launch */
 
 /* --- simt_flow.c --- */
 void emit_for(Emit *e, const Op *op);

@@ -9,6 +9,20 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     e->facts = facts_new(k, false);
     e->uses = cs_count_uses(k, arena);
     e->group = layout_group(cx, k, NULL);
+    e->lean = kernel_int(k, AT_LEAN, 0);
+    cs_init(&e->p, arena, k, target->dialect);
+    e->p.directives = cx->options.lines;
+    cs_reserve(&e->p, entry_words);
+    if (target->words) cs_reserve(&e->p, target->words);
+}
+
+bool emit_kernel(Emit *e, CLines *top) {
+    entry_hold(e);
+    e->top = top;
+    e->top_depth = 1;
+    e->p.depth = 1;
+    emit_region(e, e->k->body);
+    return !e->k->module->diag->errors;
 }
 
 static void emit_program_id(Emit *e, const Op *op) {
