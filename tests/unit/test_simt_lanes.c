@@ -1,10 +1,46 @@
-/* test_simt_lanes.c: the number of lanes is data: kernels emitted for a machine whose warps have 64 lanes, run by the
- * emulator's neutral half on such warps, give the bits of the interpreter behind the passes. The machine is a test's: a row of
- * its own, without matrix instructions; nothing that only CUDA has is there to be called. */
+/* test_simt_lanes.c: src/target/simt stands by itself, and the number of lanes is data: kernels for a machine whose warps
+ * have 64 lanes give the bits of the interpreter behind the passes. The machine is a test's, a row of its own without matrix
+ * instructions, and so is the target: it fills in no hook, its prelude is what any machine with lanes has, the emulator's
+ * neutral half runs it. What is here is what a new target with lanes has to write at least. */
 #include "cuda_ops_cases.h"
 #include "target/simt/emu/emu_core.h"
+#include "target/simt/simt.h"
 
 static Machine wide; /* 64 lanes */
+
+static const char prelude[] = "#define TW_FN static inline\n"
+                              "#include <math.h>\n"
+                              "#include <string.h>\n"
+                              "#include \"numbers.cuh\"\n"
+                              "#include \"emulated_simt.cuh\"\n"
+                              "#include \"convert.cuh\"\n"
+                              "#include \"bits.cuh\"\n"
+                              "#include \"tile.cuh\"\n"
+                              "#include \"sort.cuh\"\n"
+                              "#include \"turns.cuh\"\n";
+
+/* CudaPlan: what the bench runs. */
+static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
+    static const SimtTarget target = {.name = "plain", .prelude = "own.cuh", .dialect = &dialect_cuda};
+    CudaPlan *plan = ARENA_NEW(k->module->arena, CudaPlan);
+    Text params = text_new(k->module->arena);
+    CLines top = {0};
+    Emit e;
+    emit_begin(&e, &target, cx, k);
+    plan->name = entry_name(&e.p, k->name);
+    plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
+    if (!emit_kernel(&e, &top)) return NULL;
+    entry_params(&e, &plan->params, &params);
+    plan->text = entry_file(&e, &(EntryFile){.name = plan->name,
+                                             .params = params.at,
+                                             .execution = "flat",
+                                             .threads = plan->threads,
+                                             .shared_bytes = plan->shared_bytes,
+                                             .top = &top,
+                                             .names_thread = true});
+    return plan;
+}
 
 static bool launch(const EmuLaunch *launch, Arena *arena, EmuReport *report) {
     static const EmuTable table = {EMU_SIMT_CALLS};
@@ -20,7 +56,7 @@ static bool open_wide(CudaBench *b, const char *text, int warps) {
     options.num_warps = warps;
     options.num_stages = 1;
     options.generic = REQUIRE_ALIGNED;
-    bool good = cuda_bench_open_on(b, text, &wide, options);
+    bool good = cuda_bench_open_on(b, text, &wide, options, plain_emit);
     if (good && getenv("SHOW") && strstr(text, getenv("SHOW"))) fputs(b->plan->text, stderr);
     b->launch = launch;
     b->passed = true;
@@ -124,6 +160,7 @@ int main(void) {
     wide.name = "test:64";
     wide.lanes = 64;
     wide.matrix = MATRIX_FMA;
+    cuda_bench_header = prelude;
     cuda_bench_begin();
     if (cuda_bench_have("c++"))
         test_kernels();
