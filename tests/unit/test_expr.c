@@ -128,6 +128,7 @@ static int64_t value_of_text(const char *text) {
 static int64_t value_of_tree(const Expr *x) {
     switch (x->kind) {
     case EX_INT: return x->value;
+    case EX_ATOM: return strtoll(x->text, NULL, 10);
     case EX_NAME:
         for (int i = 0; i < NAMES; i++)
             if (!strcmp(x->text, names[i])) return values[i];

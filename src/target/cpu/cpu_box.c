@@ -26,7 +26,7 @@ static const char *extent_text(Emit *e, Ref extent) {
     Opcode code = v->op ? v->op->code : OP_NONE;
     bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD || code == OP_SUB ||
                  code == OP_MUL || fact_is_32_bits(e->k, extent);
-    const char *text = cs_ref(&e->p, extent);
+    const char *text = cpu_ref(e, extent);
     return small ? text : arena_printf(e->arena, "tw_min_i64(tw_max_i64(%s, 0), 1LL << 62)", text);
 }
 
@@ -35,16 +35,16 @@ void cpu_emit_tensor(Emit *e, Op *op) {
     RefList extents = op_list(op, 0), strides = op_list(op, 1);
     TensorText *t = ARENA_NEW(e->arena, TensorText);
     const char *name = cs_name(&e->p, op->results[0]);
-    t->base = cs_ref(&e->p, op->operands[0]);
+    t->base = cpu_ref(e, op->operands[0]);
     for (int d = 0; d < extents.count; d++) {
         Ref parts[2] = {extents.at[d], d < strides.count ? strides.at[d] : REF_NONE};
         const char **to[2] = {&t->extent[d], &t->stride[d]};
         for (int i = 0; i < 2; i++) {
             if (parts[i] == REF_NONE) continue;
-            *to[i] = cs_ref(&e->p, parts[i]);
+            *to[i] = cpu_ref(e, parts[i]);
             if (ref_is_literal(parts[i])) continue;
             *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
-            cs_line(&e->p, "const i64 %s = %s;", *to[i], i ? cs_ref(&e->p, parts[i]) : extent_text(e, parts[i]));
+            cs_line(&e->p, "const i64 %s = %s;", *to[i], i ? cpu_ref(e, parts[i]) : extent_text(e, parts[i]));
         }
     }
     map_put_number(&e->tensors, e->arena, op->results[0], t);
@@ -98,7 +98,7 @@ static const char *bound_text(BoxMaker *m, int d, const char *text) {
 static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const char *extent, bool wrap) {
     Emit *e = m->e;
     Box *box = m->box;
-    const char *size = axis == m->long_axis ? m->long_size : cs_integer(e->arena, EL_I32, box->tile->extent[axis]);
+    const char *size = axis == m->long_axis ? m->long_size : cpu_integer(e, EL_I32, box->tile->extent[axis]);
     bool zero = strcmp(offset, "0") == 0;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
@@ -127,9 +127,9 @@ static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const cha
 
 static const char *offset_text(Emit *e, Ref offset) {
     int64_t number = 0;
-    if (ir_const_int(e->k, offset, &number)) return cs_integer(e->arena, EL_I32, number);
-    return ir_type(e->k, offset)->elem == EL_I64 ? cs_ref(&e->p, offset)
-                                                 : arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, offset));
+    if (ir_const_int(e->k, offset, &number)) return cpu_integer(e, EL_I32, number);
+    return ir_type(e->k, offset)->elem == EL_I64 ? cpu_ref(e, offset)
+                                                 : arena_printf(e->arena, "(i64)%s", cpu_ref(e, offset));
 }
 
 static bool is_listed(const Op *op, AttrId id, int dim) {
@@ -240,7 +240,7 @@ const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index) {
 
 static const char *fill_text(Emit *e, const Op *op, const Type *type) {
     const Attr *fill = op_attr(op, AT_FILL);
-    return fill ? cs_ref(&e->p, fill->ref) : cs_zero(type);
+    return fill ? cpu_ref(e, fill->ref) : cpu_zero(e, type);
 }
 
 /* The bits that a load reads at these indices, or its fill. */

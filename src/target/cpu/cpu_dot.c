@@ -25,7 +25,7 @@ static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, tile, nest.index);
     const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
-    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cs_cast(&e->p, type->elem, to, false, x.text));
+    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_cast(e, type->elem, to, false, x.text));
     nest_end(e, &nest, true);
 }
 
@@ -119,7 +119,7 @@ void cpu_emit_dot(Emit *e, Op *op) {
     if (small) {
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
         cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),
-                cs_pack(&e->p, c->elem, arena_printf(e->arena, "%s[r]", z)));
+                cpu_pack_number(e, c->elem, arena_printf(e->arena, "%s[r]", z)));
         cs_close(&e->p);
     }
     e->uses_dot = true;

@@ -36,7 +36,7 @@ static void declare(Emit *e, Ref v) {
 /* to = from, where no other copy of the same moment can get in the way. */
 static void assign(Emit *e, Ref to, Ref from) {
     if (!is_tile(e, to))
-        cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), cs_ref(&e->p, from));
+        cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), cpu_ref(e, from));
     else if (!cpu_shares_block(&e->plan, to, from))
         cpu_fill(e, cs_name(&e->p, to), false, from);
 }
@@ -55,7 +55,7 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
         } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
             aside[i] = cs_fresh(&e->p, "aside");
             const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]);
-            cs_line(&e->p, "%s = %s;", text, cs_ref(&e->p, from));
+            cs_line(&e->p, "%s = %s;", text, cpu_ref(e, from));
         }
     }
     for (int i = 0; i < n; i++) {
@@ -142,8 +142,8 @@ static void emit_for(Emit *e, Op *op) {
     }
     const Type *type = ir_type(e->k, body->args[0]);
     const char *k = cs_name(&e->p, body->args[0]), *t = elem_info[type->elem].text;
-    const char *lo = cs_ref(&e->p, op->operands[0]), *hi = cs_ref(&e->p, op->operands[1]);
-    const char *step = cs_ref(&e->p, op->operands[2]);
+    const char *lo = cpu_ref(e, op->operands[0]), *hi = cpu_ref(e, op->operands[1]);
+    const char *step = cpu_ref(e, op->operands[2]);
     int64_t by = 0;
     const char *count = k, *end = hi;
     if (ir_const_int(e->k, op->operands[2], &by) && by == 1) {
@@ -172,7 +172,7 @@ static void emit_while(Emit *e, Op *op) {
     cs_open(&e->p, "for (;;)");
     cpu_emit_ops(e, test);
     for (int i = 0; i < op->result_count; i++) assign(e, body->args[i], test->last->operands[1 + i]);
-    cs_line(&e->p, "if (!%s) break;", cs_ref(&e->p, test->last->operands[0]));
+    cs_line(&e->p, "if (!%s) break;", cpu_ref(e, test->last->operands[0]));
     cs_line(&e->p, "if (TW_UNLIKELY(++%s %% %lldu == 0) && tw_stopped(launch)) return;", turn,
             (long long)trips_between_looks(e, body));
     cpu_emit_ops(e, body);
@@ -189,7 +189,7 @@ static void emit_if(Emit *e, Op *op) {
         if (r)
             cs_reopen(&e->p, "else");
         else
-            cs_open(&e->p, "if (%s)", cs_ref(&e->p, op->operands[0]));
+            cs_open(&e->p, "if (%s)", cpu_ref(e, op->operands[0]));
         cpu_emit_ops(e, branch);
         for (int i = 0; i < op->result_count; i++) assign(e, op->results[i], branch->last->operands[i]);
     }
@@ -201,7 +201,7 @@ static void emit_parallel(Emit *e, Op *op) {
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
         cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
-                cs_ref(&e->p, op->operands[i]), name);
+                cpu_ref(e, op->operands[i]), name);
     }
     cpu_emit_ops(e, body);
     for (int i = 0; i < op->operand_count; i++) cs_close(&e->p);
@@ -316,7 +316,7 @@ static const char *scalar_argument(Emit *e, const Type *type, int slot) {
     if (type->pointer) return arena_printf(e->arena, "(%s)%s", cs_value_type(&e->p, type), word);
     if (elem == EL_F32) return arena_printf(e->arena, "tw_as_f32((u32)%s)", word);
     if (elem == EL_F64) return arena_printf(e->arena, "tw_as_f64(%s)", word);
-    return cs_unpack(&e->p, elem, arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), word));
+    return cpu_unpack(e, elem, arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), word));
 }
 
 static void emit_parameter(Emit *e, Ref arg, int *slot) {

@@ -17,6 +17,24 @@
 
 /* --- small helpers --- */
 
+static const Expr *atom(Emit *e, const char *text) { return ex_atom(e->arena, text); }
+static const char *text_of(Emit *e, const Expr *x) { return ex_plain(e->arena, x); }
+
+const char *cpu_ref(Emit *e, Ref ref) { return ref == REF_NONE ? NULL : text_of(e, cs_ref(&e->p, ref)); }
+const char *cpu_integer(Emit *e, Elem elem, int64_t value) { return text_of(e, cs_number(e->arena, elem, value)); }
+const char *cpu_zero(Emit *e, const Type *type) { return text_of(e, cs_zero(e->arena, type)); }
+
+const char *cpu_unpack(Emit *e, Elem elem, const char *x) { return text_of(e, cs_unpack(&e->p, elem, atom(e, x))); }
+const char *cpu_pack_number(Emit *e, Elem elem, const char *x) { return text_of(e, cs_pack(&e->p, elem, atom(e, x))); }
+
+const char *cpu_cast(Emit *e, Elem from, Elem to, bool toward_zero, const char *x) {
+    return text_of(e, cs_cast(&e->p, from, to, toward_zero, atom(e, x)));
+}
+
+const char *cpu_combine(Emit *e, Word combine, Elem elem, bool keep_nan, const char *x, const char *y) {
+    return text_of(e, cs_combine(&e->p, combine, elem, keep_nan, atom(e, x), atom(e, y)));
+}
+
 bool cpu_unsupported(Emit *e, const Op *op, const char *why) {
     diag_emit(e->diag, DIAG_TARGET_OP, op->range, op_info[op->code].mnemonic, "cpu", why);
     e->failed = true;
@@ -80,7 +98,7 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
         if (nest->index[d].depth || nest->lo[d]) {
             const char *name = nest->index[d].depth ? nest->index[d].text : cs_fresh(&e->p, "once");
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
-            const char *hi = nest->hi[d] ? nest->hi[d] : cs_integer(e->arena, EL_I32, nest->extent[d]);
+            const char *hi = nest->hi[d] ? nest->hi[d] : cpu_integer(e, EL_I32, nest->extent[d]);
             bool mark = vector && d == innermost && !nest->rare, is_short = nest->extent[d] <= SHORT_LOOP;
             cs_open(&e->p, "%s%sfor (i64 %s = %s; %s < %s; %s++)", is_short ? "TW_SHORT " : "",
                     mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
@@ -142,9 +160,9 @@ Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int de
     const char *reg = cs_value_type(&e->p, type);
     if (type->pointer) return name_it(e, nest, reg, bits, depth, hint);
     if (type->elem == EL_I1 || !cpu_is_wide_elem(type))
-        return name_it(e, nest, reg, cs_unpack(&e->p, type->elem, bits), depth, hint);
+        return name_it(e, nest, reg, cpu_unpack(e, type->elem, bits), depth, hint);
     Ix packed = name_it(e, nest, cs_memory_type(type->elem), bits, depth, hint);
-    Ix x = name_it(e, nest, reg, cs_unpack(&e->p, type->elem, packed.text), depth, hint);
+    Ix x = name_it(e, nest, reg, cpu_unpack(e, type->elem, packed.text), depth, hint);
     map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
     return x;
 }
@@ -182,7 +200,7 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
 static Ix add_offset(Emit *e, Ix index, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number) && number == 0) return index;
-    const char *text = cs_ref(&e->p, offset);
+    const char *text = cpu_ref(e, offset);
     if (is_zero(index.text)) return (Ix){arena_printf(e->arena, "(i64)%s", text), index.depth};
     return (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth};
 }
@@ -201,7 +219,7 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
 }
 
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
-    if (!ref_is_value(tile)) return (Ix){cs_ref(&e->p, tile), 0};
+    if (!ref_is_value(tile)) return (Ix){cpu_ref(e, tile), 0};
     const Placed *placed = cpu_placed(&e->plan, tile);
     const Value *value = ir_value(e->k, tile);
     if (value->type->rank == 0) return (Ix){cs_name(&e->p, tile), 0};
@@ -223,29 +241,20 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index) {
     return cpu_element(e, nest, ref, mine);
 }
 
-/* If the text is a small float unpacked from its bits, the expression of the bits; else NULL. */
-static const char *bits_inside(Emit *e, Elem elem, const char *text) {
-    size_t length = strlen(text);
-    while (length > 2 && text[0] == '(' && text[length - 1] == ')') text++, length -= 2;
-    const char *unpack = cs_unpack(&e->p, elem, "");
-    size_t head = strlen(unpack);
-    if (head < 3 || unpack[head - 2] != '(' || length <= head || strncmp(text, unpack, head - 1) != 0) return NULL;
-    int open = 0;
-    for (size_t i = head - 2; i < length; i++) { /* the parenthesis must close at the very end */
-        open += (text[i] == '(') - (text[i] == ')');
-        if (open == 0 && i + 1 < length) return NULL;
-    }
-    return arena_string(e->arena, text + head - 1, length - head);
+/* If x is a small float unpacked from its bits, the bits; else NULL. */
+static const Expr *bits_inside(Emit *e, Elem elem, const Expr *x) {
+    const Expr *unpack = cs_unpack(&e->p, elem, &expr_zero);
+    return unpack->kind == EX_CALL ? ex_argument_of(x, unpack->args[0]->text) : NULL;
 }
 
 const char *cpu_pack(Emit *e, Elem elem, const char *value) {
     const char *bits = map_get(&e->packed, value);
     if (!bits && strcmp(value, "0.0f") == 0) return "0"; /* the bits of 0 in every format */
-    return bits ? bits : cs_pack(&e->p, elem, value);
+    return bits ? bits : cpu_pack_number(e, elem, value);
 }
 
 /* A bitcast or a select of small floats whose bits are known: no conversion at all. NULL: no. */
-static const char *bits_of_op(Emit *e, const Op *op, const char *const *args) {
+static const char *known_bits(Emit *e, const Op *op, const char *const *args) {
     const Type *type = ir_type(e->k, op->results[0]), *from = ir_type(e->k, op->operands[0]);
     if (op->code == OP_SELECT && cpu_is_wide_elem(type) && type->elem != EL_I1) {
         const char *x = map_get(&e->packed, args[1]), *y = map_get(&e->packed, args[2]);
@@ -257,31 +266,29 @@ static const char *bits_of_op(Emit *e, const Op *op, const char *const *args) {
 }
 
 static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
-    const char *args[8] = {0};
+    const char *texts[8] = {0};
+    const Expr *args[8] = {0};
     int depth = 0;
     for (int i = 0; i < op->operand_count && i < 8; i++) {
         if (op->operands[i] == REF_NONE) continue;
         Ix x = cpu_operand(e, nest, op->operands[i], index);
-        args[i] = x.text;
+        texts[i] = x.text;
+        args[i] = atom(e, x.text);
         if (x.depth > depth) depth = x.depth;
     }
     const Type *type = ir_type(e->k, tile);
-    const char *hint = ir_value(e->k, tile)->name, *bits = bits_of_op(e, op, args);
-    const char *text = bits ? bits : cs_elementwise(&e->p, op, args);
-    if (!bits && !type->pointer) bits = bits_inside(e, type->elem, text);
-    if (bits && type->elem == EL_BF16) {
-        /* Rounded in place: vectors stay as wide as they are. */
-        const char *round = cs_pack(&e->p, EL_BF16, "");
-        size_t head = strlen(round) - 1;
-        if (strncmp(bits, round, head) == 0) {
-            text = arena_printf(e->arena, "tw_round_bf16(%s", bits + head);
-            Ix x = name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
-            map_set(&e->packed, e->arena, x.text, arena_printf(e->arena, "tw_top_bf16(%s)", x.text));
-            return x;
-        }
+    const char *hint = ir_value(e->k, tile)->name, *known = known_bits(e, op, texts);
+    if (known) return cpu_name_bits(e, nest, type, known, depth, hint);
+    const Expr *x = cs_elementwise(&e->p, op, args), *bits = type->pointer ? NULL : bits_inside(e, type->elem, x);
+    const Expr *rounded = bits && type->elem == EL_BF16 ? ex_argument_of(bits, "tw_bf16_f32") : NULL;
+    if (rounded) { /* in place: vectors stay as wide as they are */
+        const char *text = text_of(e, ex(e->arena, "tw_round_bf16(%p)", rounded));
+        Ix named = name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
+        map_set(&e->packed, e->arena, named.text, arena_printf(e->arena, "tw_top_bf16(%s)", named.text));
+        return named;
     }
-    if (bits) return cpu_name_bits(e, nest, type, bits, depth, hint);
-    return name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
+    if (bits) return cpu_name_bits(e, nest, type, text_of(e, bits), depth, hint);
+    return name_it(e, nest, cs_value_type(&e->p, type), text_of(e, x), depth, hint);
 }
 
 /* What a load reads where the condition holds, else the other value, as bits in memory form. */
@@ -296,7 +303,7 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
     const char *text = arena_printf(e->arena, form, cs_memory_type(type->elem), p.text);
     if (op->operand_count > 1 && op->operands[1]) {
-        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cs_zero(type), 0};
+        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(e, type), 0};
         if (op->operand_count > 2 && op->operands[2]) other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
         if (other.depth > depth) depth = other.depth;
@@ -324,7 +331,7 @@ static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     int axis = (int)op_int(op, AT_AXIS, 0);
     Ix where = cpu_element(e, nest, op->operands[1], index), at[MAX_RANK];
     memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
-    const char *top = cs_integer(e->arena, EL_I64, type->extent[axis] - 1);
+    const char *top = cpu_integer(e, EL_I64, type->extent[axis] - 1);
     at[axis] =
         name_it(e, nest, "i64", arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
                 where.depth, "where");
@@ -348,8 +355,8 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     const Type *type = ir_type(e->k, tile), *from = x ? ir_type(e->k, x) : NULL;
     int axis = (int)op_int(op, AT_AXIS, 0);
     switch (op->code) {
-    case OP_SPLAT: return (Ix){cs_ref(&e->p, x), 0};
-    case OP_UNDEF: return (Ix){cs_zero(type), 0};
+    case OP_SPLAT: return (Ix){cpu_ref(e, x), 0};
+    case OP_UNDEF: return (Ix){cpu_zero(e, type), 0};
     case OP_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0);
         const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)

@@ -231,7 +231,7 @@ static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, co
     int axes[2] = {side->line, side->k};
     for (int i = 0; i < 2; i++) {
         int d = axes[i];
-        const char *all = i ? length : cs_integer(e->arena, EL_I32, box->tile->extent[d]);
+        const char *all = i ? length : cpu_integer(e, EL_I32, box->tile->extent[d]);
         lo[i] = box->checked[d] ? box->lo[d] : "0";
         hi[i] = box->checked[d] ? box->hi[d] : all;
     }
@@ -252,10 +252,10 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     e->p.names[loop->results[0]] = cs_name(&e->p, sum);
     if (start && !cpu_shares_block(&e->plan, sum, initial)) cpu_fill(e, cs_name(&e->p, sum), false, initial);
     const Type *index = ir_type(e->k, body->args[0]);
-    const char *lo = cs_ref(&e->p, loop->operands[0]), *length = cs_fresh(&e->p, "length");
+    const char *lo = cpu_ref(e, loop->operands[0]), *length = cs_fresh(&e->p, "length");
     cs_line(&e->p, "const %s %s = %s;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]), lo);
-    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo, cs_ref(&e->p, loop->operands[1]),
-            cs_ref(&e->p, loop->operands[2]), (long long)a->extent[g->a.k]);
+    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo, cpu_ref(e, loop->operands[1]),
+            cpu_ref(e, loop->operands[2]), (long long)a->extent[g->a.k]);
     for (Op *op = body->first; op != body->last; op = op->next)
         if (ty_is_scalar(ir_type(e->k, op->results[0]))) cpu_emit_op(e, op);
     const char *x = emit_side(e, &g->a, "left", length);

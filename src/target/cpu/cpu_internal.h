@@ -185,6 +185,15 @@ bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
 void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
 
+/* Texts of cstyle's expressions, in register form; operands are names, literals or in parentheses. */
+const char *cpu_ref(Emit *e, Ref ref);
+const char *cpu_integer(Emit *e, Elem elem, int64_t value);
+const char *cpu_zero(Emit *e, const Type *type);
+const char *cpu_unpack(Emit *e, Elem elem, const char *x);
+const char *cpu_pack_number(Emit *e, Elem elem, const char *x);
+const char *cpu_cast(Emit *e, Elem from, Elem to, bool toward_zero, const char *x);
+const char *cpu_combine(Emit *e, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
+
 /* --- cpu_box.c --- */
 Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
 /* The same, for an axis as long as that expression instead of the tile's extent; not kept. */

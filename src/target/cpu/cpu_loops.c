@@ -25,7 +25,7 @@ static void box_index(Emit *e, const Type *whole, const Type *box, RefList offse
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         Ix inner = d < lead ? (Ix){"0", 0} : index[d - lead];
-        const char *text = cs_ref(&e->p, offsets.at[d]);
+        const char *text = cpu_ref(e, offsets.at[d]);
         to[d] = (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, inner.text), inner.depth};
     }
 }
@@ -55,13 +55,13 @@ static const char *atomic_function(Emit *e, Word combine, Elem elem) {
     const char *name = arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
     if (map_find(&e->helper_names, name, strlen(name))) return name;
     map_set(&e->helper_names, e->arena, name, e);
-    const char *sum = cs_combine(&e->p, combine, elem, false, "old", "y");
+    const char *sum = cpu_combine(e, combine, elem, false, "old", "y");
     text_add(&e->helpers, "static %s %s(%s *p, %s y) {\n", reg, name, memory, reg);
     text_add(&e->helpers, "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits, bits,
              reg);
     text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n", memory);
-    text_add(&e->helpers, "        old = %s;\n", cs_unpack(&e->p, elem, "was"));
-    text_add(&e->helpers, "        const %s now = %s;\n", memory, cs_pack(&e->p, elem, sum));
+    text_add(&e->helpers, "        old = %s;\n", cpu_unpack(e, elem, "was"));
+    text_add(&e->helpers, "        const %s now = %s;\n", memory, cpu_pack_number(e, elem, sum));
     text_add(&e->helpers, "        __builtin_memcpy(&after, &now, sizeof after);\n");
     text_add(&e->helpers, "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n", bits);
     text_add(&e->helpers, "    return old;\n}\n");
@@ -81,7 +81,7 @@ static const char *swap_function(Emit *e, Elem elem) {
              bits);
     text_add(&e->helpers, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n", bits);
     text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
-             cs_unpack(&e->p, elem, "was"));
+             cpu_unpack(e, elem, "was"));
     return name;
 }
 
@@ -93,7 +93,7 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     const char *function =
         swap ? swap_function(e, places->elem) : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
     if (places->rank == 0)
-        cs_line(&e->p, "%s %s = %s;", type, name, cs_zero(ir_type(e->k, result)));
+        cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(e, ir_type(e->k, result)));
     else if (used) {
         cpu_declare(e, result);
         name = cs_name(&e->p, result);
@@ -111,7 +111,8 @@ void cpu_emit_atomic(Emit *e, Op *op) {
         text_add(&call, "%s)", x.text);
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
     const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
-    const char *old = m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cs_zero(ir_type(e->k, result))) : call.at;
+    const char *old =
+        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(e, ir_type(e->k, result))) : call.at;
     if (places->rank == 0)
         nest_add(e, &nest, 0, "%s = %s;", name, old);
     else if (used) {
@@ -173,7 +174,7 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     Ref base = op->operands[0];
     if (!cpu_shares_block(&e->plan, base, result)) cpu_fill(e, cs_name(&e->p, result), false, base);
     RefList at = op_list(op, 0);
-    for (int d = 0; d < at.count; d++) offsets[d].text = arena_printf(e->arena, "(i64)%s", cs_ref(&e->p, at.at[d]));
+    for (int d = 0; d < at.count; d++) offsets[d].text = arena_printf(e->arena, "(i64)%s", cpu_ref(e, at.at[d]));
     copy_piece(e, result, op_operand(op, 1), offsets);
 }
 
@@ -286,11 +287,11 @@ void cpu_emit_map(Emit *e, Op *op) {
     for (int i = 0; i < op->result_count; i++) {
         Ref result = op->results[i], x = region->last->operands[i];
         if (!tiles) {
-            e->p.names[result] = cs_ref(&e->p, x);
+            e->p.names[result] = cpu_ref(e, x);
             continue;
         }
         const char *slot = cpu_slot(e, ir_type(e->k, result), cs_name(&e->p, result), nest.index, NULL);
-        cs_line(&e->p, "%s = %s;", slot, cpu_pack_for(e, result, cs_ref(&e->p, x)));
+        cs_line(&e->p, "%s = %s;", slot, cpu_pack_for(e, result, cpu_ref(e, x)));
     }
     nest.body[nest.rank] = e->p.out;
     e->p.out = out;

@@ -67,7 +67,7 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
         bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
         for (int i = 0; i < a->count; i++)
             cs_line(&e->p, "%s = %s;", at(a, i, to),
-                    cs_combine(&e->p, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
+                    cpu_combine(e, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
         return;
     }
     Region *region = a->op->regions[0];
@@ -81,7 +81,7 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
         const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
-        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cs_ref(&e->p, region->last->operands[i]));
+        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cpu_ref(e, region->last->operands[i]));
     }
     for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
 }
@@ -343,7 +343,7 @@ static void scan_lines(const Axis *a, const char *operation) {
     const char *key = arena_printf(e->arena, "tw_scan_%s", name);
     if (!map_find(&e->helper_names, key, strlen(key)))
         text_add(&e->helpers, "TW_SCAN_%d(%s, %s, %s, %s, %s)\n", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
-                 operation, cs_combine(&e->p, kind, elem, false, "p", "q"));
+                 operation, cpu_combine(e, kind, elem, false, "p", "q"));
     map_set(&e->helper_names, e->arena, key, e);
     e->uses_scan = true;
     int opened = open_outer(a);

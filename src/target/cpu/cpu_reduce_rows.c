@@ -26,7 +26,7 @@ typedef struct Row {
 static const char *tree(const Row *row, const char **at, int count) {
     for (int half = count / 2; half; half /= 2)
         for (int i = 0; i < half; i++)
-            at[i] = cs_combine(&row->e->p, row->kind, row->elem, row->keep, at[i], at[i + half]);
+            at[i] = cpu_combine(row->e, row->kind, row->elem, row->keep, at[i], at[i + half]);
     return at[0];
 }
 
@@ -59,7 +59,7 @@ static void reduce_once(const Row *row, const char *part, const char *name, bool
     Nest nest;
     nest_begin(e, &nest, type);
     nest.fast = fast;
-    nest.hi[last] = cs_integer(e->arena, EL_I32, rest);
+    nest.hi[last] = cpu_integer(e, EL_I32, rest);
     for (int i = 0; i < RADIX; i++) {
         Ix index[MAX_RANK];
         memcpy(index, nest.index, sizeof index);

@@ -56,6 +56,12 @@ static CLine *new_line(CPrinter *p, CLineKind kind, int depth) {
     return line;
 }
 
+/* A jump out of a loop with one trip, which is none, would leave another one. */
+static void check_jump(const CPrinter *p, const char *text) {
+    for (size_t i = p->blocks.count; i-- > 0 && !p->blocks.at[i].loops;)
+        if (p->blocks.at[i].variable) ice(p->arena->trap, "cstyle: \"%s\" in a loop of one trip", text);
+}
+
 /* One line at `depth`: head, the format filled in, tail. */
 static void put_line(CPrinter *p, CLineKind kind, int depth, const char *head, const char *format, va_list args,
                      const char *tail) {
@@ -66,6 +72,7 @@ static void put_line(CPrinter *p, CLineKind kind, int depth, const char *head, c
     }
     p->expr.names.count = 0;
     ExprLine read = ex_line(&p->expr, format, args);
+    if (read.jumps) check_jump(p, read.text);
     if (*head || *tail) read.text = arena_printf(p->arena, "%s%s%s", head, read.text, tail);
     CLine *line = new_line(p, kind, depth);
     line->c = read;
@@ -104,7 +111,7 @@ void cs_open(CPrinter *p, const char *format, ...) {
     put_waiting(p);
     put_line(p, LINE_OPEN, p->depth, "", format, args, " {");
     va_end(args);
-    enter(p, (CBlock){0});
+    enter(p, (CBlock){.loops = p->dialect->tidies && VEC_LAST(&p->lines).c.loops});
 }
 
 void cs_reopen(CPrinter *p, const char *format, ...) {
@@ -128,13 +135,8 @@ static void bind(CPrinter *p, const char *variable, const Expr *value) {
     map_set(&p->expr.bound, p->arena, variable, (void *)(uintptr_t)value);
 }
 
-void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
-    CBlock block = {.variable = variable, .before = map_get(&p->expr.bound, variable)};
-    if (from < to && from + step >= to) {
-        open_soft(p, block);
-        bind(p, variable, ex_int(p->arena, from));
-        return;
-    }
+void cs_real_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
+    const Expr *before = map_get(&p->expr.bound, variable);
     bind(p, variable, NULL);
     if (pragma) cs_raw(p, pragma);
     if (step == 1)
@@ -142,7 +144,16 @@ void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, l
     else
         cs_open(p, "for (int %s = %ld; %s < %ld; %s += %ld)", variable, from, variable, to, variable, step);
     VEC_LAST(&p->blocks).variable = variable;
-    VEC_LAST(&p->blocks).before = block.before;
+    VEC_LAST(&p->blocks).before = before;
+}
+
+void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step) {
+    if (from >= to || from + step < to) {
+        cs_real_loop(p, pragma, variable, from, to, step);
+        return;
+    }
+    open_soft(p, (CBlock){.variable = variable, .before = map_get(&p->expr.bound, variable)});
+    bind(p, variable, ex_int(p->arena, from));
 }
 
 /* A soft block in which nothing is declared is none. */
@@ -305,54 +316,50 @@ const char *cs_name(CPrinter *p, Ref value) {
 
 /* --- literals --- */
 
-const char *cs_integer(Arena *arena, Elem elem, int64_t value) {
+const Expr *cs_number(Arena *arena, Elem elem, int64_t value) {
     switch (elem) {
     case EL_I64:
-        if (value == INT64_MIN) return "(-9223372036854775807LL - 1)";
-        return arena_printf(arena, value < 0 ? "(%" PRId64 "LL)" : "%" PRId64 "LL", value);
-    case EL_U64: return arena_printf(arena, "%" PRIu64 "ull", (uint64_t)value);
-    case EL_U32: return arena_printf(arena, "%" PRIu32 "u", (uint32_t)value);
-    case EL_U16: return arena_printf(arena, "%u", (unsigned)(uint16_t)value);
-    case EL_U8: return arena_printf(arena, "%u", (unsigned)(uint8_t)value);
-    case EL_I1: return value ? "1" : "0";
-    default:
-        if (value == INT32_MIN) return "(-2147483647 - 1)";
-        return arena_printf(arena, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
+        if (value == INT64_MIN) return ex(arena, "(-9223372036854775807LL - 1)");
+        return ex(arena, value < 0 ? "(%" PRId64 "LL)" : "%" PRId64 "LL", value);
+    case EL_U64: return ex(arena, "%" PRIu64 "ull", (uint64_t)value);
+    case EL_U32: return ex(arena, "%" PRIu32 "u", (uint32_t)value);
+    case EL_U16: return ex_int(arena, (uint16_t)value);
+    case EL_U8: return ex_int(arena, (uint8_t)value);
+    case EL_I1: return ex_int(arena, value != 0);
+    default: return value == INT32_MIN ? ex(arena, "(-2147483647 - 1)") : ex_int(arena, value);
     }
 }
 
-static const char *print_float(Arena *arena, Elem elem, double value) {
+static const Expr *float_number(Arena *arena, Elem elem, double value) {
     bool wide = elem == EL_F64;
-    if (isnan(value)) return wide ? "tw_as_f64(0x7ff8000000000000ull)" : "tw_as_f32(0x7fc00000u)";
-    if (isinf(value)) {
-        if (wide) return value > 0 ? "tw_as_f64(0x7ff0000000000000ull)" : "tw_as_f64(0xfff0000000000000ull)";
-        return value > 0 ? "tw_as_f32(0x7f800000u)" : "tw_as_f32(0xff800000u)";
-    }
+    if (isnan(value)) return ex(arena, wide ? "tw_as_f64(0x7ff8000000000000ull)" : "tw_as_f32(0x7fc00000u)");
+    if (isinf(value) && wide)
+        return ex(arena, value > 0 ? "tw_as_f64(0x7ff0000000000000ull)" : "tw_as_f64(0xfff0000000000000ull)");
+    if (isinf(value)) return ex(arena, value > 0 ? "tw_as_f32(0x7f800000u)" : "tw_as_f32(0xff800000u)");
     char digits[40];
+    double size = fabs(value);
     for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        snprintf(digits, sizeof digits, "%.*g", precision, size);
         double back = 0;
         sscanf(digits, "%lf", &back);
-        if (wide ? back == value : (float)back == (float)value) break;
+        if (wide ? back == size : (float)back == (float)size) break;
     }
     const char *point = strpbrk(digits, ".e") ? "" : ".0";
-    const char *format = digits[0] == '-' ? "(%s%s%s)" : "%s%s%s";
-    return arena_printf(arena, format, digits, point, wide ? "" : "f");
+    return ex(arena, signbit(value) ? "(-%s%s%s)" : "%s%s%s", digits, point, wide ? "" : "f");
 }
 
-const char *cs_literal(CPrinter *p, const Literal *literal) {
+const Expr *cs_literal(CPrinter *p, const Literal *literal) {
     Elem elem = literal->type->elem;
     if (literal->type->pointer)
-        return arena_printf(p->arena, "((%s)%s)", cs_value_type(p, literal->type),
-                            cs_integer(p->arena, EL_U64, literal->i));
+        return ex(p->arena, "((%s)%p)", cs_value_type(p, literal->type), cs_number(p->arena, EL_U64, literal->i));
     if (p->dialect->speaks && elem_is_float(elem) && elem != EL_F64 && !isfinite(literal->f))
-        return isnan(literal->f) ? "TW_NAN" : literal->f > 0 ? "TW_INF" : "(-TW_INF)";
-    return elem_is_float(elem) ? print_float(p->arena, elem, literal->f) : cs_integer(p->arena, elem, literal->i);
+        return ex(p->arena, isnan(literal->f) ? "TW_NAN" : literal->f > 0 ? "TW_INF" : "(-TW_INF)");
+    return elem_is_float(elem) ? float_number(p->arena, elem, literal->f) : cs_number(p->arena, elem, literal->i);
 }
 
-const char *cs_ref(CPrinter *p, Ref ref) {
+const Expr *cs_ref(CPrinter *p, Ref ref) {
     if (ref == REF_NONE) return NULL;
-    return ref_is_literal(ref) ? cs_literal(p, ir_literal(p->kernel, ref)) : cs_name(p, ref);
+    return ref_is_literal(ref) ? cs_literal(p, ir_literal(p->kernel, ref)) : ex_name(p->arena, cs_name(p, ref));
 }
 
 char *cs_string(Arena *arena, const char *text) {
@@ -408,9 +415,9 @@ int *cs_count_uses(const Kernel *k, Arena *arena) {
     return uses;
 }
 
-const char *cs_zero(const Type *type) {
-    if (type->pointer) return "0";
-    return elem_is_float(type->elem) ? type->elem == EL_F64 ? "0.0" : "0.0f" : "0";
+const Expr *cs_zero(Arena *arena, const Type *type) {
+    bool real = !type->pointer && elem_is_float(type->elem);
+    return ex(arena, !real ? "0" : type->elem == EL_F64 ? "0.0" : "0.0f");
 }
 
 static bool is_pointer(const char *type) { return type[strlen(type) - 1] == '*'; }

@@ -56,6 +56,7 @@ typedef VEC(CLine) CLines;
 typedef struct CBlock {
     size_t head; /* its first line */
     bool soft;   /* goes, if nothing is declared in it */
+    bool loops;  /* a loop: jumps go to it */
     const char *variable;
     const Expr *before; /* what the variable of a loop with one trip was bound to outside of it */
 } CBlock;
@@ -95,8 +96,10 @@ void cs_line(CPrinter *p, const char *format, ...) __attribute__((format(printf,
 void cs_open(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* ".. {" */
 void cs_reopen(CPrinter *p, const char *format, ...) __attribute__((format(printf, 2, 3))); /* "} .. {" */
 void cs_block(CPrinter *p); /* "{", dissolved if nothing is declared in it */
-/* for (int variable = from; variable < to; variable += step); with one trip it is a block, its variable a number. */
+/* for (int variable = from; variable < to; variable += step). With one trip it is a block, its variable a number: no
+ * `continue` or `break` may stand in it. The other is a loop in any case. */
 void cs_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step);
+void cs_real_loop(CPrinter *p, const char *pragma, const char *variable, long from, long to, long step);
 void cs_close(CPrinter *p);
 void cs_close_with(CPrinter *p, const char *tail); /* "};" and the like */
 void cs_blank(CPrinter *p);
@@ -110,9 +113,9 @@ int *cs_count_uses(const Kernel *k, Arena *arena);
 /* --- names and literals --- */
 const char *cs_name(CPrinter *p, Ref value);                 /* of a value */
 const char *cs_fresh(CPrinter *p, const char *hint);         /* an identifier nobody has */
-const char *cs_literal(CPrinter *p, const Literal *literal); /* in register form */
-const char *cs_ref(CPrinter *p, Ref ref);                    /* name or literal */
-const char *cs_integer(Arena *arena, Elem elem, int64_t value);
+const Expr *cs_literal(CPrinter *p, const Literal *literal); /* in register form */
+const Expr *cs_ref(CPrinter *p, Ref ref);                    /* name or literal; NULL for none */
+const Expr *cs_number(Arena *arena, Elem elem, int64_t value);
 /* A quoted C string. */
 char *cs_string(Arena *arena, const char *text);
 
@@ -120,23 +123,23 @@ char *cs_string(Arena *arena, const char *text);
 const char *cs_memory_type(Elem elem);                          /* "f16" */
 const char *cs_register_type(const CPrinter *p, Elem elem);     /* "f32" for f16 */
 const char *cs_value_type(const CPrinter *p, const Type *type); /* of one element in a register: "f32", "f16 *" */
-const char *cs_zero(const Type *type);                          /* such an element: "0.0f" */
+const Expr *cs_zero(Arena *arena, const Type *type);            /* such an element: "0.0f" */
 
 /* "f32 x" or, for a pointer, "f32 *x". */
 const char *cs_variable(CPrinter *p, const char *type, const char *name);
 /* "const f32 x" or, for a pointer, "f32 *const x". */
 const char *cs_constant(CPrinter *p, const char *type, const char *name);
 
-/* --- expressions: texts in, text out; operands must be names, literals or in parentheses --- */
-const char *cs_call(CPrinter *p, const char *function, Elem suffix, const char *const *args, int count);
-const char *cs_round(CPrinter *p, Elem elem, const char *x);  /* an f32 rounded to a small float, as f32 */
-const char *cs_unpack(CPrinter *p, Elem elem, const char *x); /* memory -> register */
-const char *cs_pack(CPrinter *p, Elem elem, const char *x);   /* register -> memory */
-const char *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const char *x);
+/* --- expressions --- */
+const Expr *cs_call(CPrinter *p, const char *function, Elem suffix, const Expr *const *args, int count);
+const Expr *cs_round(CPrinter *p, Elem elem, const Expr *x);  /* an f32 rounded to a small float, as f32 */
+const Expr *cs_unpack(CPrinter *p, Elem elem, const Expr *x); /* memory -> register */
+const Expr *cs_pack(CPrinter *p, Elem elem, const Expr *x);   /* register -> memory */
+const Expr *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const Expr *x);
 /* The combination of two register values of a reduce, scan or atomic (add .. xor). */
-const char *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
-/* The value of an elementwise op for the texts of its operands (absent ones NULL). */
-const char *cs_elementwise(CPrinter *p, const Op *op, const char *const *operands);
+const Expr *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const Expr *x, const Expr *y);
+/* The value of an elementwise op of its operands (absent ones NULL). */
+const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *operands);
 /* True for every op that cs_elementwise knows. */
 bool cs_is_elementwise(Opcode code);
 #endif

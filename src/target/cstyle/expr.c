@@ -13,6 +13,8 @@ const ExprOperatorInfo expr_operators[EXPR_OPERATOR_COUNT] = {
 
 /* --- making --- */
 
+const Expr expr_zero = {.kind = EX_INT}, expr_true = {.kind = EX_NAME, .text = "true"};
+
 static Expr *new_expr(Arena *arena, ExprKind kind, const char *text, int count) {
     Expr *x = ARENA_NEW(arena, Expr);
     x->kind = kind;
@@ -37,6 +39,10 @@ static const Expr *with_args(Arena *arena, Expr *x, const Expr *const *args) {
     return x;
 }
 
+const Expr *ex_list(Arena *arena, const Expr *const *args, int count) {
+    return with_args(arena, new_expr(arena, EX_LIST, NULL, count), args);
+}
+
 const Expr *ex_int(Arena *arena, int64_t value) {
     Expr *x = new_expr(arena, EX_INT, NULL, 0);
     x->value = value < 0 ? -value : value;
@@ -58,6 +64,16 @@ const Expr *ex_binary(Arena *arena, ExprOperator op, const Expr *x, const Expr *
     both->op = op;
     return with_args(arena, both, (const Expr *const[]){x, y});
 }
+
+/* x op y, taken together from the left whatever y is made of: for operators that do not mind. */
+static const Expr *chain(Arena *arena, ExprOperator op, const Expr *x, const Expr *y) {
+    if (!x || !y) return x ? x : y;
+    bool goes_on = y->kind == EX_BINARY && y->op == op && !y->groups;
+    return goes_on ? ex_binary(arena, op, chain(arena, op, x, y->args[0]), y->args[1]) : ex_binary(arena, op, x, y);
+}
+
+const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y) { return chain(arena, EXPR_AND_ALSO, x, y); }
+const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y) { return chain(arena, EXPR_ADD, x, y); }
 
 /* --- asking --- */
 
@@ -192,9 +208,9 @@ static bool helps(const Expr *x, Around a) {
 
 static bool print(ExprPrinter *p, Text *out, const Expr *x, Around a);
 
-static void print_args(ExprPrinter *p, Text *out, const Expr *x) {
-    for (int i = 1; i < x->count; i++) {
-        if (i > 1) text_add(out, ", ");
+static void print_args(ExprPrinter *p, Text *out, const Expr *x, int first) {
+    for (int i = first; i < x->count; i++) {
+        if (i > first) text_add(out, ", ");
         print(p, out, x->args[i], alone);
     }
 }
@@ -247,19 +263,20 @@ static bool print_bare(ExprPrinter *p, Text *out, const Expr *x, Around a) {
     case EX_CALL:
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
         text_add_char(out, '(');
-        print_args(p, out, x);
+        print_args(p, out, x, 1);
         text_add_char(out, ')');
         break;
     case EX_INDEX:
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
         text_add_char(out, '[');
-        print_args(p, out, x);
+        print_args(p, out, x, 1);
         text_add_char(out, ']');
         break;
     case EX_MEMBER:
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
         text_add(out, "%s", x->text);
         break;
+    case EX_LIST: print_args(p, out, x, 0); break;
     case EX_KINDS: break;
     }
     return opens;

@@ -84,6 +84,7 @@ typedef enum ExprKind {
     EX_CALL,   /* args[0](args[1], ..) */
     EX_INDEX,  /* args[0][args[1]] */
     EX_MEMBER, /* args[0], text: ".bits", "->x", "++" */
+    EX_LIST,   /* several arguments of a call, side by side */
     EX_KINDS
 } ExprKind;
 
@@ -98,12 +99,18 @@ typedef struct Expr {
 } Expr;
 
 /* --- making --- */
+extern const Expr expr_zero, expr_true;
 const Expr *ex(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const Expr *ex_name(Arena *arena, const char *name);
 const Expr *ex_atom(Arena *arena, const char *text);
 const Expr *ex_int(Arena *arena, int64_t value); /* a negative one is -(value) in parentheses */
+const Expr *ex_list(Arena *arena, const Expr *const *args, int count);
 const Expr *ex_group(Arena *arena, const Expr *x);
 const Expr *ex_call(Arena *arena, const char *function, const Expr *const *args, int count);
+/* x && y; NULL: nothing is asked. What y asks stands beside what x asks. */
+const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y);
+/* x + y of integers; NULL: no term. The terms of y stand beside those of x. */
+const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y);
 const Expr *ex_binary(Arena *arena, ExprOperator op, const Expr *x, const Expr *y);
 
 /* --- asking --- */
@@ -134,6 +141,8 @@ typedef struct ExprLine {
     const char *text;
     bool is_code;         /* no string, no comment, no directive */
     bool declares;        /* begins with a type */
+    bool loops;           /* is the head of a loop */
+    bool jumps;           /* continues or leaves one */
     const char *constant; /* the name of `const T name = value;` whose value has no effect; NULL: another line */
 } ExprLine;
 /* Reads the template of a line and prints it. Lines that are no code are printed plain. */

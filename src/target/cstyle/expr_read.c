@@ -373,6 +373,8 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
             break;
         }
         if (word && is_listed(keywords, r.s, word)) {
+            l.line.loops |= text_equal(r.s, word, "for") || text_equal(r.s, word, "while");
+            l.line.jumps |= text_equal(r.s, word, "continue") || text_equal(r.s, word, "break");
             word += strncmp(r.s + word, " (", 2) == 0 ? 2 : 0;
             text_add_bytes(&out, r.s, word);
             r.s += word;

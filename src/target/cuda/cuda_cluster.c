@@ -33,30 +33,30 @@ void cluster_read(Emit *e, const Op *tasks) {
 void cluster_begin(Emit *e, const Op *tasks) {
     if (!cuda_of(e)->cluster) return;
     cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
-    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%s, blocks);", emit_scalar(e, tasks->operands[cuda_of(e)->share]));
+    cs_line(&e->p, "const i32 across = tw_cdiv((i32)%p, blocks);", emit_scalar(e, tasks->operands[cuda_of(e)->share]));
     if (cuda_of(e)->share == 0 && op_attr(tasks, AT_GROUP))
         cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);", (long long)op_int(tasks, AT_GROUP, 8));
 }
 
-const char *cluster_extent(Emit *e, const Op *tasks, int d) {
-    return cuda_of(e)->cluster && d == cuda_of(e)->share ? "across" : emit_scalar(e, tasks->operands[d]);
+const Expr *cluster_extent(Emit *e, const Op *tasks, int d) {
+    bool shared = cuda_of(e)->cluster && d == cuda_of(e)->share;
+    return shared ? ex_name(e->arena, "across") : emit_scalar(e, tasks->operands[d]);
 }
 
-const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index) {
+const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index) {
     if (!cuda_of(e)->cluster || d != cuda_of(e)->share) return index;
-    return arena_printf(e->arena, "tw_min(blocks * (%s) + rank, (i32)%s - 1)", index,
-                        emit_scalar(e, tasks->operands[d]));
+    return ex(e->arena, "tw_min(blocks * (%p) + rank, (i32)%p - 1)", index, emit_scalar(e, tasks->operands[d]));
 }
 
-void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot) {
-    const char *empty = ring_barrier(e, r->empty_name, slot);
-    const char *first = condition ? arena_printf(e->arena, "%s && ", condition) : "";
+void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Expr *slot) {
+    const Expr *empty = ring_barrier(e, r->empty_name, slot);
+    const Expr *one = ex_and(e->arena, condition, ex(e->arena, r->shared ? "lane < blocks" : "lane == 0"));
     if (r->shared)
-        cs_line(&e->p, "if (%slane < blocks) tw_mbar_arrive_at(%s, lane);", first, empty);
+        cs_line(&e->p, "if (%p) tw_mbar_arrive_at(%p, lane);", one, empty);
     else if (!r->by_lane)
-        cs_line(&e->p, "if (%slane == 0) tw_mbar_arrive(%s);", first, empty);
+        cs_line(&e->p, "if (%p) tw_mbar_arrive(%p);", one, empty);
     else if (condition)
-        cs_line(&e->p, "if (%s) tw_mbar_arrive(%s);", condition, empty);
+        cs_line(&e->p, "if (%p) tw_mbar_arrive(%p);", condition, empty);
     else
-        cs_line(&e->p, "tw_mbar_arrive(%s);", empty);
+        cs_line(&e->p, "tw_mbar_arrive(%p);", empty);
 }

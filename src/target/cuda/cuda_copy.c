@@ -9,30 +9,30 @@
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset) {
+void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset) {
     const Type *type = ir_type(e->k, load->results[0]);
     const Layout *layout = emit_layout(e, load->results[0]);
     memory_before_load(e, load);
     Box b = box_of(e, load, type, layout);
-    emit_unroll(e, "r", layout->registers, b.vector);
-    char *inside = place_owner(e, &layout->map);
-    const char *row = "0";
+    const Expr *inside = place_owner(e, &layout->map), *row = &expr_zero;
+    e->vector_bits = ll_log2(b.vector);
     for (int d = 0; d < type->rank; d++) {
-        box_also(e, &inside, place_inside(e, layout, type, d, "r"));
-        const char *coord = place_coord(e, layout, d, "r");
+        box_also(e, &inside, place_inside(e, layout, type, d, &place_r));
+        const Expr *coord = place_coord(e, layout, d, &place_r);
         if (d < type->rank - 1)
-            row = d ? arena_printf(e->arena, "(%s * %lld + %s)", row, (long long)type->extent[d], coord) : coord;
+            row = d ? ex(e->arena, "(%p * %lld + %p)", row, (long long)type->extent[d], coord) : coord;
     }
-    if (inside) cs_line(&e->p, "if (!(%s)) continue;", inside);
+    (inside ? emit_unroll_real : emit_unroll)(e, "r", layout->registers, b.vector);
+    if (inside) cs_line(&e->p, "if (!(%p)) continue;", inside);
     box_indices(e, &b, REF_NONE);
-    const char *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, "r"));
-    const char *condition = b.condition ? b.condition : "true", *i = b.index[b.inner_dim];
+    const Expr *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, &place_r));
+    const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
     if (b.whole) {
-        cs_line(&e->p, "const bool on = %s;", condition);
-        cs_line(&e->p, "tw_cp_async(%d, %s, %s + (on ? %s : 0), on);", b.vector * elem_info[type->elem].bytes, at,
+        cs_line(&e->p, "const bool on = %p;", condition);
+        cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * elem_info[type->elem].bytes, at,
                 b.row, i);
     } else {
-        cs_line(&e->p, "tw_copy_row(%d, %s, %s, %s, %s, %s);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
+        cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
                 condition);
     }
     cs_close(&e->p);

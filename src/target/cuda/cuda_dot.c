@@ -14,19 +14,15 @@
 
 #include <string.h>
 
-/* offset + first * by, without the terms that are 0. */
-static const char *shifted(Dot *d, const char *offset, const char *first, const char *by) {
-    bool none = strcmp(first, "0") == 0, start = strcmp(offset, "0") == 0;
-    if (none) return offset;
-    return start ? arena_printf(d->e->arena, "%s%s", first, by)
-                 : arena_printf(d->e->arena, "%s + %s%s", offset, first, by);
+/* offset + by, `first` as it is in `by`; without the terms that are 0. */
+static const Expr *shifted(Dot *d, const Expr *offset, const Expr *first, const Expr *by) {
+    if (ex_is_int(first, 0)) return offset;
+    return ex_is_int(offset, 0) ? by : ex_sum(d->e->arena, offset, by);
 }
-
-static const char *number(Dot *d, int64_t x) { return arena_printf(d->e->arena, "%lld", (long long)x); }
 
 /* --- wgmma --- */
 /* The descriptor of operand i, from element `first` along M or N on, and how many bytes one k-step moves it. */
-static const char *descriptor(Dot *d, int i, const char *first, char **step) {
+static const Expr *descriptor(Dot *d, int i, const Expr *first, const Expr **step) {
     Emit *e = d->e;
     const SharedTile *t = d->tile[i];
     bool k_major = (i == 0) != t->turned;
@@ -35,14 +31,14 @@ static const char *descriptor(Dot *d, int i, const char *first, char **step) {
     if (k_major) {
         int bytes = d->row->k * t->elem_bytes, steps = t->width / bytes; /* of a k-step, in one panel */
         bool more = d->k > per;
-        *step = more ? arena_printf(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
-                     : arena_printf(e->arena, "kk * %d", bytes);
-        const char *line = shifted(d, d->offset[i], first, arena_printf(e->arena, " * %d", t->width));
-        return arena_printf(e->arena, "tw_desc_k(%s, %d)", line, t->width);
+        *step = more ? ex(e->arena, "(kk / %d * %lld + kk %% %d * %d)", steps, panel, steps, bytes)
+                     : ex(e->arena, "kk * %d", bytes);
+        const Expr *line = shifted(d, d->offset[i], first, ex(e->arena, "%p * %d", first, t->width));
+        return ex(e->arena, "tw_desc_k(%p, %d)", line, t->width);
     }
-    *step = arena_printf(e->arena, "kk * %d", d->row->k * t->width);
-    const char *start = shifted(d, d->offset[i], first, arena_printf(e->arena, " / %d * %lld", per, panel));
-    return arena_printf(e->arena, "tw_desc_mn(%s, %d, %lld)", start, t->width, panel);
+    *step = ex(e->arena, "kk * %d", d->row->k * t->width);
+    const Expr *start = shifted(d, d->offset[i], first, ex(e->arena, "%p / %d * %lld", first, per, panel));
+    return ex(e->arena, "tw_desc_mn(%p, %d, %lld)", start, t->width, panel);
 }
 
 static const char *define_form(Dot *d, int n) {
@@ -75,9 +71,9 @@ static void pack_left(Dot *d, const char *words) {
     if (!words) return;
     const Op *cast = ir_value(e->k, a)->op;
     bool round = cast && op_flag(cast, AT_PACKED);
-    const char *from = emit_hold(e, round ? cast->operands[0] : a)->text;
+    const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
     emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = tw_pack%s%s(%s[2 * r], %s[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
+    cs_line(&e->p, "%s[r] = tw_pack%s%s(%p[2 * r], %p[2 * r + 1]);", words, round ? "_" : "", round ? elem : "", from,
             from);
     cs_close(&e->p);
 }
@@ -96,26 +92,24 @@ static Share share_of(const Dot *d) {
 }
 
 /* The instruction of k-step kk for n columns from `at` on. */
-static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const char *sum,
-                     const char *accumulate) {
+static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, const Expr *sum,
+                     const Expr *accumulate) {
     Emit *e = d->e;
     int am = ll_log2(d->along_m), group = ll_log2(d->row->warps), rows = d->row->m;
-    const char *gm = d->along_m == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
-    const char *gn = d->along_n == 1 ? NULL : arena_printf(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
+    const Expr *gm = d->along_m == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group, d->along_m - 1);
+    const Expr *gn = d->along_n == 1 ? NULL : ex(e->arena, "(warp >> %d & %d)", group + am, d->along_n - 1);
     long long row = rows * d->along_m * part;
-    const char *m = !gm   ? number(d, row)
-                    : row ? arena_printf(e->arena, "(%lld + %s * %d)", row, gm, rows)
-                          : arena_printf(e->arena, "%s * %d", gm, rows);
-    const char *first =
-        gn ? arena_printf(e->arena, "(%s * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
-           : number(d, at);
-    char *step_a, *step_b;
-    const char *b = descriptor(d, 1, first, &step_b), *a;
+    const Expr *m = !gm   ? ex_int(e->arena, row)
+                    : row ? ex(e->arena, "(%lld + %p * %d)", row, gm, rows)
+                          : ex(e->arena, "%p * %d", gm, rows);
+    const Expr *first = gn ? ex(e->arena, "(%p * %lld + %lld)", gn, (long long)share_of(d).columns, (long long)at)
+                           : ex_int(e->arena, at);
+    const Expr *step_a, *step_b, *b = descriptor(d, 1, first, &step_b), *a;
     if (left)
-        a = arena_printf(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
+        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
     else
-        a = descriptor(d, 0, m, &step_a), a = arena_printf(e->arena, "tw_desc_step(%s, %s)", a, step_a);
-    cs_line(&e->p, "%s(%s, %s, tw_desc_step(%s, %s), %s);", define_form(d, n), sum, a, b, step_b, accumulate);
+        a = descriptor(d, 0, m, &step_a), a = ex(e->arena, "tw_desc_step(%p, %p)", a, step_a);
+    cs_line(&e->p, "%s(%p, %p, tw_desc_step(%p, %p), %p);", define_form(d, n), sum, a, b, step_b, accumulate);
 }
 
 static long long k_steps(const Dot *d) { return (d->k + d->row->k - 1) / d->row->k; }
@@ -130,8 +124,8 @@ static void issue_wgmma(Dot *d, const char *left) {
     for (int64_t part = 0; part < s.parts; part++)
         for (int64_t at = 0; at < s.columns; at += d->row->n_most)
             multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
-                     arena_printf(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
-                     d->fresh ? "kk > 0" : "true");
+                     ex(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
+                     d->fresh ? ex(e->arena, "kk > 0") : &expr_true);
     cs_close(&e->p);
 }
 
@@ -159,7 +153,7 @@ static void promote_wgmma(Dot *d, const char *left) {
                 cs_open(&e->p, "for (int kk = from; kk < tw_min(from + %d, %lld); kk++)", d->every, k_steps(d));
             else
                 cs_open(&e->p, "for (int kk = from; kk < from + %d; kk++)", d->every);
-            multiply(d, left, part, at, n, "some", "kk > from");
+            multiply(d, left, part, at, n, ex_name(e->arena, "some"), ex(e->arena, "kk > from"));
             cs_close(&e->p);
             cs_line(&e->p, "tw_wgmma_commit();");
             wait_for(e, "some");

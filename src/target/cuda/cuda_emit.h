@@ -70,7 +70,7 @@ extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
 /* A load `by=async`, where its put stands. */
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const char *offset);
+void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset);
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
@@ -98,7 +98,7 @@ RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
-const char *ring_barrier(Emit *e, const char *base, const char *slot);
+const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 
 /* --- cuda_roles.c --- */
@@ -109,17 +109,17 @@ void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the st
 void cluster_read(Emit *e, const Op *tasks);  /* the schedule, and what a launch has to know of it */
 void cluster_begin(Emit *e, const Op *tasks); /* what the text calls its numbers */
 /* Of index d: its extent in the numbering of tasks, and its place from that numbering. */
-const char *cluster_extent(Emit *e, const Op *tasks, int d);
-const char *cluster_place(Emit *e, const Op *tasks, int d, const char *index);
+const Expr *cluster_extent(Emit *e, const Op *tasks, int d);
+const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index);
 /* The warp gives a slot back; condition: NULL or what must hold. */
-void cluster_arrive(Emit *e, const RingPlan *r, const char *condition, const char *slot);
+void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Expr *slot);
 /* What the role needs of the task's header, or only what `value` is made of. */
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
 
 /* --- cuda_gang.c --- */
 void gang_read(Emit *e, const Op *tasks); /* the schedule */
 bool gang_is(const Emit *e);
-const char *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks along an index */
+const Expr *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks along an index */
 const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */
 void gang_begin(Emit *e, const Op *tasks);                  /* before the roles */
 void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body of a role's task */

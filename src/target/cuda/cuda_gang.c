@@ -42,8 +42,8 @@ void gang_read(Emit *e, const Op *tasks) {
     gang->varies = is_made_in(e->k, gang->loop->operands[1], roles_body(tasks));
 }
 
-const char *gang_extent(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "sides" : cluster_extent(e, tasks, dim);
+const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
+    return gang_is(e) && dim == cuda_of(e)->gang.dim ? ex_name(e->arena, "sides") : cluster_extent(e, tasks, dim);
 }
 
 const char *gang_index(Emit *e, const Op *tasks, int dim) {
@@ -51,25 +51,27 @@ const char *gang_index(Emit *e, const Op *tasks, int dim) {
 }
 
 void gang_begin(Emit *e, const Op *tasks) {
-    Text programs = text_new(e->arena);
-    for (int i = 0; i < tasks->operand_count; i++)
-        text_add(&programs, "%s(i32)%s", i ? " * " : "", emit_scalar(e, tasks->operands[i]));
-    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%s, tw_blocks_x()));", cuda_of(e)->gang.programs,
-            programs.at);
-    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%s, neighbours);",
+    const Expr *programs = NULL;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Expr *extent = ex(e->arena, "(i32)%p", emit_scalar(e, tasks->operands[i]));
+        programs = programs ? ex(e->arena, "%p * %p", programs, extent) : extent;
+    }
+    cs_line(&e->p, "const i32 neighbours = tw_min(%d, tw_cdiv(%p, tw_blocks_x()));", cuda_of(e)->gang.programs,
+            programs);
+    cs_line(&e->p, "const i32 sides = tw_cdiv((i32)%p, neighbours);",
             emit_scalar(e, tasks->operands[cuda_of(e)->gang.dim]));
 }
 
-static const char *last_program(Emit *e, const Op *tasks) {
-    return arena_printf(e->arena, "(i32)%s - 1", emit_scalar(e, tasks->operands[cuda_of(e)->gang.dim]));
+static const Expr *last_program(Emit *e, const Op *tasks) {
+    return ex(e->arena, "(i32)%p - 1", emit_scalar(e, tasks->operands[cuda_of(e)->gang.dim]));
 }
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
 static void bind_program(Emit *e, const Op *tasks, const char *number) {
     Ref arg = roles_body(tasks)->args[cuda_of(e)->gang.dim];
     const char *name = cs_name(&e->p, arg);
-    cs_line(&e->p, "const i32 %s = tw_min(%s, %s);", name, number, last_program(e, tasks));
-    emit_set(e, arg, HOLD_SCALAR, name);
+    cs_line(&e->p, "const i32 %s = tw_min(%s, %p);", name, number, last_program(e, tasks));
+    emit_set_name(e, arg, HOLD_SCALAR, name);
 }
 
 static void forget(Emit *e, const Op *op) {
@@ -83,26 +85,26 @@ static void forget_header(Emit *e, const Op *tasks) {
 }
 
 /* The trips of the longest program of the gang. */
-static const char *write_longest(Emit *e, const Op *tasks, const Op *role) {
+static const Expr *write_longest(Emit *e, const Op *tasks, const Op *role) {
     Ref hi = cuda_of(e)->gang.loop->operands[1];
     if (!cuda_of(e)->gang.varies) return emit_scalar(e, hi);
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
     bind_program(e, tasks, "first + each");
     roles_header(e, tasks, role, hi);
-    const char *own = emit_scalar(e, hi);
-    cs_line(&e->p, "longest = each ? tw_max(longest, %s) : %s;", own, own);
+    const Expr *own = emit_scalar(e, hi);
+    cs_line(&e->p, "longest = each ? tw_max(longest, %p) : %p;", own, own);
     cs_close(&e->p);
     forget_header(e, tasks);
-    return "longest";
+    return ex_name(e->arena, "longest");
 }
 
 /* Items of the loop that the worker has no use for. */
-static void pass_trips(Emit *e, const char *from, const char *to) {
+static void pass_trips(Emit *e, const Expr *from, const Expr *to) {
     const Region *body = cuda_of(e)->gang.loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
     cs_raw(&e->p, "#pragma unroll 1");
-    cs_open(&e->p, "for (%s n = %s; n < %s; n++)", type, from, to);
+    cs_open(&e->p, "for (%s n = %p; n < %p; n++)", type, from, to);
     for (const Op *op = body->first; op; op = op->next)
         if (op->code == OP_WAIT || op->code == OP_RELEASE) ring_op(e, op);
     cs_close(&e->p);
@@ -110,15 +112,15 @@ static void pass_trips(Emit *e, const char *from, const char *to) {
 
 void gang_end_loop(Emit *e, const Op *loop) {
     if (!cuda_of(e)->in_gang || loop != cuda_of(e)->gang.loop || !cuda_of(e)->gang.varies) return;
-    const char *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
+    const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
     cs_line(&e->p, "// trips of longer neighbours");
-    pass_trips(e, arena_printf(e->arena, "tw_max(%s, %s)", lo, hi), "longest");
+    pass_trips(e, ex(e->arena, "tw_max(%p, %p)", lo, hi), ex_name(e->arena, "longest"));
 }
 
 static void write_compute(Emit *e, const Op *tasks, const Op *role) {
-    const char *longest = write_longest(e, tasks, role);
+    const Expr *longest = write_longest(e, tasks, role);
     Pending before = emit_pending(e);
-    cs_open(&e->p, "if (gang < neighbours && first + gang <= %s)", last_program(e, tasks));
+    cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
     bind_program(e, tasks, "first + gang");
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
@@ -143,7 +145,7 @@ static void write_load(Emit *e, const Op *tasks, const Op *role) {
     cs_close(&e->p);
     forget_header(e, tasks);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next) forget(e, op);
-    const char *longest = write_longest(e, tasks, role);
+    const Expr *longest = write_longest(e, tasks, role);
     bind_program(e, tasks, "first");
     roles_header(e, tasks, role, REF_NONE);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next)

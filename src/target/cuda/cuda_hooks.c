@@ -65,7 +65,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     e->dot_flies = true;
     e->dot_reads = dot_reads_scratch(e, dot_in(loop)); /* that of the trip before */
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
     return state;
 }
@@ -87,7 +87,7 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     CudaEmit *cuda = cuda_of(e);
     if (state->ahead) skew_end(e, state->ahead);
     if (state->late) {
-        roles_end_late(e, state->late, emit_hold(e, dot_in(loop)->operands[2])->text);
+        roles_end_late(e, state->late, emit_hold(e, dot_in(loop)->operands[2])->by->text);
         e->dot_reads = e->dot_flies = false;
         cs_close(&e->p);
         cuda->late = NULL;

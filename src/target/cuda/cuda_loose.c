@@ -17,35 +17,41 @@
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
+static const Expr *stride_of(Emit *e, const TensorText *t, int d) {
+    return t->stride[d] ? t->stride[d] : ex_int(e->arena, 1);
+}
+
 /* From where to where the tensor lies in memory, as two variables; false if that is not known: then
  * a row is all that may be read. */
 static bool write_span(Emit *e, const Box *b, const char *name) {
-    Text test = text_new(e->arena), last = text_new(e->arena);
+    const Expr *test = NULL, *last = b->tensor.base, *n = b->tensor.extent[b->inner_dim];
     for (int d = 0; d < b->tensor.rank; d++) {
         if (d == b->inner_dim) continue;
-        const char *stride = b->tensor.stride[d] ? b->tensor.stride[d] : "1";
+        const Expr *stride = stride_of(e, &b->tensor, d);
         if (!b->tensor.extent[d]) return false;
-        text_add(&test, "%s%s >= 0", test.length ? " && " : "", stride);
-        text_add(&last, " + ((i64)%s - 1) * %s", b->tensor.extent[d], stride);
+        test = ex_and(e->arena, test, ex(e->arena, "%p >= 0", stride));
+        last = ex(e->arena, "%p + ((i64)%p - 1) * %p", last, b->tensor.extent[d], stride);
     }
-    const char *base = b->tensor.base, *n = b->tensor.extent[b->inner_dim];
-    cs_line(&e->p, "const u64 %s_first = (u64)%s;", name, base);
-    if (test.length)
-        cs_line(&e->p, "const u64 %s_end = %s ? (u64)(%s%s + %s) : 0;", name, test.at, base, last.at, n);
+    cs_line(&e->p, "const u64 %s_first = (u64)%p;", name, b->tensor.base);
+    if (test)
+        cs_line(&e->p, "const u64 %s_end = %p ? (u64)(%p + %p) : 0;", name, test, last, n);
     else
-        cs_line(&e->p, "const u64 %s_end = (u64)(%s + %s);", name, base, n);
+        cs_line(&e->p, "const u64 %s_end = (u64)(%p + %p);", name, last, n);
     return true;
 }
 
 /* What tw_load_any and its kin take: row, index, end of the row, whether at all; and the span. */
-static const char *row_text(Emit *e, const Box *b) {
-    return arena_printf(e->arena, "%s, %s, %s, %s", b->row, b->index[b->inner_dim], b->tensor.extent[b->inner_dim],
-                        b->condition ? b->condition : "true");
+static const Expr *row_of(Emit *e, const Box *b) {
+    const Expr *args[] = {b->row, b->index[b->inner_dim], b->tensor.extent[b->inner_dim],
+                          b->condition ? b->condition : &expr_true};
+    return ex_list(e->arena, args, 4);
 }
 
-static const char *span_text(Emit *e, const Box *b, const char *name, bool known) {
-    if (known) return arena_printf(e->arena, "%s_first, %s_end", name, name);
-    return arena_printf(e->arena, "(u64)(%s), (u64)(%s + %s)", b->row, b->row, b->tensor.extent[b->inner_dim]);
+static const Expr *span_of(Emit *e, const Box *b, const char *name, bool known) {
+    const Expr *n = b->tensor.extent[b->inner_dim];
+    const Expr *first = known ? ex(e->arena, "%s_first", name) : ex(e->arena, "(u64)(%p)", b->row);
+    const Expr *end = known ? ex(e->arena, "%s_end", name) : ex(e->arena, "(u64)(%p + %p)", b->row, n);
+    return ex_list(e->arena, (const Expr *const[]){first, end}, 2);
 }
 
 static Box box_now(Emit *e, const Op *load) {
@@ -67,13 +73,13 @@ static int ahead_of(const Op *loop) { return (int)op_int(loop, AT_AHEAD, 1); }
 static int64_t slot_size(const Op *loop) { return op_int(loop, AT_BYTES, 0) / (ahead_of(loop) + 1); }
 
 /* Where the words of register r of the load lie, from the slot's place on. */
-static const char *word_at(Emit *e, const Op *load, const char *slot) {
+static const Expr *word_at(Emit *e, const Op *load, const Expr *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     int inner = inner_of(e, load, type);
-    return arena_printf(e->arena, "%s + %lld + %s * %lld + %s * %d", slot, (long long)op_int(load, AT_WORDS, 0),
-                        place_coord(e, layout, 1 - inner, "r"), (long long)line_bytes(e, load),
-                        place_coord(e, layout, inner, "r"), ty_elem_bytes(type));
+    return ex(e->arena, "%p + %lld + %p * %lld + %p * %d", slot, (long long)op_int(load, AT_WORDS, 0),
+              place_coord(e, layout, 1 - inner, &place_r), (long long)line_bytes(e, load),
+              place_coord(e, layout, inner, &place_r), ty_elem_bytes(type));
 }
 
 /* The lines of the load's box, as a variable; line and column of register r. */
@@ -83,30 +89,29 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
     RefList offsets = op_list(load, 0);
     int inner = inner_of(e, load, type), bytes = ty_elem_bytes(type);
     int along = fact_tensor_dim(load, t.rank, 2, inner), across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
-    Text row = text_new(e->arena), on = text_new(e->arena), last = text_new(e->arena);
+    const Expr *row = t.base, *last = t.base, *on = NULL;
     for (int d = 0; d < t.rank; d++) {
-        const char *stride = t.stride[d] ? t.stride[d] : "1", *at = emit_scalar(e, offsets.at[d]);
-        if (d != along) text_add(&last, " + ((i64)%s - 1) * %s", t.extent[d], stride);
+        const Expr *stride = stride_of(e, &t, d), *at = emit_scalar(e, offsets.at[d]);
+        if (d != along) last = ex(e->arena, "%p + ((i64)%p - 1) * %p", last, t.extent[d], stride);
         if (d == along || d == across) continue;
-        text_add(&row, " + (i64)%s * %s", at, stride);
-        text_add(&on, "%s(u64)(i64)%s < (u64)%s && %s >= 0", on.length ? " && " : "", at, t.extent[d], stride);
+        row = ex(e->arena, "%p + (i64)%p * %p", row, at, stride);
+        on = ex_and(e->arena, on, ex(e->arena, "(u64)(i64)%p < (u64)%p && %p >= 0", at, t.extent[d], stride));
     }
     cs_line(&e->p,
-            "const TwLines %s = tw_lines_of(%d, %s, (u64)(%s%s + %s), %s%s, (i64)%s * %d, %s, %s, %s, "
-            "%s, %lld, %lld, %s);",
-            name, bytes, t.base, t.base, last.at ? last.at : "", t.extent[along], t.base, row.length ? row.at : "",
-            t.stride[across] ? t.stride[across] : "1", bytes, emit_scalar(e, offsets.at[across]), t.extent[across],
-            emit_scalar(e, offsets.at[along]), t.extent[along], (long long)type->extent[1 - inner],
-            (long long)type->extent[inner], on.length ? on.at : "true");
+            "const TwLines %s = tw_lines_of(%d, %p, (u64)(%p + %p), %p, (i64)%p * %d, %p, %p, %p, %p, %lld, %lld, %p);",
+            name, bytes, t.base, last, t.extent[along], row, stride_of(e, &t, across), bytes,
+            emit_scalar(e, offsets.at[across]), t.extent[across], emit_scalar(e, offsets.at[along]), t.extent[along],
+            (long long)type->extent[1 - inner], (long long)type->extent[inner], on ? on : &expr_true);
 }
 
-static const char *place_text(Emit *e, const Op *load) {
+static const Expr *place_of(Emit *e, const Op *load) {
     const Layout *layout = emit_layout(e, load->results[0]);
     int inner = inner_of(e, load, ir_type(e->k, load->results[0]));
-    return arena_printf(e->arena, "%s, %s", place_coord(e, layout, 1 - inner, "r"), place_coord(e, layout, inner, "r"));
+    const Expr *line = place_coord(e, layout, 1 - inner, &place_r), *column = place_coord(e, layout, inner, &place_r);
+    return ex_list(e->arena, (const Expr *const[]){line, column}, 2);
 }
 
-static void stage_load_words(Emit *e, const Op *load, const char *slot) {
+static void stage_load_words(Emit *e, const Op *load, const Expr *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     const char *name = cs_fresh(&e->p, "lines");
@@ -115,11 +120,11 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
     write_lines(e, load, name);
     for (int check = 0; check < 2; check++) {
         cs_open(&e->p, check ? "if (!%s.inside)" : "if (%s.inside)", name);
-        emit_unroll(e, "r", layout->registers, vector);
-        char *owner = place_owner(e, &layout->map);
-        if (owner) cs_line(&e->p, "if (!(%s)) continue;", owner);
-        cs_line(&e->p, "tw_stage_line(%d, %s, %s, %s, %s == %lld, %s);", vector, word_at(e, load, slot), name,
-                place_text(e, load), place_coord(e, layout, inner, "r"), (long long)(type->extent[inner] - vector),
+        const Expr *owner = place_owner(e, &layout->map);
+        (owner ? emit_unroll_real : emit_unroll)(e, "r", layout->registers, vector);
+        if (owner) cs_line(&e->p, "if (!(%p)) continue;", owner);
+        cs_line(&e->p, "tw_stage_line(%d, %p, %s, %p, %p == %lld, %s);", vector, word_at(e, load, slot), name,
+                place_of(e, load), place_coord(e, layout, inner, &place_r), (long long)(type->extent[inner] - vector),
                 check ? "true" : "false");
         cs_close(&e->p);
         cs_close(&e->p);
@@ -129,15 +134,15 @@ static void stage_load_words(Emit *e, const Op *load, const char *slot) {
 }
 
 /* The copies of the trip of value `trip`, if there is one; what its scalars are held in is forgotten again. */
-static void stage_trip(Emit *e, const Op *loop, const char *trip, const char *slot) {
+static void stage_trip(Emit *e, const Op *loop, const Expr *trip, const Expr *slot) {
     Region *body = loop->regions[0];
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
     const char *at = cs_fresh(&e->p, "ahead");
     Hold kept = *emit_hold(e, body->args[0]);
     VEC(Ref) made = {0};
-    cs_open(&e->p, "if (%s < %s)", trip, emit_scalar(e, loop->operands[1]));
-    cs_line(&e->p, "const %s %s = (%s)(%s);", type, at, type, trip);
-    emit_set(e, body->args[0], HOLD_SCALAR, at);
+    cs_open(&e->p, "if (%p < %p)", trip, emit_scalar(e, loop->operands[1]));
+    cs_line(&e->p, "const %s %s = (%s)(%p);", type, at, type, trip);
+    emit_set_name(e, body->args[0], HOLD_SCALAR, at);
     for (const Op *op = body->first; op; op = op->next) {
         if (op_attr(op, AT_WORDS)) {
             stage_load_words(e, op, slot);
@@ -159,8 +164,8 @@ bool loose_begin(Emit *e, const Op *loop) {
     long long base = (long long)shared_offset(e, loop);
     if (e->persist) shared_sync(e); /* words of the last task may still be read */
     cs_loop(&e->p, NULL, turn, 0, ahead_of(loop), 1);
-    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %s", emit_scalar(e, loop->operands[0]), turn),
-               arena_printf(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
+    stage_trip(e, loop, ex(e->arena, "(i64)%p + %s", emit_scalar(e, loop->operands[0]), turn),
+               ex(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
     cs_close(&e->p);
     cuda_of(e)->staged = loop;
     cuda_of(e)->staged_at = cs_fresh(&e->p, "words_at");
@@ -176,7 +181,7 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
     shared_sync(e);
     cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
             (long long)(base + ahead * bytes), cuda_of(e)->staged_at, (long long)bytes);
-    stage_trip(e, loop, arena_printf(e->arena, "(i64)%s + %d", at, ahead), next);
+    stage_trip(e, loop, ex(e->arena, "(i64)%s + %d", at, ahead), ex_name(e->arena, next));
 }
 
 void loose_next(Emit *e) {
@@ -209,11 +214,11 @@ static Loose open_load(Emit *e, const Op *op) {
     Box b = box_now(e, op);
     Loose l = {.op = op, .put = is_put(e, op)};
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
-    if (l.put) emit_set(e, op->results[0], HOLD_WORDS, arena_printf(e->arena, "%s_words", l.array));
+    if (l.put) emit_set(e, op->results[0], HOLD_WORDS, ex(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;
     l.staged = op_attr(op, AT_WORDS);
     cs_line(&e->p, "u32 %s_words[%d];", l.array, words);
-    cs_line(&e->p, "const %s %s_fill = %s;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
+    cs_line(&e->p, "const %s %s_fill = %p;", cs_memory_type(type->elem), l.array, box_fill(e, op, type->elem));
     if (l.staged) {
         write_lines(e, op, arena_printf(e->arena, "%s_lines", l.array));
     } else {
@@ -234,15 +239,15 @@ static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
     if (loop == LOOP_REST) cs_open(&e->p, "if (%s_rest)", array);
     emit_unroll_from(e, "r", from, to, b.vector);
     box_indices(e, &b, REF_NONE);
-    const char *row = row_text(e, &b), *span = span_text(e, &b, array, l->spans);
-    const char *raw = arena_printf(e->arena, "%s_raw + r / %d * 2", array, each);
-    if (loop == LOOP_LOAD) cs_line(&e->p, "tw_load_any(%d, %s, %s, %s);", b.vector, raw, row, span);
+    const Expr *row = row_of(e, &b), *span = span_of(e, &b, array, l->spans);
+    const Expr *raw = ex(e->arena, "%s_raw + r / %d * 2", array, each);
+    if (loop == LOOP_LOAD) cs_line(&e->p, "tw_load_any(%d, %p, %p, %p);", b.vector, raw, row, span);
     if (loop == LOOP_SHIFT) {
-        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each, raw, row, array);
-        cs_line(&e->p, "%s_rest |= tw_load_left(%d, %s, %s);", array, b.vector, row, span);
+        cs_line(&e->p, "tw_shift_any(%d, %s_words + r / %d, %p, %p, %s_fill);", b.vector, array, each, raw, row, array);
+        cs_line(&e->p, "%s_rest |= tw_load_left(%d, %p, %p);", array, b.vector, row, span);
     }
     if (loop == LOOP_REST)
-        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %s, %s, %s_fill);", b.vector, array, each, row, span,
+        cs_line(&e->p, "tw_load_rest(%d, %s_words + r / %d, %p, %p, %s_fill);", b.vector, array, each, row, span,
                 array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
@@ -251,16 +256,17 @@ static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
 /* The same for words that lie in shared memory. */
 static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loop) {
     int bytes = ty_elem_bytes(ir_type(e->k, l->op->results[0])), vector = 16 / bytes;
-    const char *array = l->array, *place = place_text(e, l->op);
-    const char *word = arena_printf(e->arena, "%s_words + r / %d", array, 4 / bytes);
+    const char *array = l->array;
+    const Expr *place = place_of(e, l->op), *slot = ex_name(e->arena, cuda_of(e)->staged_at);
+    const Expr *word = ex(e->arena, "%s_words + r / %d", array, 4 / bytes);
     if (loop == LOOP_LOAD) return;
     if (loop == LOOP_REST) cs_open(&e->p, "if (!%s_lines.inside)", array);
     emit_unroll_from(e, "r", from, to, vector);
     if (loop == LOOP_SHIFT)
-        cs_line(&e->p, "tw_shift_line(%d, %s, %s, %s_lines, %s, %s_fill);", vector, word,
-                word_at(e, l->op, cuda_of(e)->staged_at), array, place, array);
+        cs_line(&e->p, "tw_shift_line(%d, %p, %p, %s_lines, %p, %s_fill);", vector, word, word_at(e, l->op, slot),
+                array, place, array);
     else
-        cs_line(&e->p, "tw_load_line(%d, %s, %s_lines, %s, %s_fill);", vector, word, array, place, array);
+        cs_line(&e->p, "tw_load_line(%d, %p, %s_lines, %p, %s_fill);", vector, word, array, place, array);
     cs_close(&e->p);
     if (loop == LOOP_REST) cs_close(&e->p);
 }

@@ -42,13 +42,13 @@ int ring_field(Emit *e, const RingPlan *ring, const char *name) {
     return i;
 }
 
-static const char *field_at(Emit *e, const RingPlan *ring, int field, const char *slot) {
-    if (ring->slots == 1 && !ring->each) return ring->field_name[field];
-    return arena_printf(e->arena, "(%s + %s * %s)", ring->field_name[field], slot, ring->bytes_name);
+static const Expr *field_at(Emit *e, const RingPlan *ring, int field, const Expr *slot) {
+    if (ring->slots == 1 && !ring->each) return ex_name(e->arena, ring->field_name[field]);
+    return ex(e->arena, "(%s + %p * %s)", ring->field_name[field], slot, ring->bytes_name);
 }
 
-const char *ring_barrier(Emit *e, const char *base, const char *slot) {
-    return strcmp(slot, "0") == 0 ? base : arena_printf(e->arena, "%s + %s * 8", base, slot);
+const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot) {
+    return ex_is_int(slot, 0) ? ex_name(e->arena, base) : ex(e->arena, "%s + %p * 8", base, slot);
 }
 
 /* --- the schedule --- */
@@ -109,7 +109,7 @@ void ring_read(Emit *e) {
 typedef struct Panels {
     int map;
     int count, per; /* panels, elements in a row of one */
-    const char *coord[CUDA_MAX_RANK];
+    const Expr *coord[CUDA_MAX_RANK];
     int rank;
 } Panels;
 
@@ -120,11 +120,11 @@ int ring_wanted(Emit *e, Ref value) {
     return (int)cuda_of(e)->plan->wanted.count - 1;
 }
 
-/* The beginning of half `which` ("0", "1" or a variable), each of them a step long. */
-static const char *half_at(Emit *e, const char *base, const char *which, int64_t step) {
-    if (!step || strcmp(which, "0") == 0) return base;
-    if (strcmp(which, "1") == 0) return arena_printf(e->arena, "%s + %lld", base, (long long)step);
-    return arena_printf(e->arena, "%s + %s * %lld", base, which, (long long)step);
+/* The beginning of half `which` (0, 1 or a variable), each of them a step long. */
+static const Expr *half_at(Emit *e, const Expr *base, const Expr *which, int64_t step) {
+    if (!step || ex_is_int(which, 0)) return base;
+    if (ex_is_int(which, 1)) return ex(e->arena, "%p + %lld", base, (long long)step);
+    return ex(e->arena, "%p + %p * %lld", base, which, (long long)step);
 }
 
 /* A tensor map is called after the array: map_a_ptr. */
@@ -135,8 +135,8 @@ static const char *map_name(Emit *e, Ref base) {
 }
 
 /* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
- * half of it whose number is the text `which`. */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, const char *which) {
+ * half of it whose number is `which`. */
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, const Expr *which) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
@@ -149,7 +149,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
         map.stride[i] = ring_wanted(e, parts.stride[d]);
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
         map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
-        p.coord[i] = arena_printf(e->arena, "(i32)%s", emit_scalar(e, offsets.at[d]));
+        p.coord[i] = ex(e->arena, "(i32)%p", emit_scalar(e, offsets.at[d]));
         int step = half == HALF_ROWS && t == 0 ? rows : half == HALF_PANELS && i == 0 ? p.per * p.count / 2 : 0;
         p.coord[i] = half_at(e, p.coord[i], which, step);
     }
@@ -167,49 +167,45 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     return p;
 }
 
-static const char *coordinates(Emit *e, const Panels *p, int panel) {
-    Text t = text_new(e->arena);
-    for (int i = 0; i < p->rank; i++) {
-        text_add(&t, "%s%s", i ? ", " : "", p->coord[i]);
-        if (i == 0 && panel) text_add(&t, " + %d", panel * p->per);
-    }
-    return t.at;
+static const Expr *plus(Emit *e, const Expr *offset, int64_t more) {
+    return more ? ex(e->arena, "%p + %lld", offset, (long long)more) : offset;
 }
 
-static const char *plus(Emit *e, const char *offset, int64_t bytes) {
-    return bytes ? arena_printf(e->arena, "%s + %lld", offset, (long long)bytes) : offset;
+static const Expr *coordinates(Emit *e, const Panels *p, int panel) {
+    const Expr *at[MAX_RANK];
+    for (int i = 0; i < p->rank; i++) at[i] = i ? p->coord[i] : plus(e, p->coord[i], panel * p->per);
+    return ex_list(e->arena, at, p->rank);
 }
 
 /* A tile, or a half of it: the own one (`which` is the rank), for both blocks, or one of both, for the block alone. */
 typedef struct Half {
-    const char *offset, *full;
+    const Expr *offset, *full;
     Word half;
-    const char *which;
+    const Expr *which;
 } Half;
 
 /* How many boxes it takes. */
 static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, h.half, h.which);
     int64_t step = h.half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
-    bool own = strcmp(h.which, "rank") == 0;
-    const char *at = half_at(e, h.offset, h.which, h.half ? step : 0);
+    bool own = ex_is_name(h.which, "rank");
+    const Expr *at = half_at(e, h.offset, h.which, h.half ? step : 0);
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_%s_%dd(%s, &%s, %s, %s%s);", own ? "multicast" : "load", p.rank,
-                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
-                own ? ", 3" : "");
+        cs_line(&e->p, own ? "tw_tma_multicast_%dd(%p, &%s, %p, %p, 3);" : "tw_tma_load_%dd(%p, &%s, %p, %p);", p.rank,
+                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full);
     return p.count;
 }
 
-static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const char *offset, const char *full) {
+static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset, const Expr *full) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     Word half = op_word(put, AT_HALF, WORD_NONE);
-    int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, WORD_NONE, ""});
+    int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, WORD_NONE, &expr_zero});
     if (half) {
         cs_open(&e->p, "if (blocks == 2)");
-        boxes = load_boxes(e, load, tile, (Half){offset, full, half, "rank"});
+        boxes = load_boxes(e, load, tile, (Half){offset, full, half, ex_name(e->arena, "rank")});
         cs_reopen(&e->p, "else");
-        load_boxes(e, load, tile, (Half){offset, full, half, "0"});
-        load_boxes(e, load, tile, (Half){offset, full, half, "1"});
+        load_boxes(e, load, tile, (Half){offset, full, half, &expr_zero});
+        load_boxes(e, load, tile, (Half){offset, full, half, ex_int(e->arena, 1)});
         cs_close(&e->p);
     }
     emit_find(e, load, FIND_LOAD_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
@@ -228,19 +224,19 @@ static void before_tma(Emit *e, const Op *op) {
 static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
-    const char *offset = emit_hold(e, value)->text;
-    Panels p = panels_of(e, store, ir_type(e->k, value), tile, WORD_NONE, "");
+    const Expr *offset = emit_hold(e, value)->by;
+    Panels p = panels_of(e, store, ir_type(e->k, value), tile, WORD_NONE, &expr_zero);
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
     before_tma(e, store);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
-        p.coord[0] = arena_printf(e->arena, "%s + part * %d", p.coord[0], p.per);
-        offset = arena_printf(e->arena, "%s + part %% 2 * %lld", offset, (long long)tile->panel);
+        p.coord[0] = ex(e->arena, "%p + part * %d", p.coord[0], p.per);
+        offset = ex(e->arena, "%p + part %% 2 * %lld", offset, (long long)tile->panel);
     }
     cs_open(&e->p, "if (warp == 0 && lane == 0)");
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd(&%s, %s, %s);", p.rank, cuda_of(e)->plan->maps.at[p.map].name,
+        cs_line(&e->p, "tw_tma_store_%dd(&%s, %p, %p);", p.rank, cuda_of(e)->plan->maps.at[p.map].name,
                 coordinates(e, &p, i), plus(e, offset, i * tile->panel));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
@@ -262,8 +258,9 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
 bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > 1 && !(cuda_of(e)->in_gang && r->each); }
 
 /* The slot of a role that does not count: the only one, or the program's own. */
-static const char *fixed_slot(const Emit *e, const RingPlan *r) {
-    return cuda_of(e)->in_gang && r->each ? "gang" : "0";
+static const Expr *fixed_slot(const Emit *e, const RingPlan *r) {
+    static const Expr gang = {.kind = EX_NAME, .text = "gang"};
+    return cuda_of(e)->in_gang && r->each ? &gang : &expr_zero;
 }
 
 static void advance(Emit *e, const RingPlan *r) {
@@ -278,25 +275,26 @@ static void advance(Emit *e, const RingPlan *r) {
 }
 
 /* The number of the slot of this item, kept for as long as the role holds it. */
-static const char *take_slot(Emit *e, const RingPlan *r, Ref slot) {
-    const char *name = fixed_slot(e, r);
+static const Expr *take_slot(Emit *e, const RingPlan *r, Ref slot) {
+    const Expr *number = fixed_slot(e, r);
     if (ring_counts(e, r)) {
-        name = cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name));
-        cs_line(&e->p, "const u32 %s = %s;", name, ring_counter(e, r, "next"));
+        number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
+        cs_line(&e->p, "const u32 %p = %s;", number, ring_counter(e, r, "next"));
     }
-    emit_set(e, slot, HOLD_SLOT, name);
-    return name;
+    emit_set(e, slot, HOLD_SLOT, number);
+    return number;
 }
 
 /* Without barriers there are no phases: the slots of the next put and of the next get. */
 static void take_skewed(Emit *e, const RingPlan *r, Ref slot, const char *side) {
-    const char *name = "0", *next = ring_counter(e, r, side);
+    const Expr *number = &expr_zero;
+    const char *next = ring_counter(e, r, side);
     if (r->slots > 1) {
-        name = cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name));
-        cs_line(&e->p, "const u32 %s = %s;", name, next);
+        number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
+        cs_line(&e->p, "const u32 %p = %s;", number, next);
         cs_line(&e->p, "%s = %s == %d ? 0 : %s + 1;", next, next, r->slots - 1, next);
     }
-    emit_set(e, slot, HOLD_SLOT, name);
+    emit_set(e, slot, HOLD_SLOT, number);
 }
 
 static void emit_acquire(Emit *e, const Op *op) {
@@ -314,22 +312,22 @@ static void emit_acquire(Emit *e, const Op *op) {
         }
         return;
     }
-    const char *slot = take_slot(e, r, op->results[0]);
-    cs_line(&e->p, "tw_mbar_wait(%s, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
+    const Expr *slot = take_slot(e, r, op->results[0]);
+    cs_line(&e->p, "tw_mbar_wait(%p, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
     int64_t bytes = op_int(op, AT_BYTES, 0);
     if (bytes && r->full_count == 1)
-        cs_line(&e->p, "tw_mbar_arrive_expect(%s, %lld);", ring_barrier(e, r->full_name, slot), (long long)bytes);
+        cs_line(&e->p, "tw_mbar_arrive_expect(%p, %lld);", ring_barrier(e, r->full_name, slot), (long long)bytes);
     else if (bytes) /* it arrives with the others, behind its own stores */
-        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%s, %lld);", ring_barrier(e, r->full_name, slot),
+        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_mbar_expect(%p, %lld);", ring_barrier(e, r->full_name, slot),
                 (long long)bytes);
     advance(e, r);
 }
 
 static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
-    const char *slot = emit_hold(e, op->operands[0])->text;
+    const Expr *slot = emit_hold(e, op->operands[0])->by;
     int field = ring_field(e, r, op_text(op, AT_FIELD));
-    const char *at = field_at(e, r, field, slot);
+    const Expr *at = field_at(e, r, field, slot);
     Ref value = op_operand(op, 1);
     const Layout *layout = emit_layout(e, value);
     if (op->list_count[0]) {
@@ -355,8 +353,8 @@ static void emit_put(Emit *e, const Op *op) {
     } else {
         cs_open(&e->p, "if (warp == 0 && lane == 0)");
         Elem elem = ir_type(e->k, value)->elem;
-        cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), cs_pack(&e->p, elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_sts(1, %s, &word);", at);
+        cs_line(&e->p, "const %s word = %p;", cs_memory_type(elem), cs_pack(&e->p, elem, emit_scalar(e, value)));
+        cs_line(&e->p, "tw_sts(1, %p, &word);", at);
         cs_close(&e->p);
     }
     if (r->fused) e->async_pending = e->cx->machine->async_proxy;
@@ -365,9 +363,9 @@ static void emit_put(Emit *e, const Op *op) {
 static void emit_commit(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->fused || r->full_count == 1) return;
-    const char *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->text);
+    const Expr *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->by);
     cs_line(&e->p, "tw_fence_async();");
-    cs_line(&e->p, "tw_mbar_arrive(%s);", full);
+    cs_line(&e->p, "tw_mbar_arrive(%p);", full);
 }
 
 static void emit_wait(Emit *e, const Op *op) {
@@ -381,25 +379,25 @@ static void emit_wait(Emit *e, const Op *op) {
         emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
         return;
     }
-    const char *slot = take_slot(e, r, op->results[0]);
-    cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
+    const Expr *slot = take_slot(e, r, op->results[0]);
+    cs_line(&e->p, "tw_mbar_wait(%p, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
     advance(e, r);
 }
 
 void ring_wait_again(Emit *e, const Op *wait) {
     const RingPlan *r = ring_find(e, wait->operands[0]);
     if (r->fused) return;
-    const char *slot = emit_hold(e, wait->results[0])->text, *phase = ring_counter(e, r, "phase");
-    const char *parity = !ring_counts(e, r)
-                             ? arena_printf(e->arena, "%s ^ 1", phase)
-                             : arena_printf(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
-    cs_line(&e->p, "tw_mbar_wait(%s, %s);", ring_barrier(e, r->full_name, slot), parity);
+    const Expr *slot = emit_hold(e, wait->results[0])->by;
+    const char *phase = ring_counter(e, r, "phase");
+    const Expr *parity = !ring_counts(e, r) ? ex(e->arena, "%s ^ 1", phase)
+                                            : ex(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+    cs_line(&e->p, "tw_mbar_wait(%p, %p);", ring_barrier(e, r->full_name, slot), parity);
 }
 
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     int field = ring_field(e, r, op_text(op, AT_FIELD));
-    const char *at = field_at(e, r, field, emit_hold(e, op->operands[0])->text);
+    const Expr *at = field_at(e, r, field, emit_hold(e, op->operands[0])->by);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);
     if (r->fused && !r->skewed && !r->parts) shared_before_read(e);
@@ -414,21 +412,22 @@ static void emit_get(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw");
     cs_line(&e->p, "%s %s;", cs_memory_type(type->elem), raw);
-    cs_line(&e->p, "tw_lds(1, &%s, %s);", raw, at);
-    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name, cs_unpack(&e->p, type->elem, raw));
-    emit_set(e, result, HOLD_SCALAR, name);
+    cs_line(&e->p, "tw_lds(1, &%s, %p);", raw, at);
+    cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, type), name,
+            cs_unpack(&e->p, type->elem, ex_name(e->arena, raw)));
+    emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
 static void emit_release(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     Ref slot = op->operands[1];
     if (r->fused) return;
-    const char *text = emit_hold(e, slot)->text;
+    const Expr *text = emit_hold(e, slot)->by;
     if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
-        cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);
-        cs_line(&e->p, "%s = (i32)%s;", cuda_of(e)->late, text);
+        cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
+        cs_line(&e->p, "%s = (i32)%p;", cuda_of(e)->late, text);
         return;
     }
     if (e->bulk_pending) {

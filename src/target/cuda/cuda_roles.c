@@ -19,7 +19,7 @@ void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
-    cluster_arrive(e, r, arena_printf(e->arena, "%s >= 0", cuda_of(e)->late), cuda_of(e)->late);
+    cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
 }
 
 /* --- tasks and roles --- */
@@ -62,15 +62,15 @@ static void write_barriers(Emit *e) {
 
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
-static const char *paired_extent(Emit *e, const Op *tasks) {
+static const Expr *paired_extent(Emit *e, const Op *tasks) {
     bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_DIM);
     return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
 }
 
-static void write_pairs(Emit *e, const char *extent) {
-    cs_line(&e->p, "const i32 half = ((i32)%s + 1) / 2;", extent);
+static void write_pairs(Emit *e, const Expr *extent) {
+    cs_line(&e->p, "const i32 half = ((i32)%p + 1) / 2;", extent);
     cs_line(&e->p, "const bool paired = tasks >= 2 * tw_blocks_x();");
-    cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%s * half * 2 : tasks;", extent);
+    cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%p * half * 2 : tasks;", extent);
     cs_line(&e->p, "const i32 beyond = paired ? 2 * tw_blocks_x() - 1 : tw_blocks_x();");
 }
 
@@ -79,22 +79,23 @@ static void open_pairs(Emit *e) {
                    "turn += paired && !(turn & 1) ? 1 : beyond)");
 }
 
-static void decode_pairs(Emit *e, const Op *tasks, const char *extent) {
+static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
     Region *body = roles_body(tasks);
     int varies = (int)op_int(tasks, AT_DIM, 0);
     const char *own = gang_index(e, tasks, varies);
-    cs_line(&e->p, "const i32 width = paired ? half : (i32)%s, number = paired ? turn >> 1 : turn;", extent);
-    cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%s - 1 - at;", extent);
+    cs_line(&e->p, "const i32 width = paired ? half : (i32)%p, number = paired ? turn >> 1 : turn;", extent);
+    cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%p - 1 - at;", extent);
     cs_line(&e->p, "if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone");
     cs_line(&e->p, "const i32 %s = paired && (turn & 1) ? at : mirror;", own);
-    emit_set(e, body->args[varies], HOLD_SCALAR, own);
-    const char *rest = "(number / width)";
+    emit_set_name(e, body->args[varies], HOLD_SCALAR, own);
+    const Expr *rest = ex(e->arena, "(number / width)");
     for (int d = body->arg_count - 1; d >= 0; d--) {
         if (d == varies) continue;
-        const char *name = gang_index(e, tasks, d), *size = gang_extent(e, tasks, d);
-        cs_line(&e->p, "const i32 %s = %s %% (i32)%s;", name, rest, size);
-        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, size);
-        emit_set(e, body->args[d], HOLD_SCALAR, name);
+        const char *name = gang_index(e, tasks, d);
+        const Expr *size = gang_extent(e, tasks, d);
+        cs_line(&e->p, "const i32 %s = %p %% (i32)%p;", name, rest, size);
+        rest = ex(e->arena, "(%p / (i32)%p)", rest, size);
+        emit_set_name(e, body->args[d], HOLD_SCALAR, name);
     }
 }
 
@@ -103,7 +104,8 @@ static void write_decode(Emit *e, const Op *tasks) {
     Region *body = roles_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
-    const char *number = cuda_of(e)->cluster ? "pair" : "task", *varying = paired_extent(e, tasks);
+    const char *number = cuda_of(e)->cluster ? "pair" : "task";
+    const Expr *varying = paired_extent(e, tasks);
     if (varying) {
         decode_pairs(e, tasks, varying);
         return;
@@ -113,28 +115,29 @@ static void write_decode(Emit *e, const Op *tasks) {
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
     if (order == ORDER_GROUPED && count == 2) {
-        const char *rows = arena_printf(e->arena, "%lld", (long long)op_int(tasks, AT_GROUP, 8));
+        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 8));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
-        const char *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
-        if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = "strip"; /* pairs of rows */
-        cs_line(&e->p, "const i32 group = %s / (%s * %s);", number, rows, width);
-        cs_line(&e->p, "const i32 in_group = %s %% (%s * %s);", number, rows, width);
-        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%s - group * %s, %s);", height, rows, rows);
-        const char *row = arena_printf(e->arena, "group * %s + in_group %% group_rows", rows);
-        cs_line(&e->p, "const i32 %s = %s;", m, cluster_place(e, tasks, 0, row));
-        cs_line(&e->p, "const i32 %s = %s;", n, cluster_place(e, tasks, 1, "in_group / group_rows"));
-        emit_set(e, body->args[0], HOLD_SCALAR, m);
-        emit_set(e, body->args[1], HOLD_SCALAR, n);
+        const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
+        if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = ex_name(e->arena, "strip"); /* pairs of rows */
+        cs_line(&e->p, "const i32 group = %s / (%p * %p);", number, rows, width);
+        cs_line(&e->p, "const i32 in_group = %s %% (%p * %p);", number, rows, width);
+        cs_line(&e->p, "const i32 group_rows = tw_min((i32)%p - group * %p, %p);", height, rows, rows);
+        const Expr *row = ex(e->arena, "group * %p + in_group %% group_rows", rows);
+        cs_line(&e->p, "const i32 %s = %p;", m, cluster_place(e, tasks, 0, row));
+        cs_line(&e->p, "const i32 %s = %p;", n, cluster_place(e, tasks, 1, ex(e->arena, "in_group / group_rows")));
+        emit_set_name(e, body->args[0], HOLD_SCALAR, m);
+        emit_set_name(e, body->args[1], HOLD_SCALAR, n);
         return;
     }
-    const char *rest = number;
+    const Expr *rest = ex_name(e->arena, number);
     for (int i = 0; i < count; i++) {
         int d = order == ORDER_COLUMN ? i : count - 1 - i;
-        const char *name = gang_index(e, tasks, d), *extent = gang_extent(e, tasks, d), *index = rest;
-        if (i < count - 1) index = arena_printf(e->arena, "%s %% (i32)%s", rest, extent);
-        cs_line(&e->p, "const i32 %s = %s;", name, cluster_place(e, tasks, d, index));
-        rest = arena_printf(e->arena, "(%s / (i32)%s)", rest, extent);
-        emit_set(e, body->args[d], HOLD_SCALAR, name);
+        const char *name = gang_index(e, tasks, d);
+        const Expr *extent = gang_extent(e, tasks, d), *index = rest;
+        if (i < count - 1) index = ex(e->arena, "%p %% (i32)%p", rest, extent);
+        cs_line(&e->p, "const i32 %s = %p;", name, cluster_place(e, tasks, d, index));
+        rest = ex(e->arena, "(%p / (i32)%p)", rest, extent);
+        emit_set_name(e, body->args[d], HOLD_SCALAR, name);
     }
 }
 
@@ -290,10 +293,12 @@ void roles_tasks(Emit *e, const Op *tasks) {
             cuda_of(e)->plan->execution = arena_printf(e->k->module->arena, "skew %d",
                                                        cuda_of(e)->rings.at[i].slots - cuda_of(e)->rings.at[i].hold);
     if (gang_is(e)) gang_begin(e, tasks);
-    Text count = text_new(e->arena);
-    for (int i = 0; i < tasks->operand_count; i++)
-        text_add(&count, "%s(i32)%s", i ? " * " : "", gang_extent(e, tasks, i));
-    cs_line(&e->p, "const i32 %s = %s;", cuda_of(e)->cluster ? "pairs" : "tasks", count.at);
+    const Expr *count = NULL;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Expr *extent = ex(e->arena, "(i32)%p", gang_extent(e, tasks, i));
+        count = count ? ex(e->arena, "%p * %p", count, extent) : extent;
+    }
+    cs_line(&e->p, "const i32 %s = %p;", cuda_of(e)->cluster ? "pairs" : "tasks", count);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     bool branches = false;
     for (int turn = 0; turn < 2; turn++)

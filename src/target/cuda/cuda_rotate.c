@@ -56,7 +56,7 @@ static void settle(Turned *t) {
         Ref value =
             i < 0 ? (op_flag(cast, AT_PACKED) ? cast->operands[0] : t->second->operands[0]) : yield->operands[i];
         if (i == t->carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32) continue;
-        if (emit_hold(e, value)->kind == HOLD_ARRAY) cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, value)->text);
+        if (emit_hold(e, value)->kind == HOLD_ARRAY) cs_line(&e->p, "tw_wgmma_settle(%p);", emit_hold(e, value)->by);
     }
     for (const Op *op = t->tail; op != yield; op = op->next)
         if (op->code == OP_WAIT) ring_wait_again(e, op);
@@ -129,23 +129,23 @@ void rotate_emit(Emit *e, const Op *loop) {
     Turned t = turned_of(e, loop);
     int count = loop->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, t.body->args[i + 1], loop->operands[i + 3]);
-    t.accumulator = emit_hold(e, t.body->args[1 + t.carried])->text;
+    t.accumulator = emit_hold(e, t.body->args[1 + t.carried])->by->text;
     Ref variable = t.body->args[0];
     const char *k = cs_name(&e->p, variable);
     const char *type = cs_value_type(&e->p, ir_type(e->k, variable));
-    const char *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
-    emit_set(e, variable, HOLD_SCALAR, k);
-    cs_open(&e->p, "if (%s < %s)", lo, hi);
+    const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
+    emit_set_name(e, variable, HOLD_SCALAR, k);
+    cs_open(&e->p, "if (%p < %p)", lo, hi);
     t.left = dot_declare_left(e, t.second);
     Pending before = emit_pending(e);
     emit_block(e);
-    cs_line(&e->p, "const %s %s = %s;", type, k, lo);
+    cs_line(&e->p, "const %s %s = %p;", type, k, lo);
     write_trip(&t, false);
     cs_close(&e->p);
     emit_forget(e, t.body);
     emit_enter_loop(e, loop);
     cs_raw(&e->p, "#pragma unroll 1");
-    cs_open(&e->p, "for (%s %s = %s + 1; %s < %s; %s++)", type, k, lo, k, hi, k);
+    cs_open(&e->p, "for (%s %s = %p + 1; %s < %p; %s++)", type, k, lo, k, hi, k);
     write_trip(&t, true);
     cs_close(&e->p);
     emit_forget(e, t.body);

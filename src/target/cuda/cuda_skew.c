@@ -79,7 +79,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = cuda_of(e)->ahead;
     Pending before = emit_pending(e);
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
-    emit_set(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
+    emit_set_name(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     cuda_of(e)->ahead = loop->regions[0]->first;
     run_to(e, NULL);
     for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
@@ -109,15 +109,15 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     shared_before_write(e);
     emit_enter_loop(e, other);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]),
-               *turn = cs_fresh(&e->p, "turn");
+    const Expr *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]);
+    const char *turn = cs_fresh(&e->p, "turn");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
-    if (strcmp(lo, "0") == 0)
-        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %s;", at, turn, step);
+    if (ex_is_int(lo, 0))
+        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %p;", at, turn, step);
     else
-        cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %s;", at, lo, turn, step);
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", at)));
+        cs_line(&e->p, "const i64 %s_wide = (i64)%p + (i64)%s * %p;", at, lo, turn, step);
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", at)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, other, at);
     cs_close(&e->p);
@@ -129,7 +129,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cuda_of(e)->ahead = other->next;
     if (has_inner(loop)) {
-        emit_set(e, other->regions[0]->args[0], HOLD_SCALAR, at);
+        emit_set_name(e, other->regions[0]->args[0], HOLD_SCALAR, at);
         cuda_of(e)->ahead = other->regions[0]->first;
         return;
     }
@@ -144,9 +144,10 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     }
     land(e, d - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
-    const char *next = cs_fresh(&e->p, "next"), *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%s * %d;", next, at, step, d);
-    cs_open(&e->p, "if (%s)", emit_goes_on(e, other, arena_printf(e->arena, "%s_wide", next)));
+    const char *next = cs_fresh(&e->p, "next");
+    const Expr *step = emit_scalar(e, other->operands[2]);
+    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%p * %d;", next, at, step, d);
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", next)));
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
     load_turn(e, other, next);
     cs_close(&e->p);

@@ -37,19 +37,19 @@
 
 typedef enum HoldKind {
     HOLD_NONE,
-    HOLD_SCALAR, /* text: an expression; also a tile whose elements are all that scalar */
-    HOLD_ARRAY,  /* text: the array */
-    HOLD_WORDS,  /* text: an array of u32 that holds its elements, for a put */
-    HOLD_PAIRS,  /* text: an array of u32, two elements each (simt_pairs.c) */
-    HOLD_WIDE,   /* text: an array of f32 that a store rounds (simt_pairs.c) */
-    HOLD_LOCAL,  /* text: a variable of the loop being written */
+    HOLD_SCALAR, /* by: an expression; also a tile whose elements are all that scalar */
+    HOLD_ARRAY,  /* by: the array */
+    HOLD_WORDS,  /* by: an array of u32 that holds its elements, for a put */
+    HOLD_PAIRS,  /* by: an array of u32, two elements each (simt_pairs.c) */
+    HOLD_WIDE,   /* by: an array of f32 that a store rounds (simt_pairs.c) */
+    HOLD_LOCAL,  /* by: a variable of the loop being written, or what would be its value */
     HOLD_LATER,  /* nowhere yet: computed in the loop that uses it (simt_lean.c) */
-    HOLD_SHARED, /* text: the byte offset */
-    HOLD_SLOT    /* text: the slot's number; item: the number of the item */
+    HOLD_SHARED, /* by: the byte offset */
+    HOLD_SLOT    /* by: the slot's number */
 } HoldKind;
 typedef struct Hold {
     HoldKind kind;
-    const char *text;
+    const Expr *by;
 } Hold;
 
 typedef struct Emit Emit;
@@ -93,7 +93,7 @@ struct Emit {
     VEC(Hold) holds; /* by Ref */
     int *uses;
     int lanes;          /* of a warp */
-    const char *thread; /* the thread's number in its group: "warp * 32 + lane" */
+    const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
     ThreadGroup group;
     const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
@@ -166,7 +166,7 @@ Pending emit_pending(const Emit *e);
 void emit_pending_set(Emit *e, Pending p);
 void emit_pending_add(Emit *e, Pending p);
 /* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time only. */
-const char *emit_goes_on(Emit *e, const Op *loop, const char *at);
+const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at);
 void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op));
 
@@ -176,37 +176,42 @@ void emit_find(Emit *e, const Op *op, FindingId id, ...);
 void emit_refuse(Emit *e, const Op *op, const char *what);
 Hold *emit_hold(Emit *e, Ref ref);           /* until the next call: the table may grow */
 void emit_same(Emit *e, Ref ref, Ref other); /* held as the other one */
-void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text);
+void emit_set(Emit *e, Ref ref, HoldKind kind, const Expr *by);
+void emit_set_name(Emit *e, Ref ref, HoldKind kind, const char *name);
 const Layout *emit_layout(Emit *e, Ref ref); /* NULL for scalars */
 bool emit_is_tile(Emit *e, Ref ref);
-const char *emit_scalar(Emit *e, Ref ref);              /* of a value of rank 0, or a literal */
+const Expr *emit_scalar(Emit *e, Ref ref);              /* of a value of rank 0, or a literal */
 const char *emit_array_type(Emit *e, const Type *type); /* of an element in an array */
 /* Declares an array for the value and holds it there. */
 const char *emit_declare(Emit *e, Ref ref);
 /* What the region computes is computed anew: for a body that is written more than once. */
 void emit_forget(Emit *e, const Region *region);
 void emit_unroll(Emit *e, const char *variable, int count, int step); /* opens `for (..)` */
+/* A loop even with one trip: something in it says `continue`. */
+void emit_unroll_real(Emit *e, const char *variable, int count, int step);
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step);
 void emit_block(Emit *e); /* opens a plain block */
 /* Whether a value lives in an array that nobody else reads later, so that it may be overwritten at `op`. */
 bool emit_may_reuse(Emit *e, Ref ref, const Op *op);
 
 /* --- simt_place.c --- */
-/* bits of `variable` sent to masks[i]; "0" when all are zero */
-char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *masks);
-/* The coordinate of register `r` (an expression) along a dimension. */
-char *place_coord(Emit *e, const Layout *layout, int dim, const char *r);
+extern const Expr place_r; /* the register of the loop that is being written */
+extern const Expr place_lane, place_warp;
+/* bits of `variable` sent to masks[i]; 0 when all are zero */
+const Expr *place_bits(Arena *arena, const Expr *variable, int count, const uint32_t *masks);
+/* The coordinate of register `r` along a dimension. */
+const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r);
 /* Lanes and warps part alone (a variable), registers part alone. */
-const char *place_thread(Emit *e, const LinearLayout *map, int dim);
-char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r);
+const Expr *place_thread(Emit *e, const LinearLayout *map, int dim);
+const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
-char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r);
+const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
 /* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
 /* A condition that is true in the one thread that owns what this thread holds; NULL: always. */
-char *place_owner(Emit *e, const LinearLayout *map);
+const Expr *place_owner(Emit *e, const LinearLayout *map);
 /* Whether register r lies inside the tile along the dimension; NULL: always. */
-char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r);
+const Expr *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const Expr *r);
 
 /* --- simt_elementwise.c --- */
 bool elementwise_is(const Op *op);
@@ -214,12 +219,12 @@ bool elementwise_is(const Op *op);
 const Op *elementwise_run(Emit *e, const Op *op);
 void elementwise_scalar(Emit *e, const Op *op);
 /* The element of a tile (or the scalar) at register r of `result`, as a register value. */
-const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r);
-const char *elementwise_packed(Emit *e, Elem elem, const char *text); /* cs_pack, without a detour */
+const Expr *elementwise_operand(Emit *e, Ref ref, const Layout *result, const Expr *r);
+const Expr *elementwise_packed(Emit *e, Elem elem, const Expr *x); /* cs_pack, without a detour */
 
 /* An elementwise op of tiles at register r; the type of a variable that keeps it: "const f32". */
-const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r);
-/* Whether that text names the operand: a comparison of whole vectors does not. */
+const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Expr *r);
+/* Whether that names the operand: a comparison of whole vectors does not. */
 bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand);
 const char *elementwise_type(Emit *e, const Type *type);
 
@@ -229,16 +234,16 @@ const char *pairs_declare(Emit *e, Ref value);
 /* An elementwise op of such values that makes one: whether it is, and its loop over the words. */
 bool pairs_are(const Op *op);
 void pairs_emit(Emit *e, const Op *op);
-const char *pairs_element(Emit *e, Ref value, const char *at); /* as f32 */
-const char *pairs_fill(Emit *e, const Op *load);
+const Expr *pairs_element(Emit *e, Ref value, const Expr *at); /* as f32 */
+const Expr *pairs_fill(Emit *e, const Op *load);
 /* Address of the words of `vector` elements from r on. */
-const char *pairs_stored(Emit *e, Ref value, int vector);
+const Expr *pairs_stored(Emit *e, Ref value, int vector);
 
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);
 /* The element at register r of the loop being written, after what it takes as variables of that
  * loop; the end of the loop forgets them. */
-const char *lean_element(Emit *e, Ref value, const char *r);
+const Expr *lean_element(Emit *e, Ref value, const Expr *r);
 void lean_close(Emit *e);
 void lean_after_reduce(Emit *e, const Op *reduce);
 
@@ -257,7 +262,7 @@ bool memory_land(Emit *e, const Op *op); /* waits for stores beside the threads 
  * that is not known, or where arrays may overlap. */
 uint64_t memory_roots(Emit *e, const Op *op);
 typedef struct TensorText {
-    const char *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
+    const Expr *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
     int rank;
 } TensorText;
 TensorText memory_tensor(Emit *e, Ref tensor);
@@ -273,25 +278,25 @@ int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
 /* Registers to a shared tile at `offset` (an expression), and back. */
 /* The same for the registers of part `part` of so many; part 0 lies at the offset. */
-void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts);
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
-void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset);
-void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset);
-char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row, const char *column);
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *offset, int parts);
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset);
+const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column);
 
 /* --- simt_stage.c --- */
 /* Row-major index of the coordinates in the type; where it lies; coordinates of register r; whether
  * they are inside (and `also` holds). */
-const char *stage_flat(Emit *e, const Type *type, const char *const *at);
-const char *stage_at(Emit *e, const Type *type, int64_t offset, const char *flat);
-void stage_coords(Emit *e, const Layout *layout, int rank, const char **at);
-char *stage_inside(Emit *e, const Layout *layout, const Type *type, char *also);
+const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at);
+const Expr *stage_at(Emit *e, const Type *type, int64_t offset, const Expr *flat);
+void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at);
+const Expr *stage_inside(Emit *e, const Layout *layout, const Type *type, const Expr *also);
 /* The value at register r of its layout, as an array holds it. */
-const char *stage_element(Emit *e, Ref value, const Layout *layout, const char *r);
+const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *r);
 /* The whole value into a staged tile of type `whole`, shifted (NULL: not). */
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const char *const *shift);
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift);
 /* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
-void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const char *const *at);
+void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Expr *const *at);
 
 /* --- simt_moves.c --- */
 bool moves_emit(Emit *e, const Op *op); /* false: no such op */
@@ -301,7 +306,7 @@ void atomic_emit(Emit *e, const Op *op);
 void atomic_fence(Emit *e, const Op *op);
 /* For boxes: what comes before, and one element. */
 void atomic_begin(Emit *e, const Op *op);
-void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value);
+void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value);
 
 /* --- simt_scan.c --- */
 void scan_emit(Emit *e, const Op *op);

@@ -63,37 +63,38 @@ static void after(Emit *e, const Op *op, bool used) {
 
 /* --- one element --- */
 /* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
-static void write_atomic(Emit *e, Word word, Elem elem, const char *pointer, const char *value, const char *old) {
+static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
     const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
     const char *to = old ? arena_printf(e->arena, "%s = ", old) : "";
     if (name) {
-        cs_line(&e->p, "%stw_atomic_%s(%s, %s);", to, name, pointer, elementwise_packed(e, elem, value));
+        cs_line(&e->p, "%stw_atomic_%s(%p, %p);", to, name, pointer, elementwise_packed(e, elem, value));
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
     cs_line(&e->p, "%s %s;", memory, was);
-    cs_line(&e->p, "tw_ldg(1, &%s, %s);", was, pointer);
+    cs_line(&e->p, "tw_ldg(1, &%s, %p);", was, pointer);
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
-    const char *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, seen), value);
-    cs_line(&e->p, "%s = tw_atomic_cas(%s, %s, %s);", was, pointer, seen,
+    const Expr *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
+    cs_line(&e->p, "%s = tw_atomic_cas(%p, %s, %p);", was, pointer, seen,
             elem == EL_I1 ? cs_pack(&e->p, elem, now) : elementwise_packed(e, elem, now));
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
     if (old) cs_line(&e->p, "%s%s;", to, was);
 }
 
-static const char *packed(Emit *e, Elem elem, const char *text) {
+static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
     return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
 }
 
 static void write_one(Emit *e, const Op *op, const Layout *layout, const char *old) {
     Elem elem = ir_type(e->k, op->operands[0])->elem;
-    const char *text[3] = {0};
+    const Expr *text[3] = {0};
     for (int i = 0; i < 3 && i < op->operand_count; i++)
         if (op->operands[i])
-            text[i] = layout ? elementwise_operand(e, op->operands[i], layout, "r") : emit_scalar(e, op->operands[i]);
+            text[i] =
+                layout ? elementwise_operand(e, op->operands[i], layout, &place_r) : emit_scalar(e, op->operands[i]);
     if (op->code == OP_ATOMIC_CAS)
-        cs_line(&e->p, "%s%stw_atomic_cas(%s, %s, %s);", old ? old : "", old ? " = " : "", text[0],
+        cs_line(&e->p, "%s%stw_atomic_cas(%p, %p, %p);", old ? old : "", old ? " = " : "", text[0],
                 packed(e, elem, text[1]), packed(e, elem, text[2]));
     else
         write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, text[0], text[1], old);
@@ -111,7 +112,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
         shared_before_write(e);
     }
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
-    if (mask) cs_open(&e->p, "if (%s)", emit_scalar(e, mask));
+    if (mask) cs_open(&e->p, "if (%p)", emit_scalar(e, mask));
     write_one(e, op, NULL, old);
     if (mask) cs_close(&e->p);
     long long at = used ? shared_offset(e, op) : 0;
@@ -120,7 +121,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     if (used) {
         shared_before_read(e);
         cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
-        emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, old));
+        emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, ex_name(e->arena, old)));
     }
     after(e, op, used);
 }
@@ -133,7 +134,7 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
         shared_before_write(e);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%s) * %lld, %s + r);", base, plane, e->thread, bytes, array);
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%p) * %lld, %s + r);", base, plane, e->thread, bytes, array);
         cs_close(&e->p);
         shared_before_read(e);
         emit_unroll(e, "r", layout->registers, 1);
@@ -158,15 +159,12 @@ void atomic_emit(Emit *e, const Op *op) {
     }
     const char *array = used ? emit_declare(e, op->results[0]) : NULL;
     emit_unroll(e, "r", layout->registers, 1);
-    char *condition = stage_inside(e, layout, places, place_owner(e, &layout->map));
+    const Expr *condition = stage_inside(e, layout, places, place_owner(e, &layout->map));
     Ref mask = mask_of(op);
-    if (mask) {
-        const char *on = elementwise_operand(e, mask, layout, "r");
-        condition = arena_printf(e->arena, "%s%s%s", condition ? condition : "", condition ? " && " : "", on);
-    }
+    if (mask) condition = ex_and(e->arena, condition, elementwise_operand(e, mask, layout, &place_r));
     const char *memory = cs_memory_type(type->elem);
     if (used) cs_line(&e->p, "%s old = %s();", memory, memory);
-    if (condition) cs_open(&e->p, "if (%s)", condition);
+    if (condition) cs_open(&e->p, "if (%p)", condition);
     write_one(e, op, layout, used ? "old" : NULL);
     if (condition) cs_close(&e->p);
     if (used) cs_line(&e->p, "%s[r] = old%s;", array, type->elem == EL_I1 ? " != 0" : "");
@@ -176,7 +174,7 @@ void atomic_emit(Emit *e, const Op *op) {
 }
 
 /* --- boxes --- */
-void atomic_element(Emit *e, const Op *op, Elem elem, const char *pointer, const char *value) {
+void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value) {
     write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, pointer, value, NULL);
 }
 

@@ -16,9 +16,9 @@ typedef struct Box {
     int inner_dim; /* of the tensor, that vectors run along; -1: none */
     int vector;
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
-    const char *index[MAX_RANK]; /* of the tensor, at register r */
-    char *row;                   /* address without the inner index */
-    char *condition;             /* all bounds, unless vectors may lie across the inner one: then without it;
+    const Expr *index[MAX_RANK]; /* of the tensor, at register r */
+    const Expr *row;             /* address without the inner index */
+    const Expr *condition;       /* all bounds, unless vectors may lie across the inner one: then without it;
                         NULL: true */
 } Box;
 
@@ -28,8 +28,8 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 void box_indices(Emit *e, Box *b, Ref mask);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
-const char *box_fill(Emit *e, const Op *op, Elem elem);
+const Expr *box_fill(Emit *e, const Op *op, Elem elem);
 bool box_wraps(const Op *op, int dim); /* along that dimension of the tensor */
 /* Another condition that must hold; NULL: none. */
-void box_also(Emit *e, char **condition, const char *text);
+void box_also(Emit *e, const Expr **condition, const Expr *also);
 #endif

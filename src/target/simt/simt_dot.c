@@ -25,12 +25,12 @@ Dot dot_of(Emit *e, const Op *op) {
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
-        d.offset[i] = emit_hold(e, op->operands[i])->text;
+        d.offset[i] = emit_hold(e, op->operands[i])->by;
     }
     return d;
 }
 
-const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column) {
+const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
     return shared_at(d->e, d->tile[i], d->offset[i], row, column);
 }
 
@@ -62,14 +62,15 @@ static void load_side(Dot *d, int i, const char *array, const char *sum) {
     int bits = dim_bits(map, i, coords, masks);
     cs_line(&e->p, "%s %s[%d];", sum, array, 1 << bits);
     emit_unroll(e, "i", 1 << bits, 1);
-    const char *at =
-        arena_printf(e->arena, "%s + %s", place_thread(e, map, i), place_bits(e->arena, "i", bits, coords));
+    const Expr *at =
+        ex(e->arena, "%p + %p", place_thread(e, map, i), place_bits(e->arena, ex_name(e->arena, "i"), bits, coords));
     int64_t extent = d->type->extent[i];
-    if (extent & (extent - 1)) at = arena_printf(e->arena, "tw_min(%s, %lld)", at, (long long)(extent - 1));
+    if (extent & (extent - 1)) at = ex(e->arena, "tw_min(%p, %lld)", at, (long long)(extent - 1));
     bool k_columns = (i == 0) != d->tile[i]->turned;
+    const Expr *kk = ex_name(e->arena, "kk");
     cs_line(&e->p, "%s cell;", cs_memory_type(elem));
-    cs_line(&e->p, "tw_lds(1, &cell, %s);", dot_matrix_at(d, i, k_columns ? at : "kk", k_columns ? "kk" : at));
-    cs_line(&e->p, "%s[i] = (%s)%s;", array, sum, cs_unpack(&e->p, elem, "cell"));
+    cs_line(&e->p, "tw_lds(1, &cell, %p);", dot_matrix_at(d, i, k_columns ? at : kk, k_columns ? kk : at));
+    cs_line(&e->p, "%s[i] = (%s)%p;", array, sum, cs_unpack(&e->p, elem, ex_name(e->arena, "cell")));
     cs_close(&e->p);
 }
 
@@ -85,12 +86,12 @@ static void multiply_fma(Dot *d, const char *sum) {
     load_side(d, 1, b, sum);
     emit_unroll(e, "r", d->layout->registers, 1);
     int count = map->count[LL_REGISTER];
-    const char *x = arena_printf(e->arena, "%s[%s]", a, place_bits(e->arena, "r", count, rows));
-    const char *y = arena_printf(e->arena, "%s[%s]", b, place_bits(e->arena, "r", count, columns));
+    const Expr *x = ex(e->arena, "%s[%p]", a, place_bits(e->arena, &place_r, count, rows));
+    const Expr *y = ex(e->arena, "%s[%p]", b, place_bits(e->arena, &place_r, count, columns));
     if (elem_is_float(d->type->elem))
-        cs_line(&e->p, "%s[r] = tw_fma(%s, %s, %s[r]);", d->acc, x, y, d->acc);
+        cs_line(&e->p, "%s[r] = tw_fma(%p, %p, %s[r]);", d->acc, x, y, d->acc);
     else
-        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%s, %s));", d->acc, d->acc, x, y);
+        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%p, %p));", d->acc, d->acc, x, y);
     cs_close(&e->p);
     cs_close(&e->p);
 }
@@ -115,8 +116,8 @@ void dot_open(Dot *d) {
     Emit *e = d->e;
     Ref c = d->op->operands[2], result = d->op->results[0];
     if (is_sum_type(d->type) && emit_may_reuse(e, c, d->op)) {
-        d->acc = emit_hold(e, c)->text;
-        emit_set(e, result, HOLD_ARRAY, d->acc);
+        d->acc = emit_hold(e, c)->by->text;
+        emit_set_name(e, result, HOLD_ARRAY, d->acc);
         return;
     }
     if (is_sum_type(d->type)) {
@@ -128,7 +129,7 @@ void dot_open(Dot *d) {
         cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
     }
     emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %s;", d->acc, elementwise_operand(e, c, d->layout, "r"));
+    cs_line(&e->p, "%s[r] = %p;", d->acc, elementwise_operand(e, c, d->layout, &place_r));
     cs_close(&e->p);
 }
 
@@ -137,7 +138,7 @@ static void close_accumulator(Dot *d) {
     if (is_sum_type(d->type)) return;
     const char *array = emit_declare(e, d->op->results[0]);
     emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %s;", array, cs_pack(&e->p, d->type->elem, arena_printf(e->arena, "%s[r]", d->acc)));
+    cs_line(&e->p, "%s[r] = %p;", array, cs_pack(&e->p, d->type->elem, ex(e->arena, "%s[r]", d->acc)));
     cs_close(&e->p);
 }
 

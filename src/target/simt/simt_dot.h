@@ -13,14 +13,14 @@ struct Dot {
     int64_t m, n, k;
     int along_m, along_n;
     const SharedTile *tile[2]; /* NULL: A lies in registers */
-    const char *offset[2];
+    const Expr *offset[2];
     int every;       /* wgmma: k-steps of f8 summed before they are added in f32; 0: all of them */
     bool fresh;      /* the accumulator holds nothing yet: the first k-step writes it */
     const char *acc; /* array of f32, i32 (fma: of the sum's type) */
 };
 
 /* Where element (row, column) of the stored operand i lies. */
-const char *dot_matrix_at(Dot *d, int i, const char *row, const char *column);
+const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column);
 
 Dot dot_of(Emit *e, const Op *op);
 void dot_open(Dot *d); /* the accumulator, with c in it: c's own array where nobody needs c afterwards */

@@ -17,48 +17,32 @@ bool elementwise_is(const Op *op) {
     return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT || cs_is_elementwise(op->code);
 }
 
-/* Is text[from] a parenthesis whose partner is the last character before `end`? */
-static bool encloses(const char *text, size_t from, size_t end) {
-    int depth = 0;
-    for (size_t i = from; i < end; i++) {
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0) return i + 1 == end;
-    }
-    return false;
-}
-
-const char *elementwise_packed(Emit *e, Elem elem, const char *text) {
-    if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return text;
-    size_t begin = 0, end = strlen(text);
-    while (text[begin] == '(' && encloses(text, begin, end)) begin++, end--;
+const Expr *elementwise_packed(Emit *e, Elem elem, const Expr *x) {
+    if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return x;
     /* What was read from memory, or rounded to the type, is packed already: tw_f32(x) -> x. */
-    const char *inner = text + begin + 7;
-    if (strncmp(text + begin, "tw_f32(", 7) == 0 && encloses(text, begin + 6, end))
-        return arena_string(e->arena, inner, end - 1 - (begin + 7));
-    return cs_pack(&e->p, elem, text);
+    const Expr *packed = ex_argument_of(x, "tw_f32");
+    return packed ? packed : cs_pack(&e->p, elem, x);
 }
 
 /* What a store will round: tw_f32(tw_bf16(x)) -> x, if x is f32. */
-static const char *unrounded(Emit *e, const Op *op, const char *text) {
+static const Expr *unrounded(Emit *e, const Op *op, const Expr *x) {
     Elem elem = ir_type(e->k, op->results[0])->elem;
-    if (op->code == OP_CAST && ir_type(e->k, op->operands[0])->elem == EL_F64) return text;
-    const char *packed = elementwise_packed(e, elem, text);
-    const char *call = arena_printf(e->arena, "tw_%s(", cs_memory_type(elem));
-    size_t head = strlen(call), end = strlen(packed);
-    if (strncmp(packed, call, head) != 0 || !encloses(packed, head - 1, end)) return text;
-    return arena_string(e->arena, packed + head, end - 1 - head);
+    if (op->code == OP_CAST && ir_type(e->k, op->operands[0])->elem == EL_F64) return x;
+    const char *pack = arena_printf(e->arena, "tw_%s", cs_memory_type(elem));
+    const Expr *rounded = ex_argument_of(elementwise_packed(e, elem, x), pack);
+    return rounded ? rounded : x;
 }
 
-const char *elementwise_operand(Emit *e, Ref ref, const Layout *result, const char *r) {
+const Expr *elementwise_operand(Emit *e, Ref ref, const Layout *result, const Expr *r) {
     if (ref == REF_NONE) return NULL;
     if (!emit_is_tile(e, ref)) return emit_scalar(e, ref);
     const Hold *hold = emit_hold(e, ref);
     const Type *type = ir_type(e->k, ref);
-    if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->text;
+    if (hold->kind == HOLD_SCALAR || hold->kind == HOLD_LOCAL) return hold->by;
     if (hold->kind == HOLD_PAIRS) return pairs_element(e, ref, place_operand(e, ref, result, r));
-    if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return "0";
+    if (hold->kind != HOLD_ARRAY && e->k->module->diag->errors) return &expr_zero;
     if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "simt: an operand is in no register");
-    const char *text = arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, ref, result, r));
+    const Expr *text = ex(e->arena, "%p[%p]", hold->by, place_operand(e, ref, result, r));
     if (type->pointer || type->elem == EL_I1) return text;
     return cs_unpack(&e->p, type->elem, text);
 }
@@ -67,16 +51,16 @@ static bool is_small_float(const Type *type) {
     return !type->pointer && elem_is_float(type->elem) && elem_info[type->elem].bits < 32;
 }
 
-static const char *iota_text(Emit *e, const Op *op, const Layout *layout, const char *r) {
-    const char *coord = place_coord(e, layout, 0, r);
+static const Expr *iota_at(Emit *e, const Op *op, const Layout *layout, const Expr *r) {
+    const Expr *coord = place_coord(e, layout, 0, r);
     long long begin = op_int(op, AT_BEGIN, 0);
-    return begin ? arena_printf(e->arena, "(%lld + %s)", begin, coord) : coord;
+    return begin ? ex(e->arena, "(%lld + %p)", begin, coord) : coord;
 }
 
 /* cols < n, where n and the start of cols are multiples of what a thread holds side by side: one
  * comparison a vector, (at0 + (r >> 3) * 2048) < n, because the registers of a vector then have
  * their lower bits left out. NULL: not of that form. */
-static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, const char *r) {
+static const Expr *vector_compare(Emit *e, const Op *op, const Layout *layout, const Expr *r) {
     Word pred = op_word(op, AT_PRED, CMP_EQ);
     Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
     const Op *sum = NULL;
@@ -95,28 +79,28 @@ static const char *vector_compare(Emit *e, const Op *op, const Layout *layout, c
         side /= 2;
     if (side == 1) return NULL;
     e->coarse_bits = ll_log2(side);
-    const char *text = iota_text(e, from, layout, r);
+    const Expr *text = iota_at(e, from, layout, r);
     e->coarse_bits = 0;
     if (sum) {
-        const char *terms[2] = {emit_scalar(e, start), text};
+        const Expr *terms[2] = {emit_scalar(e, start), text};
         text = cs_elementwise(&e->p, sum, terms);
     }
-    const char *args[2] = {text, emit_scalar(e, bound)};
+    const Expr *args[2] = {text, emit_scalar(e, bound)};
     return cs_elementwise(&e->p, op, args);
 }
 
 bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand) {
-    return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, "r");
+    return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, &place_r);
 }
 
 /* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such op. */
-static const char *over_text(Emit *e, const Op *op) {
+static const Expr *over_text(Emit *e, const Op *op) {
     if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ref_is_literal(op->operands[1]) ||
         ir_type(e->k, op->results[0])->elem != EL_F32)
         return NULL;
     Ref divisor = op->operands[1];
     if (!emit_is_tile(e, divisor)) return emit_scalar(e, divisor);
-    return emit_hold(e, divisor)->kind == HOLD_SCALAR ? emit_hold(e, divisor)->text : NULL;
+    return emit_hold(e, divisor)->kind == HOLD_SCALAR ? emit_hold(e, divisor)->by : NULL;
 }
 
 static const char *known_over(const Emit *e, const Op *op) {
@@ -127,10 +111,10 @@ static const char *known_over(const Emit *e, const Op *op) {
 static void declare_overs(Emit *e, const Op *first, const Op *last) {
     for (const Op *op = first;; op = op->next) {
         const Layout *layout = emit_layout(e, op->results[0]);
-        const char *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
+        const Expr *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
         if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR && !known_over(e, op)) {
             const char *name = cs_fresh(&e->p, "over");
-            cs_line(&e->p, "const TwOver %s = tw_over(%s);", name, divisor);
+            cs_line(&e->p, "const TwOver %s = tw_over(%p);", name, divisor);
             map_put_number(&e->overs, e->arena, op->operands[1], (void *)(uintptr_t)name);
         }
         if (op == last) break;
@@ -144,25 +128,24 @@ static void forget_overs(Emit *e, const Op *first, const Op *last) {
     }
 }
 
-const char *elementwise_at(Emit *e, const Op *op, const Layout *layout, const char *r) {
-    if (op->code == OP_IOTA) return iota_text(e, op, layout, r);
+const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Expr *r) {
+    if (op->code == OP_IOTA) return iota_at(e, op, layout, r);
     if (op->code == OP_CMP) {
-        const char *text = vector_compare(e, op, layout, r);
+        const Expr *text = vector_compare(e, op, layout, r);
         if (text) return text;
     }
-    const char *args[8] = {0};
+    const Expr *args[8] = {0};
     for (int i = 0; i < op->operand_count && i < 8; i++) args[i] = elementwise_operand(e, op->operands[i], layout, r);
     if (op->code == OP_BITCAST && is_small_float(ir_type(e->k, op->operands[0]))) {
         /* Bits that were read stay as they are, NaNs too. */
         const Type *from = ir_type(e->k, op->operands[0]), *to = ir_type(e->k, op->results[0]);
-        const char *bits = elementwise_packed(e, from->elem, args[0]);
+        const Expr *bits = elementwise_packed(e, from->elem, args[0]);
         if (is_small_float(to))
-            return cs_unpack(&e->p, to->elem,
-                             arena_printf(e->arena, "tw_as_%s(%s.bits)", cs_memory_type(to->elem), bits));
-        return arena_printf(e->arena, "((%s)%s.bits)", elem_info[to->elem].text, bits);
+            return cs_unpack(&e->p, to->elem, ex(e->arena, "tw_as_%s(%p.bits)", cs_memory_type(to->elem), bits));
+        return ex(e->arena, "((%s)%p.bits)", elem_info[to->elem].text, bits);
     }
     const char *over = over_text(e, op) ? known_over(e, op) : NULL;
-    if (over) return arena_printf(e->arena, "tw_div_over(%s, %s)", args[0], over);
+    if (over) return ex(e->arena, "tw_div_over(%p, %s)", args[0], over);
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }
 
@@ -197,18 +180,18 @@ void elementwise_scalar(Emit *e, const Op *op) {
         emit_set(e, result, HOLD_SCALAR, emit_scalar(e, op->operands[0]));
         return;
     }
-    const char *args[8] = {0};
+    const Expr *args[8] = {0};
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
-    const char *text = cs_elementwise(&e->p, op, args);
-    if (stands_in_place(e, result) && strlen(text) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
+    const Expr *text = cs_elementwise(&e->p, op, args);
+    if (stands_in_place(e, result) && strlen(ex_plain(e->arena, text)) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
         emit_set(e, result, HOLD_SCALAR, text);
         return;
     }
     const char *name = cs_name(&e->p, result);
     const char *type = elementwise_type(e, ir_type(e->k, result));
-    cs_line(&e->p, "%s %s = %s;", type, name, text);
-    emit_set(e, result, HOLD_SCALAR, name);
+    cs_line(&e->p, "%s %s = %p;", type, name, text);
+    emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
 /* Does the op join a loop over the registers of `layout`? */
@@ -262,7 +245,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
             Ref result = op->results[0];
             if (uses_inside(first, last, result) == e->uses[result])
-                emit_set(e, result, HOLD_LOCAL, stands_in_place(e, result) ? NULL : cs_name(&e->p, result));
+                emit_set(e, result, HOLD_LOCAL, stands_in_place(e, result) ? NULL : cs_ref(&e->p, result));
             else if (!pairs_declare(e, result))
                 emit_declare(e, result);
         }
@@ -274,23 +257,22 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
         Ref result = op->result_count ? op->results[0] : REF_NONE;
         if (joins(e, op, layout) && emit_hold(e, result)->kind != HOLD_SCALAR) {
             const Type *type = ir_type(e->k, result);
-            const char *text = elementwise_at(e, op, layout, "r");
+            const Expr *text = elementwise_at(e, op, layout, &place_r);
             Hold hold = *emit_hold(e, result);
             bool read = hold.kind != HOLD_LOCAL || is_read(e, op, last, layout);
             if (read) cs_place(&e->p, op->range);
-            if (hold.kind == HOLD_LOCAL && !hold.text) {
-                bool here = !read || strlen(text) <= LONGEST_IN_PLACE;
-                hold.text = here ? text : cs_name(&e->p, result);
-                emit_set(e, result, HOLD_LOCAL, hold.text);
+            if (hold.kind == HOLD_LOCAL && !hold.by) {
+                bool here = !read || strlen(ex_plain(e->arena, text)) <= LONGEST_IN_PLACE;
+                hold.by = here ? text : cs_ref(&e->p, result);
+                emit_set(e, result, HOLD_LOCAL, hold.by);
                 if (here) read = false;
             }
             if (read && hold.kind == HOLD_LOCAL)
-                cs_line(&e->p, "%s %s = %s;", elementwise_type(e, type), hold.text, text);
+                cs_line(&e->p, "%s %p = %p;", elementwise_type(e, type), hold.by, text);
             else if (read && hold.kind == HOLD_WIDE)
-                cs_line(&e->p, "%s[r] = %s;", hold.text, unrounded(e, op, text));
+                cs_line(&e->p, "%p[r] = %p;", hold.by, unrounded(e, op, text));
             else if (read)
-                cs_line(&e->p, "%s[r] = %s;", hold.text,
-                        type->pointer ? text : elementwise_packed(e, type->elem, text));
+                cs_line(&e->p, "%p[r] = %p;", hold.by, type->pointer ? text : elementwise_packed(e, type->elem, text));
         }
         if (op == last) break;
     }
@@ -325,15 +307,15 @@ const Op *elementwise_run(Emit *e, const Op *first) {
             cs_place(&e->p, op->range);
             elementwise_scalar(e, op);
         } else if (same_scalar(e, op)) {
-            const char *args[8] = {0};
+            const Expr *args[8] = {0};
             for (int i = 0; i < op->operand_count && i < 8; i++)
-                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i]) ? emit_hold(e, op->operands[i])->text
+                args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i]) ? emit_hold(e, op->operands[i])->by
                                                                              : emit_scalar(e, op->operands[i])
                                           : NULL;
-            const char *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+            const Expr *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
-            cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, op->results[0])), name, text);
-            emit_set(e, op->results[0], HOLD_SCALAR, name);
+            cs_line(&e->p, "%s %s = %p;", elementwise_type(e, ir_type(e->k, op->results[0])), name, text);
+            emit_set_name(e, op->results[0], HOLD_SCALAR, name);
         } else {
             loop = true;
         }

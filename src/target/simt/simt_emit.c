@@ -5,7 +5,7 @@
 void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     Arena *arena = k->module->arena;
     *e = (Emit){.target = target, .cx = cx, .k = k, .arena = arena, .lanes = cx->machine->lanes};
-    e->thread = arena_printf(arena, "warp * %d + lane", e->lanes);
+    e->thread = ex(arena, "warp * %d + lane", e->lanes);
     e->facts = facts_new(k, false);
     e->uses = cs_count_uses(k, arena);
     e->group = layout_group(cx, k, NULL);
@@ -29,21 +29,22 @@ static void emit_program_id(Emit *e, const Op *op) {
     if (!e->uses[op->results[0]]) return;
     static const char axis[3] = {'x', 'y', 'z'};
     int dim = (int)op_int(op, AT_DIM, 0);
-    const char *name = cs_name(&e->p, op->results[0]), *text;
+    const char *name = cs_name(&e->p, op->results[0]);
+    const Expr *text;
     if (op->code == OP_NUM_PROGRAMS)
-        text = e->persist ? arena_printf(e->arena, "grid%d", dim) : arena_printf(e->arena, "tw_blocks_%c()", axis[dim]);
+        text = e->persist ? ex(e->arena, "grid%d", dim) : ex(e->arena, "tw_blocks_%c()", axis[dim]);
     else
-        text = arena_printf(e->arena, "tw_block_%c()", axis[dim]);
-    cs_line(&e->p, "const i32 %s = %s;", name, text);
-    emit_set(e, op->results[0], HOLD_SCALAR, name);
+        text = ex(e->arena, "tw_block_%c()", axis[dim]);
+    cs_line(&e->p, "const i32 %s = %p;", name, text);
+    emit_set_name(e, op->results[0], HOLD_SCALAR, name);
 }
 
 static void emit_tensor_part(Emit *e, const Op *op) {
     TensorText t = memory_tensor(e, op->operands[0]);
     int dim = (int)op_int(op, AT_DIM, 0);
-    const char *text = op->code == OP_BASE ? t.base : op->code == OP_EXTENT ? t.extent[dim] : t.stride[dim];
-    if (!text) text = op->code == OP_EXTENT ? "0x7fffffffffffffffll" : "1";
-    if (op->code != OP_BASE) text = arena_printf(e->arena, "((i64)%s)", text);
+    const Expr *text = op->code == OP_BASE ? t.base : op->code == OP_EXTENT ? t.extent[dim] : t.stride[dim];
+    if (!text) text = ex(e->arena, op->code == OP_EXTENT ? "0x7fffffffffffffffll" : "1");
+    if (op->code != OP_BASE) text = ex(e->arena, "((i64)%p)", text);
     emit_set(e, op->results[0], HOLD_SCALAR, text);
 }
 
@@ -51,7 +52,7 @@ static void emit_tensor_part(Emit *e, const Op *op) {
 static void emit_shape(Emit *e, const Op *op) {
     Ref x = op->operands[0], result = op->results[0];
     if (!emit_is_tile(e, result) && emit_is_tile(e, x)) {
-        const char *text = elementwise_operand(e, x, emit_layout(e, x), "0");
+        const Expr *text = elementwise_operand(e, x, emit_layout(e, x), &expr_zero);
         emit_set(e, result, HOLD_SCALAR, text);
     } else if (ref_is_literal(x)) {
         emit_set(e, result, HOLD_SCALAR, emit_scalar(e, x));
@@ -72,14 +73,14 @@ static void emit_map(Emit *e, const Op *op) {
         emit_block(e);
     for (int i = 0; i < op->operand_count; i++)
         emit_set(e, body->args[i], HOLD_SCALAR,
-                 layout ? elementwise_operand(e, op->operands[i], layout, "r") : emit_scalar(e, op->operands[i]));
+                 layout ? elementwise_operand(e, op->operands[i], layout, &place_r) : emit_scalar(e, op->operands[i]));
     emit_region(e, body);
     for (int i = 0; i < op->result_count; i++) {
-        const char *text = emit_scalar(e, body->last->operands[i]), *to = emit_hold(e, op->results[i])->text;
+        const Expr *text = emit_scalar(e, body->last->operands[i]), *to = emit_hold(e, op->results[i])->by;
         if (layout)
-            cs_line(&e->p, "%s[r] = %s;", to, elementwise_packed(e, ir_type(e->k, op->results[i])->elem, text));
+            cs_line(&e->p, "%p[r] = %p;", to, elementwise_packed(e, ir_type(e->k, op->results[i])->elem, text));
         else
-            cs_line(&e->p, "%s = %s;", to, text);
+            cs_line(&e->p, "%p = %p;", to, text);
     }
     cs_close(&e->p);
 }
@@ -97,7 +98,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_RETURN:
     case OP_TEST:
     case OP_YIELD: return;
-    case OP_UNDEF: emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(ir_type(e->k, op->results[0]))); return;
+    case OP_UNDEF: emit_set(e, op->results[0], HOLD_SCALAR, cs_zero(e->arena, ir_type(e->k, op->results[0]))); return;
     case OP_EXPAND:
     case OP_PERMUTE: emit_shape(e, op); return;
     case OP_RESHAPE:

@@ -68,7 +68,8 @@ void entry_hold(Emit *e) {
         if (!type->pointer) ex_note_type(&e->p.expr, name, cs_memory_type(type->elem));
         bool packed =
             !type->pointer && (type->elem == EL_I1 || (elem_is_float(type->elem) && elem_info[type->elem].bits < 32));
-        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, name) : name);
+        const Expr *x = ex_name(e->arena, name);
+        emit_set(e, arg, HOLD_SCALAR, packed ? cs_unpack(&e->p, type->elem, x) : x);
     }
 }
 
@@ -85,13 +86,13 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
-    const char *of_warp = uniform ? "tw_warp()" : arena_printf(e->arena, "tw_thread() >> %d", ll_log2(e->lanes));
+    const Expr *of_warp = ex(e->arena, uniform ? "tw_warp()" : "tw_thread() >> %d", ll_log2(e->lanes));
     if (lane && warp)
-        cs_line(&e->p, "const i32 lane = tw_lane(), warp = %s;", of_warp);
+        cs_line(&e->p, "const i32 lane = tw_lane(), warp = %p;", of_warp);
     else if (lane)
         cs_line(&e->p, "const i32 lane = tw_lane();");
     else if (warp)
-        cs_line(&e->p, "const i32 warp = %s;", of_warp);
+        cs_line(&e->p, "const i32 warp = %p;", of_warp);
 }
 
 const char *entry_file(Emit *e, const EntryFile *file) {

@@ -58,24 +58,24 @@ void emit_enter_loop(Emit *e, const Op *op) {
 }
 
 /* Copies a value (scalar or tile) into a carried variable. */
-static void copy_to(Emit *e, Ref target, Ref source, const char *to) {
+static void copy_to(Emit *e, Ref target, Ref source, const Expr *to) {
     const Layout *layout = emit_layout(e, target);
     if (!layout) {
-        cs_line(&e->p, "%s = %s;", to, emit_scalar(e, source));
+        cs_line(&e->p, "%p = %p;", to, emit_scalar(e, source));
         return;
     }
     const Hold *hold = emit_hold(e, source);
-    if (ref_is_value(source) && hold->kind == HOLD_ARRAY && strcmp(hold->text, to) == 0) return;
+    if (ref_is_value(source) && hold->kind == HOLD_ARRAY && ex_is_name(hold->by, to->text)) return;
     const Type *type = ir_type(e->k, target);
     emit_unroll(e, "r", layout->registers, 1);
-    const char *text = ref_is_value(source) && hold->kind == HOLD_ARRAY
-                           ? arena_printf(e->arena, "%s[%s]", hold->text, place_operand(e, source, layout, "r"))
-                           : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, "r"));
-    cs_line(&e->p, "%s[r] = %s;", to, text);
+    const Expr *text = ref_is_value(source) && hold->kind == HOLD_ARRAY
+                           ? ex(e->arena, "%p[%p]", hold->by, place_operand(e, source, layout, &place_r))
+                           : elementwise_packed(e, type->elem, elementwise_operand(e, source, layout, &place_r));
+    cs_line(&e->p, "%p[r] = %p;", to, text);
     cs_close(&e->p);
 }
 
-void emit_copy(Emit *e, Ref target, Ref source) { copy_to(e, target, source, emit_hold(e, target)->text); }
+void emit_copy(Emit *e, Ref target, Ref source) { copy_to(e, target, source, emit_hold(e, target)->by); }
 
 /* Is every element of the value +0? */
 static bool is_zero(Emit *e, Ref ref) {
@@ -90,20 +90,20 @@ void emit_carried(Emit *e, Ref ref, Ref initial) {
     if (emit_layout(e, ref) && initial && is_zero(e, initial)) {
         const char *name = cs_name(&e->p, ref);
         cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
-        emit_set(e, ref, HOLD_ARRAY, name);
+        emit_set_name(e, ref, HOLD_ARRAY, name);
         return;
     }
     if (emit_layout(e, ref)) {
         emit_declare(e, ref);
-        if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->text);
+        if (initial) copy_to(e, ref, initial, emit_hold(e, ref)->by);
         return;
     }
     const char *name = cs_name(&e->p, ref), *type = cs_value_type(&e->p, ir_type(e->k, ref));
     if (initial)
-        cs_line(&e->p, "%s = %s;", cs_variable(&e->p, type, name), emit_scalar(e, initial));
+        cs_line(&e->p, "%s = %p;", cs_variable(&e->p, type, name), emit_scalar(e, initial));
     else
         cs_line(&e->p, "%s;", cs_variable(&e->p, type, name));
-    emit_set(e, ref, HOLD_SCALAR, name);
+    emit_set_name(e, ref, HOLD_SCALAR, name);
 }
 
 /* All of targets = sources at once: through temporaries if one is still read by a later copy. */
@@ -111,11 +111,10 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
     bool clash = false;
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
-            if (i != j && ref_is_value(sources[i]) && emit_hold(e, sources[i])->text &&
-                strcmp(emit_hold(e, sources[i])->text, emit_hold(e, targets[j])->text) == 0)
-                clash = true;
+            clash |= i != j && ref_is_value(sources[i]) && emit_hold(e, sources[i])->by &&
+                     ex_is_name(emit_hold(e, sources[i])->by, emit_hold(e, targets[j])->by->text);
     if (!clash) {
-        for (int i = 0; i < count; i++) copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->text);
+        for (int i = 0; i < count; i++) copy_to(e, targets[i], sources[i], emit_hold(e, targets[i])->by);
         return;
     }
     emit_block(e);
@@ -128,13 +127,13 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
             cs_line(&e->p, "%s %s[%d];", emit_array_type(e, type), names[i], layout->registers);
         else
             cs_line(&e->p, "%s;", cs_variable(&e->p, cs_value_type(&e->p, type), names[i]));
-        copy_to(e, targets[i], sources[i], names[i]);
+        copy_to(e, targets[i], sources[i], ex_name(e->arena, names[i]));
     }
     for (int i = 0; i < count; i++) {
         const Layout *layout = emit_layout(e, targets[i]);
-        const char *to = emit_hold(e, targets[i])->text;
+        const Expr *to = emit_hold(e, targets[i])->by;
         if (layout) emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, layout ? "%s[r] = %s[r];" : "%s = %s;", to, names[i]);
+        cs_line(&e->p, layout ? "%p[r] = %s[r];" : "%p = %s;", to, names[i]);
         if (layout) cs_close(&e->p);
     }
     cs_close(&e->p);
@@ -146,12 +145,11 @@ static bool has_dot(const Region *region) {
     return false;
 }
 
-const char *emit_goes_on(Emit *e, const Op *loop, const char *at) {
-    const char *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
+const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at) {
+    const Expr *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
     int64_t step = 0;
-    if (ir_const_int(e->k, loop->operands[2], &step))
-        return arena_printf(e->arena, step < 0 ? "%s > %s" : "%s < %s", at, hi);
-    return arena_printf(e->arena, "%s > 0 ? %s < %s : %s < 0 && %s > %s", by, at, hi, by, at, hi);
+    if (ir_const_int(e->k, loop->operands[2], &step)) return ex(e->arena, step < 0 ? "%p > %p" : "%p < %p", at, hi);
+    return ex(e->arena, "%p > 0 ? %p < %p : %p < 0 && %p > %p", by, at, hi, by, at, hi);
 }
 
 void emit_for(Emit *e, const Op *op) {
@@ -163,7 +161,7 @@ void emit_for(Emit *e, const Op *op) {
     for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
     const char *k = cs_name(&e->p, body->args[0]);
     const char *type = cs_value_type(&e->p, ir_type(e->k, body->args[0]));
-    const char *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
+    const Expr *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
     int64_t step = 0;
     bool known = ir_const_int(e->k, op->operands[2], &step);
     Pending before = emit_pending(e);
@@ -171,15 +169,15 @@ void emit_for(Emit *e, const Op *op) {
     void *state = own ? target->loop_begin(e, op) : NULL;
     if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
-        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, lo, k, hi, k);
+        cs_open(&e->p, "for (%s %s = %p; %s < %p; %s++)", type, k, lo, k, hi, k);
     } else {
         /* The count of trips first: k + step may lie beyond the type. */
         const char *n = cs_fresh(&e->p, "trip");
-        const char *by = emit_scalar(e, op->operands[2]);
-        cs_open(&e->p, "for (i64 %s = %s; %s; %s += %s)", n, lo, emit_goes_on(e, op, n), n, by);
+        const Expr *by = emit_scalar(e, op->operands[2]);
+        cs_open(&e->p, "for (i64 %s = %p; %p; %s += %p)", n, lo, emit_goes_on(e, op, ex_name(e->arena, n)), n, by);
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
     }
-    emit_set(e, body->args[0], HOLD_SCALAR, k);
+    emit_set_name(e, body->args[0], HOLD_SCALAR, k);
     if (own) target->trip_begin(e, op, state, k);
     emit_region(e, body);
     if (own) target->trip_end(e, op, state);
@@ -201,7 +199,7 @@ void emit_while(Emit *e, const Op *op) {
     cs_open(&e->p, "for (;;)");
     emit_region(e, test);
     emit_copies(e, test->args, test->last->operands + 1, count);
-    cs_line(&e->p, "if (!%s) break;", emit_scalar(e, test->last->operands[0]));
+    cs_line(&e->p, "if (!%p) break;", emit_scalar(e, test->last->operands[0]));
     Pending at_break = emit_pending(e);
     emit_region(e, body);
     emit_copies(e, test->args, body->last->operands, count);
@@ -212,7 +210,7 @@ void emit_while(Emit *e, const Op *op) {
 
 void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
-    cs_open(&e->p, "if (%s)", emit_scalar(e, op->operands[0]));
+    cs_open(&e->p, "if (%p)", emit_scalar(e, op->operands[0]));
     Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
         if (i) {

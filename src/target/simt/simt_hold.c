@@ -6,7 +6,11 @@ Hold *emit_hold(Emit *e, Ref ref) {
     return &e->holds.at[ref];
 }
 
-void emit_set(Emit *e, Ref ref, HoldKind kind, const char *text) { *emit_hold(e, ref) = (Hold){kind, text}; }
+void emit_set(Emit *e, Ref ref, HoldKind kind, const Expr *by) { *emit_hold(e, ref) = (Hold){kind, by}; }
+
+void emit_set_name(Emit *e, Ref ref, HoldKind kind, const char *name) {
+    emit_set(e, ref, kind, ex_name(e->arena, name));
+}
 
 void emit_same(Emit *e, Ref ref, Ref other) {
     Hold hold = *emit_hold(e, other); /* first: the table may grow */
@@ -21,12 +25,12 @@ bool emit_is_tile(Emit *e, Ref ref) {
 
 const Layout *emit_layout(Emit *e, Ref ref) { return emit_is_tile(e, ref) ? ir_value(e->k, ref)->layout : NULL; }
 
-const char *emit_scalar(Emit *e, Ref ref) {
+const Expr *emit_scalar(Emit *e, Ref ref) {
     if (ref_is_literal(ref)) return cs_literal(&e->p, ir_literal(e->k, ref));
     const Hold *hold = emit_hold(e, ref);
-    if (hold->kind == HOLD_NONE && e->k->module->diag->errors) return "0"; /* nothing is kept anyway */
+    if (hold->kind == HOLD_NONE && e->k->module->diag->errors) return &expr_zero; /* nothing is kept anyway */
     if (hold->kind == HOLD_NONE) ice(e->k->module->trap, "simt: %%%s is not there yet", cs_name(&e->p, ref));
-    return hold->text;
+    return hold->by;
 }
 
 const char *emit_array_type(Emit *e, const Type *type) {
@@ -37,7 +41,7 @@ const char *emit_array_type(Emit *e, const Type *type) {
 const char *emit_declare(Emit *e, Ref ref) {
     const char *name = cs_name(&e->p, ref);
     cs_line(&e->p, "%s %s[%d];", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
-    emit_set(e, ref, HOLD_ARRAY, name);
+    emit_set_name(e, ref, HOLD_ARRAY, name);
     return name;
 }
 
@@ -51,6 +55,11 @@ void emit_forget(Emit *e, const Region *region) {
 void emit_unroll_from(Emit *e, const char *variable, int from, int to, int step) {
     e->vector_bits = ll_log2(step);
     cs_loop(&e->p, "#pragma unroll", variable, from, to, step);
+}
+
+void emit_unroll_real(Emit *e, const char *variable, int count, int step) {
+    e->vector_bits = ll_log2(step);
+    cs_real_loop(&e->p, "#pragma unroll", variable, 0, count, step);
 }
 
 void emit_unroll(Emit *e, const char *variable, int count, int step) { emit_unroll_from(e, variable, 0, count, step); }

@@ -27,15 +27,16 @@ void lean_put_off(Emit *e, const Op *first, const Op *last) {
 }
 
 /* What the value takes, as variables of the loop. */
-static void compute(Emit *e, Ref value, const char *r) {
+static void compute(Emit *e, Ref value, const Expr *r) {
     if (!ref_is_value(value) || emit_hold(e, value)->kind != HOLD_LATER) return;
-    const char *text = lean_element(e, value, r), *name = cs_name(&e->p, value);
-    cs_line(&e->p, "%s %s = %s;", elementwise_type(e, ir_type(e->k, value)), name, text);
-    emit_set(e, value, HOLD_LOCAL, name);
+    const Expr *text = lean_element(e, value, r);
+    const char *name = cs_name(&e->p, value);
+    cs_line(&e->p, "%s %s = %p;", elementwise_type(e, ir_type(e->k, value)), name, text);
+    emit_set_name(e, value, HOLD_LOCAL, name);
     *VEC_PUSH(&e->computed, e->arena) = value;
 }
 
-const char *lean_element(Emit *e, Ref value, const char *r) {
+const Expr *lean_element(Emit *e, Ref value, const Expr *r) {
     const Layout *layout = emit_layout(e, value);
     if (!ref_is_value(value) || emit_hold(e, value)->kind != HOLD_LATER)
         return elementwise_operand(e, value, layout, r);
@@ -55,8 +56,8 @@ void lean_close(Emit *e) {
 void lean_after_reduce(Emit *e, const Op *reduce) {
     for (const Op *op = e->k->body->first; e->lean && op != reduce; op = op->next)
         if (op->code == OP_TLOAD && emit_layout(e, op->results[0]) && e->uses[op->results[0]])
-            cs_line(&e->p, "tw_fresh(%d, %s);",
+            cs_line(&e->p, "tw_fresh(%d, %p);",
                     emit_layout(e, op->results[0])->registers /
                         (emit_hold(e, op->results[0])->kind == HOLD_PAIRS ? 2 : 1),
-                    emit_hold(e, op->results[0])->text);
+                    emit_hold(e, op->results[0])->by);
 }

@@ -20,13 +20,13 @@
 
 /* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
  * `require` may say that it is not. */
-static const char *extent_text(Emit *e, Ref extent) {
+static const Expr *extent_of(Emit *e, Ref extent) {
     int64_t number;
     if (!extent) return NULL;
-    if (ir_const_int(e->k, extent, &number) && number < 0) return "0";
+    if (ir_const_int(e->k, extent, &number) && number < 0) return &expr_zero;
     bool natural = ref_is_literal(extent) || (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
-    const char *text = emit_scalar(e, extent);
-    return natural ? text : arena_printf(e->arena, "tw_max((i64)%s, (i64)0)", text);
+    const Expr *text = emit_scalar(e, extent);
+    return natural ? text : ex(e->arena, "tw_max((i64)%p, (i64)0)", text);
 }
 
 TensorText memory_tensor(Emit *e, Ref tensor) {
@@ -37,15 +37,16 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
         t.base = emit_scalar(e, op_operand(v->op, 0));
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
-            t.extent[d] = extent_text(e, extents.at[d]);
+            t.extent[d] = extent_of(e, extents.at[d]);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1) t.stride[d] = emit_scalar(e, strides.at[d]);
         }
         return t;
     }
-    t.base = cs_name(&e->p, tensor);
+    const char *name = cs_name(&e->p, tensor);
+    t.base = ex_name(e->arena, name);
     for (int d = 0; d < t.rank; d++) {
-        t.extent[d] = arena_printf(e->arena, "%s_n%d", t.base, d);
-        t.stride[d] = arena_printf(e->arena, "%s_s%d", t.base, d);
+        t.extent[d] = ex(e->arena, "%s_n%d", name, d);
+        t.stride[d] = ex(e->arena, "%s_s%d", name, d);
     }
     return t;
 }
@@ -58,10 +59,7 @@ bool box_wraps(const Op *op, int dim) {
 }
 
 /* --- one box --- */
-void box_also(Emit *e, char **condition, const char *text) {
-    if (!text) return;
-    *condition = *condition ? arena_printf(e->arena, "%s && %s", *condition, text) : arena_printf(e->arena, "%s", text);
-}
+void box_also(Emit *e, const Expr **condition, const Expr *also) { *condition = ex_and(e->arena, *condition, also); }
 
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     Box b = {.op = op, .tile = tile, .layout = layout};
@@ -78,34 +76,30 @@ void box_indices(Emit *e, Box *b, Ref mask) {
     const Op *op = b->op;
     RefList offsets = op_list(op, 0);
     bool check = !op_flag(op, AT_NOCHECK);
-    Text row = text_new(e->arena);
-    text_add(&row, "%s", b->tensor.base);
+    b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
         int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
-        const char *offset = emit_scalar(e, offsets.at[d]);
-        const char *coord = t >= 0 ? place_coord(e, b->layout, t, "r") : "0";
-        bool zero = strcmp(offset, "0") == 0;
+        const Expr *offset = emit_scalar(e, offsets.at[d]);
+        const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
         bool wrap = box_wraps(op, d);
-        const char *sum = strcmp(coord, "0") == 0 ? arena_printf(e->arena, "(i64)%s", offset)
-                          : zero                  ? arena_printf(e->arena, "(i64)%s", coord)
-                                                  : arena_printf(e->arena, "(i64)%s + %s", offset, coord);
-        if (wrap && b->tensor.extent[d])
-            sum = arena_printf(e->arena, "tw_mod((i64)(%s), (i64)%s)", sum, b->tensor.extent[d]);
-        b->index[d] = arena_printf(e->arena, "i%d", d);
-        cs_line(&e->p, "const i64 %s = %s;", b->index[d], sum);
+        const Expr *sum = ex_is_int(coord, 0)    ? ex(e->arena, "(i64)%p", offset)
+                          : ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord)
+                                                 : ex(e->arena, "(i64)%p + %p", offset, coord);
+        if (wrap && b->tensor.extent[d]) sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
+        b->index[d] = ex(e->arena, "i%d", d);
+        cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
-            box_also(e, &b->condition, arena_printf(e->arena, "(u64)%s < (u64)%s", b->index[d], b->tensor.extent[d]));
-        if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, "r"));
+            box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+        if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
         if (inner) continue;
-        if (b->tensor.stride[d])
-            text_add(&row, " + %s * %s", b->index[d], b->tensor.stride[d]);
-        else
-            text_add(&row, " + %s", b->index[d]);
+        const Expr *by = b->tensor.stride[d];
+        b->row =
+            by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }
     if (mask)
-        box_also(e, &b->condition, b->layout ? elementwise_operand(e, mask, b->layout, "r") : emit_scalar(e, mask));
-    b->row = row.at;
+        box_also(e, &b->condition,
+                 b->layout ? elementwise_operand(e, mask, b->layout, &place_r) : emit_scalar(e, mask));
 }
 
 int box_fill_half(Emit *e, const Op *op, Elem elem) {
@@ -115,16 +109,15 @@ int box_fill_half(Emit *e, const Op *op, Elem elem) {
     return elem == EL_BF16 ? bf16_from_f64(number) : f16_from_f64(number);
 }
 
-const char *box_fill(Emit *e, const Op *op, Elem elem) {
+const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
     const Attr *fill = op_attr(op, AT_FILL);
     int half = box_fill_half(e, op, elem);
     if (half >= 0) /* bits that the compiler sees through, unlike a conversion */
-        return arena_printf(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
-    const char *text = fill ? emit_scalar(e, fill->ref) : cs_zero(&(Type){.elem = elem});
-    if (elem == EL_I1) return arena_printf(e->arena, "(u8)%s", text);
-    return elem_is_float(elem) && elem_info[elem].bits < 32
-               ? cs_pack(&e->p, elem, text)
-               : arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), text);
+        return ex(e->arena, "tw_as_%s(0x%04x)", cs_memory_type(elem), half);
+    const Expr *text = fill ? emit_scalar(e, fill->ref) : cs_zero(e->arena, &(Type){.elem = elem});
+    if (elem == EL_I1) return ex(e->arena, "(u8)%p", text);
+    return elem_is_float(elem) && elem_info[elem].bits < 32 ? cs_pack(&e->p, elem, text)
+                                                            : ex(e->arena, "(%s)%p", cs_memory_type(elem), text);
 }
 
 uint64_t memory_roots(Emit *e, const Op *op) {
@@ -192,24 +185,25 @@ void memory_before_write(Emit *e, const Op *op) {
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
-static const char *open_scalar(Emit *e, const Op *op, const char *fill) {
+static const char *open_scalar(Emit *e, const Op *op, const Expr *fill) {
     const char *raw = cs_fresh(&e->p, "raw");
-    cs_line(&e->p, "%s %s = %s;", cs_memory_type(ir_type(e->k, op->results[0])->elem), raw, fill);
+    cs_line(&e->p, "%s %s = %p;", cs_memory_type(ir_type(e->k, op->results[0])->elem), raw, fill);
     emit_block(e);
     return raw;
 }
 
-static void load_scalar(Emit *e, const Op *op, const char *raw, const char *row, const char *condition) {
+static void load_scalar(Emit *e, const Op *op, const char *raw, const Expr *row, const Expr *condition) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result);
     if (condition)
-        cs_line(&e->p, "tw_ldg_if(1, %s, &%s, %s);", condition, raw, row);
+        cs_line(&e->p, "tw_ldg_if(1, %p, &%s, %p);", condition, raw, row);
     else
-        cs_line(&e->p, "tw_ldg(1, &%s, %s);", raw, row);
+        cs_line(&e->p, "tw_ldg(1, &%s, %p);", raw, row);
     cs_close(&e->p);
-    cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, type), name, cs_unpack(&e->p, type->elem, raw));
-    emit_set(e, result, HOLD_SCALAR, name);
+    cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, type), name,
+            cs_unpack(&e->p, type->elem, ex_name(e->arena, raw)));
+    emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
 void memory_tload(Emit *e, const Op *op) {
@@ -219,7 +213,7 @@ void memory_tload(Emit *e, const Op *op) {
     if (e->target->load && e->target->load(e, op)) return;
     memory_before_load(e, op);
     Box b = box_of(e, op, type, layout);
-    const char *fill = box_fill(e, op, type->elem);
+    const Expr *fill = box_fill(e, op, type->elem);
     if (!layout) {
         const char *raw = open_scalar(e, op, fill);
         box_indices(e, &b, mask);
@@ -228,25 +222,25 @@ void memory_tload(Emit *e, const Op *op) {
     }
     bool flags = type->elem == EL_I1; /* bytes in memory, bool in registers */
     const char *pairs = pairs_declare(e, result), *array = pairs ? pairs : emit_declare(e, result);
-    const char *to = arena_printf(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
+    const Expr *to = ex(e->arena, pairs ? "%s + r / 2" : "%s + r", array);
     emit_unroll(e, "r", layout->registers, b.vector);
     box_indices(e, &b, mask);
     if (flags) {
         cs_line(&e->p, "u8 raw[%d];", b.vector);
-        to = "raw";
+        to = ex_name(e->arena, "raw");
     }
     if (!b.whole) {
-        cs_line(&e->p, "tw_load_row(%d, %s, %s, %s, %s, %s, %s);", b.vector, to, b.row, b.index[b.inner_dim],
-                b.tensor.extent[b.inner_dim], b.condition ? b.condition : "true", fill);
+        cs_line(&e->p, "tw_load_row(%d, %p, %p, %p, %p, %p, %p);", b.vector, to, b.row, b.index[b.inner_dim],
+                b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, fill);
     } else {
-        const char *at = b.inner_dim >= 0 ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim]) : b.row;
+        const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
         if (pairs) {
-            cs_line(&e->p, "tw_ldg_pairs(%d, %s, %s, %s, %s);", b.vector / 2, b.condition ? b.condition : "true", to,
-                    at, pairs_fill(e, op));
+            cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
+                    to, at, pairs_fill(e, op));
         } else if (b.condition) {
-            cs_line(&e->p, "tw_ldg_or(%d, %s, %s, %s, %s);", b.vector, b.condition, to, at, fill);
+            cs_line(&e->p, "tw_ldg_or(%d, %p, %p, %p, %p);", b.vector, b.condition, to, at, fill);
         } else {
-            cs_line(&e->p, "tw_ldg(%d, %s, %s);", b.vector, to, at);
+            cs_line(&e->p, "tw_ldg(%d, %p, %p);", b.vector, to, at);
         }
     }
     if (flags) {
@@ -258,36 +252,33 @@ void memory_tload(Emit *e, const Op *op) {
 }
 
 /* Address of `vector` registers of the value from r on, in memory type. */
-static const char *stored(Emit *e, Ref value, const Layout *layout, int vector) {
+static const Expr *stored(Emit *e, Ref value, const Layout *layout, int vector) {
     const Type *type = ir_type(e->k, value);
     const Hold *hold = emit_hold(e, value);
     bool straight = ref_is_value(value) && hold->kind == HOLD_ARRAY && type->elem != EL_I1 &&
                     ll_equal(&emit_layout(e, value)->map, &layout->map);
-    if (straight) return arena_printf(e->arena, "%s + r", hold->text);
+    if (straight) return ex(e->arena, "%p + r", hold->by);
     cs_line(&e->p, "%s word[%d];", cs_memory_type(type->elem), vector);
     if (hold->kind == HOLD_LATER) {
         cs_loop(&e->p, "#pragma unroll", "j", 0, vector, 1);
         cs_line(&e->p, "const int q = r + j;");
-        const char *text = lean_element(e, value, "q");
-        cs_line(&e->p, "word[j] = %s;",
+        const Expr *text = lean_element(e, value, ex_name(e->arena, "q"));
+        cs_line(&e->p, "word[j] = %p;",
                 type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
         cs_close(&e->p);
         lean_close(e);
-        return "word";
+        return ex_name(e->arena, "word");
     }
     for (int j = 0; j < vector; j++) {
-        const char *r = j ? arena_printf(e->arena, "(r + %d)", j) : "r";
-        const char *text = elementwise_operand(e, value, layout, r);
-        cs_line(&e->p, "word[%d] = %s;", j,
+        const Expr *r = j ? ex(e->arena, "(r + %d)", j) : &place_r;
+        const Expr *text = elementwise_operand(e, value, layout, r);
+        cs_line(&e->p, "word[%d] = %p;", j,
                 type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
     }
-    return "word";
+    return ex_name(e->arena, "word");
 }
 
-static const char *one_thread(Emit *e) {
-    (void)e;
-    return "lane == 0 && warp == 0";
-}
+static const Expr *one_thread(Emit *e) { return ex(e->arena, "lane == 0 && warp == 0"); }
 
 void memory_tstore(Emit *e, const Op *op) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
@@ -300,10 +291,10 @@ void memory_tstore(Emit *e, const Op *op) {
     memory_before_write(e, op);
     Box b = box_of(e, op, type, layout);
     if (!layout) {
-        cs_open(&e->p, "if (%s)", one_thread(e));
+        cs_open(&e->p, "if (%p)", one_thread(e));
         box_indices(e, &b, mask);
-        cs_line(&e->p, "%s word = %s;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_stg_if(1, %s, %s, &word);", b.condition ? b.condition : "true", b.row);
+        cs_line(&e->p, "%s word = %p;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
+        cs_line(&e->p, "tw_stg_if(1, %p, %p, &word);", b.condition ? b.condition : &expr_true, b.row);
         cs_close(&e->p);
         memory_mark(e, op);
         return;
@@ -313,14 +304,14 @@ void memory_tstore(Emit *e, const Op *op) {
     box_indices(e, &b, mask);
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
-    const char *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
+    const Expr *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row(%d, %s, %s, %s, %s, %s);", b.vector, b.row, b.index[b.inner_dim],
-                b.tensor.extent[b.inner_dim], b.condition ? b.condition : "true", from);
+        cs_line(&e->p, "tw_store_row(%d, %p, %p, %p, %p, %p);", b.vector, b.row, b.index[b.inner_dim],
+                b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
     } else {
-        const char *at = b.inner_dim >= 0 ? arena_printf(e->arena, "%s + %s", b.row, b.index[b.inner_dim]) : b.row;
-        cs_line(&e->p, "tw_stg_if(%d, %s, %s, %s);", pairs ? b.vector / 2 : b.vector,
-                b.condition ? b.condition : "true", at, from);
+        const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
+        cs_line(&e->p, "tw_stg_if(%d, %p, %p, %p);", pairs ? b.vector / 2 : b.vector,
+                b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
     memory_mark(e, op);
@@ -334,42 +325,42 @@ void memory_load(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     memory_before_load(e, op);
     Elem elem = type->elem;
-    const char *zero = box_fill(e, op, elem);
+    const Expr *zero = box_fill(e, op, elem);
     if (!layout) {
-        const char *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
+        const Expr *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
         const char *raw = open_scalar(e, op, fill);
         load_scalar(e, op, raw, emit_scalar(e, op->operands[0]), mask ? emit_scalar(e, mask) : NULL);
         return;
     }
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
-    const char *fill = other ? elementwise_operand(e, other, layout, "r") : NULL;
+    const Expr *fill = other ? elementwise_operand(e, other, layout, &place_r) : NULL;
     fill = fill ? elem == EL_I1 ? cs_pack(&e->p, elem, fill) : elementwise_packed(e, elem, fill) : zero;
-    const char *condition = mask ? elementwise_operand(e, mask, layout, "r") : NULL;
-    char *inside = NULL;
-    for (int d = 0; d < type->rank; d++) box_also(e, &inside, place_inside(e, layout, type, d, "r"));
+    const Expr *condition = mask ? elementwise_operand(e, mask, layout, &place_r) : NULL;
+    const Expr *inside = NULL;
+    for (int d = 0; d < type->rank; d++) box_also(e, &inside, place_inside(e, layout, type, d, &place_r));
     if (condition) box_also(e, &inside, condition);
-    cs_line(&e->p, "%s raw = %s;", cs_memory_type(elem), fill);
-    cs_line(&e->p, "tw_ldg_if(1, %s, &raw, %s);", inside ? inside : "true",
-            elementwise_operand(e, op->operands[0], layout, "r"));
+    cs_line(&e->p, "%s raw = %p;", cs_memory_type(elem), fill);
+    cs_line(&e->p, "tw_ldg_if(1, %p, &raw, %p);", inside ? inside : &expr_true,
+            elementwise_operand(e, op->operands[0], layout, &place_r));
     cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
     cs_close(&e->p);
     emit_find(e, op, FIND_LOAD_ELEMENTS);
 }
 
 static void open_scatter(Emit *e, const Op *op, const Type *type, const Layout *layout, Ref mask) {
-    char *condition = NULL;
+    const Expr *condition = NULL;
     if (!layout) {
         box_also(e, &condition, one_thread(e));
         if (mask) box_also(e, &condition, emit_scalar(e, mask));
     } else {
         emit_unroll(e, "r", layout->registers, 1);
         box_also(e, &condition, place_owner(e, &layout->map));
-        for (int d = 0; d < type->rank; d++) box_also(e, &condition, place_inside(e, layout, type, d, "r"));
-        if (mask) box_also(e, &condition, elementwise_operand(e, mask, layout, "r"));
+        for (int d = 0; d < type->rank; d++) box_also(e, &condition, place_inside(e, layout, type, d, &place_r));
+        if (mask) box_also(e, &condition, elementwise_operand(e, mask, layout, &place_r));
     }
     (void)op;
-    cs_open(&e->p, "if (%s)", condition ? condition : "true");
+    cs_open(&e->p, "if (%p)", condition ? condition : &expr_true);
 }
 
 void memory_store(Emit *e, const Op *op) {
@@ -379,11 +370,11 @@ void memory_store(Emit *e, const Op *op) {
     Elem elem = type->elem;
     memory_before_write(e, op);
     open_scatter(e, op, type, layout, mask);
-    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
-    const char *at = layout ? elementwise_operand(e, pointer, layout, "r") : emit_scalar(e, pointer);
+    const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
+    const Expr *at = layout ? elementwise_operand(e, pointer, layout, &place_r) : emit_scalar(e, pointer);
     text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
-    cs_line(&e->p, "const %s word = %s;", cs_memory_type(elem), text);
-    cs_line(&e->p, "tw_stg(1, %s, &word);", at);
+    cs_line(&e->p, "const %s word = %p;", cs_memory_type(elem), text);
+    cs_line(&e->p, "tw_stg(1, %p, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
     memory_mark(e, op);
@@ -402,8 +393,8 @@ void memory_tatomic(Emit *e, const Op *op) {
         emit_block(e);
     box_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
     box_indices(e, &b, REF_NONE);
-    cs_open(&e->p, "if (%s)", b.condition ? b.condition : "true");
-    const char *text = layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    cs_open(&e->p, "if (%p)", b.condition ? b.condition : &expr_true);
+    const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     atomic_element(e, op, type->elem, b.row, text);
     cs_close(&e->p);
     cs_close(&e->p);

@@ -15,7 +15,7 @@
 
 static const Type *type_of(Emit *e, Ref ref) { return ir_type(e->k, ref); }
 
-static const char *number(Emit *e, int64_t x) { return arena_printf(e->arena, "%lld", (long long)x); }
+static const Expr *number(Emit *e, int64_t x) { return ex(e->arena, "%lld", (long long)x); }
 
 /* --- registers alone --- */
 static void emit_join(Emit *e, const Op *op) {
@@ -23,15 +23,16 @@ static void emit_join(Emit *e, const Op *op) {
     const char *array = emit_declare(e, result);
     bool tile = emit_is_tile(e, op->operands[0]);
     emit_unroll(e, "r", emit_layout(e, result)->registers, 1);
-    const char *side[2];
-    for (int i = 0; i < 2; i++) side[i] = stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r >> 1");
-    const char *which = tile ? "r & 1" : place_coord(e, emit_layout(e, result), 0, "r");
-    cs_line(&e->p, "%s[r] = %s ? %s : %s;", array, which, side[1], side[0]);
+    const Expr *side[2];
+    for (int i = 0; i < 2; i++)
+        side[i] = stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), ex(e->arena, "r >> 1"));
+    const Expr *which = tile ? ex(e->arena, "r & 1") : place_coord(e, emit_layout(e, result), 0, &place_r);
+    cs_line(&e->p, "%s[r] = %p ? %p : %p;", array, which, side[1], side[0]);
     cs_close(&e->p);
 }
 
 /* Register r of the part as a register of the whole: the bits that were cut off are those of `first`. */
-static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part, uint32_t first) {
+static const Expr *uncut(Emit *e, const LinearLayout *whole, const LinearLayout *part, uint32_t first) {
     uint32_t masks[LL_MAX_BITS];
     int count = 0;
     LayoutPlace place;
@@ -45,9 +46,9 @@ static const char *uncut(Emit *e, const LinearLayout *whole, const LinearLayout 
         masks[count++] = 1u << i;
     }
     if (!ll_find(whole, first, &place)) ice(e->k->module->trap, "simt: a slice lacks an element");
-    const char *bits = place_bits(e->arena, "r", count, masks);
+    const Expr *bits = place_bits(e->arena, &place_r, count, masks);
     uint32_t fixed = place.at[LL_REGISTER] & ~kept;
-    return fixed ? arena_printf(e->arena, "%s + %u", bits, fixed) : bits;
+    return fixed ? ex(e->arena, "%p + %u", bits, fixed) : bits;
 }
 
 static void emit_split(Emit *e, const Op *op) {
@@ -58,7 +59,7 @@ static void emit_split(Emit *e, const Op *op) {
     for (int d = 0; d < whole->rank; d++) extent[d] = d == whole->rank - 1 ? 1 : type_of(e, x)->extent[d];
     if (!ll_cut(whole, extent, &part)) ice(e->k->module->trap, "simt: a split across threads");
     for (int i = 0; i < 2; i++) {
-        const char *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
+        const Expr *text = stage_element(e, x, emit_layout(e, x), uncut(e, whole, &part, (uint32_t)i));
         const Layout *layout = emit_layout(e, op->results[i]);
         if (!layout) { /* of two elements; an array of truth values holds them as they are */
             Elem elem = type_of(e, x)->elem;
@@ -68,19 +69,19 @@ static void emit_split(Emit *e, const Op *op) {
         }
         const char *array = emit_declare(e, op->results[i]);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "%s[r] = %s;", array, text);
+        cs_line(&e->p, "%s[r] = %p;", array, text);
         cs_close(&e->p);
     }
 }
 
 /* --- through shared memory --- */
 /* A run-time place inside 0 .. most. */
-static const char *kept_inside(Emit *e, const char *text, int64_t most) {
-    return arena_printf(e->arena, "(i32)tw_min(tw_max((i64)%s, 0ll), %lldll)", text, (long long)most);
+static const Expr *kept_inside(Emit *e, const Expr *x, int64_t most) {
+    return ex(e->arena, "(i32)tw_min(tw_max((i64)%p, 0ll), %lldll)", x, (long long)most);
 }
 
 /* Offsets of a box in something larger, as variables or numbers. */
-static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const char **at) {
+static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const Expr **at) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         int64_t known, room = whole->extent[d] - (d < lead ? 1 : box->extent[d - lead]);
@@ -88,14 +89,14 @@ static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type 
             at[d] = number(e, known);
             continue;
         }
-        at[d] = cs_fresh(&e->p, "begin");
-        cs_line(&e->p, "const i32 %s = %s;", at[d], kept_inside(e, emit_scalar(e, offsets.at[d]), room));
+        at[d] = ex_name(e->arena, cs_fresh(&e->p, "begin"));
+        cs_line(&e->p, "const i32 %p = %p;", at[d], kept_inside(e, emit_scalar(e, offsets.at[d]), room));
     }
 }
 
-static const char *sum(Emit *e, const char *x, const char *y) {
-    if (strcmp(x, "0") == 0) return y;
-    return strcmp(y, "0") == 0 ? x : arena_printf(e->arena, "(%s + %s)", x, y);
+static const Expr *sum(Emit *e, const Expr *x, const Expr *y) {
+    if (ex_is_int(x, 0)) return y;
+    return ex_is_int(y, 0) ? x : ex(e->arena, "(%p + %p)", x, y);
 }
 
 static void emit_cat(Emit *e, const Op *op) {
@@ -108,8 +109,8 @@ static void emit_cat(Emit *e, const Op *op) {
         int each = layout->registers / count;
         for (int i = 0; i < count; i++) {
             emit_unroll(e, "r", each, 1);
-            cs_line(&e->p, "%s[r + %d] = %s;", array, i * each,
-                    stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), "r"));
+            cs_line(&e->p, "%s[r + %d] = %p;", array, i * each,
+                    stage_element(e, op->operands[i], emit_layout(e, op->operands[i]), &place_r));
             cs_close(&e->p);
         }
         return;
@@ -117,13 +118,13 @@ static void emit_cat(Emit *e, const Op *op) {
     int64_t offset = shared_offset(e, op), begin = 0;
     shared_before_write(e);
     for (int i = 0; i < count; i++) {
-        const char *shift[MAX_RANK];
-        for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : "0";
+        const Expr *shift[MAX_RANK];
+        for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : &expr_zero;
         stage_store(e, op->operands[i], type, offset, shift);
         begin += type_of(e, op->operands[i])->extent[axis];
     }
     shared_before_read(e);
-    const char *at[MAX_RANK];
+    const Expr *at[MAX_RANK];
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     stage_coords(e, layout, type->rank, at);
@@ -143,14 +144,14 @@ static void emit_slice(Emit *e, const Op *op) {
     const Type *whole = type_of(e, x), *part = type_of(e, result);
     uint32_t first;
     if (slice_stays(e->k, op, &first)) {
-        const char *text = uncut(e, &emit_layout(e, x)->map, &layout->map, first);
+        const Expr *text = uncut(e, &emit_layout(e, x)->map, &layout->map, first);
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
-        cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, emit_layout(e, x), text));
+        cs_line(&e->p, "%s[r] = %p;", array, stage_element(e, x, emit_layout(e, x), text));
         cs_close(&e->p);
         return;
     }
-    const char *begin[MAX_RANK], *at[MAX_RANK];
+    const Expr *begin[MAX_RANK], *at[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, part, begin);
     stage_operand(e, op, x);
     emit_declare(e, result);
@@ -170,21 +171,21 @@ static void emit_flip(Emit *e, const Op *op) {
     if (flip_stays(e->k, op, &place)) {
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
-        const char *from = place.at[LL_REGISTER] ? arena_printf(e->arena, "r ^ %u", place.at[LL_REGISTER]) : "r";
-        const char *text = stage_element(e, x, layout, from);
+        const Expr *from = place.at[LL_REGISTER] ? ex(e->arena, "r ^ %u", place.at[LL_REGISTER]) : &place_r;
+        const Expr *text = stage_element(e, x, layout, from);
         if (place.at[LL_LANE])
-            text = arena_printf(e->arena, type->pointer ? "(%s)tw_move_xor((u64)%s, %u)" : "%stw_move_xor(%s, %u)",
-                                type->pointer ? cs_value_type(&e->p, type) : "", text, place.at[LL_LANE]);
-        cs_line(&e->p, "%s[r] = %s;", array, text);
+            text = ex(e->arena, type->pointer ? "(%s)tw_move_xor((u64)%p, %u)" : "%stw_move_xor(%p, %u)",
+                      type->pointer ? cs_value_type(&e->p, type) : "", text, place.at[LL_LANE]);
+        cs_line(&e->p, "%s[r] = %p;", array, text);
         cs_close(&e->p);
         return;
     }
-    const char *at[MAX_RANK];
+    const Expr *at[MAX_RANK];
     stage_operand(e, op, x);
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     stage_coords(e, layout, type->rank, at);
-    at[axis] = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, at[axis]);
+    at[axis] = ex(e->arena, "(%lld - %p)", (long long)type->extent[axis] - 1, at[axis]);
     stage_load(e, result, type, shared_offset(e, op), at);
     cs_close(&e->p);
 }
@@ -194,25 +195,25 @@ static void emit_insert(Emit *e, const Op *op) {
     Ref x = op->operands[0], part = op_operand(op, 1), result = op->results[0];
     const Layout *layout = emit_layout(e, result);
     const Type *whole = type_of(e, x), *box = type_of(e, part);
-    const char *begin[MAX_RANK], *at[MAX_RANK], *inner[MAX_RANK];
+    const Expr *begin[MAX_RANK], *at[MAX_RANK], *inner[MAX_RANK], *inside = NULL;
     box_offsets(e, op_list(op, 0), whole, box, begin);
     if (emit_is_tile(e, part)) stage_operand(e, op, part);
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     stage_coords(e, layout, whole->rank, at);
-    Text inside = text_new(e->arena);
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
-        const char *own = strcmp(begin[d], "0") == 0 ? at[d] : arena_printf(e->arena, "(%s - %s)", at[d], begin[d]);
+        const Expr *own = ex_is_int(begin[d], 0) ? at[d] : ex(e->arena, "(%p - %p)", at[d], begin[d]);
         if (d >= lead) inner[d - lead] = own;
-        text_add(&inside, "%s(u32)%s < %lldu", d ? " && " : "", own, d < lead ? 1ll : (long long)box->extent[d - lead]);
+        long long extent = d < lead ? 1 : box->extent[d - lead];
+        inside = ex_and(e->arena, inside, ex(e->arena, "(u32)%p < %lldu", own, extent));
     }
-    cs_line(&e->p, "%s[r] = %s;", array, stage_element(e, x, layout, "r"));
+    cs_line(&e->p, "%s[r] = %p;", array, stage_element(e, x, layout, &place_r));
     if (emit_is_tile(e, part))
-        cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %s);", inside.at, array,
+        cs_line(&e->p, "tw_lds_if(1, %p, %s + r, %p);", inside, array,
                 stage_at(e, box, shared_offset(e, op), stage_flat(e, box, inner)));
     else
-        cs_line(&e->p, "if (%s) %s[r] = %s;", inside.at, array, stage_element(e, part, NULL, "0"));
+        cs_line(&e->p, "if (%p) %s[r] = %p;", inside, array, stage_element(e, part, NULL, &expr_zero));
     cs_close(&e->p);
 }
 
@@ -220,16 +221,16 @@ static void emit_gather(Emit *e, const Op *op) {
     Ref x = op->operands[0], index = op->operands[1], result = op->results[0];
     const Layout *layout = emit_layout(e, result);
     const Type *type = type_of(e, x);
-    const char *at[MAX_RANK];
+    const Expr *at[MAX_RANK];
     int axis = (int)op_int(op, AT_AXIS, 0);
     stage_operand(e, op, x);
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     stage_coords(e, layout, type->rank, at);
     const char *name = cs_fresh(&e->p, "index");
-    cs_line(&e->p, "const i32 %s = %s;", name,
-            kept_inside(e, elementwise_operand(e, index, layout, "r"), type->extent[axis] - 1));
-    at[axis] = name;
+    cs_line(&e->p, "const i32 %s = %p;", name,
+            kept_inside(e, elementwise_operand(e, index, layout, &place_r), type->extent[axis] - 1));
+    at[axis] = ex_name(e->arena, name);
     stage_load(e, result, type, shared_offset(e, op), at);
     cs_close(&e->p);
 }
@@ -238,7 +239,7 @@ static void emit_gather(Emit *e, const Op *op) {
 static void emit_reshape(Emit *e, const Op *op) {
     Ref x = op->operands[0], result = op->results[0];
     const Layout *layout = emit_layout(e, result);
-    const char *at[MAX_RANK];
+    const Expr *at[MAX_RANK];
     stage_operand(e, op, x);
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
@@ -252,22 +253,23 @@ static void emit_bload(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], result = op->results[0];
     const Type *whole = type_of(e, buffer), *box = type_of(e, result);
     int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
-    const char *begin[MAX_RANK];
+    const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
     shared_before_read(e);
     const Layout *layout = emit_layout(e, result);
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
         cs_line(&e->p, "%s %s;", cs_memory_type(box->elem), raw);
-        cs_line(&e->p, "tw_lds(1, &%s, %s);", raw, stage_at(e, whole, offset, stage_flat(e, whole, begin)));
-        cs_line(&e->p, "const %s %s = %s;", cs_value_type(&e->p, box), name, cs_unpack(&e->p, box->elem, raw));
-        emit_set(e, result, HOLD_SCALAR, name);
+        cs_line(&e->p, "tw_lds(1, &%s, %p);", raw, stage_at(e, whole, offset, stage_flat(e, whole, begin)));
+        cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, box), name,
+                cs_unpack(&e->p, box->elem, ex_name(e->arena, raw)));
+        emit_set_name(e, result, HOLD_SCALAR, name);
         return;
     }
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
     int lead = whole->rank - box->rank;
-    for (int d = lead; d < whole->rank; d++) begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, "r"));
+    for (int d = lead; d < whole->rank; d++) begin[d] = sum(e, begin[d], place_coord(e, layout, d - lead, &place_r));
     stage_load(e, result, whole, offset, begin);
     cs_close(&e->p);
 }
@@ -275,7 +277,7 @@ static void emit_bload(Emit *e, const Op *op) {
 static void emit_bstore(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], value = op_operand(op, 1);
     const Type *whole = type_of(e, buffer), *box = type_of(e, value);
-    const char *begin[MAX_RANK];
+    const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
     /* Of two stores to one place the later one stays. */
     if (e->reads_pending || e->writes_pending) shared_sync(e);

@@ -18,10 +18,10 @@ bool pairs_are(const Op *op) { return op_word(op, AT_HELD, WORD_NONE) == HELD_PA
 
 void pairs_emit(Emit *e, const Op *op) {
     const char *name = layout_pair_function(e->k, op), *type = cs_memory_type(ir_type(e->k, op->results[0])->elem);
-    const char *x = emit_hold(e, op->operands[0])->text, *y = emit_hold(e, op->operands[1])->text;
+    const Expr *x = emit_hold(e, op->operands[0])->by, *y = emit_hold(e, op->operands[1])->by;
     const char *array = pairs_declare(e, op->results[0]);
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = tw_%s_%sx2(%s[r], %s[r]);", array, name, type, x, y);
+    cs_line(&e->p, "%s[r] = tw_%s_%sx2(%p[r], %p[r]);", array, name, type, x, y);
     cs_close(&e->p);
 }
 
@@ -31,32 +31,33 @@ const char *pairs_declare(Emit *e, Ref value) {
     const char *name = cs_name(&e->p, value);
     int count = emit_layout(e, value)->registers;
     cs_line(&e->p, "%s %s[%d];", form == HELD_PAIRS ? "u32" : "f32", name, form == HELD_PAIRS ? count / 2 : count);
-    emit_set(e, value, form == HELD_PAIRS ? HOLD_PAIRS : HOLD_WIDE, name);
+    emit_set_name(e, value, form == HELD_PAIRS ? HOLD_PAIRS : HOLD_WIDE, name);
     return name;
 }
 
-const char *pairs_element(Emit *e, Ref value, const char *at) {
+const Expr *pairs_element(Emit *e, Ref value, const Expr *at) {
     const char *type = cs_memory_type(ir_type(e->k, value)->elem);
-    return arena_printf(e->arena, "tw_%s_at(%s, %s)", type, emit_hold(e, value)->text, at);
+    return ex(e->arena, "tw_%s_at(%p, %p)", type, emit_hold(e, value)->by, at);
 }
 
-const char *pairs_fill(Emit *e, const Op *load) {
+const Expr *pairs_fill(Emit *e, const Op *load) {
     Elem elem = ir_type(e->k, load->results[0])->elem;
     int half = box_fill_half(e, load, elem);
-    if (half >= 0) return arena_printf(e->arena, "0x%04x%04xu", half, half);
-    const char *fill = box_fill(e, load, elem);
-    return arena_printf(e->arena, "tw_pack(%s, %s)", fill, fill);
+    if (half >= 0) return ex(e->arena, "0x%04x%04xu", half, half);
+    const Expr *fill = box_fill(e, load, elem);
+    return ex(e->arena, "tw_pack(%p, %p)", fill, fill);
 }
 
-const char *pairs_stored(Emit *e, Ref value, int vector) {
+const Expr *pairs_stored(Emit *e, Ref value, int vector) {
     const Hold *hold = emit_hold(e, value);
-    if (hold->kind == HOLD_PAIRS) return arena_printf(e->arena, "%s + r / 2", hold->text);
-    const char *type = cs_memory_type(ir_type(e->k, value)->elem), *array = hold->text;
+    if (hold->kind == HOLD_PAIRS) return ex(e->arena, "%p + r / 2", hold->by);
+    const char *type = cs_memory_type(ir_type(e->k, value)->elem);
+    const Expr *array = hold->by;
     cs_line(&e->p, "u32 word[%d];", vector / 2);
     for (int j = 0; j < vector / 2; j++)
         if (j)
-            cs_line(&e->p, "word[%d] = tw_pack_%s(%s[r + %d], %s[r + %d]);", j, type, array, 2 * j, array, 2 * j + 1);
+            cs_line(&e->p, "word[%d] = tw_pack_%s(%p[r + %d], %p[r + %d]);", j, type, array, 2 * j, array, 2 * j + 1);
         else
-            cs_line(&e->p, "word[0] = tw_pack_%s(%s[r], %s[r + 1]);", type, array, array);
-    return "word";
+            cs_line(&e->p, "word[0] = tw_pack_%s(%p[r], %p[r + 1]);", type, array, array);
+    return ex_name(e->arena, "word");
 }

@@ -9,47 +9,40 @@
 
 #include <string.h>
 
+const Expr place_r = {.kind = EX_NAME, .text = "r"};
+const Expr place_lane = {.kind = EX_NAME, .text = "lane"}, place_warp = {.kind = EX_NAME, .text = "warp"};
+
 /* One run of consecutive bits that goes to consecutive bits. */
-static void add_run(Text *t, const char *variable, int count, int from, int length, int to) {
-    if (t->length) text_add(t, " + ");
+static const Expr *run_of(Arena *arena, const Expr *variable, int count, int from, int length, int to) {
     bool all = from + length == count; /* no bit above: no mask */
-    Text part = text_new(t->arena);
-    if (from)
-        text_add(&part, "(%s >> %d)", variable, from);
-    else
-        text_add(&part, "%s", variable);
-    if (!all) {
-        Text masked = text_new(t->arena);
-        text_add(&masked, "(%s & %d)", part.at, (1 << length) - 1);
-        part = masked;
-    }
-    if (to)
-        text_add(t, "%s * %d", part.at, 1 << to);
-    else
-        text_add(t, "%s", part.at);
+    const Expr *part = from ? ex(arena, "(%p >> %d)", variable, from) : variable;
+    if (!all) part = ex(arena, "(%p & %d)", part, (1 << length) - 1);
+    return to ? ex(arena, "%p * %d", part, 1 << to) : part;
 }
 
-char *place_bits(Arena *arena, const char *variable, int count, const uint32_t *masks) {
-    Text t = text_new(arena);
+const Expr *place_bits(Arena *arena, const Expr *variable, int count, const uint32_t *masks) {
+    const Expr *all = NULL;
     uint32_t used = 0;
     bool disjoint = true;
     for (int i = 0; i < count; i++) {
         disjoint &= !(used & masks[i]) && !(masks[i] & (masks[i] - 1));
         used |= masks[i];
     }
-    if (!used) return arena_printf(arena, "0");
     for (int i = 0; i < count && disjoint;) {
         int n = 1;
         if (masks[i]) {
             while (i + n < count && masks[i + n] == masks[i] << n) n++;
-            add_run(&t, variable, count, i, n, __builtin_ctz(masks[i]));
+            all = ex_sum(arena, all, run_of(arena, variable, count, i, n, __builtin_ctz(masks[i])));
         }
         i += n;
     }
-    for (int i = 0; i < count && !disjoint; i++)
-        if (masks[i]) text_add(&t, "%s(%s >> %d & 1) * %u", t.length ? " ^ " : "", variable, i, masks[i]);
-    return strchr(t.at, ' ') && !(t.at[0] == '(' && !strchr(strchr(t.at, ')'), ' ')) ? arena_printf(arena, "(%s)", t.at)
-                                                                                     : t.at;
+    for (int i = 0; i < count && !disjoint; i++) {
+        if (!masks[i]) continue;
+        const Expr *bit = ex(arena, "(%p >> %d & 1) * %u", variable, i, masks[i]);
+        all = all ? ex(arena, "%p ^ %p", all, bit) : bit;
+    }
+    if (!all) return ex_int(arena, 0);
+    return all->kind == EX_BINARY && !all->groups ? ex_group(arena, all) : all;
 }
 
 static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint32_t *masks) {
@@ -57,50 +50,48 @@ static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint3
 }
 
 /* The warps of a flat kernel go on where lanes end: a multiple of the thread's number. */
-static const char *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes, const uint32_t *warps) {
+static const Expr *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes, const uint32_t *warps) {
     int bits = map->count[LL_LANE];
     if (e->role || 1 << bits != e->lanes || !map->count[LL_WARP] || !lanes[0]) return NULL;
     for (int i = 0; i < bits + map->count[LL_WARP]; i++)
         if ((i < bits ? lanes[i] : warps[i - bits]) != lanes[0] << i) return NULL;
-    return lanes[0] == 1 ? "tw_thread()" : arena_printf(e->arena, "tw_thread() * %u", lanes[0]);
+    return ex(e->arena, lanes[0] == 1 ? "tw_thread()" : "tw_thread() * %u", lanes[0]);
 }
 
-const char *place_thread(Emit *e, const LinearLayout *map, int dim) {
+const Expr *place_thread(Emit *e, const LinearLayout *map, int dim) {
     uint32_t lanes[LL_MAX_BITS], warps[LL_MAX_BITS];
     dim_masks(map, dim, LL_LANE, lanes);
     dim_masks(map, dim, LL_WARP, warps);
-    const char *whole = whole_thread(e, map, lanes, warps);
-    const char *lane = place_bits(e->arena, "lane", map->count[LL_LANE], lanes);
-    const char *warp = place_bits(e->arena, "warp", map->count[LL_WARP], warps);
-    bool no_lane = strcmp(lane, "0") == 0, no_warp = strcmp(warp, "0") == 0;
-    if (no_lane && no_warp) return "0";
-    const char *text = whole ? whole : no_warp ? lane : no_lane ? warp : arena_printf(e->arena, "%s + %s", lane, warp);
-    const char *name = map_get(&e->places, text);
+    const Expr *whole = whole_thread(e, map, lanes, warps);
+    const Expr *lane = place_bits(e->arena, &place_lane, map->count[LL_LANE], lanes);
+    const Expr *warp = place_bits(e->arena, &place_warp, map->count[LL_WARP], warps);
+    bool no_lane = ex_is_int(lane, 0), no_warp = ex_is_int(warp, 0);
+    if (no_lane && no_warp) return lane;
+    const Expr *place = whole ? whole : no_warp ? lane : no_lane ? warp : ex(e->arena, "%p + %p", lane, warp);
+    const char *key = ex_plain(e->arena, place), *name = map_get(&e->places, key);
     if (!name) {
         name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
-        map_set(&e->places, e->arena, text, (void *)(uintptr_t)name);
-        cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %s;", name, text);
+        map_set(&e->places, e->arena, key, (void *)(uintptr_t)name);
+        cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %p;", name, place);
     }
-    return name;
+    return ex_name(e->arena, name);
 }
 
-char *place_register(Emit *e, const LinearLayout *map, int dim, const char *r) {
+const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r) {
     uint32_t masks[LL_MAX_BITS];
     dim_masks(map, dim, LL_REGISTER, masks);
-    int skip = strcmp(r, "r") == 0 && e->vector_bits > e->coarse_bits ? e->vector_bits : e->coarse_bits;
+    int skip = ex_is_name(r, "r") && e->vector_bits > e->coarse_bits ? e->vector_bits : e->coarse_bits;
     for (int i = 0; i < skip; i++) masks[i] = 0;
     return place_bits(e->arena, r, map->count[LL_REGISTER], masks);
 }
 
-char *place_coord(Emit *e, const Layout *layout, int dim, const char *r) {
-    const char *thread = place_thread(e, &layout->map, dim);
-    char *reg = place_register(e, &layout->map, dim, r);
-    if (strcmp(reg, "0") == 0) return arena_printf(e->arena, "%s", thread);
-    if (strcmp(thread, "0") == 0) return reg;
-    return arena_printf(e->arena, "(%s + %s)", thread, reg);
+const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r) {
+    const Expr *thread = place_thread(e, &layout->map, dim), *reg = place_register(e, &layout->map, dim, r);
+    if (ex_is_int(reg, 0)) return thread;
+    return ex_is_int(thread, 0) ? reg : ex(e->arena, "(%p + %p)", thread, reg);
 }
 
-char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r) {
+const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r) {
     const LinearLayout *from = &result->map, *to = &emit_layout(e, operand)->map;
     const Type *type = ir_type(e->k, operand);
     uint32_t masks[LL_MAX_BITS];
@@ -116,17 +107,16 @@ char *place_operand(Emit *e, Ref operand, const Layout *result, const char *r) {
     return place_bits(e->arena, r, from->count[LL_REGISTER], masks);
 }
 
-char *place_owner(Emit *e, const LinearLayout *map) {
+const Expr *place_owner(Emit *e, const LinearLayout *map) {
     LayoutPlace free = ll_free(map);
-    Text t = text_new(e->arena);
-    if (free.at[LL_LANE]) text_add(&t, "(lane & %u) == 0", free.at[LL_LANE]);
-    if (free.at[LL_WARP]) text_add(&t, "%s(warp & %u) == 0", t.length ? " && " : "", free.at[LL_WARP]);
-    return t.length ? t.at : NULL;
+    unsigned lane = free.at[LL_LANE], warp = free.at[LL_WARP];
+    if (lane && warp) return ex(e->arena, "(lane & %u) == 0 && (warp & %u) == 0", lane, warp);
+    return lane ? ex(e->arena, "(lane & %u) == 0", lane) : warp ? ex(e->arena, "(warp & %u) == 0", warp) : NULL;
 }
 
-char *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const char *r) {
+const Expr *place_inside(Emit *e, const Layout *layout, const Type *type, int dim, const Expr *r) {
     if (type->extent[dim] == (int64_t)1 << layout->map.log2[dim]) return NULL;
-    return arena_printf(e->arena, "%s < %lld", place_coord(e, layout, dim, r), (long long)type->extent[dim]);
+    return ex(e->arena, "%p < %lld", place_coord(e, layout, dim, r), (long long)type->extent[dim]);
 }
 
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {

@@ -43,74 +43,74 @@ static Reduce reduce_of(Emit *e, const Op *op) {
 static const char *element_type(const Reduce *r) { return cs_value_type(&r->e->p, r->type); }
 
 /* x = combine(x, y), the lower index on the left. */
-static void combine(Reduce *r, const char *x, const char *y, const char *ix, const char *iy) {
+static void combine(Reduce *r, const Expr *x, const Expr *y, const Expr *ix, const Expr *iy) {
     Emit *e = r->e;
     bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     if (!r->index) {
-        cs_line(&e->p, "%s = %s;", x, cs_combine(&e->p, r->kind, r->type->elem, keep, x, y));
+        cs_line(&e->p, "%p = %p;", x, cs_combine(&e->p, r->kind, r->type->elem, keep, x, y));
         return;
     }
     /* The other one wins if it is better, or as good with a lower index; NaN never does (keep: always). */
     const char *sign = r->kind == COMBINE_ARGMAX ? ">" : "<";
     bool real = elem_is_float(r->type->elem);
-    const char *nan = !real  ? "false"
-                      : keep ? arena_printf(e->arena, "(%s == %s && %s != %s)", x, x, y, y)
-                             : arena_printf(e->arena, "(%s != %s && %s == %s)", x, x, y, y);
-    const char *tie = real ? arena_printf(e->arena, "(%s == %s || (%s != %s && %s != %s))", y, x, x, x, y, y)
-                           : arena_printf(e->arena, "%s == %s", y, x);
-    const char *block = keep && real ? arena_printf(e->arena, " && %s == %s", x, x) : "";
-    cs_open(&e->p, "if (%s || (%s %s %s%s) || (%s && %s < %s))", nan, y, sign, x, block, tie, iy, ix);
-    cs_line(&e->p, "%s = %s;", x, y);
-    cs_line(&e->p, "%s = %s;", ix, iy);
+    const Expr *nan = !real  ? ex_name(e->arena, "false")
+                      : keep ? ex(e->arena, "(%p == %p && %p != %p)", x, x, y, y)
+                             : ex(e->arena, "(%p != %p && %p == %p)", x, x, y, y);
+    const Expr *tie =
+        real ? ex(e->arena, "(%p == %p || (%p != %p && %p != %p))", y, x, x, x, y, y) : ex(e->arena, "%p == %p", y, x);
+    const Expr *better = ex(e->arena, "%p %s %p", y, sign, x);
+    if (keep && real) better = ex(e->arena, "%p && %p == %p", better, x, x);
+    cs_open(&e->p, "if (%p || (%p) || (%p && %p < %p))", nan, better, tie, iy, ix);
+    cs_line(&e->p, "%p = %p;", x, y);
+    cs_line(&e->p, "%p = %p;", ix, iy);
     cs_close(&e->p);
 }
 
-static const char *at(Reduce *r, const char *array, const char *index) {
-    if (r->scalar) return array;
-    return arena_printf(r->e->arena, "%s[%s]", array, index);
+static const Expr *at(Reduce *r, const char *array, const Expr *index) {
+    return r->scalar ? ex_name(r->e->arena, array) : ex(r->e->arena, "%s[%p]", array, index);
 }
 
 static int register_count(const Reduce *r) { return 1 << r->layout->map.count[LL_REGISTER]; }
 
 /* A loop over the registers that are alive (and have a 0 in `also`); how one of them is called in it. */
-static const char *open_live(Reduce *r, uint32_t also) {
+static const Expr *open_live(Reduce *r, uint32_t also) {
     uint32_t dead = r->done | also, all = (uint32_t)register_count(r) - 1;
     if (dead == all) {
         emit_block(r->e);
-        return "0";
+        return &expr_zero;
     }
     bool low = (dead & (dead + 1)) == 0;
     emit_unroll(r->e, "r", register_count(r), low ? (int)dead + 1 : 1);
     r->e->vector_bits = 0;
     if (!low) cs_line(&r->e->p, "if (r & %u) continue;", dead);
-    return "r";
+    return &place_r;
 }
 
 static void step_register(Reduce *r, int bit) {
     Emit *e = r->e;
     uint32_t mask = 1u << bit;
-    const char *it = open_live(r, mask);
-    const char *other = *it == '0' ? arena_printf(e->arena, "%u", mask) : arena_printf(e->arena, "r + %u", mask);
+    const Expr *it = open_live(r, mask),
+               *other = ex_is_int(it, 0) ? ex_int(e->arena, mask) : ex(e->arena, "r + %u", mask);
     combine(r, at(r, r->values, it), at(r, r->values, other), r->index ? at(r, r->indices, it) : NULL,
             r->index ? at(r, r->indices, other) : NULL);
     cs_close(&e->p);
     r->done |= mask;
 }
 
-static const char *shuffle(Reduce *r, const char *x, Elem elem, int mask) {
+static const Expr *shuffle(Reduce *r, const Expr *x, Elem elem, int mask) {
     /* Registers hold small floats as f32 and small integers as themselves. */
     bool small = !elem_is_float(elem) && elem_info[elem].bits < 32;
-    return small ? arena_printf(r->e->arena, "(%s)tw_shfl_xor((i32)%s, %d)", cs_register_type(&r->e->p, elem), x, mask)
-                 : arena_printf(r->e->arena, "tw_shfl_xor(%s, %d)", x, mask);
+    return small ? ex(r->e->arena, "(%s)tw_shfl_xor((i32)%p, %d)", cs_register_type(&r->e->p, elem), x, mask)
+                 : ex(r->e->arena, "tw_shfl_xor(%p, %d)", x, mask);
 }
 
 static void step_lane(Reduce *r, int bit) {
     Emit *e = r->e;
-    const char *it = open_live(r, 0), *mine = at(r, r->values, it), *other = shuffle(r, mine, r->type->elem, 1 << bit);
+    const Expr *it = open_live(r, 0), *mine = at(r, r->values, it), *other = shuffle(r, mine, r->type->elem, 1 << bit);
     if (r->index) {
-        cs_line(&e->p, "const %s other = %s;", element_type(r), other);
-        cs_line(&e->p, "const i32 other_at = %s;", shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
-        combine(r, mine, "other", at(r, r->indices, it), "other_at");
+        cs_line(&e->p, "const %s other = %p;", element_type(r), other);
+        cs_line(&e->p, "const i32 other_at = %p;", shuffle(r, at(r, r->indices, it), EL_I32, 1 << bit));
+        combine(r, mine, ex_name(e->arena, "other"), at(r, r->indices, it), ex_name(e->arena, "other_at"));
     } else {
         combine(r, mine, other, NULL, NULL);
     }
@@ -138,8 +138,8 @@ static bool step_all_lanes(Reduce *r, int from) {
     bool up = true, down = true;
     for (int i = 0; i < all; i++) up &= bits[i] == i, down &= bits[i] == all - 1 - i;
     if (!up && !down) return false;
-    const char *x = at(r, r->values, "0");
-    cs_line(&r->e->p, "%s = tw_lanes_%s_%s(%s);", x, name, up ? "up" : "down", x);
+    const Expr *x = at(r, r->values, &expr_zero);
+    cs_line(&r->e->p, "%p = tw_lanes_%s_%s(%p);", x, name, up ? "up" : "down", x);
     r->lanes = (uint32_t)r->e->lanes - 1;
     return true;
 }
@@ -158,63 +158,67 @@ static bool lanes_agree(const Reduce *r) { return reduce_lanes_agree(&r->layout-
 static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? bytes : r->e->lanes * bytes; }
 
 /* Where this thread's lie. */
-static const char *own_place(const Reduce *r, int bytes) {
+static const Expr *own_place(const Reduce *r, int bytes) {
     Arena *arena = r->e->arena;
-    if (lanes_agree(r)) return arena_printf(arena, "warp * %d", bytes);
-    return r->e->role ? arena_printf(arena, "warp * %d + lane * %d", r->e->lanes * bytes, bytes)
-                      : arena_printf(arena, "tw_thread() * %d", bytes);
+    if (lanes_agree(r)) return ex(arena, "warp * %d", bytes);
+    return r->e->role ? ex(arena, "warp * %d + lane * %d", r->e->lanes * bytes, bytes)
+                      : ex(arena, "tw_thread() * %d", bytes);
+}
+
+/* Where the plane of a register that is alive begins. */
+static const Expr *plane_of(Reduce *r, const Expr *it, long long base, const Expr *row, int stride) {
+    Arena *arena = r->e->arena;
+    if (ex_is_int(it, 0)) return ex_int(arena, base);
+    return ex(arena, "%p * %d + %lld", row, stride * r->e->group.warps, base);
 }
 
 /* `values` to the scratch at `base`, a plane for each register that is alive. */
-static void put_values(Reduce *r, const char *memory, const char *values, const char *it, long long base,
-                       const char *row, int bytes) {
+static void put_values(Reduce *r, const char *memory, const char *values, const Expr *it, long long base,
+                       const Expr *row, int bytes) {
     Emit *e = r->e;
     int stride = warp_bytes(r, bytes);
     bool one = stride == bytes;
-    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
-    const char *x = at(r, values, it);
+    const Expr *place = ex_sum(e->arena, plane_of(r, it, base, row, stride), own_place(r, bytes)),
+               *x = at(r, values, it);
     if (strcmp(memory, "u8") == 0) { /* of a bool */
-        cs_line(&e->p, "const u8 mine = %s;", x);
-        x = "mine";
+        cs_line(&e->p, "const u8 mine = %p;", x);
+        x = ex_name(e->arena, "mine");
     }
-    cs_line(&e->p, "%s%s%lld + %s, &%s);", one ? "tw_sts_if(1, lane == 0, " : "tw_sts(1, ", plane, base,
-            own_place(r, bytes), x);
+    cs_line(&e->p, one ? "tw_sts_if(1, lane == 0, %p, &%p);" : "tw_sts(1, %p, &%p);", place, x);
 }
 
 /* Those of the warps that differ in the bits `mine`, to an array in the order of the warps'
  * numbers, the first to be combined first: they need not all be in registers at once. */
-static void get_values(Reduce *r, const char *array, const char *it, long long base, const char *row, int bytes,
+static void get_values(Reduce *r, const char *array, const Expr *it, long long base, const Expr *row, int bytes,
                        uint32_t mine, const int *places, int count) {
     Emit *e = r->e;
     int stride = warp_bytes(r, bytes), vector = 1;
     while (stride == bytes && 2 * vector * bytes <= 16 && 2 * vector <= count && (mine & (uint32_t)vector)) vector *= 2;
-    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, stride * e->group.warps);
-    const char *others =
-        mine == (uint32_t)e->group.warps - 1 ? "" : arena_printf(e->arena, " + (warp & ~%u) * %d", mine, stride);
-    const char *lane = stride == bytes ? "" : arena_printf(e->arena, " + lane * %d", bytes);
+    bool all = mine == (uint32_t)e->group.warps - 1;
+    const Expr *others = all ? NULL : ex(e->arena, "(warp & ~%u) * %d", mine, stride);
+    const Expr *lane = stride == bytes ? NULL : ex(e->arena, "lane * %d", bytes);
     for (int i = 0; i < count; i++) {
         int place = places[i], warp = 0;
         if (place % vector) continue; /* comes with an earlier one */
         for (int bit = 0, left = place; left; bit++)
             if (mine >> bit & 1) warp |= (left & 1) << bit, left >>= 1;
-        cs_line(&e->p, "tw_lds(%d, %s + %d, %s%lld%s%s);", vector, array, place, plane, base + (long long)warp * stride,
-                others, lane);
+        const Expr *from = plane_of(r, it, base + (long long)warp * stride, row, stride);
+        from = ex_sum(e->arena, ex_sum(e->arena, from, others), lane);
+        cs_line(&e->p, "tw_lds(%d, %s + %d, %p);", vector, array, place, from);
     }
 }
 
 /* The same where there are many, one a lane: 16 more registers would cost a block its place. */
-static bool spread_values(Reduce *r, const char *it, long long base, const char *row, const char *memory, uint32_t mine,
+static bool spread_values(Reduce *r, const Expr *it, long long base, const Expr *row, const char *memory, uint32_t mine,
                           const int *places, int bits) {
     enum { MANY = 16 };
     Emit *e = r->e;
     int count = 1 << bits, bytes = axis_slot_bytes(r->type);
     if (r->index || count < MANY || !lanes_agree(r) || mine != (uint32_t)count - 1) return false;
-    const char *plane = *it == '0' ? "" : arena_printf(e->arena, "%s * %d + ", row, bytes * e->group.warps);
+    const Expr *plane = plane_of(r, it, base, row, bytes), *first = ex(e->arena, "all[0]");
     cs_line(&e->p, "%s all[1];", memory);
-    cs_line(&e->p, "tw_lds(1, all, %s%lld + (warp & ~%u) * %d + (lane & %u) * %d);", plane, base, mine, bytes, mine,
-            bytes);
-    for (int i = 0; i < bits; i++)
-        combine(r, "all[0]", shuffle(r, "all[0]", r->type->elem, places[1 << i]), NULL, NULL);
+    cs_line(&e->p, "tw_lds(1, all, %p + (warp & ~%u) * %d + (lane & %u) * %d);", plane, mine, bytes, mine, bytes);
+    for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
     return true;
 }
 
@@ -222,18 +226,19 @@ static bool spread_values(Reduce *r, const char *it, long long base, const char 
 static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine, const int *warp_bit, int bits) {
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
-    const char *x = at(r, r->values, "0"), *lane = stride == 4 ? "" : " + lane * 4";
-    put_values(r, "f32", r->values, "0", base, "0", 4);
+    put_values(r, "f32", r->values, &expr_zero, base, &expr_zero, 4);
     shared_after_scratch(e, r->op);
-    Text t = text_new(e->arena);
-    text_add(&t, "tw_lds_tree_%d(%s, %s, %lld%s", 1 << bits, name, x, base, lane);
-    if (1 << bits != e->group.warps) text_add(&t, " + (warp & ~%u) * %d", mine, stride);
+    const Expr *from = ex_int(e->arena, base), *args[3 + 8];
+    if (stride != 4) from = ex(e->arena, "%p + lane * 4", from);
+    if (1 << bits != e->group.warps) from = ex(e->arena, "%p + (warp & ~%u) * %d", from, mine, stride);
+    args[0] = ex_name(e->arena, name), args[1] = at(r, r->values, &expr_zero), args[2] = from;
     for (int j = 0; j < 1 << bits; j++) {
         int warp = 0;
         for (int i = 0; i < bits; i++) warp |= (j >> i & 1) << warp_bit[i];
-        text_add(&t, ", %d", warp * stride);
+        args[3 + j] = ex_int(e->arena, warp * stride);
     }
-    cs_line(&e->p, "%s);", t.at);
+    const char *tree = arena_printf(e->arena, "tw_lds_tree_%d", 1 << bits);
+    cs_line(&e->p, "%p;", ex_call(e->arena, tree, args, 3 + (1 << bits)));
 }
 
 /* The warp bits `order[from .. to)`: every warp writes its values, reads those of the others, combines. */
@@ -263,8 +268,9 @@ static void step_warps(Reduce *r, int from, int to) {
         plain_warps(r, plain, base, mine, warp_bit, bits);
         return;
     }
-    const char *it = open_live(r, 0);
-    const char *row = *it == '0' ? "0" : place_bits(e->arena, "r", r->layout->map.count[LL_REGISTER], masks);
+    const Expr *it = open_live(r, 0);
+    const Expr *row =
+        ex_is_int(it, 0) ? &expr_zero : place_bits(e->arena, &place_r, r->layout->map.count[LL_REGISTER], masks);
     put_values(r, memory, r->values, it, base, row, bytes);
     if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
     cs_close(&e->p);
@@ -282,11 +288,11 @@ static void step_warps(Reduce *r, int from, int to) {
     for (int i = 0; i < bits && !spread; i++)
         for (int j = 0; j < count; j += 2 << i) {
             int x = places[j], y = places[j + (1 << i)];
-            combine(r, arena_printf(e->arena, "all[%d]", x), arena_printf(e->arena, "all[%d]", y),
-                    arena_printf(e->arena, "all_at[%d]", x), arena_printf(e->arena, "all_at[%d]", y));
+            combine(r, ex(e->arena, "all[%d]", x), ex(e->arena, "all[%d]", y), ex(e->arena, "all_at[%d]", x),
+                    ex(e->arena, "all_at[%d]", y));
         }
-    cs_line(&e->p, "%s = all[0];", at(r, r->values, it));
-    if (r->index) cs_line(&e->p, "%s = all_at[0];", at(r, r->indices, it));
+    cs_line(&e->p, "%p = all[0];", at(r, r->values, it));
+    if (r->index) cs_line(&e->p, "%p = all_at[0];", at(r, r->indices, it));
     cs_close(&e->p);
 }
 
@@ -296,15 +302,15 @@ static bool in_warps(const Reduce *r, int i) {
     return i < r->count && find_bit(r, r->order[i], &input, &bit) && input == LL_WARP;
 }
 
-static const char *neutral(Reduce *r) {
+static const Expr *neutral(Reduce *r) {
     Emit *e = r->e;
     Elem elem = r->type->elem;
     const Type *scalar = ty_scalar(e->k->module, elem);
     bool largest = r->kind == COMBINE_MIN || r->kind == COMBINE_ARGMIN, real = elem_is_float(elem);
     if (r->kind == COMBINE_ADD || r->kind == COMBINE_OR || r->kind == COMBINE_XOR)
-        return real ? "-0.0f" : "0"; /* 0.0 would make 0.0 of a -0.0 */
-    if (r->kind == COMBINE_MUL) return real ? "1.0f" : "1";
-    if (r->kind == COMBINE_AND) return elem == EL_I1 ? "true" : "-1";
+        return ex(e->arena, real ? "-0.0f" : "0"); /* 0.0 would make 0.0 of a -0.0 */
+    if (r->kind == COMBINE_MUL) return ex(e->arena, real ? "1.0f" : "1");
+    if (r->kind == COMBINE_AND) return ex(e->arena, elem == EL_I1 ? "true" : "-1");
     if (real) { /* where a NaN loses it changes nothing, and of NaNs alone the result is one */
         bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
         double infinity = largest ? __builtin_inf() : -__builtin_inf();
@@ -313,11 +319,11 @@ static const char *neutral(Reduce *r) {
     }
     int bits = elem_info[elem].bits;
     bool sign = elem_is_signed(elem);
-    if (elem == EL_I1) return largest ? "true" : "false";
+    if (elem == EL_I1) return ex_name(e->arena, largest ? "true" : "false");
     int64_t top = sign         ? (int64_t)(((uint64_t)1 << (bits - 1)) - 1)
                   : bits == 64 ? -1
                                : (int64_t)(((uint64_t)1 << bits) - 1);
-    return cs_integer(e->arena, elem, largest ? top : sign ? -top - 1 : 0);
+    return cs_number(e->arena, elem, largest ? top : sign ? -top - 1 : 0);
 }
 
 /* A working copy in register form, the padding of the axis filled with what changes nothing. */
@@ -330,18 +336,18 @@ static void copy_in(Reduce *r) {
         cs_line(&e->p, "i32 %s[%d];", r->indices, register_count(r));
     }
     emit_unroll(e, "r", register_count(r), 1);
-    const char *text = elementwise_operand(e, r->op->operands[0], r->layout, "r");
-    char *inside = place_inside(e, r->layout, r->type, r->axis, "r");
+    const Expr *text = elementwise_operand(e, r->op->operands[0], r->layout, &place_r);
+    const Expr *inside = place_inside(e, r->layout, r->type, r->axis, &place_r);
     if (inside && r->layout->registers < register_count(r))
-        inside = arena_printf(e->arena, "r < %d && %s", r->layout->registers, inside);
+        inside = ex(e->arena, "r < %d && %p", r->layout->registers, inside);
     else if (r->layout->registers < register_count(r))
-        inside = arena_printf(e->arena, "r < %d", r->layout->registers);
-    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, neutral(r));
-    cs_line(&e->p, "%s[r] = %s;", r->values, text);
+        inside = ex(e->arena, "r < %d", r->layout->registers);
+    if (inside) text = ex(e->arena, "%p ? %p : %p", inside, text, neutral(r));
+    cs_line(&e->p, "%s[r] = %p;", r->values, text);
     if (r->index) {
-        const char *coord = place_coord(e, r->layout, r->axis, "r");
-        if (inside) coord = arena_printf(e->arena, "%s ? %s : 0x7fffffff", inside, coord);
-        cs_line(&e->p, "%s[r] = %s;", r->indices, coord);
+        const Expr *coord = place_coord(e, r->layout, r->axis, &place_r);
+        if (inside) coord = ex(e->arena, "%p ? %p : 0x7fffffff", inside, coord);
+        cs_line(&e->p, "%s[r] = %p;", r->indices, coord);
     }
     cs_close(&e->p);
 }
@@ -350,10 +356,10 @@ static void copy_in(Reduce *r) {
 static bool tree_in(Reduce *r) {
     enum { MOST = 32 };
     Emit *e = r->e;
-    const char *text[MOST];
+    const Expr *text[MOST];
     int bits = r->layout->map.count[LL_REGISTER], count = register_count(r);
     if (r->index || count > MOST || r->layout->registers != count || r->count < bits ||
-        place_inside(e, r->layout, r->type, r->axis, "r"))
+        place_inside(e, r->layout, r->type, r->axis, &place_r))
         return false;
     int bit[LL_MAX_BITS];
     for (int i = 0; i < bits; i++) {
@@ -361,7 +367,7 @@ static bool tree_in(Reduce *r) {
         if (!find_bit(r, r->order[i], &input, &bit[i]) || input != LL_REGISTER) return false;
     }
     for (int i = 0; i < count; i++)
-        text[i] = elementwise_operand(e, r->op->operands[0], r->layout, arena_printf(e->arena, "%d", i));
+        text[i] = elementwise_operand(e, r->op->operands[0], r->layout, ex_int(e->arena, i));
     bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     for (int level = 0; level < bits; level++) {
         int mask = 1 << bit[level];
@@ -370,14 +376,14 @@ static bool tree_in(Reduce *r) {
             text[i] = cs_combine(&e->p, r->kind, r->type->elem, keep, text[i], text[i + mask]);
             if (level % 2 == 0 || level == bits - 1) continue;
             const char *name = cs_fresh(&e->p, "part");
-            cs_line(&e->p, "const %s %s = %s;", element_type(r), name, text[i]);
-            text[i] = name;
+            cs_line(&e->p, "const %s %s = %p;", element_type(r), name, text[i]);
+            text[i] = ex_name(e->arena, name);
         }
         r->done |= (uint32_t)mask;
     }
     r->scalar = true;
     r->values = cs_fresh(&e->p, "part");
-    cs_line(&e->p, "%s %s = %s;", element_type(r), r->values, text[0]);
+    cs_line(&e->p, "%s %s = %p;", element_type(r), r->values, text[0]);
     return true;
 }
 
@@ -396,18 +402,19 @@ static void fold_in(Reduce *r) {
     r->values = cs_fresh(&e->p, "part");
     cs_line(&e->p, "%s %s[%d];", element_type(r), r->values, bits + 1);
     emit_unroll(e, "i", register_count(r), 1);
-    cs_line(&e->p, "const int r = %s;", place_bits(e->arena, "i", bits, masks));
-    const char *text = lean_element(e, r->op->operands[0], "r");
-    char *inside = place_inside(e, r->layout, r->type, r->axis, "r");
-    if (inside) text = arena_printf(e->arena, "%s ? %s : %s", inside, text, neutral(r));
-    cs_line(&e->p, "%s other = %s;", element_type(r), text);
+    cs_line(&e->p, "const int r = %p;", place_bits(e->arena, ex_name(e->arena, "i"), bits, masks));
+    const Expr *text = lean_element(e, r->op->operands[0], &place_r);
+    const Expr *inside = place_inside(e, r->layout, r->type, r->axis, &place_r);
+    if (inside) text = ex(e->arena, "%p ? %p : %p", inside, text, neutral(r));
+    cs_line(&e->p, "%s other = %p;", element_type(r), text);
     cs_line(&e->p, "int q = 0;");
     cs_raw(&e->p, "#pragma unroll");
     cs_open(&e->p, "for (; q < %d && (i >> q & 1); q++)", bits);
-    combine(r, at(r, r->values, "q"), "other", NULL, NULL);
-    cs_line(&e->p, "other = %s;", at(r, r->values, "q"));
+    const Expr *waiting = ex(e->arena, "%s[q]", r->values);
+    combine(r, waiting, ex_name(e->arena, "other"), NULL, NULL);
+    cs_line(&e->p, "other = %p;", waiting);
     cs_close(&e->p);
-    cs_line(&e->p, "%s = other;", at(r, r->values, "q"));
+    cs_line(&e->p, "%p = other;", waiting);
     cs_close(&e->p);
     lean_close(e);
     cs_line(&e->p, "%s[0] = %s[%d];", r->values, r->values, bits);
@@ -430,7 +437,7 @@ void reduce_emit(Emit *e, const Op *op) {
     } else {
         scalar = cs_name(&e->p, result);
         cs_line(&e->p, "%s;", cs_variable(&e->p, cs_value_type(&e->p, type), scalar));
-        emit_set(e, result, HOLD_SCALAR, scalar);
+        emit_set_name(e, result, HOLD_SCALAR, scalar);
     }
     emit_block(e);
     bool tree = !e->lean && tree_in(&r);
@@ -461,7 +468,7 @@ void reduce_emit(Emit *e, const Op *op) {
     }
     const char *done = r.index ? r.indices : r.values;
     if (!layout) {
-        cs_line(&e->p, "%s = %s;", scalar, at(&r, done, "0"));
+        cs_line(&e->p, "%s = %p;", scalar, at(&r, done, &expr_zero));
     } else {
         /* Register q of the result is the register of the operand that has its coordinates, and 0 along the axis. */
         uint32_t masks[LL_MAX_BITS];
@@ -469,8 +476,8 @@ void reduce_emit(Emit *e, const Op *op) {
         for (int i = 0; i < r.layout->map.count[LL_REGISTER]; i++)
             if (!(r.done >> i & 1)) masks[out++] = 1u << i;
         emit_unroll(e, "r", layout->registers, 1);
-        const char *text = at(&r, done, place_bits(e->arena, "r", out, masks));
-        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, result)->text, elementwise_packed(e, type->elem, text));
+        const Expr *text = at(&r, done, place_bits(e->arena, &place_r, out, masks));
+        cs_line(&e->p, "%p[r] = %p;", emit_hold(e, result)->by, elementwise_packed(e, type->elem, text));
         cs_close(&e->p);
     }
     cs_close(&e->p);

@@ -45,8 +45,8 @@ static const char *register_type(const Fold *f, int i) { return cs_value_type(&f
 
 static int register_count(const Fold *f) { return 1 << f->layout->map.count[LL_REGISTER]; }
 
-static const char *at(const Fold *f, const char *array, const char *index) {
-    return arena_printf(f->e->arena, "%s[%s]", array, index);
+static const Expr *at(const Fold *f, const char *array, const Expr *index) {
+    return ex(f->e->arena, "%s[%p]", array, index);
 }
 
 static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
@@ -56,15 +56,15 @@ static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
 
 /* --- one combination --- */
 /* to = x op y, tuples of expressions; `to` may be x or y. */
-static void combine(Fold *f, const char *const *to, const char *const *x, const char *const *y) {
+static void combine(Fold *f, const Expr *const *to, const Expr *const *x, const Expr *const *y) {
     Emit *e = f->e;
     if (f->kind != COMBINE_REGION) {
         bool keep = op_word(f->op, AT_NAN, NAN_DROP) == NAN_KEEP;
-        cs_line(&e->p, "%s = %s;", to[0], cs_combine(&e->p, f->kind, elem_type(f, 0)->elem, keep, x[0], y[0]));
+        cs_line(&e->p, "%p = %p;", to[0], cs_combine(&e->p, f->kind, elem_type(f, 0)->elem, keep, x[0], y[0]));
         return;
     }
     const Region *body = f->op->regions[0];
-    const char *next[TUPLE];
+    const Expr *next[TUPLE];
     emit_block(e);
     for (int i = 0; i < f->count; i++) {
         emit_set(e, body->args[i], HOLD_SCALAR, x[i]);
@@ -72,11 +72,11 @@ static void combine(Fold *f, const char *const *to, const char *const *x, const 
     }
     emit_region(e, body);
     for (int i = 0; i < f->count && f->count > 1; i++) {
-        next[i] = cs_fresh(&e->p, "next");
-        cs_line(&e->p, "const %s %s = %s;", register_type(f, i), next[i], emit_scalar(e, body->last->operands[i]));
+        next[i] = ex_name(e->arena, cs_fresh(&e->p, "next"));
+        cs_line(&e->p, "const %s %p = %p;", register_type(f, i), next[i], emit_scalar(e, body->last->operands[i]));
     }
     if (f->count == 1) next[0] = emit_scalar(e, body->last->operands[0]);
-    for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", to[i], next[i]);
+    for (int i = 0; i < f->count; i++) cs_line(&e->p, "%p = %p;", to[i], next[i]);
     cs_close(&e->p);
 }
 
@@ -89,7 +89,7 @@ static void copy_in(Fold *f) {
     }
     emit_unroll(e, "r", f->layout->registers, 1);
     for (int i = 0; i < f->count; i++)
-        cs_line(&e->p, "%s[r] = %s;", f->part[i], elementwise_operand(e, f->op->operands[i], f->layout, "r"));
+        cs_line(&e->p, "%s[r] = %p;", f->part[i], elementwise_operand(e, f->op->operands[i], f->layout, &place_r));
     cs_close(&e->p);
     if (f->layout->registers == register_count(f)) return;
     /* The padding takes part, and is not looked at. */
@@ -102,22 +102,22 @@ static void copy_in(Fold *f) {
 static int slot_bytes(const Fold *f, int i) { return axis_slot_bytes(elem_type(f, i)); }
 
 /* Registers whose bits in `gone` are all alike, packed into a row number. */
-static const char *row_of(const Fold *f, uint32_t gone, int *rows) {
+static const Expr *row_of(const Fold *f, uint32_t gone, int *rows) {
     uint32_t masks[LL_MAX_BITS];
     int out = 0;
     for (int i = 0; i < f->layout->map.count[LL_REGISTER]; i++) masks[i] = gone >> i & 1 ? 0 : 1u << out++;
     *rows = 1 << out;
-    return place_bits(f->e->arena, "r", f->layout->map.count[LL_REGISTER], masks);
+    return place_bits(f->e->arena, &place_r, f->layout->map.count[LL_REGISTER], masks);
 }
 
 static int64_t plane_bytes(const Fold *f, int i) { return (int64_t)f->e->group.warps * f->e->lanes * slot_bytes(f, i); }
 
-static const char *plane_at(const Fold *f, int i, int rows, const char *row, const char *thread) {
+static const Expr *plane_at(const Fold *f, int i, int rows, const Expr *row, const Expr *thread) {
     int64_t base = shared_offset(f->e, f->op);
     /* Wide elements first would keep all aligned; whole planes are multiples of 32 bytes anyway. */
     for (int j = 0; j < i; j++) base += plane_bytes(f, j) * rows;
-    return arena_printf(f->e->arena, "%lld + %s * %lld + (%s) * %d", (long long)base, row, (long long)plane_bytes(f, i),
-                        thread, slot_bytes(f, i));
+    return ex(f->e->arena, "%lld + %p * %lld + (%p) * %d", (long long)base, row, (long long)plane_bytes(f, i), thread,
+              slot_bytes(f, i));
 }
 
 /* A loop over registers with zeros in `gone`. */
@@ -129,32 +129,33 @@ static void open_loop(Fold *f, uint32_t gone) {
 }
 
 /* got[r] for all r with zeros in `gone`: register r + shift of the thread at (lane, warp). */
-static void fetch(Fold *f, uint32_t gone, uint32_t shift, const char *lane, const char *warp) {
+static void fetch(Fold *f, uint32_t gone, uint32_t shift, const Expr *lane, const Expr *warp) {
     Emit *e = f->e;
-    const char *from = shift ? arena_printf(e->arena, "r + %u", shift) : "r";
+    const Expr *from = shift ? ex(e->arena, "r + %u", shift) : &place_r;
     for (int i = 0; i < f->count; i++) {
         f->got[i] = cs_fresh(&e->p, "got");
         cs_line(&e->p, "%s %s[%d];", register_type(f, i), f->got[i], register_count(f));
     }
     if (warp) {
         int rows;
-        const char *row = row_of(f, gone, &rows);
+        const Expr *row = row_of(f, gone, &rows);
         shared_before_write(e);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_sts(1, %s, %s + %s);", plane_at(f, i, rows, row, e->thread), f->part[i], from);
+            cs_line(&e->p, "tw_sts(1, %p, %p);", plane_at(f, i, rows, row, e->thread),
+                    ex_sum(e->arena, ex_name(e->arena, f->part[i]), from));
         cs_close(&e->p);
         shared_before_read(e);
         open_loop(f, gone);
-        const char *thread = arena_printf(e->arena, "(%s) * %d + %s", warp, e->lanes, lane ? lane : "lane");
+        const Expr *thread = ex(e->arena, "(%p) * %d + %p", warp, e->lanes, lane ? lane : &place_lane);
         for (int i = 0; i < f->count; i++)
-            cs_line(&e->p, "tw_lds(1, %s + r, %s);", f->got[i], plane_at(f, i, rows, row, thread));
+            cs_line(&e->p, "tw_lds(1, %s + r, %p);", f->got[i], plane_at(f, i, rows, row, thread));
         cs_close(&e->p);
         return;
     }
     open_loop(f, gone);
     for (int i = 0; i < f->count; i++)
-        cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%s, %s);" : "%s[r] = %s;", f->got[i], at(f, f->part[i], from), lane);
+        cs_line(&e->p, lane ? "%s[r] = tw_move_idx(%p, %p);" : "%s[r] = %p;", f->got[i], at(f, f->part[i], from), lane);
     cs_close(&e->p);
 }
 
@@ -163,13 +164,22 @@ static void mark_done(Fold *f, int bit, LayoutInput input, int where) {
     f->done |= 1u << bit;
 }
 
+/* The condition that the upper half begins inside the extent; NULL: always. */
+static const Expr *upper_exists(Fold *f, int bit) {
+    int64_t n = f->type->extent[f->axis];
+    if (!(n & (n - 1))) return NULL;
+    return ex(f->e->arena, "(%p & ~%u | %u) < %lld", place_coord(f->e, f->layout, f->axis, &place_r), f->done,
+              1u << bit, (long long)n);
+}
+
 /* --- scan --- */
 /* Where the one lies that `x` (lane or warp) takes from; NULL: in the same. */
-static const char *source(Fold *f, LayoutInput input, const char *x, uint32_t own) {
+static const Expr *source(Fold *f, LayoutInput input, uint32_t own) {
     uint32_t low = f->low.at[input];
+    const Expr *x = input == LL_LANE ? &place_lane : &place_warp;
     if (!low && !own) return NULL;
-    if (f->reverse) return arena_printf(f->e->arena, "(%s & ~%u | %u)", x, low, own);
-    return arena_printf(f->e->arena, "(%s & ~%u | %u)", x, own, low);
+    if (f->reverse) return ex(f->e->arena, "(%p & ~%u | %u)", x, low, own);
+    return ex(f->e->arena, "(%p & ~%u | %u)", x, own, low);
 }
 
 static void scan_bit(Fold *f, int bit) {
@@ -178,29 +188,25 @@ static void scan_bit(Fold *f, int bit) {
     int where;
     find_bit(f, bit, &input, &where);
     uint32_t own = 1u << where, low = f->low.at[LL_REGISTER], in_register = input == LL_REGISTER ? own : 0;
-    const char *lane = source(f, LL_LANE, "lane", input == LL_LANE ? own : 0);
-    const char *warp = source(f, LL_WARP, "warp", input == LL_WARP ? own : 0);
+    const Expr *lane = source(f, LL_LANE, input == LL_LANE ? own : 0);
+    const Expr *warp = source(f, LL_WARP, input == LL_WARP ? own : 0);
     emit_block(e);
     fetch(f, low | in_register, f->reverse ? in_register : low, lane, warp);
     emit_unroll(e, "r", register_count(f), 1);
     if (in_register) cs_line(&e->p, f->reverse ? "if (r & %u) continue;" : "if (!(r & %u)) continue;", own);
-    Text condition = text_new(e->arena);
-    const char *sign = f->reverse ? "!" : "";
-    if (input == LL_LANE) text_add(&condition, "%s(lane & %u)", sign, own);
-    if (input == LL_WARP) text_add(&condition, "%s(warp & %u)", sign, own);
-    int64_t n = f->type->extent[f->axis];
-    if (f->reverse && (n & (n - 1)))
-        text_add(&condition, "%s(%s & ~%u | %u) < %lld", condition.length ? " && " : "",
-                 place_coord(e, f->layout, f->axis, "r"), f->done, 1u << bit, (long long)n);
-    if (condition.length) cs_open(&e->p, "if (%s)", condition.at);
-    const char *mine[TUPLE], *other[TUPLE];
-    const char *index = low | in_register ? arena_printf(e->arena, "r & ~%u", low | in_register) : "r";
+    const Expr *condition = NULL;
+    const char *form = f->reverse ? "!(%p & %u)" : "(%p & %u)";
+    if (input != LL_REGISTER) condition = ex(e->arena, form, input == LL_LANE ? &place_lane : &place_warp, own);
+    if (f->reverse) condition = ex_and(e->arena, condition, upper_exists(f, bit));
+    if (condition) cs_open(&e->p, "if (%p)", condition);
+    const Expr *mine[TUPLE], *other[TUPLE];
+    const Expr *index = low | in_register ? ex(e->arena, "r & ~%u", low | in_register) : &place_r;
     for (int i = 0; i < f->count; i++) {
-        mine[i] = at(f, f->part[i], "r");
+        mine[i] = at(f, f->part[i], &place_r);
         other[i] = at(f, f->got[i], index);
     }
     combine(f, mine, other, mine);
-    if (condition.length) cs_close(&e->p);
+    if (condition) cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);
     mark_done(f, bit, input, where);
@@ -217,21 +223,13 @@ void scan_emit(Emit *e, const Op *op) {
     for (int bit = 0; bit < f.layout->map.log2[f.axis]; bit++) scan_bit(&f, bit);
     emit_unroll(e, "r", f.layout->registers, 1);
     for (int i = 0; i < f.count; i++)
-        cs_line(&e->p, "%s[r] = %s;", emit_hold(e, op->results[i])->text,
-                elementwise_packed(e, elem_type(&f, i)->elem, at(&f, f.part[i], "r")));
+        cs_line(&e->p, "%p[r] = %p;", emit_hold(e, op->results[i])->by,
+                elementwise_packed(e, elem_type(&f, i)->elem, at(&f, f.part[i], &place_r)));
     cs_close(&e->p);
     cs_close(&e->p);
 }
 
 /* --- reduction of a tuple --- */
-/* The condition that the upper half begins inside the extent; NULL: always. */
-static const char *upper_exists(Fold *f, int bit) {
-    int64_t n = f->type->extent[f->axis];
-    if (!(n & (n - 1))) return NULL;
-    return arena_printf(f->e->arena, "(%s & ~%u | %u) < %lld", place_coord(f->e, f->layout, f->axis, "r"), f->done,
-                        1u << bit, (long long)n);
-}
-
 /* Does the combination look at its argument i? */
 static bool takes(const Fold *f, int i) {
     return f->kind != COMBINE_REGION || f->e->uses[f->op->regions[0]->args[i]] > 0;
@@ -243,33 +241,33 @@ static void reduce_bit(Fold *f, int bit) {
     int where;
     find_bit(f, bit, &input, &where);
     uint32_t own = 1u << where, gone = f->low.at[LL_REGISTER];
-    const char *mine[TUPLE], *other[TUPLE], *low[TUPLE], *high[TUPLE];
-    for (int i = 0; i < f->count; i++) mine[i] = at(f, f->part[i], "r");
+    const Expr *mine[TUPLE], *other[TUPLE], *low[TUPLE], *high[TUPLE];
+    for (int i = 0; i < f->count; i++) mine[i] = at(f, f->part[i], &place_r);
     emit_block(e);
     if (input == LL_REGISTER) {
         open_loop(f, gone | own);
-        const char *upper = upper_exists(f, bit);
-        for (int i = 0; i < f->count; i++) other[i] = at(f, f->part[i], arena_printf(e->arena, "r + %u", own));
-        if (upper) cs_open(&e->p, "if (%s)", upper);
+        const Expr *upper = upper_exists(f, bit);
+        for (int i = 0; i < f->count; i++) other[i] = at(f, f->part[i], ex(e->arena, "r + %u", own));
+        if (upper) cs_open(&e->p, "if (%p)", upper);
         combine(f, mine, mine, other);
         if (upper) cs_close(&e->p);
     } else {
-        fetch(f, gone, 0, input == LL_LANE ? arena_printf(e->arena, "lane ^ %u", own) : NULL,
-              input == LL_WARP ? arena_printf(e->arena, "warp ^ %u", own) : NULL);
+        fetch(f, gone, 0, input == LL_LANE ? ex(e->arena, "lane ^ %u", own) : NULL,
+              input == LL_WARP ? ex(e->arena, "warp ^ %u", own) : NULL);
         open_loop(f, gone);
-        const char *upper = upper_exists(f, bit);
-        const char *is_high = arena_printf(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
+        const Expr *upper = upper_exists(f, bit);
+        const Expr *is_high = ex(e->arena, "%s & %u", input == LL_LANE ? "lane" : "warp", own);
         for (int i = 0; i < f->count; i++) {
-            low[i] = cs_fresh(&e->p, "lower"), high[i] = cs_fresh(&e->p, "upper");
-            other[i] = at(f, f->got[i], "r");
+            low[i] = ex_name(e->arena, cs_fresh(&e->p, "lower")), high[i] = ex_name(e->arena, cs_fresh(&e->p, "upper"));
+            other[i] = at(f, f->got[i], &place_r);
             if (takes(f, i) || upper)
-                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), low[i], is_high, other[i], mine[i]);
+                cs_line(&e->p, "const %s %p = %p ? %p : %p;", register_type(f, i), low[i], is_high, other[i], mine[i]);
             if (takes(f, f->count + i))
-                cs_line(&e->p, "const %s %s = %s ? %s : %s;", register_type(f, i), high[i], is_high, mine[i], other[i]);
+                cs_line(&e->p, "const %s %p = %p ? %p : %p;", register_type(f, i), high[i], is_high, mine[i], other[i]);
         }
         if (upper) {
-            for (int i = 0; i < f->count; i++) cs_line(&e->p, "%s = %s;", mine[i], low[i]);
-            cs_open(&e->p, "if (%s)", upper);
+            for (int i = 0; i < f->count; i++) cs_line(&e->p, "%p = %p;", mine[i], low[i]);
+            cs_open(&e->p, "if (%p)", upper);
         }
         combine(f, mine, low, high);
         if (upper) cs_close(&e->p);
@@ -296,7 +294,7 @@ void fold_emit(Emit *e, const Op *op) {
         }
         const char *name = cs_name(&e->p, op->results[i]);
         cs_line(&e->p, "%s;", cs_variable(&e->p, register_type(&f, i), name));
-        emit_set(e, op->results[i], HOLD_SCALAR, name);
+        emit_set_name(e, op->results[i], HOLD_SCALAR, name);
     }
     emit_block(e);
     copy_in(&f);
@@ -308,12 +306,12 @@ void fold_emit(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->results[0]);
     if (layout) emit_unroll(e, "r", layout->registers, 1);
     for (int i = 0; i < f.count; i++) {
-        const char *from = at(&f, f.part[i], layout ? place_bits(e->arena, "r", out, masks) : "0");
-        const char *to = emit_hold(e, op->results[i])->text;
+        const Expr *from = at(&f, f.part[i], layout ? place_bits(e->arena, &place_r, out, masks) : &expr_zero);
+        const Expr *to = emit_hold(e, op->results[i])->by;
         if (layout)
-            cs_line(&e->p, "%s[r] = %s;", to, elementwise_packed(e, elem_type(&f, i)->elem, from));
+            cs_line(&e->p, "%p[r] = %p;", to, elementwise_packed(e, elem_type(&f, i)->elem, from));
         else
-            cs_line(&e->p, "%s = %s;", to, from);
+            cs_line(&e->p, "%p = %p;", to, from);
     }
     if (layout) cs_close(&e->p);
     cs_close(&e->p);

@@ -61,35 +61,32 @@ void shared_after_scratch(Emit *e, const Op *op) {
 }
 
 /* --- tiles --- */
-char *shared_at(Emit *e, const SharedTile *tile, const char *offset, const char *row, const char *column) {
-    return arena_printf(e->arena, "tw_tile_at(%s, %s, %s, %lld, %d, %d)", offset, row, column, (long long)tile->panel,
-                        tile->width, tile->elem_bytes);
+const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column) {
+    return ex(e->arena, "tw_tile_at(%p, %p, %p, %lld, %d, %d)", offset, row, column, (long long)tile->panel,
+              tile->width, tile->elem_bytes);
 }
 
 typedef struct TileWalk {
     int vector;
-    const char *row, *column;
-    char *condition;
+    const Expr *row, *column;
+    const Expr *condition;
 } TileWalk;
 
 /* Row, column and condition of register r, and how many registers lie side by side in a row. */
 static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const SharedTile *tile, bool owner) {
-    TileWalk w = {.row = "0", .column = "0"};
+    TileWalk w = {.row = &expr_zero, .column = &expr_zero};
     int last = type->rank - 1;
     w.vector = ll_run(&layout->map, last, tile->elem_bytes);
     while (w.vector > 1 && tile->columns % w.vector) w.vector /= 2;
     e->vector_bits = ll_log2(w.vector);
-    w.column = place_coord(e, layout, last, "r");
+    w.column = place_coord(e, layout, last, &place_r);
     for (int d = 0; d < type->rank; d++) {
-        const char *coord = place_coord(e, layout, d, "r");
+        const Expr *coord = place_coord(e, layout, d, &place_r);
         if (d < last)
-            w.row =
-                d == 0 ? coord : arena_printf(e->arena, "(%s * %lld + %s)", w.row, (long long)type->extent[d], coord);
-        char *inside = place_inside(e, layout, type, d, "r");
-        if (inside) w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, inside) : inside;
+            w.row = d == 0 ? coord : ex(e->arena, "(%p * %lld + %p)", w.row, (long long)type->extent[d], coord);
+        w.condition = ex_and(e->arena, w.condition, place_inside(e, layout, type, d, &place_r));
     }
-    char *owns = owner ? place_owner(e, &layout->map) : NULL;
-    if (owns) w.condition = w.condition ? arena_printf(e->arena, "%s && %s", w.condition, owns) : owns;
+    if (owner) w.condition = ex_and(e->arena, w.condition, place_owner(e, &layout->map));
     return w;
 }
 
@@ -105,31 +102,30 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
               fronts == 1 ? "" : "s");
 }
 
-static void zero_box(Emit *e, const SharedTile *tile, const char *offset, int64_t first_row, int64_t first_column,
+static void zero_box(Emit *e, const SharedTile *tile, const Expr *offset, int64_t first_row, int64_t first_column,
                      int64_t rows, int64_t columns) {
     if (!rows || !columns) return;
     const char *memory = tile->elem_bytes == 1   ? "u8"
                          : tile->elem_bytes == 2 ? "u16"
                          : tile->elem_bytes == 4 ? "u32"
                                                  : "u64";
-    cs_open(&e->p, "for (int j = %s; j < %lld; j += %d)", e->thread, (long long)(rows * columns),
+    cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, (long long)(rows * columns),
             e->lanes * e->group.warps);
     cs_line(&e->p, "const %s zero = 0;", memory);
-    const char *at[2] = {arena_printf(e->arena, "j / %lld", (long long)columns),
-                         arena_printf(e->arena, "j %% %lld", (long long)columns)};
-    if (first_row) at[0] = arena_printf(e->arena, "%lld + %s", (long long)first_row, at[0]);
-    if (first_column) at[1] = arena_printf(e->arena, "%lld + %s", (long long)first_column, at[1]);
-    cs_line(&e->p, "tw_sts(1, %s, &zero);", shared_at(e, tile, offset, at[0], at[1]));
+    const Expr *at[2] = {ex(e->arena, "j / %lld", (long long)columns), ex(e->arena, "j %% %lld", (long long)columns)};
+    if (first_row) at[0] = ex(e->arena, "%lld + %p", (long long)first_row, at[0]);
+    if (first_column) at[1] = ex(e->arena, "%lld + %p", (long long)first_column, at[1]);
+    cs_line(&e->p, "tw_sts(1, %p, &zero);", shared_at(e, tile, offset, at[0], at[1]));
     cs_close(&e->p);
 }
 
 /* Zeros where the matrix instruction reads beyond the tile along K: below it, and beside it. */
-void shared_zero_tail(Emit *e, const SharedTile *tile, const char *offset) {
+void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset) {
     zero_box(e, tile, offset, tile->rows, 0, tile->zero_rows - tile->rows, tile->columns);
     zero_box(e, tile, offset, 0, tile->columns, tile->rows, tile->zero_columns - tile->columns);
 }
 
-void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *offset, int parts) {
+void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *offset, int parts) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     TileWalk w = walk_tile(e, type, layout, tile, true);
@@ -148,34 +144,34 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const char *o
     } else {
         emit_unroll(e, "r", layout->registers, w.vector);
     }
-    const char *from = words      ? arena_printf(e->arena, "%s + r / %d", hold->text, each)
-                       : straight ? arena_printf(e->arena, "%s + r", hold->text)
-                                  : "word";
+    const Expr *from = words      ? ex(e->arena, "%p + r / %d", hold->by, each)
+                       : straight ? ex(e->arena, "%p + r", hold->by)
+                                  : ex_name(e->arena, "word");
     if (!straight) {
         cs_line(&e->p, "%s word[%d];", memory, w.vector);
         for (int j = 0; j < w.vector; j++) {
-            const char *text = elementwise_operand(e, value, layout, arena_printf(e->arena, "(r + %d)", j));
-            cs_line(&e->p, "word[%d] = %s;", j,
+            const Expr *text = elementwise_operand(e, value, layout, ex(e->arena, "(r + %d)", j));
+            cs_line(&e->p, "word[%d] = %p;", j,
                     type->elem == EL_I1 ? cs_pack(&e->p, EL_I1, text) : elementwise_packed(e, type->elem, text));
         }
     }
     /* Slots begin at multiples of 1024, so the swizzle does not see them: for a loop of puts its part
      * is computed once. */
-    const char *at = words ? arena_printf(e->arena, "%s + %s", offset, shared_at(e, tile, "0", w.row, w.column))
+    const Expr *at = words ? ex(e->arena, "%p + %p", offset, shared_at(e, tile, &expr_zero, w.row, w.column))
                            : shared_at(e, tile, offset, w.row, w.column);
     if (w.condition)
-        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", w.vector / each, w.condition, at, from);
+        cs_line(&e->p, "tw_sts_if(%d, %p, %p, %p);", w.vector / each, w.condition, at, from);
     else
-        cs_line(&e->p, "tw_sts(%d, %s, %s);", w.vector / each, at, from);
+        cs_line(&e->p, "tw_sts(%d, %p, %p);", w.vector / each, at, from);
     cs_close(&e->p);
 }
 
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset) {
     shared_store_part(e, value, tile, offset, 1);
     shared_zero_tail(e, tile, offset);
 }
 
-void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *offset) {
+void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     TileWalk w = walk_tile(e, type, layout, tile, false);
@@ -183,13 +179,13 @@ void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const char *of
     const char *array = emit_declare(e, value);
     bool flags = type->elem == EL_I1;
     emit_unroll(e, "r", layout->registers, w.vector);
-    const char *at = shared_at(e, tile, offset, w.row, w.column);
+    const Expr *at = shared_at(e, tile, offset, w.row, w.column);
     if (flags) cs_line(&e->p, "u8 raw[%d];", w.vector);
-    const char *to = flags ? "raw" : arena_printf(e->arena, "%s + r", array);
+    const Expr *to = flags ? ex_name(e->arena, "raw") : ex(e->arena, "%s + r", array);
     if (w.condition)
-        cs_line(&e->p, "tw_lds_if(%d, %s, %s, %s);", w.vector, w.condition, to, at);
+        cs_line(&e->p, "tw_lds_if(%d, %p, %p, %p);", w.vector, w.condition, to, at);
     else
-        cs_line(&e->p, "tw_lds(%d, %s, %s);", w.vector, to, at);
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", w.vector, to, at);
     for (int j = 0; flags && j < w.vector; j++) cs_line(&e->p, "%s[r + %d] = raw[%d] != 0;", array, j, j);
     cs_close(&e->p);
 }
@@ -203,9 +199,10 @@ static void convert_registers(Emit *e, const Op *op, const PlaceMap *map) {
     uint32_t masks[LL_MAX_BITS];
     const Hold *from = emit_hold(e, op->operands[0]);
     register_masks(map, LL_REGISTER, LL_REGISTER, masks);
-    const char *source = from->text, *array = emit_declare(e, op->results[0]);
+    const Expr *source = from->by;
+    const char *array = emit_declare(e, op->results[0]);
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
-    cs_line(&e->p, "%s[r] = %s[%s];", array, source, place_bits(e->arena, "r", map->count[LL_REGISTER], masks));
+    cs_line(&e->p, "%s[r] = %p[%p];", array, source, place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks));
     cs_close(&e->p);
 }
 
@@ -214,16 +211,17 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     enum { MOST = 64 }; /* one for each lane */
     uint32_t masks[LL_MAX_BITS], span[MOST];
     int candidates = 1;
-    const char *source = emit_hold(e, op->operands[0])->text, *array = emit_declare(e, op->results[0]);
+    const Expr *source = emit_hold(e, op->operands[0])->by;
+    const char *array = emit_declare(e, op->results[0]);
     int registers = emit_layout(e, op->operands[0])->registers;
     register_masks(map, LL_REGISTER, LL_LANE, masks);
-    const char *by_register = place_bits(e->arena, "r", map->count[LL_REGISTER], masks);
+    const Expr *by_register = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks);
     register_masks(map, LL_LANE, LL_LANE, masks);
-    const char *by_lane = place_bits(e->arena, "lane", map->count[LL_LANE], masks);
+    const Expr *by_lane = place_bits(e->arena, &place_lane, map->count[LL_LANE], masks);
     register_masks(map, LL_REGISTER, LL_REGISTER, masks);
-    const char *reg = place_bits(e->arena, "r", map->count[LL_REGISTER], masks);
+    const Expr *reg = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks);
     register_masks(map, LL_LANE, LL_REGISTER, masks);
-    const char *choice = place_bits(e->arena, "lane", map->count[LL_LANE], masks);
+    const Expr *choice = place_bits(e->arena, &place_lane, map->count[LL_LANE], masks);
     span[0] = 0;
     for (int i = 0; i < map->count[LL_LANE]; i++) {
         bool known = masks[i] == 0;
@@ -233,19 +231,19 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
         candidates *= 2;
     }
     emit_unroll(e, "r", emit_layout(e, op->results[0])->registers, 1);
-    cs_line(&e->p, "const i32 from = %s ^ %s;", by_lane, by_register);
+    cs_line(&e->p, "const i32 from = %p ^ %p;", by_lane, by_register);
     bool wide = ir_type(e->k, op->results[0])->pointer;
     const char *type = emit_array_type(e, ir_type(e->k, op->results[0]));
     for (int j = 0; j < candidates; j++) {
-        const char *index = span[j] ? arena_printf(e->arena, "(%s ^ %u)", reg, span[j]) : reg;
-        if (registers & (registers - 1)) index = arena_printf(e->arena, "(%s < %d ? %s : 0)", index, registers, index);
-        const char *got = wide ? arena_printf(e->arena, "(%s)tw_shfl_idx((i64)%s[%s], from)", type, source, index)
-                               : arena_printf(e->arena, "tw_shfl_idx(%s[%s], from)", source, index);
-        cs_line(&e->p, wide ? "%sconst got%d = %s;" : "const %s got%d = %s;", type, j, got);
+        const Expr *index = span[j] ? ex(e->arena, "(%p ^ %u)", reg, span[j]) : reg;
+        if (registers & (registers - 1)) index = ex(e->arena, "(%p < %d ? %p : 0)", index, registers, index);
+        const Expr *got = wide ? ex(e->arena, "(%s)tw_shfl_idx((i64)%p[%p], from)", type, source, index)
+                               : ex(e->arena, "tw_shfl_idx(%p[%p], from)", source, index);
+        cs_line(&e->p, wide ? "%sconst got%d = %p;" : "const %s got%d = %p;", type, j, got);
     }
     if (candidates == 1) cs_line(&e->p, "%s[r] = got0;", array);
     for (int j = 0; j < candidates && candidates > 1; j++)
-        cs_line(&e->p, "if (%s == %u) %s[r] = got%d;", choice, span[j], array, j);
+        cs_line(&e->p, "if (%p == %u) %s[r] = got%d;", choice, span[j], array, j);
     cs_close(&e->p);
 }
 
@@ -267,36 +265,36 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
     uint32_t masks[LL_MAX_BITS];
     register_masks(&map, LL_LANE, LL_OFFSET, masks);
-    const char *lane = place_bits(e->arena, "lane", map.count[LL_LANE], masks);
+    const Expr *lane = place_bits(e->arena, &place_lane, map.count[LL_LANE], masks);
     register_masks(&map, LL_WARP, LL_OFFSET, masks);
-    const char *warp = place_bits(e->arena, "warp", map.count[LL_WARP], masks);
+    const Expr *warp = place_bits(e->arena, &place_warp, map.count[LL_WARP], masks);
     register_masks(&map, LL_REGISTER, LL_OFFSET, masks);
-    const char *reg = place_bits(e->arena, "r", map.count[LL_REGISTER], masks);
-    const char *array = emit_hold(e, value)->text;
+    const Expr *reg = place_bits(e->arena, &place_r, map.count[LL_REGISTER], masks);
+    const Expr *array = emit_hold(e, value)->by;
     const char *name = cs_fresh(&e->p, store ? "to" : "from");
-    cs_line(&e->p, "const i32 %s = %s ^ %s;", name, lane, warp);
+    cs_line(&e->p, "const i32 %s = %p ^ %p;", name, lane, warp);
     emit_unroll(e, "r", layout->registers, low ? vector : 1);
     if (!low) cs_line(&e->p, "if (r & %u) continue;", used);
-    const char *at = arena_printf(e->arena, "%lld + (%s ^ %s) * %d", (long long)shared_offset(e, op), name, reg, bytes);
-    char *owner = store ? place_owner(e, &layout->map) : NULL;
-    const char *piece = low ? arena_printf(e->arena, "%s + r", array) : "piece";
+    const Expr *at = ex(e->arena, "%lld + (%s ^ %p) * %d", (long long)shared_offset(e, op), name, reg, bytes);
+    const Expr *owner = store ? place_owner(e, &layout->map) : NULL;
+    const Expr *piece = low ? ex(e->arena, "%p + r", array) : ex_name(e->arena, "piece");
     const char *element = emit_array_type(e, type);
     if (!low) cs_line(&e->p, "%s piece[%d];", element, vector);
     for (int j = 0; !low && store && j < vector; j++) {
         uint32_t index = 0;
         for (int i = 0; 1 << i < vector; i++) index |= (uint32_t)(j >> i & 1) << bits[i];
-        cs_line(&e->p, "piece[%d] = %s[r + %u];", j, array, index);
+        cs_line(&e->p, "piece[%d] = %p[r + %u];", j, array, index);
     }
     if (store && owner)
-        cs_line(&e->p, "tw_sts_if(%d, %s, %s, %s);", vector, owner, at, piece);
+        cs_line(&e->p, "tw_sts_if(%d, %p, %p, %p);", vector, owner, at, piece);
     else if (store)
-        cs_line(&e->p, "tw_sts(%d, %s, %s);", vector, at, piece);
+        cs_line(&e->p, "tw_sts(%d, %p, %p);", vector, at, piece);
     else
-        cs_line(&e->p, "tw_lds(%d, %s, %s);", vector, piece, at);
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", vector, piece, at);
     for (int j = 0; !low && !store && j < vector; j++) {
         uint32_t index = 0;
         for (int i = 0; 1 << i < vector; i++) index |= (uint32_t)(j >> i & 1) << bits[i];
-        cs_line(&e->p, "%s[r + %u] = piece[%d];", array, index, j);
+        cs_line(&e->p, "%p[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
     int wavefronts = ll_bank_conflicts(&map, bytes, vector);
@@ -308,7 +306,7 @@ void shared_convert(Emit *e, const Op *op) {
     Ref value = op->operands[0], result = op->results[0];
     const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
     if (to->home == HOME_SHARED) {
-        const char *offset = arena_printf(e->arena, "%lld", (long long)shared_offset(e, op));
+        const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
         shared_before_write(e);
         shared_store_tile(e, value, &to->tile, offset);
         e->async_pending |= e->cx->machine->async_proxy;
@@ -321,7 +319,7 @@ void shared_convert(Emit *e, const Op *op) {
             return;
         }
         shared_before_read(e);
-        shared_load_tile(e, result, &from->tile, emit_hold(e, value)->text);
+        shared_load_tile(e, result, &from->tile, emit_hold(e, value)->by);
         return;
     }
     if (emit_hold(e, value)->kind == HOLD_SCALAR) {

@@ -37,13 +37,13 @@ static void find_bit(const Sort *s, int bit, LayoutInput *input, int *at) {
 static int register_count(const Sort *s) { return 1 << s->layout->map.count[LL_REGISTER]; }
 
 /* Is the run that register r belongs to sorted upwards in stage k? */
-static const char *upwards(const Sort *s, int k) {
+static const Expr *upwards(const Sort *s, int k) {
     static const char *const names[] = {"r", "lane", "warp"};
     LayoutInput input;
     int at;
-    if (k == s->bits) return "true";
+    if (k == s->bits) return &expr_true;
     find_bit(s, k, &input, &at);
-    return arena_printf(s->e->arena, "!(%s & %u)", names[input], 1u << at);
+    return ex(s->e->arena, "!(%s & %u)", names[input], 1u << at);
 }
 
 static void compare(Sort *s, int k, int j) {
@@ -52,12 +52,12 @@ static void compare(Sort *s, int k, int j) {
     int at;
     find_bit(s, j, &input, &at);
     unsigned own = 1u << at;
-    const char *up = upwards(s, k);
+    const Expr *up = upwards(s, k);
     if (input == LL_REGISTER) {
         emit_unroll(e, "r", register_count(s), 1);
         cs_line(&e->p, "if (r & %u) continue;", own);
         cs_line(&e->p, "const %s low = %s[r], high = %s[r + %u];", s->type, s->keys, s->keys, own);
-        cs_line(&e->p, "const bool swap = (low > high) == %s;", up);
+        cs_line(&e->p, "const bool swap = (low > high) == %p;", up);
         cs_line(&e->p, "%s[r] = swap ? high : low;", s->keys);
         cs_line(&e->p, "%s[r + %u] = swap ? low : high;", s->keys, own);
         cs_close(&e->p);
@@ -68,7 +68,7 @@ static void compare(Sort *s, int k, int j) {
     if (input == LL_WARP) {
         shared_before_write(e);
         emit_unroll(e, "r", register_count(s), 1);
-        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%s) * %d, %s + r);", (long long)shared_offset(e, s->op),
+        cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%p) * %d, %s + r);", (long long)shared_offset(e, s->op),
                 (long long)plane, e->thread, s->bytes, s->keys);
         cs_close(&e->p);
         shared_before_read(e);
@@ -81,7 +81,7 @@ static void compare(Sort *s, int k, int j) {
     } else {
         cs_line(&e->p, "const %s other = tw_shfl_xor(%s[r], %u);", s->type, s->keys, own);
     }
-    cs_line(&e->p, "%s[r] = (!(%s & %u) == %s) == (other < %s[r]) ? other : %s[r];", s->keys, name, own, up, s->keys,
+    cs_line(&e->p, "%s[r] = (!(%s & %u) == %p) == (other < %s[r]) ? other : %s[r];", s->keys, name, own, up, s->keys,
             s->keys);
     cs_close(&e->p);
 }
@@ -104,22 +104,22 @@ void sort_emit(Emit *e, const Op *op) {
     s.keys = cs_fresh(&e->p, "key");
     cs_line(&e->p, "%s %s[%d];", s.type, s.keys, register_count(&s));
     emit_unroll(e, "r", register_count(&s), 1);
-    const char *text = arena_printf(e->arena, "tw_key((%s)%s, %s)", from,
-                                    elementwise_operand(e, op->operands[0], s.layout, "r"), descending);
-    char *inside = place_inside(e, s.layout, type, s.axis, "r");
+    const Expr *text = ex(e->arena, "tw_key((%s)%p, %s)", from,
+                          elementwise_operand(e, op->operands[0], s.layout, &place_r), descending);
+    const Expr *inside = place_inside(e, s.layout, type, s.axis, &place_r);
     if (s.layout->registers < register_count(&s))
-        inside = arena_printf(e->arena, "r < %d%s%s", s.layout->registers, inside ? " && " : "", inside ? inside : "");
-    if (inside) text = arena_printf(e->arena, "%s ? %s : ~(%s)0", inside, text, s.type);
-    cs_line(&e->p, "%s[r] = %s;", s.keys, text);
+        inside = ex_and(e->arena, ex(e->arena, "r < %d", s.layout->registers), inside);
+    if (inside) text = ex(e->arena, "%p ? %p : ~(%s)0", inside, text, s.type);
+    cs_line(&e->p, "%s[r] = %p;", s.keys, text);
     cs_close(&e->p);
     for (int k = 1; k <= s.bits; k++)
         for (int j = k - 1; j >= 0; j--) compare(&s, k, j);
     emit_unroll(e, "r", s.layout->registers, 1);
     cs_line(&e->p, "%s number;", from);
     cs_line(&e->p, "tw_unkey(%s[r], %s, &number);", s.keys, descending);
-    cs_line(&e->p, "%s[r] = %s;", array,
-            elem_is_float(type->elem) ? elementwise_packed(e, type->elem, "number")
-                                      : arena_printf(e->arena, "(%s)number", emit_array_type(e, type)));
+    cs_line(&e->p, "%s[r] = %p;", array,
+            elem_is_float(type->elem) ? elementwise_packed(e, type->elem, ex_name(e->arena, "number"))
+                                      : ex(e->arena, "(%s)number", emit_array_type(e, type)));
     cs_close(&e->p);
     cs_close(&e->p);
 }
@@ -130,25 +130,25 @@ void histogram_emit(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, x), *bins = ir_type(e->k, result);
     long long base = shared_offset(e, op), count = bins->extent[0];
     shared_before_write(e);
-    cs_open(&e->p, "for (int j = %s; j < %lld; j += %d)", e->thread, count, e->lanes * e->group.warps);
+    cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, count, e->lanes * e->group.warps);
     cs_line(&e->p, "const i32 zero = 0;");
     cs_line(&e->p, "tw_sts(1, %lld + j * 4, &zero);", base);
     cs_close(&e->p);
     shared_sync(e);
-    char *condition = place_owner(e, &from->map);
+    const Expr *condition = place_owner(e, &from->map);
     emit_unroll(e, "r", from->registers, 1);
     condition = stage_inside(e, from, type, condition);
-    const char *text = elementwise_operand(e, x, from, "r");
-    cs_line(&e->p, "const i64 bin = (i64)%s;", text);
-    cs_line(&e->p, "if (%s%s(u64)bin < %lldull) tw_atomic_add_shared(%lld + (i32)bin * 4, 1);",
-            condition ? condition : "", condition ? " && " : "", count, base);
+    const Expr *text = elementwise_operand(e, x, from, &place_r);
+    cs_line(&e->p, "const i64 bin = (i64)%p;", text);
+    condition = ex_and(e->arena, condition, ex(e->arena, "(u64)bin < %lldull", count));
+    cs_line(&e->p, "if (%p) tw_atomic_add_shared(%lld + (i32)bin * 4, 1);", condition, base);
     cs_close(&e->p);
     e->writes_pending = true;
     shared_before_read(e);
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", to->registers, 1);
-    char *inside = stage_inside(e, to, bins, NULL);
-    cs_line(&e->p, "tw_lds_if(1, %s, %s + r, %lld + %s * 4);", inside ? inside : "true", array, base,
-            place_coord(e, to, 0, "r"));
+    const Expr *inside = stage_inside(e, to, bins, NULL);
+    cs_line(&e->p, "tw_lds_if(1, %p, %s + r, %lld + %p * 4);", inside ? inside : &expr_true, array, base,
+            place_coord(e, to, 0, &place_r));
     cs_close(&e->p);
 }

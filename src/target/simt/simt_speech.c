@@ -17,14 +17,14 @@ static int open_elements(Emit *e, Ref value) {
         return 1;
     }
     emit_unroll(e, "r", layout->registers, 1);
-    char *condition = stage_inside(e, layout, ir_type(e->k, value), place_owner(e, &layout->map));
-    if (condition) cs_open(&e->p, "if (%s)", condition);
+    const Expr *condition = stage_inside(e, layout, ir_type(e->k, value), place_owner(e, &layout->map));
+    if (condition) cs_open(&e->p, "if (%p)", condition);
     return condition ? 2 : 1;
 }
 
-static const char *element(Emit *e, Ref value) {
+static const Expr *element(Emit *e, Ref value) {
     const Layout *layout = emit_layout(e, value);
-    return layout ? elementwise_operand(e, value, layout, "r") : emit_scalar(e, value);
+    return layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
 }
 
 void speech_assert(Emit *e, const Op *op) {
@@ -35,7 +35,7 @@ void speech_assert(Emit *e, const Op *op) {
                                     place.file ? arena_printf(e->arena, "%s:%d", place.file->name, place.line) : "",
                                     place.file ? ": " : "", said && *said ? ": " : "", said ? said : "");
     int blocks = open_elements(e, op->operands[0]);
-    cs_line(&e->p, "tw_assert(%s, %s);", element(e, op->operands[0]), cs_string(e->arena, text));
+    cs_line(&e->p, "tw_assert(%p, %s);", element(e, op->operands[0]), cs_string(e->arena, text));
     while (blocks--) cs_close(&e->p);
 }
 
@@ -77,16 +77,19 @@ static void print_value(Emit *e, const Op *op, int i) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     const char *cast, *format = format_of(e, type, op_flag(op, AT_HEX), &cast);
-    Text text = text_new(e->arena), args = text_new(e->arena);
+    Text text = text_new(e->arena);
     text_add(&text, "pid (%%d, %%d, %%d) idx (");
     for (int d = 0; d < type->rank && layout; d++) text_add(&text, "%s%%%dd", d ? ", " : "", digits(type->extent[d]));
     text_add(&text, ")%s", prefix_of(e, op_text(op, AT_MESSAGE), true));
     if (op->operand_count > 1) text_add(&text, "(operand %d) ", i);
     text_add(&text, "%s\n", format);
     int blocks = open_elements(e, value);
-    for (int d = 0; d < type->rank && layout; d++) text_add(&args, ", %s", place_coord(e, layout, d, "r"));
-    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z()%s, %s%s);", cs_string(e->arena, text.at),
-            args.length ? args.at : "", cast, element(e, value));
+    const Expr *args[MAX_RANK + 5] = {ex_atom(e->arena, cs_string(e->arena, text.at)), ex(e->arena, "tw_block_x()"),
+                                      ex(e->arena, "tw_block_y()"), ex(e->arena, "tw_block_z()")};
+    int count = 4;
+    for (int d = 0; d < type->rank && layout; d++) args[count++] = place_coord(e, layout, d, &place_r);
+    args[count++] = ex(e->arena, "%s%p", cast, element(e, value));
+    cs_line(&e->p, "%p;", ex_call(e->arena, "tw_printf", args, count));
     while (blocks--) cs_close(&e->p);
 }
 

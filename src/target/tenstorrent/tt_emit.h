@@ -134,6 +134,9 @@ const char *role_no_trips(Role *role, const Op *loop); /* the condition that it 
 bool role_always_runs(const Kernel *k, const Op *loop);
 void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
 const char *role_ref(Role *role, Ref scalar);       /* text of a scalar */
+const char *role_literal(Role *role, Ref literal);  /* of one that is known; NULL for none */
+/* Of an elementwise op, from the texts of its operands: names, literals or in parentheses. */
+const char *role_elementwise(Role *role, const Op *op, const char *const *texts);
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_cb(Role *role, int cb);               /* declares its constant */

@@ -46,11 +46,14 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
     RefList offsets = op_list(access, 0);
     int dims[MAX_RANK];
     const char *at[MAX_RANK];
+    bool starts[MAX_RANK]; /* at page 0 */
     tt_access_dims(tt, access, dims);
     for (int d = 0; d < b->layout.rank; d++) {
         at[d] = first_page(role, &b->layout, d, offsets.at[d]);
-        bool is_number = at[d][strlen(at[d]) - 1] == 'u' && strchr("0123456789-", at[d][0]);
-        if (is_number) continue;
+        int64_t number;
+        bool known = ir_const_int(tt->k, offsets.at[d], &number);
+        starts[d] = known && strcmp(at[d], "0u") == 0;
+        if (known) continue;
         const char *name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
         cs_line(&role->p, "const u32 %s = %s;", name, at[d]);
         at[d] = name;
@@ -62,7 +65,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         const char *i = arena_printf(tt->arena, "i%d", axis);
         cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
         ++*depth;
-        at[dims[axis]] = strcmp(at[dims[axis]], "0u") == 0 ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
+        at[dims[axis]] = starts[dims[axis]] ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
     }
     Text page = text_new(tt->arena);
     text_add(&page, "tw_page(0");
@@ -119,7 +122,7 @@ static bool is_in_role(const Region *region) {
 /* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
 static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
     Tt *tt = role->tt;
-    if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
+    if (!ref_is_value(ref)) return role_literal(role, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
     if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region)) return role_ref(role, ref);
@@ -162,7 +165,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
         for (int d = 0; d < type->rank; d++) inner[d] = type->extent[d] == 1 ? "0" : place[d];
         texts[i] = index_text(role, tile, op->operands[i], inner);
     }
-    return op->code == OP_BROADCAST ? texts[0] : cs_elementwise(&role->p, op, texts);
+    return op->code == OP_BROADCAST ? texts[0] : role_elementwise(role, op, texts);
 }
 
 static void need_index(Role *role, Ref ref) {

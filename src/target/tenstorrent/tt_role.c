@@ -141,8 +141,19 @@ const char *role_accessor(Role *role, int buffer) {
 
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
+const char *role_elementwise(Role *role, const Op *op, const char *const *texts) {
+    const Expr *args[3] = {0};
+    for (int i = 0; i < op->operand_count && i < 3; i++)
+        if (texts[i]) args[i] = ex_atom(role->tt->arena, texts[i]);
+    return ex_plain(role->tt->arena, cs_elementwise(&role->p, op, args));
+}
+
+const char *role_literal(Role *role, Ref ref) {
+    return ref == REF_NONE ? NULL : ex_plain(role->tt->arena, cs_ref(&role->p, ref));
+}
+
 const char *role_ref(Role *role, Ref ref) {
-    if (!ref_is_value(ref)) return cs_ref(&role->p, ref);
+    if (!ref_is_value(ref)) return role_literal(role, ref);
     const Value *v = ir_value(role->tt->k, ref);
     if (!v->op && v->region == role->tt->k->body) return param(role, ref);
     if (v->op && !v->op->region_count && !role_is_scalar_op(role->tt->k, v->op))
@@ -175,7 +186,7 @@ static const char *scalar_text(Role *role, const Op *op) {
     }
     const char *texts[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++) texts[i] = role_ref(role, op->operands[i]);
-    return cs_elementwise(&role->p, op, texts);
+    return role_elementwise(role, op, texts);
 }
 
 static void print_scalar(Role *role, const Op *op) {
