@@ -44,7 +44,7 @@ static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
 
 static bool launch(const EmuLaunch *launch, Arena *arena, EmuReport *report) {
     static const EmuTable table = {EMU_SIMT_CALLS};
-    static const EmuTarget target = {.table = &table};
+    static const EmuTarget target = {.table = &table, .shared_bytes = 64 << 10};
     Emu *emu = calloc(1, sizeof *emu);
     bool good = emu && emu_run(emu, &target, launch, arena, report);
     free(emu);
@@ -155,6 +155,30 @@ static void test_kernels(void) {
             if (check_chosen()) CHECK(runs(more[i].name, more[i].body, more[i].warps[w], 0));
 }
 
+/* What CUDA adds runs on such warps too: loads ahead of a loop around a product, by cp.async. */
+static void test_ahead(void) {
+    static const char text[] =
+        "kernel @k(%x, %y, %z: *f32, %K: i32) {\n"
+        "  %X = tensor %x, [64, %K], [256, 1] ; %Y = tensor %y, [%K, 64], [64, 1] ; %Z = tensor %z, [64, 64], [64, 1] ; %c = splat 0.0 : f32[64,64]\n"
+        "  %d = for %k = 0, %K, 32 (%acc = %c) { %a = tload %X, [0, %k] : f32[64,32] ; %b = tload %Y, [%k, 0] : f32[32,64]\n"
+        "    %e = dot %a, %b, %acc ; yield %e }\n"
+        "  tstore %Z, [0, 0], %d ; return }\n";
+    PassOptions options = pass_options_default;
+    options.num_warps = 4;
+    options.num_stages = 3;
+    CudaBench b;
+    bool good = cuda_bench_open_on(&b, text, &wide, options, cuda_emit);
+    CHECK(good && strcmp(b.plan->execution, "skew 2") == 0);
+    if (good) {
+        cuda_bench_array(&b, "x", EL_F32, 64 * 256, true);
+        cuda_bench_array(&b, "y", EL_F32, 256 * 64, true);
+        cuda_bench_array(&b, "z", EL_F32, 64 * 64, false);
+        cuda_bench_int(&b, 250);
+        CHECK(cuda_bench_run(&b, 1, 1, 1) && cuda_bench_error(&b, 2, 1e-5) <= 1);
+    }
+    cuda_bench_close(&b);
+}
+
 int main(void) {
     wide = *machine_find("cuda:sm_80");
     wide.name = "test:64";
@@ -162,10 +186,12 @@ int main(void) {
     wide.matrix = MATRIX_FMA;
     cuda_bench_header = prelude;
     cuda_bench_begin();
-    if (cuda_bench_have("c++"))
+    if (cuda_bench_have("c++")) {
         test_kernels();
-    else
+        test_ahead();
+    } else {
         printf("skipped: no C++ compiler\n");
+    }
     cuda_bench_end();
     return check_done();
 }

@@ -27,7 +27,6 @@
 
 enum {
     EMU_MAX_THREADS = 1024,
-    EMU_MAX_SHARED = 232448,
     EMU_LEAST_LANES = 32,
     EMU_MAX_LANES = 64,
     EMU_NAMED_BARRIERS = 16,
@@ -133,6 +132,7 @@ typedef struct ReadKey {
 /* What a target adds. Functions may be NULL where they have nothing to do. */
 typedef struct EmuTarget {
     const EmuTable *table;
+    uint32_t shared_bytes;       /* of a block, at most */
     const char *side[EMU_SIDES]; /* what the sides of a thread are called: "cp.async of " */
     const char *object;          /* what lives in a CELL_OBJECT: "an mbarrier" */
     const char *fence; /* a CELL_ASYNC without a fence: what is missing after the access before it, and the rule */
