@@ -267,10 +267,10 @@ static bool infer_pointee(Infer *in) {
 
 static bool infer_field(Infer *in) {
     const Type *ring = operand_type(in, 0)->ring;
-    const char *name = op_text(in->op, AT_FIELD);
-    for (int i = 0; name && i < ring->field_count; i++)
-        if (strcmp(ring->fields[i].name, name) == 0) return give(in, ring->fields[i].type);
-    return fail(in, "the ring has no field `%s`", name ? name : "");
+    int64_t field = op_int(in->op, AT_FIELD_NUMBER, -1);
+    if (field < 0 || field >= ring->field_count)
+        return fail(in, "the ring has %d fields, none with the number %lld", ring->field_count, (long long)field);
+    return give(in, ring->fields[field].type);
 }
 
 /* A box of the given type inside something with these extents (NULL: unbounded), or an element. */

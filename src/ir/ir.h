@@ -40,7 +40,7 @@ double elem_round(Elem elem, double value);
 // clang-format off
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
-    WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_VIA, WS_HELD, WS_BY, WS_ORDER, WS_MEANS, WS_HALF, WS_COUNT
+    WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_VIA, WS_HELD, WS_BY, WS_ORDER, WS_ROLE, WS_MEANS, WS_HALF, WS_COUNT
 } WordSet;
 // clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
@@ -93,8 +93,8 @@ typedef struct Attr {
 
 /* --- types --- */
 enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
-/* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. */
-enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = 8, MAX_SLOTS = 1024 };
+/* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. A kernel has one role of each name. */
+enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = ROLE_STORE - ROLE_LOAD + 1, MAX_SLOTS = 1024 };
 typedef enum TypeKind { TY_TILE, TY_TENSOR, TY_BUFFER, TY_RING, TY_SLOT, TY_BAR } TypeKind;
 typedef struct Type Type;
 typedef struct Field {
@@ -172,10 +172,9 @@ typedef struct OpInfo {
     const char *doc;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
-bool op_has(Opcode code, Trait trait); /* E implies P */
-bool op_allows_attr(Opcode code, AttrId id);
+bool op_has(Opcode code, Trait trait);              /* E implies P */
+bool op_allows_attr(Opcode code, AttrId id);        /* OP_NONE: of a kernel */
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
-bool kernel_allows_attr(AttrId id);
 
 struct Op {
     Opcode code;

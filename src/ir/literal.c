@@ -4,8 +4,6 @@
  * at the op, so that printer (may the type be left out?) and parser (what was left out?) always agree. */
 #include "ir/text_form.h"
 
-#include <string.h>
-
 static const Type *scalar_of(Module *m, const Type *type) {
     return type->pointer ? ty_pointer(m, type->elem) : ty_scalar(m, type->elem);
 }
@@ -43,11 +41,9 @@ static const Type *element_of_target(const Kernel *k, const Op *op) {
         if (!ref_is_value(op->operands[0])) return NULL;
         return ty_scalar(k->module, ir_type(k, op->operands[0])->elem);
     case OP_PUT: {
-        const char *name = op_text(op, AT_FIELD);
         const Type *ring = ref_is_value(op->operands[0]) ? ir_type(k, op->operands[0])->ring : NULL;
-        for (int i = 0; name && ring && i < ring->field_count; i++)
-            if (strcmp(ring->fields[i].name, name) == 0) return scalar_of(k->module, ring->fields[i].type);
-        return NULL;
+        int64_t field = op_int(op, AT_FIELD_NUMBER, -1);
+        return ring && field >= 0 && field < ring->field_count ? scalar_of(k->module, ring->fields[field].type) : NULL;
     }
     default: return NULL;
     }

@@ -25,7 +25,7 @@ char *ir_manual(Arena *arena) {
         }
         text_add(&out, " | %s |\n", info->doc);
     }
-    text_add(&out, "\n## Attributes\n\n| attribute | values | meaning |\n|---|---|---|\n");
+    text_add(&out, "\n## Attributes\n\n| attribute | values | of | meaning |\n|---|---|---|---|\n");
     for (int id = 1; id < AT_COUNT; id++) {
         static const char *const kinds[] = {"(flag)", "integer",        "list of integers",
                                             "",       "name or string", "literal or value"};
@@ -38,6 +38,13 @@ char *ir_manual(Arena *arena) {
         for (int w = 1; w < WORD_COUNT && attr_info[id].kind == ATTR_ENUM; w++) {
             if (word_info[w].set != attr_info[id].set) continue;
             text_add(&out, "%s%s", before, word_info[w].text);
+            before = ", ";
+        }
+        text_add(&out, " | ");
+        before = "";
+        for (int code = 0; code < OP_COUNT; code++) {
+            if (!op_allows_attr((Opcode)code, (AttrId)id)) continue;
+            text_add(&out, "%s%s", before, code ? op_info[code].mnemonic : "kernel");
             before = ", ";
         }
         text_add(&out, " | %s |\n", attr_info[id].doc);

@@ -3,6 +3,7 @@
  * One pass, one token of look-ahead, no backtracking. Ops end at a newline or `;`. The first error of a kernel ends
  * that kernel; the others are still read. Nesting is bounded. */
 #include "ir/build.h"
+#include "ir/ringform.h"
 #include "ir/text_form.h"
 #include "ir/tile_layout.h"
 
@@ -222,7 +223,11 @@ static const Type *parse_type(Parser *p) {
         VEC(Field) fields = {0};
         p->fields.count = 0;
         while (!p->failed && !is_punct(p, '}')) {
+            Range range = p->token.range;
             Field field = {parse_text(p), NULL};
+            for (size_t i = 0; i < fields.count; i++)
+                if (strcmp(fields.at[i].name, field.name) == 0)
+                    return error_at(p, range, "there is a field `%s` already", field.name), NULL;
             if (!expect(p, ':') || !(field.type = parse_type(p))) return NULL;
             if (field.type->kind != TY_TILE)
                 return error_at(p, p->token.range, "the fields of a ring are tiles or scalars"), NULL;
@@ -414,6 +419,18 @@ static bool set_fields(Parser *p, const Op *op) {
 
 /* --- attributes --- */
 
+static bool parse_word(Parser *p, Attr *attr) {
+    WordSet set = attr_info[attr->id].set;
+    Text words = text_new(p->m->arena);
+    for (int w = 1; w < WORD_COUNT; w++) {
+        if (word_info[w].set != set) continue;
+        attr->word = (Word)w;
+        if (accept_name(p, word_info[w].text)) return true;
+        text_add(&words, "%s%s", words.length ? ", " : "", word_info[w].text);
+    }
+    return error_at(p, p->token.range, "`%s` is one of: %s", attr_info[attr->id].text, words.at);
+}
+
 static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
     switch (attr_info[attr->id].kind) {
     case ATTR_FLAG: attr->number = 1; return true;
@@ -423,14 +440,7 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
         if (!parse_operand(p, literal)) return false;
         attr->ref = literal->ref;
         return true;
-    case ATTR_ENUM:
-        for (int w = 1; w < WORD_COUNT; w++)
-            if (word_info[w].set == attr_info[attr->id].set && accept_name(p, word_info[w].text)) {
-                attr->word = (Word)w;
-                return true;
-            }
-        return error_at(p, p->token.range, "`%s` takes one of its own words here (see attrs.def)",
-                        attr_info[attr->id].text);
+    case ATTR_ENUM: return parse_word(p, attr);
     case ATTR_INTS: {
         VEC(int64_t) list = {0};
         if (!expect(p, '[')) return false;
@@ -448,15 +458,17 @@ static bool parse_attr_value(Parser *p, Attr *attr, Operand *literal) {
 /* The attribute that comes next: by its name, else the first positional one not yet given. */
 static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
     for (int id = 1; id < AT_COUNT; id++) {
-        bool allowed = code == OP_NONE ? kernel_allows_attr((AttrId)id) : op_allows_attr(code, (AttrId)id);
-        if (!allowed || op_attr_is_positional(code, (AttrId)id) || !is_name(p, attr_info[id].text)) continue;
+        if (!op_allows_attr(code, (AttrId)id) || op_attr_is_positional(code, (AttrId)id) ||
+            !is_name(p, attr_info[id].text))
+            continue;
         advance(p);
         if (attr_info[id].kind != ATTR_FLAG) expect(p, '=');
         return (AttrId)id;
     }
     for (int id = 1; id < AT_COUNT; id++)
         if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
-    error_at(p, p->token.range, "`%s` has no such attribute", op_info[code].mnemonic);
+    error_at(p, p->token.range, "%s has no such attribute",
+             code ? arena_printf(p->m->arena, "`%s`", op_info[code].mnemonic) : "a kernel");
     return AT_NONE;
 }
 
@@ -508,6 +520,17 @@ static bool at_end_of_op(Parser *p) {
            is_punct(p, '{') || is_punct(p, '(') || p->token.kind == T_SYMBOL || is_punct(p, '<');
 }
 
+/* put, get: the name of a field of the slot's ring */
+static bool parse_field(Parser *p, Op *op) {
+    Range range = p->token.range;
+    const char *name = parse_text(p);
+    const Type *ring = ref_is_value(op->operands[0]) ? ir_type(p->k, op->operands[0])->ring : NULL;
+    int field = ring ? ring_field_find(ring, name) : 0; /* of what is no slot: the type rule says so */
+    if (field < 0) return error_at(p, range, "`%s`: the ring has no field `%s`", op_info[op->code].mnemonic, name);
+    op_set(p->k, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
+    return !p->failed;
+}
+
 /* operands in the op's own groups; absent optional ones become none */
 static bool parse_operands(Parser *p, OpText *t) {
     Op *op = t->op;
@@ -557,8 +580,7 @@ static bool parse_operands(Parser *p, OpText *t) {
         } else {
             if (!add_operand(p, t)) return false;
             if ((op->code == OP_PUT || op->code == OP_GET) && t->count == 1) {
-                if (!expect(p, '.')) return false;
-                op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+                if (!expect(p, '.') || !parse_field(p, op)) return false;
             }
         }
     }
@@ -663,9 +685,12 @@ static bool parse_structured(Parser *p, OpText *t) {
         if (!accept_name(p, "in")) return error_at(p, p->token.range, "`in` is expected here");
         return parse_operands(p, t) && resolve_literals(p, t) && parse_attrs(p, op, &t->fill) &&
                parse_region(p, region, false);
-    case OP_ROLE:
-        op_set(p->k, op, (Attr){.id = AT_FIELD, .text = parse_text(p)});
+    case OP_ROLE: {
+        Attr name = {.id = AT_ROLE};
+        if (!parse_word(p, &name)) return false;
+        op_set(p->k, op, name);
         return parse_attrs(p, op, &t->fill) && parse_region(p, region, false);
+    }
     default: return error_at(p, op->range, "`%s` has no region", op_info[op->code].mnemonic);
     }
 }

@@ -9,6 +9,7 @@
  * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. In layout
  * form the layouts stand at the top, each once, in the order in which values have them: #r0, #r1 .. in registers, #s0 ..
  * in shared memory. */
+#include "ir/ringform.h"
 #include "ir/text_form.h"
 #include "ir/tile_layout.h"
 
@@ -199,11 +200,11 @@ static void print_attr_value(Printer *p, const Attr *attr, const Type *element) 
     }
 }
 
-static void print_attrs(Printer *p, Opcode code, const Attr *attrs, int count, const Type *element, bool skip_field) {
+static void print_attrs(Printer *p, Opcode code, const Attr *attrs, int count, const Type *element, bool skip_name) {
     const char *before = "<";
     for (int positional = 1; positional >= 0; positional--)
         for (int i = 0; i < count; i++) {
-            if (skip_field && attrs[i].id == AT_FIELD) continue;
+            if (skip_name && (attrs[i].id == AT_FIELD_NUMBER || attrs[i].id == AT_ROLE)) continue;
             if (op_attr_is_positional(code, attrs[i].id) != (positional == 1)) continue;
             text_add(&p->out, "%s", before);
             before = ", ";
@@ -218,8 +219,8 @@ static void print_op_attrs(Printer *p, const Op *op) {
     const Type *element = NULL;
     if (op->result_count && ir_type(p->k, op->results[0])->kind == TY_TILE)
         element = ty_scalar(p->k->module, ir_type(p->k, op->results[0])->elem);
-    bool field_elsewhere = op->code == OP_PUT || op->code == OP_GET || op->code == OP_ROLE;
-    print_attrs(p, op->code, op->attrs, op->attr_count, element, field_elsewhere);
+    bool name_elsewhere = op->code == OP_PUT || op->code == OP_GET || op->code == OP_ROLE;
+    print_attrs(p, op->code, op->attrs, op->attr_count, element, name_elsewhere);
 }
 
 /* Operands [from, to), list brackets included; trailing absent ones are left out. */
@@ -244,7 +245,7 @@ static void print_operands(Printer *p, const Op *op, const Type *given) {
             print_operand(p, op, at, given);
             if (at == 0 && (op->code == OP_PUT || op->code == OP_GET)) {
                 text_add_char(&p->out, '.');
-                print_text(p, op_text(op, AT_FIELD));
+                print_text(p, hand_field_name(p->k, op));
             }
         }
         if (bracket) text_add_char(&p->out, ']');
@@ -314,7 +315,7 @@ static void print_head(Printer *p, const Op *op) {
         print_op_attrs(p, op);
         break;
     case OP_ROLE:
-        text_add(&p->out, " %s", op_text(op, AT_FIELD));
+        text_add(&p->out, " %s", role_text(op));
         print_op_attrs(p, op);
         break;
     default:

@@ -22,7 +22,8 @@ const AttrInfo attr_info[AT_COUNT] = {
 };
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "", ""},
+    {"", "", "", RES_NONE, "", "(| STAGES WARPS FORM THREADS SHARED BLOCKS LEAN)",
+     ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
 #include "ir/ops.def"
@@ -53,11 +54,6 @@ static const char *find_listed(Opcode code, AttrId id) {
 bool op_allows_attr(Opcode code, AttrId id) {
     bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
     return find_listed(code, id) != NULL || (id == AT_HELD && spread);
-}
-
-bool kernel_allows_attr(AttrId id) {
-    return id == AT_WARPS || id == AT_STAGES || id == AT_FORM || id == AT_THREADS || id == AT_SHARED ||
-           id == AT_BLOCKS || id == AT_LEAN;
 }
 
 bool op_attr_is_positional(Opcode code, AttrId id) {

@@ -3,9 +3,8 @@
  * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the
  * right values; attributes belong to their op and are in their range; slots and rings are used by the ops made for them; nothing stands in a
  * form that should be gone. What a ring must satisfy beyond its types is proved by pass/ring/ring_check.c. */
+#include "ir/ringform.h"
 #include "ir/tile_layout.h"
-
-#include <string.h>
 
 typedef struct Verifier {
     const Kernel *k;
@@ -120,6 +119,8 @@ static void check_attributes(Verifier *v, const Op *op) {
         if (info->kind == ATTR_INT) good = in_range(info, attr->number);
         if (!good)
             complain(v, op, "`%s` must be in %lld .. %lld", info->text, (long long)info->least, (long long)info->most);
+        if (info->kind == ATTR_ENUM && word_info[attr->word].set != info->set)
+            complain(v, op, "`%s` is no word of `%s`", word_info[attr->word].text, info->text);
     }
     if (!v->good) return;
     switch (op->code) {
@@ -218,7 +219,14 @@ static void check_combiner(Verifier *v, const Op *op) {
 
 static void check_tasks(Verifier *v, const Op *op) {
     if (!need_regions(v, op, 1, 2)) return;
-    const Region *body = op->regions[op->region_count - 1];
+    const Region *body = tasks_body(op);
+    if (op != tasks_of(v->k)) complain(v, op, "a kernel has one, in its own region");
+    for (const Op *role = role_first(op); role; role = role_next(role)) {
+        if (role_find(op, role_name(role)) != role) complain(v, role, "there is a role `%s` already", role_text(role));
+        const Op *host = role_is_guest(role) ? role_find(op, role_host(role)) : role;
+        if (!host || (host == role) == role_is_guest(role) || (host != role && role_is_guest(host)))
+            complain(v, role, "`on` names another role of these tasks, one that has workers of its own");
+    }
     if (op->region_count == 1)
         need_args(v, op, body, op->operand_count);
     else if (need_args(v, op, op->regions[0], 1) && op->regions[0]->last)
@@ -298,6 +306,7 @@ static void check_form(Verifier *v, const Op *op) {
     if (op->code == OP_CONVERT && v->form < FORM_LAYOUT) complain(v, op, "it stands in layout form only");
     if (op->code == OP_ROLE && (!op->parent->owner || op->parent->owner->code != OP_TASKS))
         complain(v, op, "a role stands directly in `tasks`");
+    if (op->code == OP_RING && op->parent->owner) complain(v, op, "a ring stands in the kernel's own region");
     if (op->code == OP_RETURN && op->parent->owner) complain(v, op, "it only closes the kernel");
     if (op_has(op->code, TRAIT_TERMINATOR) && op->next) complain(v, op, "it must be the last op of its region");
 }
@@ -331,12 +340,23 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
         diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, "a kernel must end in `return`");
         return false;
     }
-    for (int i = 0; i < k->attr_count; i++)
-        if (attr_info[k->attrs[i].id].kind == ATTR_INT && !in_range(&attr_info[k->attrs[i].id], k->attrs[i].number)) {
-            diag_emit(diag, DIAG_IR_INVALID, k->range, k->name,
-                      arena_printf(arena, "`%s` is out of its range", attr_info[k->attrs[i].id].text));
-            return false;
-        }
+    for (int i = 0; i < k->body->arg_count; i++) {
+        const Value *param = ir_value(k, k->body->args[i]);
+        if (param->type->kind == TY_TENSOR || ty_is_scalar(param->type)) continue;
+        diag_emit(diag, DIAG_IR_INVALID, k->range, k->name,
+                  arena_printf(arena, "parameter `%s` is %s; a kernel takes scalars, pointers and tensors",
+                               param->name ? param->name : "", ty_text(param->type, arena)));
+        return false;
+    }
+    for (int i = 0; i < k->attr_count; i++) {
+        const AttrInfo *info = &attr_info[k->attrs[i].id];
+        const char *fault = !op_allows_attr(OP_NONE, k->attrs[i].id) ? "is no attribute of a kernel"
+                            : info->kind == ATTR_INT && !in_range(info, k->attrs[i].number) ? "is out of its range"
+                                                                                            : NULL;
+        if (!fault) continue;
+        diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, arena_printf(arena, "`%s` %s", info->text, fault));
+        return false;
+    }
     if (k->grid) {
         check_region(&v, k->grid);
         const Op *last = k->grid->last;

@@ -131,7 +131,6 @@ int main(void) {
         return 1;
     }
     kernel = module->kernels.at[0];
-    PassContext cx = {.module = module, .scratch = &arena};
     Facts facts = facts_new(kernel, false);
     test_multiples(&facts);
     test_naturals(&facts);

@@ -246,8 +246,77 @@ static void test_ranges(void) {
     arena_free(&arena);
 }
 
+/* Every attribute on every op that does not take it is refused (ops.def is the table), and on a kernel. */
+static int strange;
+
+static void spoil_strange(Op *op, void *user) {
+    static const int64_t zero[] = {0};
+    Spoil *s = user;
+    for (int id = 1; id < AT_COUNT; id++) {
+        if (op_allows_attr(op->code, (AttrId)id)) continue;
+        Attr bad = {.id = (AttrId)id};
+        switch (attr_info[id].kind) {
+        case ATTR_INTS: bad.list = (IntList){1, zero}; break;
+        case ATTR_TEXT: bad.text = "x"; break;
+        case ATTR_ENUM:
+            for (int w = 1; w < WORD_COUNT && !bad.word; w++)
+                if (word_info[w].set == attr_info[id].set) bad.word = (Word)w;
+            break;
+        case ATTR_REF: bad.ref = ir_literal_int(s->k, ty_scalar(s->k->module, EL_I32), 0); break;
+        default: bad.number = 1;
+        }
+        op_set(s->k, op, bad);
+        CHECK(!ir_verify(s->k, s->k->form, s->diag));
+        op_drop(op, (AttrId)id);
+        strange++;
+    }
+}
+
+static void test_strange(void) {
+    static const char *const texts[] = {matmul, control, many};
+    Trap trap;
+    Arena arena;
+    SourceMap sources;
+    Diag diag;
+    arena_init(&arena, allocator_malloc, &trap);
+    if (!TRAP_ARM(&trap)) {
+        CHECK_TEXT(trap.message, "no trap");
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        source_init(&sources, &arena);
+        diag_init(&diag, &arena, &sources);
+        Module *m = ir_module_new(&arena, &diag, &sources);
+        CHECK(ir_parse(m, source_add(&sources, "t.ir", texts[i], strlen(texts[i]))));
+        Spoil spoil = {m->kernels.at[0], &diag};
+        ir_walk(spoil.k->body, spoil_strange, &spoil);
+        CHECK(ir_verify(spoil.k, spoil.k->form, &diag));
+        kernel_set(spoil.k, (Attr){.id = AT_SLOTS, .number = 1});
+        CHECK(!ir_verify(spoil.k, spoil.k->form, &diag));
+    }
+    CHECK(strange > 1000);
+    arena_free(&arena);
+}
+
 /* What an op asks beyond the range. */
 static void test_attributes(void) {
+    refused("kernel @e() <slots=2> { }", "a kernel has no such attribute");
+    refused("kernel @e(%n: i32) { for<warps=4> %i = 0, %n, 1 { } }", "`for` has no such attribute");
+    refused("kernel @e(%n: i32) { %r = ring<stages=2> : {x: f32} }", "`ring` has no such attribute");
+    refused("kernel @e(%n: i32) { tasks %t in %n <cluster=2, share=0> { } }", "`tasks` has no such attribute");
+    refused("kernel @e(%n: i32) { tasks %t in %n <order=longest, dim=0> { } }", "`tasks` has no such attribute");
+    refused("kernel @e() { %r = ring : {x: f32, y: f32, x: f32} }", "there is a field `x` already");
+    refused("kernel @e(%n: i32) { %r = ring : {x: f32} ; tasks %t in %n { role load { %s = wait %r ; %y = get %s.y } } }", "`get`: the ring has no field `y`");
+    refused("kernel @e(%n: i32) { %y = get %n.y }", "operand 1 must be a slot");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } ; role work { } } }", "`role` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { %r = ring<from=loads> : {x: f32} }", "`from` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=worker> { } } }", "`on` is one of: load, prepare, compute, store");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } ; role load { } } }", "there is a role `load` already");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=compute> { } } }", "`on` names another role of these tasks");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role store<on=store> { } } }", "`on` names another role of these tasks");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load<on=compute> { } ; role compute<on=store> { } ; role store { } } }", "one that has workers of its own");
+    refused("kernel @e(%n: i32) { tasks %t in %n { role load { } } ; tasks %u in %n { role load { } } }", "a kernel has one, in its own region");
+    refused("kernel @e(%n: i32) { for %i = 0, %n, 1 { tasks %t in %n { role load { } } } }", "a kernel has one, in its own region");
     refused("kernel @e() { %x = program_id<3> }", "a grid has 3 dimensions");
     refused("kernel @e() { %x = program_id }", "`dim` must be given");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[1, 0]> %X, [0, 0] : f32[4,4] }", "2 of the tensor's 2 dimensions, in their order");
@@ -270,6 +339,7 @@ int main(void) {
     test_round_trips();
     test_refusals();
     test_ranges();
+    test_strange();
     test_attributes();
     return check_done();
 }

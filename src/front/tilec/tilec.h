@@ -109,9 +109,9 @@ struct Object {
     int first_dim;      /* GLOBAL: leading extents that are 1 and not in the tensor */
     int semaphore;      /* SEMAPHORE: index into Tc.semaphores; -1 */
     Block *block;       /* a field of a ring's record: tile or array of tiles */
-    const char *field;
-    int pending; /* TILE: number of the last mma that writes it */
-    int reading; /* TILE: number of the last mma that reads it from registers */
+    int field;          /* its number */
+    int pending;        /* TILE: number of the last mma that writes it */
+    int reading;        /* TILE: number of the last mma that reads it from registers */
 };
 
 /* A ring's record in use: input_block inside load and compute, finish_block inside finish. */

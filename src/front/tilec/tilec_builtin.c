@@ -27,10 +27,7 @@ static const Type *value_type(Tc *tc, const TcType *type) {
 }
 
 static const Type *field_type(const Tc *tc, const Lvalue *tile) {
-    const Type *ring = ir_type(tc->kernel, tile->place->block->ring);
-    for (int i = 0; i < ring->field_count; i++)
-        if (!strcmp(ring->fields[i].name, tile->place->field)) return ring->fields[i].type;
-    return NULL;
+    return ir_type(tc->kernel, tile->place->block->ring)->fields[tile->place->field].type;
 }
 
 static bool field_indices(Tc *tc, const Lvalue *tile, int rank, Ref *out, Range range) {
@@ -53,7 +50,7 @@ static Ref read_field(Tc *tc, const Lvalue *tile, Range range) {
     if (!field_indices(tc, tile, rank, at, range)) return REF_NONE;
     Op *get = ir_begin(&tc->b, OP_GET);
     ir_operand(&tc->b, get, tile->place->block->slot);
-    op_set(tc->kernel, get, (Attr){.id = AT_FIELD, .text = tile->place->field});
+    op_set(tc->kernel, get, (Attr){.id = AT_FIELD_NUMBER, .number = tile->place->field});
     Ref value = ir_end(&tc->b, get, NULL);
     int64_t extent[MAX_RANK];
     for (int d = 0; d < rank; d++) extent[d] = d < fixed ? 1 : field->extent[d];
@@ -82,7 +79,7 @@ static void write_field(Tc *tc, const Lvalue *tile, Ref value, Range range) {
     ir_operand(&tc->b, put, tile->place->block->slot);
     ir_operand_list(&tc->b, put, 0, at, fixed ? rank : 0);
     ir_operand(&tc->b, put, value);
-    op_set(tc->kernel, put, (Attr){.id = AT_FIELD, .text = tile->place->field});
+    op_set(tc->kernel, put, (Attr){.id = AT_FIELD_NUMBER, .number = tile->place->field});
     ir_end(&tc->b, put, NULL);
 }
 

@@ -273,7 +273,7 @@ static const Type *block_field_type(Tc *tc, const TcType *type, Range range) {
 }
 
 /* The ring of a block and the place that names its fields. */
-static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *type, const char *from, const char *to,
+static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *type, Word from, Word to,
                           int64_t slots) {
     Field *fields = ARENA_ARRAY(tc->arena, Field, type->field_count);
     Object *place = ARENA_NEW(tc->arena, Object);
@@ -284,13 +284,12 @@ static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *
         fields[i] = (Field){field->name, block_field_type(tc, field->type, field->range)};
         if (!fields[i].type) return NULL;
         Object *part = ARENA_NEW(tc->arena, Object);
-        *part =
-            (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = field->name};
+        *part = (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = i};
         place->parts[i] = part;
     }
     Op *op = ir_begin(&tc->b, OP_RING);
-    op_set(tc->kernel, op, (Attr){.id = AT_FROM, .text = from});
-    op_set(tc->kernel, op, (Attr){.id = AT_TO, .text = to});
+    op_set(tc->kernel, op, (Attr){.id = AT_PRODUCER, .word = from});
+    op_set(tc->kernel, op, (Attr){.id = AT_CONSUMER, .word = to});
     op_set(tc->kernel, op, (Attr){.id = AT_SLOTS, .number = slots});
     *block = (Block){.what = what, .ring = ir_end(&tc->b, op, ty_ring(tc->module, type->field_count, fields))};
     ir_name(tc->kernel, block->ring, what);
@@ -366,9 +365,9 @@ static void set_threads(Tc *tc, int first, int count) {
     tc->active = tc->role = mask;
 }
 
-static Region *begin_role(Tc *tc, Op **op, const char *name) {
+static Region *begin_role(Tc *tc, Op **op, Word name) {
     *op = ir_begin(&tc->b, OP_ROLE);
-    op_set(tc->kernel, *op, (Attr){.id = AT_FIELD, .text = name});
+    op_set(tc->kernel, *op, (Attr){.id = AT_ROLE, .word = name});
     return ir_region(&tc->b, *op);
 }
 
@@ -381,7 +380,7 @@ static void end_role(Tc *tc, Op *op, Builder outer) {
 static void load_role(Tc *tc, Lcf *lcf) {
     Op *op;
     Builder outer = tc->b;
-    tc->b = ir_builder_inside(&outer, begin_role(tc, &op, "load"));
+    tc->b = ir_builder_inside(&outer, begin_role(tc, &op, ROLE_LOAD));
     set_threads(tc, (int)lcf->consumer_warps * 32, (int)lcf->producer_warps * 32);
     tc->worker = REF_NONE;
     tc->worker_count = 1;
@@ -405,7 +404,7 @@ static void compute_role(Tc *tc, Lcf *lcf) {
     Op *op, *spmd = NULL;
     Builder outer = tc->b;
     int64_t workers = lcf->consumer_warps / 4;
-    tc->b = ir_builder_inside(&outer, begin_role(tc, &op, "compute"));
+    tc->b = ir_builder_inside(&outer, begin_role(tc, &op, ROLE_COMPUTE));
     set_threads(tc, 0, (int)lcf->consumer_warps * 32);
     tc->worker_count = (int)workers;
     Builder role = tc->b;
@@ -492,9 +491,9 @@ void tc_lower_template(Tc *tc, const CNode *node) {
     tc->group_unit = true;
     lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "g");
     if (tc->failed) return;
-    lcf.input = make_block(tc, &tc->input, "input", lcf.types[OPTION_input], "load", "compute", lcf.stages);
+    lcf.input = make_block(tc, &tc->input, "input", lcf.types[OPTION_input], ROLE_LOAD, ROLE_COMPUTE, lcf.stages);
     if (lcf.types[OPTION_finish]->field_count && !tc->failed)
-        lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], "compute", "compute", 1);
+        lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], ROLE_COMPUTE, ROLE_COMPUTE, 1);
     if (tc->failed) return;
     tc_wish_warps(tc, (int)lcf.consumer_warps);
     kernel_set(tc->kernel, (Attr){.id = AT_STAGES, .number = lcf.stages});

@@ -8,6 +8,7 @@
  *
  * life=kernel: only the first item exists; later acquires, puts, commits and releases do nothing. */
 #include "ir/interp/interp_core.h"
+#include "ir/ringform.h"
 
 static int64_t least(const Party *parties, int count, bool given) {
     int64_t least = INT64_MAX;
@@ -134,13 +135,6 @@ void eval_acquire(Process *p, Step *s) {
     define_slot(p, s, r, me->taken++, true);
 }
 
-static int field_of(Process *p, const Type *ring, Step *s) {
-    const char *name = op_text(s->op, AT_FIELD);
-    for (int f = 0; f < ring->field_count; f++)
-        if (name && strcmp(ring->fields[f].name, name) == 0) return f;
-    ice(p->in->arena.trap, "interpreter: no such field");
-}
-
 static bool held(const Party *me, int64_t item) { return item >= me->given && item < me->taken; }
 
 void eval_put(Process *p, Step *s) {
@@ -152,7 +146,7 @@ void eval_put(Process *p, Step *s) {
         EV_REPORT(p, s, DIAG_RING_PUT, (long long)slot.item, r->name, report_process(p));
         return;
     }
-    int f = field_of(p, r->type, s);
+    int f = hand_field(s->op);
     const Type *field = r->type->fields[f].type;
     Cell *cell = r->items[slot.item % r->slots].fields[f];
     int64_t offset = s->op->list_count[0] ? box_offset(p, s, op_list(s->op, 0), field, value.type) : 0;
@@ -210,7 +204,7 @@ void eval_wait(Process *p, Step *s) {
 void eval_get(Process *p, Step *s) {
     SlotValue slot = *(SlotValue *)ev_operand(p, s, 0).data;
     RingState *r = slot.ring;
-    int f = field_of(p, r->type, s);
+    int f = hand_field(s->op);
     if (slot.producing || !held(parties(p, r, false), slot.item)) {
         EV_REPORT(p, s, DIAG_RING_GET, (long long)slot.item, r->name, report_process(p));
         value_poison(ev_define(p, s, 0)->data, r->type->fields[f].type);

@@ -123,7 +123,6 @@ static void prepare_op(Preparer *q, const Op *op, Step *s) {
     }
     int64_t width = q->width;
     if (op->code == OP_ROLE) {
-        if (in->role_count == MAX_ROLES) refuse(q, op, "more than 8 roles");
         q->role = s->index = ++in->role_count;
     } else if (op->code == OP_SPMD) {
         int64_t workers = 0;

@@ -2,6 +2,7 @@
  *
  * Every kind of report is made once a place. Without `sanitize` the first one ends the launch. */
 #include "ir/interp/interp_core.h"
+#include "ir/ringform.h"
 
 static Report *find_report(const Step *s, DiagId id) {
     for (ReportLink *link = s->reports; link; link = link->next)
@@ -59,7 +60,7 @@ static void add_numbers(Text *out, const int64_t *numbers, int count) {
 
 const char *report_process(Process *p) {
     Text out = text_new(&p->in->arena);
-    if (p->role) text_add(&out, "role `%s`, ", op_text(p->role->op, AT_FIELD));
+    if (p->role) text_add(&out, "role `%s`, ", role_text(p->role->op));
     text_add(&out, p->in_task ? "task (" : "program (");
     add_numbers(&out, p->task, p->task_rank);
     text_add_char(&out, ')');

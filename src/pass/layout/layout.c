@@ -11,6 +11,7 @@
  * indices and constants alone float: they have no layout of their own and are computed again in
  * each layout that someone wants them in, which costs less than moving them. Wishes about alignment
  * and strides become `require`s (facts.h). */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
 #include <string.h>
@@ -150,9 +151,9 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return lay_in_registers(
             st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
     case OP_GET: {
-        Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
+        Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
-            return lay_in_shared(st, choose_field(st->cx, st->k, ring, op_text(op, AT_FIELD)));
+            return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
         return lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
@@ -530,7 +531,7 @@ static void place_op(LayoutState *st, Op *op) {
         op->operands[0] = lay_want(st, op->operands[0], lay_default(st, type), op);
         return;
     }
-    if (op->code == OP_TLOAD && st->role && !op_attr(st->role, AT_ON) && tma_place_load(st, op)) return;
+    if (op->code == OP_TLOAD && st->role && !role_is_guest(st->role) && tma_place_load(st, op)) return;
     if (op->code == OP_GET && st->role && tma_place_store(st, op)) return;
     const Layout *layout = lay_natural(st, op->results[0]);
     if (!layout) return; /* floats */
@@ -585,12 +586,10 @@ static void remove_all_dead(PassContext *cx, Kernel *k) {
 }
 
 /* --- rings --- */
-const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field) {
-    const Type *type = ir_type(k, ring);
+const SharedTile *layout_field(const Kernel *k, Ref ring, int field) {
     const Layout *layout = ir_value(k, ring)->layout;
-    for (int i = 0; layout && i < type->field_count; i++)
-        if (strcmp(type->fields[i].name, field) == 0) return &layout->fields[i];
-    ice(k->module->trap, "the ring has no field `%s` with a layout", field);
+    if (!layout) ice(k->module->trap, "the ring has no layout");
+    return &layout->fields[field];
 }
 
 /* The fields are stored as those need it who read them where they lie, which is known now. */
@@ -599,8 +598,7 @@ static void set_fields(Op *op, void *user) {
     if (op->code != OP_RING) return;
     const Type *type = ir_type(st->k, op->results[0]);
     SharedTile *tiles = ARENA_ARRAY(st->k->module->arena, SharedTile, type->field_count);
-    for (int i = 0; i < type->field_count; i++)
-        tiles[i] = choose_field(st->cx, st->k, op->results[0], type->fields[i].name);
+    for (int i = 0; i < type->field_count; i++) tiles[i] = choose_field(st->cx, st->k, op->results[0], i);
     Layout *slots = ARENA_NEW(st->k->module->arena, Layout);
     *slots = (Layout){.home = HOME_SLOTS, .fields = tiles};
     lay_set(st, op->results[0], slots);
@@ -612,8 +610,7 @@ static void set_views(Op *op, void *user) {
     Ref view = op->code == OP_GET ? op->results[0] : op->code == OP_PUT ? op_operand(op, 1) : REF_NONE;
     const Layout *layout = lay_is_tile(st->k, view) ? ir_value(st->k, view)->layout : NULL;
     if (!layout || layout->home != HOME_SHARED) return;
-    Ref ring = ir_value(st->k, op->operands[0])->op->operands[0];
-    lay_set(st, view, lay_in_shared(st, *layout_field(st->k, ring, op_text(op, AT_FIELD))));
+    lay_set(st, view, lay_in_shared(st, *layout_field(st->k, hand_ring(st->k, op), hand_field(op))));
 }
 
 /* A kernel that arrives in layout form keeps its layouts; they are checked. Dead values are not for emitters here either. */

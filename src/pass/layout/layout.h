@@ -53,7 +53,7 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 /* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */
 SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned);
 /* How a field of a ring is stored. */
-const SharedTile *layout_field(const Kernel *k, Ref ring, const char *field);
+const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
  * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */

@@ -8,9 +8,8 @@
  * Decided behind all wishes, from what is known then (facts.h): an access without a fact that it needs is one by smaller
  * vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a mask or a
  * wrapping index takes the elements one by one. */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
-
-#include <string.h>
 
 static bool wraps(const Op *access, int dim) {
     const Attr *wrap = op_attr(access, AT_WRAP);
@@ -54,15 +53,11 @@ Word layout_put_mover(const Kernel *k, const Op *put) {
 
 /* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in it. */
 static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
-    const Op *op = ir_value(k, ring)->op, *end[2] = {0};
-    const char *name[2] = {op_text(op, AT_FROM), op_text(op, AT_TO)};
-    const Op *tasks = k->body->first;
-    while (tasks && tasks->code != OP_TASKS) tasks = tasks->next;
-    for (const Op *role = tasks ? tasks->regions[tasks->region_count - 1]->first : NULL; role; role = role->next)
-        for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE && name[i] && strcmp(op_text(role, AT_FIELD), name[i]) == 0) end[i] = role;
-    return end[0] && end[1] && op_attr(end[0], AT_ON) &&
-           layout_group(cx, k, end[0]).first_warp == layout_group(cx, k, end[1]).first_warp;
+    const Op *op = ir_value(k, ring)->op, *tasks = tasks_of(k);
+    const Op *from = tasks ? role_find(tasks, ring_producer(op)) : NULL;
+    const Op *to = tasks ? role_find(tasks, ring_consumer(op)) : NULL;
+    return from && to && role_is_guest(from) &&
+           layout_group(cx, k, from).first_warp == layout_group(cx, k, to).first_warp;
 }
 
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load) {
@@ -74,7 +69,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load) {
     if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
     const Op *put = load->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !runs_ahead(st->cx, k, ir_value(k, put->operands[0])->op->operands[0])) return false;
+    if (!put || !runs_ahead(st->cx, k, hand_ring(k, put))) return false;
     const Attr *fill = op_attr(load, AT_FILL); /* what a copy leaves out is 0 */
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     Access a = access_best(&st->facts, load);

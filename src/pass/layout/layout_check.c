@@ -3,9 +3,8 @@
  * The verifier has looked at each layout by itself (tile_layout.c). Here it is looked at with its neighbours: what the
  * pass `layout` promises of every op (layout.c) must hold, or the kernel is refused with the op and the rule. So a text
  * that somebody has changed by hand either means what it says or says what is wrong with it. */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
-
-#include <string.h>
 
 typedef struct Check {
     LayoutState st; /* facts without wishes, role and warps where the walk stands */
@@ -137,7 +136,7 @@ static void check_load(Check *c, const Op *op) {
     const Layout *layout = layout_at(c, op->results[0]);
     bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
     SharedTile tile;
-    if (by_tma && (!layout || layout->home != HOME_SHARED || !c->st.role || op_attr(c->st.role, AT_ON) ||
+    if (by_tma && (!layout || layout->home != HOME_SHARED || !c->st.role || role_is_guest(c->st.role) ||
                    !tma_may_load(&c->st, op, &tile) || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot bring this into a field of a ring");
     if (!by_tma && layout) want_operands(c, op, map_of(c, op, op->results[0]));
@@ -151,7 +150,7 @@ static void check_get(Check *c, const Op *op) {
         map_of(c, op, op->results[0]);
         return;
     }
-    SharedTile tile = tma_field(&c->st, op->operands[0], op_text(op, AT_FIELD));
+    SharedTile tile = tma_field(&c->st, op);
     if (!same_tile(&tile, &layout->tile)) complain(c, op, "a view lies as its field does");
 }
 

@@ -9,8 +9,7 @@
  *
  *     f32[1024], 4 warps: register (1) (2) (512), lane (4) .. (64), warp (128) (256) */
 #include "pass/layout/layout_choose.h"
-
-#include <string.h>
+#include "ir/ringform.h"
 
 /* --- threads --- */
 static int floor_pow2(int64_t x) {
@@ -25,36 +24,26 @@ static int kernel_warps(const PassContext *cx, const Kernel *k) {
     return (int)kernel_int(k, AT_WARPS, 4);
 }
 
-static const Op *find_tasks(const Kernel *k) {
-    const Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
-static bool runs_elsewhere(const Op *role) { return op_attr(role, AT_ON) != NULL; }
-
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
-    const char *name = op_text(role, AT_FIELD);
-    int64_t warps = op_int(role, AT_WARPS, 0);
+    int64_t warps = op_int(role, AT_ROLE_WARPS, 0);
     if (warps > 0) return (int)warps;
     int64_t workers = op_int(role, AT_WORKERS, 0);
     /* Layouts know powers of two: three warpgroups' worth of rows is done by two. */
     const Matrix *async = matrix_async(cx->machine);
     if (workers > 0 && async) return async->warps * floor_pow2(workers);
     /* The others only move data: one warpgroup, so that it can give its registers away. */
-    return name && strcmp(name, "compute") == 0 ? kernel_warps(cx, k) : cx->machine->group_warps;
+    return role_name(role) == ROLE_COMPUTE ? kernel_warps(cx, k) : cx->machine->group_warps;
 }
 
 /* Roles in this order: compute first (warpgroups start at warp 0), then the rest. */
 static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *wanted, int *total) {
     ThreadGroup found = {0, 0};
     int at = 0;
-    const Op *tasks = find_tasks(k);
+    const Op *tasks = tasks_of(k);
     for (int turn = 0; tasks && turn < 2; turn++)
-        for (const Op *role = tasks->regions[tasks->region_count - 1]->first; role; role = role->next) {
-            if (role->code != OP_ROLE || runs_elsewhere(role)) continue;
-            bool compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
-            if (compute != (turn == 0)) continue;
+        for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+            bool compute = role_name(role) == ROLE_COMPUTE;
+            if (role_is_guest(role) || compute != (turn == 0)) continue;
             int warps = role_warps(cx, k, role);
             if (role == wanted) found = (ThreadGroup){at, warps};
             at += warps * (compute ? (int)op_int(tasks, AT_GANG, 1) : 1);
@@ -65,25 +54,18 @@ static ThreadGroup find_group(const PassContext *cx, const Kernel *k, const Op *
 
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role) {
     if (!role) return (ThreadGroup){0, kernel_warps(cx, k)};
-    if (runs_elsewhere(role)) {
-        const Op *tasks = find_tasks(k);
-        const char *on = op_text(role, AT_ON);
-        for (const Op *other = tasks->regions[tasks->region_count - 1]->first; other; other = other->next)
-            if (other->code == OP_ROLE && strcmp(op_text(other, AT_FIELD), on) == 0 && other != role)
-                return layout_group(cx, k, other);
-    }
+    const Op *host = role_is_guest(role) ? role_find(tasks_of(k), role_host(role)) : NULL;
+    if (host && host != role) return layout_group(cx, k, host);
     int total;
     return find_group(cx, k, role, &total);
 }
 
 ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
-    const Region *r = op->parent;
-    while (r && r->owner && r->owner->code != OP_ROLE) r = r->owner->parent;
-    return layout_group(cx, k, r ? r->owner : NULL);
+    return layout_group(cx, k, role_around(op));
 }
 
 int layout_warps(const PassContext *cx, const Kernel *k) {
-    if (!find_tasks(k)) return kernel_warps(cx, k);
+    if (!tasks_of(k)) return kernel_warps(cx, k);
     int total;
     find_group(cx, k, NULL, &total);
     return total;
@@ -130,7 +112,7 @@ typedef struct FieldUse {
     const PassContext *cx;
     const Kernel *k;
     Ref ring;
-    const char *field;
+    int field;
     const Type *type;
     SharedTile tile;
 } FieldUse;
@@ -161,24 +143,18 @@ static void follow(FieldUse *use, const Region *region, Ref value, bool turned) 
 
 static void find_gets(FieldUse *use, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_GET && strcmp(op_text(op, AT_FIELD), use->field) == 0) {
-            const Op *from = ir_value(use->k, op->operands[0])->op;
-            if (from && from->operands[0] == use->ring) follow(use, op->parent, op->results[0], false);
+        if (op->code == OP_GET && hand_field(op) == use->field) {
+            if (hand_ring(use->k, op) == use->ring) follow(use, op->parent, op->results[0], false);
         }
         for (int i = 0; i < op->region_count; i++) find_gets(use, op->regions[i]);
     }
 }
 
-SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field) {
-    const Type *type = ir_type(k, ring);
-    for (int i = 0; i < type->field_count; i++)
-        if (strcmp(type->fields[i].name, field) == 0) {
-            FieldUse use = {
-                cx, k, ring, field, type->fields[i].type, layout_shared_tile(type->fields[i].type, PATTERN_ROWS)};
-            find_gets(&use, k->body);
-            return use.tile;
-        }
-    ice(k->module->trap, "the ring has no field `%s`", field);
+SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field) {
+    const Type *type = ir_type(k, ring)->fields[field].type;
+    FieldUse use = {cx, k, ring, field, type, layout_shared_tile(type, PATTERN_ROWS)};
+    find_gets(&use, k->body);
+    return use.tile;
 }
 
 /* --- dot --- */

@@ -9,7 +9,7 @@ LinearLayout choose_blocked(const Type *type, int threads, int warps, int contig
 LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
-SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, const char *field);
+SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field);
 /* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when
  * nothing is known. */
 int choose_contiguous(Facts *f, const Op *access, const Type *tile);

@@ -61,7 +61,7 @@ void index_note_move(LayoutState *st, Ref ref, const Op *user);
 
 /* --- layout_tma.c --- */
 /* How the field of the slot's ring is stored. */
-SharedTile tma_field(LayoutState *st, Ref slot, const char *field);
+SharedTile tma_field(LayoutState *st, const Op *hand_over);
 /* Can TMA do it, into a tile or from it? Of a field that is got: the store. */
 bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile);
 Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile);

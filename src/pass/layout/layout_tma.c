@@ -8,9 +8,8 @@
  *
  * What the chip asks of addresses and strides is wished for (facts.h) and becomes `require`s; what cannot be had leaves
  * the access to the threads. */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
-
-#include <string.h>
 
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
@@ -56,29 +55,26 @@ static bool whole_panels(const SharedTile *tile) {
 /* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
  * TMA could arrive at. */
 static bool is_fused(LayoutState *st, Ref ring) {
-    const Op *op = ir_value(st->k, ring)->op;
-    const char *end[2] = {op_text(op, AT_FROM), op_text(op, AT_TO)};
-    int first[2] = {-1, -1};
-    for (const Op *role = st->role->parent->first; role; role = role->next)
-        for (int i = 0; i < 2; i++)
-            if (role->code == OP_ROLE && end[i] && strcmp(op_text(role, AT_FIELD), end[i]) == 0)
-                first[i] = layout_group(st->cx, st->k, role).first_warp;
-    return first[0] == first[1];
+    const Op *op = ir_value(st->k, ring)->op, *tasks = st->role->parent->owner;
+    const Op *from = role_find(tasks, ring_producer(op)), *to = role_find(tasks, ring_consumer(op));
+    if (!from || !to) return from == to;
+    return layout_group(st->cx, st->k, from).first_warp == layout_group(st->cx, st->k, to).first_warp;
 }
 
 /* --- who may --- */
-SharedTile tma_field(LayoutState *st, Ref slot, const char *field) {
-    Ref ring = ir_value(st->k, slot)->op->operands[0];
+SharedTile tma_field(LayoutState *st, const Op *hand_over) {
+    Ref ring = hand_ring(st->k, hand_over);
+    int field = hand_field(hand_over);
     return st->k->form < FORM_LAYOUT ? choose_field(st->cx, st->k, ring, field) : *layout_field(st->k, ring, field);
 }
 
 bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile) {
     const Op *put = load->next;
-    while (put && !(put->code == OP_PUT && op_operand(put, 1) == load->results[0])) put = put->next;
+    while (put && !(put->code == OP_PUT && put_value(put) == load->results[0])) put = put->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!put || uses[load->results[0]] != 1 || put->list_count[0]) return false;
-    if (is_fused(st, ir_value(st->k, put->operands[0])->op->operands[0])) return false;
-    *tile = tma_field(st, put->operands[0], op_text(put, AT_FIELD));
+    if (is_fused(st, hand_ring(st->k, put))) return false;
+    *tile = tma_field(st, put);
     return whole_panels(tile) && tma_fits(st, load, ir_type(st->k, load->results[0]), tile);
 }
 
@@ -87,7 +83,7 @@ Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
     while (store && !(store->code == OP_TSTORE && op_operand(store, 1) == get->results[0])) store = store->next;
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return NULL;
-    *tile = tma_field(st, get->operands[0], op_text(get, AT_FIELD));
+    *tile = tma_field(st, get);
     return whole_panels(tile) && tma_fits(st, store, ir_type(st->k, get->results[0]), tile) ? store : NULL;
 }
 

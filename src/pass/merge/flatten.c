@@ -10,8 +10,9 @@
  * False, with the reason in *why, when no such schedule exists without running ahead (items that
  * cross a loop's edge, a put of part of a field, a template's own loop over tasks); the kernel is
  * unchanged then. */
-#include "pass/fold/fold.h"
 #include "analysis/grid_order.h"
+#include "ir/ringform.h"
+#include "pass/fold/fold.h"
 #include "pass/ring/ring.h"
 
 #include <string.h>
@@ -54,30 +55,6 @@ static Line *line_of(Flatten *f, Ref ring) {
     return NULL;
 }
 
-Region *roles_body(const Op *tasks) { return tasks->regions[tasks->region_count - 1]; }
-
-const Op *ring_role(const Op *tasks, const char *name) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
-    for (const Op *op = body->first; op && name; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
-    return NULL;
-}
-
-bool ring_hands_over(const Op *op) {
-    if (op->code == OP_ACQUIRE || op->code == OP_WAIT || op->code == OP_SKIP) return true;
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (ring_hands_over(inner)) return true;
-    return false;
-}
-
-static int field_place(const Flatten *f, const Op *op) {
-    const Type *ring = ir_type(f->k, op->operands[0])->ring;
-    for (int i = 0; i < ring->field_count; i++)
-        if (strcmp(ring->fields[i].name, op_text(op, AT_FIELD)) == 0) return i;
-    return 0;
-}
-
 static Item *item_of(const Worker *w, Ref slot) {
     MapEntry *entry = map_find_number(&w->slots, slot);
     return entry ? entry->value : NULL;
@@ -94,8 +71,7 @@ static bool step(Flatten *f, Builder *b, int index) {
     case OP_ACQUIRE: map_put_number(&w->slots, f->arena, op->results[0], ARENA_NEW(f->arena, Item)); break;
     case OP_PUT:
         if (op->list_count[0]) return fail(f, "a put of part of a field");
-        if ((item = item_of(w, op->operands[0])))
-            item->field[field_place(f, op)] = refmap_get(&w->map, op_operand(op, 1));
+        if ((item = item_of(w, op->operands[0]))) item->field[hand_field(op)] = refmap_get(&w->map, put_value(op));
         break;
     case OP_COMMIT: *VEC_PUSH(&line->items, f->arena) = item_of(w, op->operands[1]); break;
     case OP_WAIT:
@@ -103,12 +79,12 @@ static bool step(Flatten *f, Builder *b, int index) {
         map_put_number(&w->slots, f->arena, op->results[0], line->items.at[line->taken[index]++]);
         break;
     case OP_GET:
-        if ((item = item_of(w, op->operands[0]))) refmap_set(&w->map, op->results[0], item->field[field_place(f, op)]);
+        if ((item = item_of(w, op->operands[0]))) refmap_set(&w->map, op->results[0], item->field[hand_field(op)]);
         break;
     case OP_RELEASE: break;
     case OP_SKIP: return fail(f, "a skip");
     default:
-        if (ring_hands_over(op)) return false; /* met together */
+        if (hands_over(op)) return false; /* met together */
         b->range = op->range;
         ir_clone(b, op, &w->map);
         break;
@@ -294,8 +270,7 @@ static bool fuse(Flatten *f, Builder *b) {
 static void order_roles(Flatten *f, const Op *tasks) {
     const Op *roles[MAX_ROLES];
     int count = 0;
-    for (const Op *op = tasks->regions[0]->first; op; op = op->next)
-        if (op->code == OP_ROLE) roles[count++] = op;
+    for (const Op *role = role_first(tasks); role; role = role_next(role)) roles[count++] = role;
     for (int i = count - 1; i >= 0; i--) { /* written in the order of the data: load, compute, store */
         Worker *w = &f->worker[f->count++];
         *w = (Worker){.role = roles[i], .map = {.arena = f->arena}};
@@ -343,14 +318,12 @@ static bool build_indices(Flatten *f, Builder *b, const Op *tasks, RefMap *map) 
 }
 
 bool ring_flatten(Kernel *k, Arena *scratch, const char **why) {
-    Op *tasks = NULL;
+    Op *tasks = tasks_of(k);
     Flatten *f = ARENA_NEW(scratch, Flatten);
     f->k = k;
     f->arena = scratch;
-    for (Op *op = k->body->first; op; op = op->next) {
-        if (op->code == OP_TASKS) tasks = op;
+    for (const Op *op = k->body->first; op; op = op->next)
         if (op->code == OP_RING) *VEC_PUSH(&f->lines, scratch) = (Line){.ring = op->results[0]};
-    }
     if (!tasks) return true;
     /* Into a region of its own first, so that a failure leaves the kernel as it was. */
     Region *flat = ARENA_NEW(k->module->arena, Region);

@@ -14,6 +14,7 @@ typedef struct DimList {
 } DimList;
 typedef struct RingField {
     Ref ring;
+    int number; /* of the ring's fields */
     const char *name;
     const Type *type;
     bool laid; /* rows and cols are known */
@@ -69,8 +70,8 @@ bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 bool merge_tasks(Merge *m);
 
 /* merge_views.c */
-bool merge_find_fields(Merge *m); /* fields, their puts, views of them, and their layout */
-RingField *merge_field(const Merge *m, Ref ring, const char *name);
+bool merge_find_fields(Merge *m);                            /* fields, their puts, views of them, and their layout */
+RingField *merge_field(const Merge *m, const Op *hand_over); /* that a put or get names */
 const View *merge_view(const Merge *m, Ref old);
 /* The box of the merged field that a view is, as it lies there. */
 typedef struct FieldBox {

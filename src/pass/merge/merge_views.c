@@ -13,13 +13,15 @@
  * from its first use by a consumer (an input) or from the put (an output), and from where its tiles
  * lie in memory; a use that is no box of that layout is refused. A field always lies as it does in
  * memory, the last dimension along the columns: a view that is turned is a box of it, transposed. */
+#include "ir/ringform.h"
 #include "pass/merge/merge.h"
 
 #include <string.h>
 
-RingField *merge_field(const Merge *m, Ref ring, const char *name) {
+RingField *merge_field(const Merge *m, const Op *hand_over) {
+    Ref ring = hand_ring(m->k, hand_over);
     for (size_t i = 0; i < m->fields.count; i++)
-        if (m->fields.at[i]->ring == ring && !strcmp(m->fields.at[i]->name, name)) return m->fields.at[i];
+        if (m->fields.at[i]->ring == ring && m->fields.at[i]->number == hand_field(hand_over)) return m->fields.at[i];
     return NULL;
 }
 
@@ -97,8 +99,7 @@ static void permute_view(const Op *op, View *v) {
 static bool trace_view(Merge *m, const Op *op) {
     View *v = ARENA_NEW(m->arena, View);
     if (op->code == OP_GET) {
-        const Op *held = ir_value(m->k, op->operands[0])->op;
-        v->field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
+        v->field = merge_field(m, op);
         v->rank = v->field->type->rank;
         for (int d = 0; d < v->rank; d++) v->dims[d] = digit(v->field, d);
     } else {
@@ -276,8 +277,7 @@ static bool lay_out_put(Merge *m, RingField *field, const Op *put) {
 static bool scan_loads(Merge *m, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT) {
-            const Op *held = ir_value(m->k, op->operands[0])->op;
-            RingField *field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
+            RingField *field = merge_field(m, op);
             *VEC_PUSH(&field->puts, m->arena) = op;
         }
         for (int i = 0; i < op->region_count; i++) scan_loads(m, op->regions[i]);
@@ -293,8 +293,7 @@ static bool scan_work(Merge *m, const Region *region) {
             continue;
         }
         if (op->code == OP_PUT) {
-            const Op *held = ir_value(m->k, op->operands[0])->op;
-            RingField *field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
+            RingField *field = merge_field(m, op);
             if (field->puts.count) return merge_fail(m, op, "a field of the finish block must be written once");
             *VEC_PUSH(&field->puts, m->arena) = op;
             if (!lay_out_put(m, field, op)) return false;
@@ -315,7 +314,8 @@ bool merge_find_fields(Merge *m) {
         const Type *ring = ir_type(m->k, op->results[0]);
         for (int i = 0; i < ring->field_count; i++) {
             RingField *field = ARENA_NEW(m->arena, RingField);
-            *field = (RingField){.ring = op->results[0], .name = ring->fields[i].name, .type = ring->fields[i].type};
+            *field = (RingField){
+                .ring = op->results[0], .number = i, .name = ring->fields[i].name, .type = ring->fields[i].type};
             *VEC_PUSH(&m->fields, m->arena) = field;
         }
     }

@@ -16,6 +16,7 @@
  * that resisted. Loads of one record that lie side by side in memory become one box, and so do its
  * stores. */
 #include "pass/fold/fold.h"
+#include "ir/ringform.h"
 #include "pass/merge/merge.h"
 
 #include <string.h>
@@ -124,7 +125,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
     }
     bool *seen = ARENA_ARRAY(m->arena, bool, wanted);
     for (size_t i = 0; origin && i < field->puts.count; i++) {
-        const Op *put = field->puts.at[i], *load = ir_value(m->k, op_operand(put, 1))->op;
+        const Op *put = field->puts.at[i], *load = ir_value(m->k, put_value(put))->op;
         const Op *base = ir_value(m->k, op_operand(origin, 1))->op;
         if (!load || !base || load->code != OP_TLOAD || base->code != OP_TLOAD ||
             load->operands[0] != base->operands[0] || op_operand(load, 1)) {
@@ -163,7 +164,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
 }
 
 /* Where the consumer waits: what the producer did for this item. */
-static bool load_item(Merge *m, Ref ring, const Region *body) {
+static bool load_item(Merge *m, const Region *body) {
     for (const Op *op = body->first; op != body->last; op = op->next) {
         m->b.range = op->range;
         switch (op->code) {
@@ -179,7 +180,7 @@ static bool load_item(Merge *m, Ref ring, const Region *body) {
     }
     VEC(RingField *) order = {0}; /* fields as the producer fills them */
     for (const Op *op = body->first; op; op = op->next) {
-        RingField *field = op->code == OP_PUT ? merge_field(m, ring, op_text(op, AT_FIELD)) : NULL;
+        RingField *field = op->code == OP_PUT ? merge_field(m, op) : NULL;
         bool known = !field || !field->laid; /* nobody uses it: it need not be loaded */
         for (size_t i = 0; i < order.count; i++) known = known || order.at[i] == field;
         if (!known) *VEC_PUSH(&order, m->arena) = field;
@@ -188,7 +189,7 @@ static bool load_item(Merge *m, Ref ring, const Region *body) {
         RingField *field = order.at[i];
         const Op *put = check_boxes(m, field);
         if (!put) return false;
-        const Op *load = ir_value(m->k, op_operand(put, 1))->op;
+        const Op *load = ir_value(m->k, put_value(put))->op;
         RefList at = op_list(load, 0);
         Ref offsets[MAX_RANK];
         for (int d = 0; d < at.count; d++) offsets[d] = refmap_get(&m->map, at.at[d]);
@@ -463,8 +464,7 @@ static bool merge_for(Merge *m, const Op *op) {
 }
 
 static bool merge_put(Merge *m, const Op *op) {
-    const Op *held = ir_value(m->k, op->operands[0])->op;
-    RingField *field = merge_field(m, held->operands[0], op_text(op, AT_FIELD));
+    RingField *field = merge_field(m, op);
     MapEntry *entry = map_find_number(&m->derived, UINT64_C(1) << 40 | op_operand(op, 1));
     Ref source = entry ? (Ref)(uintptr_t)entry->value : op_operand(op, 1);
     if (!value_of(m, op, source, &field->value)) return false;
@@ -482,9 +482,8 @@ static bool merge_op(Merge *m, const Op *op) {
     case OP_SYNC:
     case OP_ACQUIRE: return true;
     case OP_WAIT: {
-        const Op *ring = ir_value(m->k, op->operands[0])->op;
-        bool input = !strcmp(op_text(ring, AT_FROM), "load");
-        return !input || load_item(m, op->operands[0], m->load_loop->regions[0]);
+        bool input = ring_producer(hand_ring_op(m->k, op)) == ROLE_LOAD;
+        return !input || load_item(m, m->load_loop->regions[0]);
     }
     case OP_SLICE:
     case OP_RESHAPE:
@@ -531,9 +530,9 @@ static bool find_roles(Merge *m) {
     for (Op *op = m->tasks->regions[1]->first; op; op = op->next) {
         if (op->code == OP_YIELD) break;
         if (op->code != OP_ROLE) return merge_fail(m, op, "only roles may stand in a template's tasks");
-        if (!strcmp(op_text(op, AT_FIELD), "load") && !m->load)
+        if (role_name(op) == ROLE_LOAD && !m->load)
             m->load = op;
-        else if (!strcmp(op_text(op, AT_FIELD), "compute") && !m->compute)
+        else if (role_name(op) == ROLE_COMPUTE && !m->compute)
             m->compute = op;
         else
             return merge_fail(m, op, "a template has one load and one compute role");

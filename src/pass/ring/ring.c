@@ -9,6 +9,7 @@
  * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved. */
 #include "pass/matrix.h"
 #include "pass/ring/ring.h"
+#include "ir/ringform.h"
 #include "pass/ring/ring_check.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
@@ -46,12 +47,6 @@ static GridOrder find_grid(const Cut *c) {
     IdSearch s = {c->k, &grid, ARENA_ARRAY(c->arena, bool, c->k->values.count), false};
     ir_walk(c->k->body, look_for_id, &s);
     return s.found ? (GridOrder){.order = ORDER_CODE} : grid;
-}
-
-static bool is_written(const Kernel *k) {
-    for (const Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_TASKS) return true;
-    return false;
 }
 
 static bool flatten(PassContext *cx, Kernel *k, const char *where) {
@@ -97,7 +92,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch, .flat = flat};
     cut_find_memory(&c);
     if (cx->machine->has_threads) cut_wish_apart(&c);
-    if (is_written(k)) {
+    if (tasks_of(k)) {
         keep(cx, k);
         bool changed = flat ? flatten(cx, k, ", without rings") : prove_written(cx, k);
         return require_apart(&c) || changed;
@@ -122,7 +117,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
 
 bool pass_ring(PassContext *cx, Kernel *k) {
     if (k->form >= FORM_LAYOUT) { /* as it was printed; what `schedule` made of the roles is for it to prove */
-        if (k->form == FORM_LAYOUT && is_written(k)) ring_check(cx, k);
+        if (k->form == FORM_LAYOUT && tasks_of(k)) ring_check(cx, k);
         return false;
     }
     cx->uncut = NULL;

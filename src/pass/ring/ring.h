@@ -14,13 +14,4 @@ bool ring_flatten(Kernel *k, Arena *scratch, const char **why);
 /* Takes the cut into roles and rings back: the kernel is flat, with `why` for `explain`; other findings since then are gone.
  * False: it arrived with rings that cannot be taken back, or errors. */
 bool ring_take_back(PassContext *cx, Kernel *k, const char *why);
-
-/* Header and roles of the tasks. */
-Region *roles_body(const Op *tasks);
-
-/* The role of that name; NULL: there is none (or no name). */
-const Op *ring_role(const Op *tasks, const char *name);
-
-/* Does the op, or one inside of it, take a slot of a ring? */
-bool ring_hands_over(const Op *op);
 #endif

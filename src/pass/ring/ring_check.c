@@ -23,6 +23,7 @@
  *
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
 #include "pass/ring/ring_check.h"
+#include "ir/ringform.h"
 #include "pass/ring/ring_group.h"
 #include "pass/ring/ring_number.h"
 #include "pass/ring/ring_rotate.h"
@@ -66,6 +67,7 @@ typedef struct View { /* a value that lies in a slot */
 } View;
 
 typedef struct RoleInfo {
+    Word word;
     const char *name;
     const Op *op;
     Sequence program;
@@ -159,12 +161,6 @@ static Node *add_node(Check *c, Sequence *into, NodeKind kind, int ring, const O
     return node;
 }
 
-static int field_index(const Type *ring, const char *name) {
-    for (int i = 0; i < ring->field_count; i++)
-        if (strcmp(ring->fields[i].name, name) == 0) return i;
-    return 0;
-}
-
 static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *hands) {
     int ring = find_ring(c, op->operands[0]);
     bool producing = op->code == OP_ACQUIRE;
@@ -224,8 +220,8 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     }
     if (!puts) return;
     Held *h = &hands->at.at[held];
-    uint32_t bit = UINT32_C(1) << field_index(ir_type(c->k, op->operands[0])->ring, op_text(op, AT_FIELD));
-    if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, op_text(op, AT_FIELD));
+    uint32_t bit = UINT32_C(1) << hand_field(op);
+    if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, hand_field_name(c->k, op));
     h->put |= bit;
     h->missing -= op_int(op, AT_BYTES, 0);
 }
@@ -341,9 +337,8 @@ static void collect(Check *c, const Region *region, const Op **tasks) {
                                                    .late = -1};
         }
         if (op->code == OP_TASKS) *tasks = op;
-        if (op->code == OP_ROLE && c->role_count == MAX_ROLES) refute(c, DIAG_RING_ROLES, op->range, MAX_ROLES);
-        if (c->refuted) return;
-        if (op->code == OP_ROLE) c->roles[c->role_count++] = (RoleInfo){.name = op_text(op, AT_FIELD), .op = op};
+        if (op->code == OP_ROLE)
+            c->roles[c->role_count++] = (RoleInfo){.word = role_name(op), .name = role_text(op), .op = op};
         for (int i = 0; i < op->region_count; i++) collect(c, op->regions[i], tasks);
     }
 }
@@ -617,17 +612,15 @@ static void simulate(Check *c) {
 
 /* The ring says who fills it and who empties it, as the roles do; what the text leaves out is added. */
 static void settle_ends(Check *c, RingInfo *ring) {
-    const char *from = op_text(ring->op, AT_FROM), *to = op_text(ring->op, AT_TO);
-    const char *filler = c->roles[ring->producer].name, *emptier = c->roles[ring->consumers[0]].name;
-    bool empties = !to;
-    for (int i = 0; to && i < ring->consumer_count; i++) empties |= strcmp(to, c->roles[ring->consumers[i]].name) == 0;
-    if (!empties || (from && strcmp(from, filler) != 0)) {
-        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, from ? from : filler, to ? to : emptier, filler,
-               emptier);
-        return;
-    }
-    if (!from) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_FROM, .text = filler});
-    if (!to) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_TO, .text = emptier});
+    Word from = ring_producer(ring->op), to = ring_consumer(ring->op);
+    Word filler = c->roles[ring->producer].word, emptier = c->roles[ring->consumers[0]].word;
+    if (!from) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_PRODUCER, .word = from = filler});
+    if (!to) op_set(c->k, (Op *)ring->op, (Attr){.id = AT_CONSUMER, .word = to = emptier});
+    bool empties = false;
+    for (int i = 0; i < ring->consumer_count; i++) empties |= to == c->roles[ring->consumers[i]].word;
+    if (!empties || from != filler)
+        refute(c, DIAG_RING_ENDS, ring->op->range, ring->name, word_info[from].text, word_info[to].text,
+               word_info[filler].text, word_info[emptier].text);
 }
 
 /* --- capacity --- */

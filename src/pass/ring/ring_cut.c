@@ -19,12 +19,11 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef enum Role { ROLE_LOAD, ROLE_COMPUTE, ROLE_STORE, ROLE_COUNT } Role;
-static const char *const role_name[ROLE_COUNT] = {"load", "compute", "store"};
+static const Word cut_into[] = {ROLE_LOAD, ROLE_COMPUTE, ROLE_STORE};
 
 typedef struct Cutter {
     Cut *c;
-    Role role;
+    Word role;
     Ref *to; /* by old Ref: the role's own value; 0: the value itself */
 } Cutter;
 
@@ -67,8 +66,8 @@ static void build_rings(Cut *c, Builder *b) {
         }
         b->range = ring->ops.at[0]->range;
         Op *op = ir_begin(b, OP_RING);
-        op_set(c->k, op, (Attr){.id = AT_FROM, .text = role_name[ring->output ? ROLE_COMPUTE : ROLE_LOAD]});
-        op_set(c->k, op, (Attr){.id = AT_TO, .text = role_name[ring->output ? ROLE_STORE : ROLE_COMPUTE]});
+        op_set(c->k, op, (Attr){.id = AT_PRODUCER, .word = ring->output ? ROLE_COMPUTE : ROLE_LOAD});
+        op_set(c->k, op, (Attr){.id = AT_CONSUMER, .word = ring->output ? ROLE_STORE : ROLE_COMPUTE});
         ring->ring = ir_end(b, op, ty_ring(b->module, (int)ring->ops.count, fields));
         ir_name(c->k, ring->ring, ring->output ? "out" : "in");
     }
@@ -85,23 +84,19 @@ static void close_slot(Builder *b, Opcode code, Ref ring, Ref slot) {
     ir_end(b, op, NULL);
 }
 
-static const char *field_at(const Cut *c, const CutRing *ring, size_t i) {
-    return ir_type(c->k, ring->ring)->fields[i].name;
-}
-
-static void put(Builder *b, Ref slot, const char *field, Ref value) {
+static void put(Builder *b, Ref slot, int field, Ref value) {
     Op *op = ir_begin(b, OP_PUT);
     ir_operand(b, op, slot);
     ir_operand_list(b, op, 0, NULL, 0);
     ir_operand(b, op, value);
-    op_set(b->kernel, op, (Attr){.id = AT_FIELD, .text = field});
+    op_set(b->kernel, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
     ir_end(b, op, NULL);
 }
 
-static Ref get(Builder *b, Ref slot, const char *field, bool copy) {
+static Ref get(Builder *b, Ref slot, int field, bool copy) {
     Op *op = ir_begin(b, OP_GET);
     ir_operand(b, op, slot);
-    op_set(b->kernel, op, (Attr){.id = AT_FIELD, .text = field});
+    op_set(b->kernel, op, (Attr){.id = AT_FIELD_NUMBER, .number = field});
     if (copy) op_set(b->kernel, op, (Attr){.id = AT_COPY, .number = 1});
     return ir_end(b, op, NULL);
 }
@@ -221,24 +216,23 @@ static void clone_load(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
         const Op *load = ring->ops.at[i];
         b->range = load->range;
         finish_clone(cut, b, load, clone_op(cut, b, load));
-        put(b, slot, field_at(c, ring, i), cut->to[load->results[0]]);
+        put(b, slot, (int)i, cut->to[load->results[0]]);
     }
     close_slot(b, OP_COMMIT, ring->ring, slot);
 }
 
 static void clone_store(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
     Cut *c = cut->c;
-    const char *field = field_at(c, ring, 0);
     Ref value = op_operand(op, 1);
     if (cut->role == ROLE_COMPUTE) {
         Ref slot = handover(b, OP_ACQUIRE, ring->ring);
         ir_name(c->k, slot, "o");
-        put(b, slot, field, mapped(cut, value));
+        put(b, slot, 0, mapped(cut, value));
         close_slot(b, OP_COMMIT, ring->ring, slot);
     } else if (cut->role == ROLE_STORE) {
         Ref slot = handover(b, OP_WAIT, ring->ring);
         ir_name(c->k, slot, "o");
-        Ref taken = get(b, slot, field, false);
+        Ref taken = get(b, slot, 0, false);
         if (ref_is_value(value)) ir_name(c->k, taken, ir_value(c->k, value)->name);
         Op *copy = clone_op(cut, b, op);
         for (int i = 0; i < copy->operand_count; i++)
@@ -290,7 +284,7 @@ static void take_items(Cutter *cut, Builder *b, const Op *op, Ref *slots) {
         for (size_t f = 0; f < ring->ops.count; f++) {
             Ref old = ring->ops.at[f]->results[0];
             b->range = ring->ops.at[f]->range;
-            cut->to[old] = get(b, slots[i], field_at(c, ring, f), ring->copies);
+            cut->to[old] = get(b, slots[i], (int)f, ring->copies);
             ir_name(c->k, cut->to[old], ir_value(c->k, old)->name);
         }
     }
@@ -429,7 +423,7 @@ void cut_require_apart(Cut *c, Builder *b) {
     }
 }
 
-static bool role_is_needed(const Cut *c, Role role) {
+static bool role_is_needed(const Cut *c, Word role) {
     if (role == ROLE_COMPUTE) return true;
     for (size_t i = 0; i < c->rings.count; i++)
         if (c->rings.at[i]->output == (role == ROLE_STORE)) return true;
@@ -478,11 +472,12 @@ Op *cut_roles(Cut *c) {
         if (is_common(c, op) && !given && op_depends_on_task(c, op))
             finish_clone(&cut, &in, op, clone_op(&cut, &in, op));
     }
-    for (Role role = 0; role < ROLE_COUNT; role++) {
+    for (size_t r = 0; r < sizeof cut_into / sizeof *cut_into; r++) {
+        Word role = cut_into[r];
         if (!role_is_needed(c, role)) continue;
         in.range = k->range;
         Op *op = ir_begin(&in, OP_ROLE);
-        op_set(k, op, (Attr){.id = AT_FIELD, .text = role_name[role]});
+        op_set(k, op, (Attr){.id = AT_ROLE, .word = role});
         Builder inside = ir_builder_inside(&in, ir_region(&in, op));
         Cutter own = {.c = c, .role = role};
         own.to = arena_copy(c->arena, common, c->value_count * sizeof *common);

@@ -14,11 +14,10 @@
  * alone with the longest program of the gang, which is what ring_check has proved; an item of a
  * shared ring is free when all workers have released it, as with workers that share one program. */
 #include "pass/ring/ring_gang.h"
+#include "ir/ringform.h"
 #include "pass/layout/layout.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
-
-#include <string.h>
 
 enum { OTHER_REGISTERS = 32 }; /* of a worker, beside its tiles */
 
@@ -65,21 +64,6 @@ static bool is_shared_along(PassContext *cx, Kernel *k, const Op *tasks, const O
 }
 
 /* --- the roles --- */
-static bool hands_over(const Op *op) {
-    switch (op->code) {
-    case OP_ACQUIRE:
-    case OP_PUT:
-    case OP_COMMIT:
-    case OP_WAIT:
-    case OP_RELEASE: return true;
-    default: break;
-    }
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (hands_over(inner)) return true;
-    return false;
-}
-
 /* The only op of the role with regions and hand-overs inside: a loop in steps of one. */
 static const Op *only_loop(const Kernel *k, const Op *role, bool last) {
     const Op *loop = NULL;
@@ -105,15 +89,15 @@ bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const cha
     *why = "its roles are not load and compute alone";
     if (tasks->region_count != 1) return false;
     for (const Op *op = body->first; op; op = op->next) {
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "load") == 0)
+        bool is_role = op->code == OP_ROLE;
+        if (is_role && role_name(op) == ROLE_LOAD)
             load = op;
-        else if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), "compute") == 0)
+        else if (is_role && role_name(op) == ROLE_COMPUTE)
             compute = op;
-        else if (op->code == OP_ROLE ? !op_attr(op, AT_ON)
-                                     : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
+        else if (is_role ? !role_is_guest(op) : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
             return false;
     }
-    if (!load || !compute || op_attr(load, AT_ON)) return false;
+    if (!load || !compute || role_is_guest(load)) return false;
     *why = "a block runs one task a launch, or loads for another one";
     if (!op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER)) return false;
     *why = "a program has more than one warpgroup";

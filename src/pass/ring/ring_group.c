@@ -1,6 +1,6 @@
 /* ring_group.c: neighbouring tasks run as a cluster, and load what they share once.
  *
- *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, share=0> {
+ *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, along=0> {
  *       role load { .. put %s.a, %a ; put<share=0> %s.b, %b .. }       b does not depend on %m
  *
  * Each block of the cluster loads its part of a shared field and sends it to all; a slot is empty
@@ -16,11 +16,10 @@
  * the same bytes in all of them (no address depends on it), and that a task may be done twice (it
  * only stores, and loads nothing from where it stores). */
 #include "pass/ring/ring_group.h"
+#include "ir/ringform.h"
 #include "ir/roots.h"
-#include "pass/ring/ring.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum { CLUSTER = 2 };
 
@@ -63,7 +62,7 @@ static bool follows(Group *g, Ref r) {
 }
 
 static Group group_along(PassContext *cx, const Kernel *k, const Op *tasks, int index) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
+    const Region *body = tasks_body(tasks);
     bool *written = ARENA_ARRAY(cx->scratch, bool, (size_t)k->body->arg_count + 1);
     bool known =
         roots_written(k, cx->scratch, written) && !cx->options.overlap && cx->options.generic != REQUIRE_NOTHING;
@@ -113,7 +112,7 @@ static bool is_repeatable(const Group *g, const Op *op, bool loads) {
 /* What keeps the blocks of a cluster from running in step, and where; NULL: nothing. */
 static const char *find_fault(Group *g, const Region *region, bool loads, const Op **where) {
     for (const Op *op = region->first; op; op = op->next) {
-        bool inside = op->region_count && ring_hands_over(op);
+        bool inside = op->region_count && hands_over_items(op);
         *where = op;
         if (inside && op->code == OP_WHILE) return "it hands items over in a `while`";
         if (inside)
@@ -136,10 +135,8 @@ static const char *find_fault(Group *g, const Region *region, bool loads, const 
 static const char *find_task_fault(Group *g, const Op *tasks, const Op **where) {
     *where = tasks;
     if (op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST) return "long and short tasks are paired already";
-    for (const Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next) {
-        if (op->code != OP_ROLE) continue;
-        bool loads = strcmp(op_text(op, AT_FIELD), "load") == 0;
-        const char *fault = find_fault(g, op->regions[0], loads, where);
+    for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+        const char *fault = find_fault(g, role->regions[0], role_name(role) == ROLE_LOAD, where);
         if (fault) return fault;
     }
     return NULL;
@@ -147,7 +144,7 @@ static const char *find_task_fault(Group *g, const Op *tasks, const Op **where) 
 
 /* The load of a put, if blocks of the cluster can share it. */
 static const Op *shared_load(Group *g, const Op *put) {
-    Ref value = op_operand(put, 1);
+    Ref value = put_value(put);
     const Op *load = ref_is_value(value) ? ir_value(g->k, value)->op : NULL;
     if (!load || load->code != OP_TLOAD) return NULL;
     for (int i = 0; i < load->operand_count; i++)
@@ -162,8 +159,7 @@ static int64_t shared_bytes(Group *g, Kernel *k, Region *region, bool in_loop, i
         const Op *load = in_loop && op->code == OP_PUT ? shared_load(g, op) : NULL;
         if (load) {
             const Type *type = ir_type(g->k, load->results[0]);
-            Ref ring = ir_value(k, op->operands[0])->op->operands[0];
-            int slots = (int)op_int(ir_value(k, ring)->op, AT_SLOTS, 1);
+            int slots = (int)op_int(hand_ring_op(k, op), AT_SLOTS, 1);
             if (slots < g->slots) g->slots = slots;
             bytes += ty_elements(type) * ty_elem_bytes(type);
             if (mark >= 0) op_set(k, op, (Attr){.id = AT_SHARE, .number = mark});
@@ -209,7 +205,7 @@ static void look_at_columns(Op *op, void *user) {
 /* Why pairs would lose; NULL: they pay where a launch is large. */
 static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const Group *g) {
     Columns columns = {.k = k};
-    ir_walk(tasks->regions[tasks->region_count - 1], look_at_columns, &columns);
+    ir_walk(tasks_body(tasks), look_at_columns, &columns);
     if (columns.widest > cx->machine->cost.pair_columns)
         return arena_printf(cx->scratch,
                             "with products of %lld columns a slot that two blocks give back comes "
@@ -223,11 +219,11 @@ static const char *find_loss(PassContext *cx, Kernel *k, const Op *tasks, const 
 }
 
 static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index, bool asked) {
-    const Op *load = ring_role(tasks, "load");
+    const Op *load = role_find(tasks, ROLE_LOAD);
     int64_t bytes = shared_bytes(g, k, load->regions[0], false, index);
     op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
-    op_set(k, tasks, (Attr){.id = AT_SHARE, .number = index});
-    if (!asked) op_set(k, tasks, (Attr){.id = AT_LEAST, .number = cx->machine->cost.pair_tasks});
+    op_set(k, tasks, (Attr){.id = AT_CLUSTER_INDEX, .number = index});
+    if (!asked) op_set(k, tasks, (Attr){.id = AT_WAVES, .number = cx->machine->cost.pair_tasks});
     const char *name = ir_value(k, g->index)->name;
     pass_find(cx, k->range, FIND_CLUSTER, name ? name : "the tasks", (long long)bytes,
               asked ? "asked for"
@@ -239,13 +235,13 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
     if (cx->machine->cluster_blocks < CLUSTER) return;
-    const Op *load = ring_role(tasks, "load");
+    const Op *load = role_find(tasks, ROLE_LOAD);
     bool asked = cx->options.cluster == CLUSTER;
     const char *why = "its rings are not filled by TMA from a role of their own, block after block";
     int index = -1;
     if (cx->options.cluster == 1)
         why = "asked for";
-    else if (load && !op_attr(load, AT_ON) && op_flag(tasks, AT_PERSIST))
+    else if (load && !role_is_guest(load) && op_flag(tasks, AT_PERSIST))
         index = choose_index(cx, k, tasks, load, &why);
     if (index < 0) {
         pass_find(cx, k->range, FIND_CLUSTER_NONE, why);
@@ -263,7 +259,7 @@ void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {
 static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t index) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE) && (op_int(op, AT_SHARE, -1) != index || !shared_load(g, op))) {
-            diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, op_text(op, AT_FIELD));
+            diag_emit(cx->module->diag, DIAG_RING_SHARE, op->range, hand_field_name(g->k, op));
             return false;
         }
         for (int i = 0; i < op->region_count; i++)
@@ -273,7 +269,7 @@ static bool check_puts(PassContext *cx, Group *g, const Region *region, int64_t 
 }
 
 bool ring_group_check(PassContext *cx, Kernel *k, const Op *tasks) {
-    int64_t index = op_int(tasks, AT_SHARE, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
+    int64_t index = op_int(tasks, AT_CLUSTER_INDEX, -1), blocks = op_int(tasks, AT_CLUSTER, 0);
     if (blocks != CLUSTER || index < 0 || index >= tasks->operand_count) {
         diag_emit(cx->module->diag, DIAG_RING_CLUSTER, tasks->range, (long long)blocks, (long long)index);
         return false;
@@ -282,5 +278,5 @@ bool ring_group_check(PassContext *cx, Kernel *k, const Op *tasks) {
     const Op *where;
     const char *fault = find_task_fault(&g, tasks, &where);
     if (fault) diag_emit(cx->module->diag, DIAG_RING_STEP, where->range, fault);
-    return !fault && check_puts(cx, &g, tasks->regions[tasks->region_count - 1], index);
+    return !fault && check_puts(cx, &g, tasks_body(tasks), index);
 }

@@ -4,11 +4,10 @@
  * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
+#include "ir/ringform.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_group.h"
-
-#include <string.h>
 
 /* --- how many slots --- */
 
@@ -332,12 +331,6 @@ Execution cut_choose(Cut *c) {
 
 static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
 
-static Op *find_role(const Op *tasks, const char *name) {
-    for (Op *op = tasks->regions[tasks->region_count - 1]->first; op; op = op->next)
-        if (op->code == OP_ROLE && strcmp(op_text(op, AT_FIELD), name) == 0) return op;
-    return NULL;
-}
-
 /* The fewest rows of a product that runs by itself; consumers share them in pieces of its instruction's. */
 typedef struct Rows {
     const Kernel *k;
@@ -380,14 +373,14 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     int asked = stages_of(c, cut);
     bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
-    if (deeper) set_int(k, op, AT_STAGES, asked);
+    if (deeper) set_int(k, op, AT_ASKED, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)
         pass_find(c->cx, cut->ops.at[i]->range, cut->output ? FIND_STORE_FIELD : FIND_LOAD_FIELD, type->fields[i].name,
-                  value_name(k, cut->ring), op_text(op, AT_FROM), op_text(op, AT_TO), cut->slots,
-                  cut->slots == 1 ? "" : "s", (long long)cut->bytes);
+                  value_name(k, cut->ring), word_info[ring_producer(op)].text, word_info[ring_consumer(op)].text,
+                  cut->slots, cut->slots == 1 ? "" : "s", (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < asked)
         pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_FEWER_SLOTS, asked, cut->slots,
                   (long long)c->cx->machine->ring_bytes);
@@ -408,7 +401,7 @@ static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {
 
 /* The one task index on which trip counts depend: tasks differ in length along it. -1: none, or more. */
 static int varying_index(const Kernel *k, const Op *tasks, const Op *compute) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
+    const Region *body = tasks_body(tasks);
     int found = -1;
     for (const Op *op = compute->regions[0]->first; op; op = op->next) {
         if (op->code != OP_FOR) continue;
@@ -454,10 +447,10 @@ static void look_at_load(Op *op, void *user) {
 /* One operand follows the rows of tiles, the other the columns: tasks that run at the same time
  * share both where they form a block of tiles, not a strip. */
 static bool shares_both_ways(const Cut *c, const Op *tasks) {
-    const Region *body = tasks->regions[tasks->region_count - 1];
+    const Region *body = tasks_body(tasks);
     if (tasks->operand_count != 2 || body->arg_count != 2) return false;
     LoadSearch s = {.k = c->k, .body = body};
-    ir_walk(tasks->regions[tasks->region_count - 1], look_at_load, &s);
+    ir_walk(tasks_body(tasks), look_at_load, &s);
     return s.seen[1] == 1 && s.seen[2] == 1 && !s.seen[3];
 }
 
@@ -465,15 +458,15 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     Kernel *k = c->k;
     const Machine *machine = c->cx->machine;
     for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
-    Op *compute = find_role(tasks, "compute"), *store = find_role(tasks, "store");
+    Op *compute = role_find(tasks, ROLE_COMPUTE), *store = role_find(tasks, ROLE_STORE);
     int workers = run == RUN_ROLES && compute ? choose_workers(c, compute) : 1;
     if (workers > 1) {
         set_int(k, compute, AT_WORKERS, workers);
         op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
     }
-    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_ON, .text = "compute"});
-    Op *load = find_role(tasks, "load"); /* skew: the workers of compute load as well, some items ahead */
-    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_ON, .text = "compute"});
+    if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
+    Op *load = role_find(tasks, ROLE_LOAD); /* skew: the workers of compute load as well, some items ahead */
+    if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
@@ -490,7 +483,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
                      : -1;
     if (varies >= 0) {
         op_set(k, tasks, (Attr){.id = AT_ORDER, .word = ORDER_LONGEST});
-        set_int(k, tasks, AT_DIM, varies);
+        set_int(k, tasks, AT_VARIES, varies);
     }
     pass_find(c->cx, k->range, FIND_WORKERS, workers, workers == 1 ? "" : "s",
               persist ? "persistent" : "one task a launch", word_info[op_word(tasks, AT_ORDER, ORDER_CODE)].text);

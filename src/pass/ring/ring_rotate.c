@@ -15,6 +15,7 @@
  * first's result, its accumulator carried and touched by nothing else but elementwise ops on the
  * way in, its right operand from a ring of its own. The checker proves the turned order, the
  * emitter writes it. */
+#include "ir/ringform.h"
 #include "pass/ring/ring_rotate.h"
 
 #include "pass/matrix.h"
@@ -188,7 +189,7 @@ static int place_of_fill(const Region *region, Ref ring, int *count) {
 /* A turned loop keeps an item of the tail while it waits for the next items of the head. Is every
  * one of those filled first? Then one slot of the tail's ring is enough, however many there are. */
 static bool is_filled_last(const Rotation *r, const Op *tasks) {
-    const Region *roles = tasks->regions[tasks->region_count - 1], *body = r->loop->regions[0];
+    const Region *roles = tasks_body(tasks), *body = r->loop->regions[0];
     int last = -1, count = 0;
     for (const Op *op = body->first; op; op = op->next)
         if (op->code == OP_WAIT && rotation_part(r, op) == ROTATE_TAIL)
@@ -220,6 +221,6 @@ static void turn_loop(Op *op, void *user) {
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {
     Turn t = {cx, k, tasks, false};
-    ir_walk(tasks->regions[tasks->region_count - 1], turn_loop, &t);
+    ir_walk(tasks_body(tasks), turn_loop, &t);
     return t.any;
 }

@@ -15,8 +15,7 @@
  *         ..
  *     where %4 = mul %0, 128 */
 #include "pass/ring/ring.h"
-
-#include <string.h>
+#include "ir/ringform.h"
 
 typedef struct Canon {
     const Kernel *k;
@@ -66,12 +65,15 @@ static bool is_plan(AttrId id) {
     case AT_LIFE:
     case AT_SHARE:
     case AT_CLUSTER:
+    case AT_CLUSTER_INDEX:
+    case AT_WAVES:
+    case AT_VARIES:
     case AT_OVERLAY:
     case AT_PARTS:
     case AT_WORKERS:
     case AT_BY:
-    case AT_ON:
-    case AT_WARPS:
+    case AT_HOST:
+    case AT_ROLE_WARPS:
     case AT_REGS:
     case AT_ORDER:
     case AT_ROTATE:
@@ -79,24 +81,18 @@ static bool is_plan(AttrId id) {
     case AT_GROUP:
     case AT_UNROLL:
     case AT_STAGES:
+    case AT_ASKED:
     case AT_CACHE:
     case AT_EVICT: return true;
     default: return false;
     }
 }
 
-static int field_place(const Canon *c, const Op *op) {
-    const Type *ring = ir_type(c->k, op->operands[0])->ring;
-    for (int i = 0; i < ring->field_count; i++)
-        if (strcmp(ring->fields[i].name, op_text(op, AT_FIELD)) == 0) return i;
-    return -1;
-}
-
 static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     Text *out = &c->out;
-    if (is_plan(attr->id) || (attr->id == AT_DIM && op->code == OP_TASKS)) return;
-    if (attr->id == AT_FIELD) {
-        text_add(out, " field %d", field_place(c, op));
+    if (is_plan(attr->id)) return;
+    if (attr->id == AT_FIELD_NUMBER) {
+        text_add(out, " field %d", hand_field(op));
         return;
     }
     text_add(out, " %s", attr_info[attr->id].text);
@@ -163,23 +159,23 @@ static void add_region(Canon *c, const Region *region, int depth) {
 static void add_ring(Canon *c, const Op *op) {
     const Type *type = ir_type(c->k, op->results[0]);
     name_value(c, op->results[0], arena_printf(c->out.arena, "ring%d", c->rings));
-    text_add(&c->out, "ring%d %s -> %s {", c->rings++, op_text(op, AT_FROM), op_text(op, AT_TO));
+    text_add(&c->out, "ring%d %s -> %s {", c->rings++, word_info[ring_producer(op)].text,
+             word_info[ring_consumer(op)].text);
     for (int i = 0; i < type->field_count; i++)
         text_add(&c->out, "%s%s", i ? ", " : "", ty_text(type->fields[i].type, c->out.arena));
     text_add(&c->out, "}\n");
 }
 
 static void add_tasks(Canon *c, const Op *op) {
-    c->body = op->regions[op->region_count - 1];
+    c->body = tasks_body(op);
     text_add(&c->out, "tasks");
     for (int i = 0; i < c->body->arg_count; i++) text_add(&c->out, "%s %s", i ? "," : "", define(c, c->body->args[i]));
     for (int i = 0; i < op->operand_count; i++)
         text_add(&c->out, "%s %s", i ? "," : " in", text_of(c, op->operands[i]));
     text_add(&c->out, "\n");
     if (op->region_count > 1) add_region(c, op->regions[0], 1);
-    for (const Op *role = c->body->first; role; role = role->next) {
-        if (role->code != OP_ROLE) continue;
-        text_add(&c->out, "role %s\n", op_text(role, AT_FIELD));
+    for (const Op *role = role_first(op); role; role = role_next(role)) {
+        text_add(&c->out, "role %s\n", role_text(role));
         add_region(c, role->regions[0], 1);
     }
     for (size_t i = 0; i < c->header.count; i++) { /* grows while it is printed */

@@ -9,8 +9,6 @@
 #include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
-#include <string.h>
-
 const Layout *schedule_layout(const Kernel *k, Ref ref) {
     bool tile = ref_is_value(ref) && ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0;
     return tile ? ir_value(k, ref)->layout : NULL;
@@ -19,20 +17,6 @@ const Layout *schedule_layout(const Kernel *k, Ref ref) {
 bool schedule_in_shared(const Kernel *k, Ref ref) {
     const Layout *layout = schedule_layout(k, ref);
     return layout && layout->home == HOME_SHARED;
-}
-
-const Op *schedule_role(const Op *op) {
-    while (op && op->code != OP_ROLE) op = op->parent->owner;
-    return op;
-}
-
-Ref schedule_ring_of(const Kernel *k, const Op *op) { return ir_value(k, op->operands[0])->op->operands[0]; }
-
-int schedule_field(const Kernel *k, const Op *op) {
-    const Type *type = ir_type(k, schedule_ring_of(k, op));
-    int i = 0;
-    while (strcmp(type->fields[i].name, op_text(op, AT_FIELD)) != 0) i++;
-    return i;
 }
 
 bool schedule_fail(Schedule *s, const Op *op, const char *why) {
@@ -47,12 +31,6 @@ static bool refuse(const Schedule *s) {
         diag_emit(s->k->module->diag, DIAG_SIMT_REFUSED, s->failed->range, s->cx->machine->target,
                   op_info[s->failed->code].mnemonic, s->why);
     return false;
-}
-
-Op *schedule_tasks(const Kernel *k) {
-    Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
 }
 
 /* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found stands
@@ -108,11 +86,11 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
         return false;
     }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
-        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = schedule_tasks(k)};
+        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
         if (!k->module->diag->errors) plan(&s);
     }
     k->form = FORM_SCHEDULE;

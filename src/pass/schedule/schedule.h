@@ -20,6 +20,7 @@
  * nothing. */
 #ifndef PASS_SCHEDULE_SCHEDULE_H
 #define PASS_SCHEDULE_SCHEDULE_H
+#include "ir/ringform.h"
 #include "pass/layout/layout.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_gang.h"
@@ -29,7 +30,7 @@ typedef struct RingSchedule {
     Op *op;
     const Op *from, *to; /* roles */
     int slots, hold;
-    int wanted; /* slots, if all fit */
+    int wanted;        /* slots, if all fit */
     int64_t at, bytes; /* of a slot */
     int64_t field_at[MAX_RING_FIELDS];
     SharedTile field[MAX_RING_FIELDS];
@@ -59,12 +60,8 @@ typedef struct Schedule {
     const char *why;
 } Schedule;
 
-Op *schedule_tasks(const Kernel *k);                     /* NULL: it is flat */
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
 bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live in shared memory? */
-const Op *schedule_role(const Op *op);                   /* in which it stands; NULL: none */
-Ref schedule_ring_of(const Kernel *k, const Op *op);     /* of a put or get */
-int schedule_field(const Kernel *k, const Op *op);       /* of a put or get: the number of its field */
 /* Notes why the kernel cannot run with its rings; false. */
 bool schedule_fail(Schedule *s, const Op *op, const char *why);
 

@@ -23,7 +23,7 @@ static void check_op(Op *op, void *user) {
 }
 
 bool schedule_check(PassContext *cx, Kernel *k) {
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = schedule_tasks(k)};
+    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = tasks_of(k)};
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
     if (!s.failed) schedule_skew_holds(&s);

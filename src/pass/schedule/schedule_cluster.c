@@ -22,8 +22,8 @@ static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
 static bool mark(Schedule *s, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
-            RingSchedule *r = schedule_ring(s, schedule_ring_of(s->k, op));
-            Word half = half_of(s->k, op, &r->field[schedule_field(s->k, op)]);
+            RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
+            Word half = half_of(s->k, op, &r->field[hand_field(op)]);
             if (r->fused || r->full_count != 1 || half == WORD_NONE) return false;
             r->paired = true;
             op_set(s->k, op, (Attr){.id = AT_HALF, .word = half});
@@ -56,11 +56,11 @@ void schedule_cluster(Schedule *s) {
     if (!op_attr(s->tasks, AT_CLUSTER)) return;
     const char *why =
         !op_flag(s->tasks, AT_PERSIST) || s->gang.programs > 1 ? "programs run side by side, or one a block"
-        : !mark(s, roles_body(s->tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
-        : op_attr(s->tasks, AT_LEAST) && !knows_tasks(s) ? "a launch does not know its number of tasks"
+        : !mark(s, tasks_body(s->tasks)) ? "what blocks could share is not loaded by TMA, or not in two halves"
+        : op_attr(s->tasks, AT_WAVES) && !knows_tasks(s) ? "a launch does not know its number of tasks"
                                                          : NULL;
     if (!why) return;
-    unmark(roles_body(s->tasks));
+    unmark(tasks_body(s->tasks));
     for (size_t i = 0; i < s->rings.count; i++) s->rings.at[i].paired = false;
     op_drop(s->tasks, AT_CLUSTER);
     pass_find(s->cx, s->k->range, FIND_CLUSTER_DROPPED, why);

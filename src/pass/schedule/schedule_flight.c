@@ -23,7 +23,7 @@ static bool is_carried(const Schedule *s, const Op *loop, const Op *dot) {
 /* The product and the release of its slot, if they may come late. */
 static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **release) {
     *dot = *release = NULL;
-    if (!schedule_role(loop)) return false;
+    if (!role_around(loop)) return false;
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
         if (op->region_count) return false;
         if (op->code == OP_DOT) {

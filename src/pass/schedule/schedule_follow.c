@@ -14,17 +14,9 @@
 
 #include <string.h>
 
-static bool hands_over(const Op *op, Opcode code, Ref ring) {
-    if (op->code == code && (ring == REF_NONE || op->operands[0] == ring)) return true;
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
-            if (hands_over(inner, code, ring)) return true;
-    return false;
-}
-
 /* Does `lead` fill a ring that `tail` waits for? */
 static bool feeds_from(const Op *lead, const Op *tail) {
-    if (tail->code == OP_WAIT) return hands_over(lead, OP_COMMIT, tail->operands[0]);
+    if (tail->code == OP_WAIT) return hands_over_by(lead, HAND_COMMIT, tail->operands[0]);
     for (int i = 0; i < tail->region_count; i++)
         for (const Op *inner = tail->regions[i]->first; inner; inner = inner->next)
             if (feeds_from(lead, inner)) return true;
@@ -69,7 +61,7 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
     Op *next, *first = tail->first;
     for (Op *op = first; op; op = next) {
         next = op->next;
-        bool ends = op_has(op->code, TRAIT_TERMINATOR), meets = hands_over(op, OP_WAIT, REF_NONE);
+        bool ends = op_has(op->code, TRAIT_TERMINATOR), meets = hands_over_by(op, HAND_WAIT, REF_NONE);
         if (!ends && !(op->region_count && meets)) continue;
         Op *place = lead->first;
         while (place != lead->last && (ends || !feeds_from(place, op))) place = place->next;
@@ -92,22 +84,18 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
 }
 
 /* The rings that the role emptied are emptied by the one that it became part of. */
-static void empty_into(Kernel *k, const char *tail, const char *lead) {
+static void empty_into(Kernel *k, Word tail, Word lead) {
     for (Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_RING && op_text(op, AT_TO) && strcmp(op_text(op, AT_TO), tail) == 0)
-            op_set(k, op, (Attr){.id = AT_TO, .text = lead});
+        if (op->code == OP_RING && ring_consumer(op) == tail) op_set(k, op, (Attr){.id = AT_CONSUMER, .word = lead});
 }
 
 bool schedule_follow(Kernel *k, Op *tasks) {
-    for (Op *tail = roles_body(tasks)->first, *next; tail; tail = next) {
-        next = tail->next;
-        const char *on = tail->code == OP_ROLE ? op_text(tail, AT_ON) : NULL;
-        if (!on || !hands_over(tail, OP_WAIT, REF_NONE)) continue;
-        for (Op *lead = roles_body(tasks)->first; lead; lead = lead->next)
-            if (lead->code == OP_ROLE && strcmp(op_text(lead, AT_FIELD), on) == 0 &&
-                !join_regions(k, lead->regions[0], tail->regions[0]))
-                return false;
-        empty_into(k, op_text(tail, AT_FIELD), on);
+    for (Op *tail = role_first(tasks), *next; tail; tail = next) {
+        next = role_next(tail);
+        if (!role_is_guest(tail) || !hands_over_by(tail, HAND_WAIT, REF_NONE)) continue;
+        Op *lead = role_find(tasks, role_host(tail));
+        if (lead && !join_regions(k, lead->regions[0], tail->regions[0])) return false;
+        empty_into(k, role_name(tail), role_host(tail));
         ir_remove(tail);
     }
     return true;

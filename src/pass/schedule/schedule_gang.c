@@ -21,7 +21,7 @@ void schedule_gang(Schedule *s) {
     Gang gang;
     bool found = gang_find(s->cx, s->k, s->tasks, &gang, &why);
     if (found && s->bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(s->k, ring_role(s->tasks, "load")->regions[0]))
+    if (found && !loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         why = "threads load, not TMA";
     else if (found && !s->bytes) {
         s->gang = gang;

@@ -13,8 +13,6 @@
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
-#include <string.h>
-
 enum { AHEAD = 2 };
 enum { SPARE_BYTES = 4096 }; /* for barriers, and to align what lies behind them */
 
@@ -105,17 +103,17 @@ static int64_t least_ring_bytes(const Schedule *s) {
     for (const Op *op = s->k->body->first; op; op = op->next) {
         if (op->code != OP_RING) continue;
         const Type *type = ir_type(s->k, op->results[0]);
-        bool loads = strcmp(op_text(op, AT_FROM), "load") == 0;
+        bool loads = ring_producer(op) == ROLE_LOAD;
         for (int i = 0; i < type->field_count; i++)
-            bytes += (loads ? 2 : 1) * layout_field(s->k, op->results[0], type->fields[i].name)->bytes;
+            bytes += (loads ? 2 : 1) * layout_field(s->k, op->results[0], i)->bytes;
     }
     return bytes;
 }
 
 static bool may_copy_ahead(const Schedule *s, const Op *loop) {
-    const Op *role = schedule_role(loop);
+    const Op *role = role_around(loop);
     int64_t step = 0;
-    return role && !op_attr(role, AT_ON) && strcmp(op_text(role, AT_FIELD), "load") == 0 &&
+    return role && !role_is_guest(role) && role_name(role) == ROLE_LOAD &&
            ir_const_int(s->k, loop->operands[2], &step) && step == 1;
 }
 

@@ -16,10 +16,10 @@ typedef struct RingUse {
 
 static bool is_of(const RingUse *u, const Op *op) {
     if (op->code != u->code) return false;
-    if (op->code != OP_TSTORE) return schedule_ring_of(u->k, op) == u->ring;
+    if (op->code != OP_TSTORE) return hand_ring(u->k, op) == u->ring;
     Ref value = op_operand(op, 1);
     const Op *get = ref_is_value(value) ? ir_value(u->k, value)->op : NULL;
-    return get && get->code == OP_GET && schedule_ring_of(u->k, get) == u->ring;
+    return get && get->code == OP_GET && hand_ring(u->k, get) == u->ring;
 }
 
 static void look(RingUse *u, const Region *region) {
@@ -34,7 +34,7 @@ static void look(RingUse *u, const Region *region) {
 
 static const Op *only_use(const Schedule *s, const RingSchedule *r, Opcode code) {
     RingUse u = {.k = s->k, .ring = r->op->results[0], .code = code};
-    look(&u, roles_body(s->tasks));
+    look(&u, tasks_body(s->tasks));
     return u.count == 1 ? u.op : NULL;
 }
 

@@ -16,8 +16,6 @@
  * are taken away from the largest ring until all fits; the plan changes no bit of the result. */
 #include "pass/schedule/schedule.h"
 
-#include <string.h>
-
 RingSchedule *schedule_ring(Schedule *s, Ref ring) {
     for (size_t i = 0; i < s->rings.count; i++)
         if (s->rings.at[i].op->results[0] == ring) return &s->rings.at[i];
@@ -37,7 +35,7 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
 /* --- what the roles do with a ring --- */
 static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && schedule_ring_of(k, op) == r->op->results[0])
+        if (op->code == OP_PUT && hand_ring(k, op) == r->op->results[0])
             (*(layout_put_mover(k, op) == MOVER_TMA ? &r->tma_puts : &r->thread_puts))++;
         for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
     }
@@ -47,7 +45,7 @@ static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
 static bool stores_by_tma(const Kernel *k, const Region *region, Ref ring) {
     for (const Op *op = region->first; op; op = op->next) {
         bool by_tma = op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
-        if (by_tma && schedule_ring_of(k, ir_value(k, op_operand(op, 1))->op) == ring) return true;
+        if (by_tma && hand_ring(k, ir_value(k, op_operand(op, 1))->op) == ring) return true;
         for (int i = 0; i < op->region_count; i++)
             if (stores_by_tma(k, op->regions[i], ring)) return true;
     }
@@ -97,21 +95,21 @@ static bool plan_ring(Schedule *s, Op *op) {
     Ref ring = op->results[0];
     const Type *type = ir_type(s->k, ring);
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = *layout_field(s->k, ring, type->fields[i].name);
+        r.field[i] = *layout_field(s->k, ring, i);
         r.field_at[i] = r.bytes;
         r.bytes += r.field[i].bytes;
     }
-    r.from = ring_role(s->tasks, op_text(op, AT_FROM));
-    r.to = ring_role(s->tasks, op_text(op, AT_TO));
+    r.from = role_find(s->tasks, ring_producer(op));
+    r.to = role_find(s->tasks, ring_consumer(op));
     if (!r.from || !r.to) return schedule_fail(s, op, "a ring whose roles are not named");
     ThreadGroup producer = layout_group(s->cx, s->k, r.from), consumer = layout_group(s->cx, s->k, r.to);
     int programs = s->gang.programs;
     r.fused = producer.first_warp == consumer.first_warp;
-    r.ahead = r.fused && op_attr(r.from, AT_ON);
+    r.ahead = r.fused && role_is_guest(r.from);
     if (r.fused && !r.ahead) r.slots = 1;
     count_puts(s->k, r.from->regions[0], &r);
-    if (r.thread_puts && op_attr(op, AT_STAGES)) { /* what threads load is not that far away */
-        r.slots = (int)op_int(op, AT_STAGES, 1);
+    if (r.thread_puts && op_attr(op, AT_ASKED)) { /* what threads load is not that far away */
+        r.slots = (int)op_int(op, AT_ASKED, 1);
         r.hold = r.slots < 3 ? 1 : r.hold;
     }
     r.wanted = r.slots;
@@ -119,7 +117,7 @@ static bool plan_ring(Schedule *s, Op *op) {
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
-    r.leaves = stores_by_tma(s->k, roles_body(s->tasks), ring);
+    r.leaves = stores_by_tma(s->k, tasks_body(s->tasks), ring);
     schedule_parts(s, &r);
     *VEC_PUSH(&s->rings, s->arena) = r;
     return true;
@@ -129,9 +127,8 @@ static bool plan_ring(Schedule *s, Op *op) {
  * of its slot, not of others of the ring, which loops in a row fill in turn. */
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && schedule_ring_of(s->k, op) == r->op->results[0] &&
-            layout_put_mover(s->k, op) == MOVER_TMA) {
-            const SharedTile *tile = &r->field[schedule_field(s->k, op)];
+        if (op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0] && layout_put_mover(s->k, op) == MOVER_TMA) {
+            const SharedTile *tile = &r->field[hand_field(op)];
             int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
             int64_t bytes = tile->rows * tile->width * panels;
             Op *acquire = ir_value(s->k, op->operands[0])->op;
@@ -189,7 +186,7 @@ static bool is_at(const Op *op, Range range) { return op->range.begin == range.b
 /* Is what stands there in the source put into the ring? */
 static bool is_put(const Kernel *k, const Region *region, Ref ring, Range range) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && schedule_ring_of(k, op) == ring) {
+        if (op->code == OP_PUT && hand_ring(k, op) == ring) {
             Ref value = op_operand(op, 1);
             const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
             while (load && load->code == OP_CONVERT) load = ir_value(k, load->operands[0])->op;
@@ -216,10 +213,10 @@ static void say_slots(Schedule *s, const RingSchedule *r) {
         s->cx->findings.at[kept++] = f;
     }
     if (planned > r->slots) s->cx->findings.count = kept;
-    int asked = (int)op_int(r->op, AT_STAGES, r->wanted);
+    int asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
         pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->cx->machine->ring_bytes);
-    else if (r->thread_puts && op_attr(r->op, AT_STAGES))
+    else if (r->thread_puts && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 

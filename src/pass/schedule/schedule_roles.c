@@ -6,9 +6,7 @@
  * role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
 #include "pass/schedule/schedule.h"
 
-#include <string.h>
-
-static bool is_compute(const Op *role) { return strcmp(op_text(role, AT_FIELD), "compute") == 0; }
+static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }
 
 /* Does a ring between roles take stores of threads, not only TMA? */
 static bool threads_load(const Schedule *s) {
@@ -24,7 +22,7 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     bool single = true;
     int group = machine->lanes * machine->group_warps, groups = threads / group, compute_groups = 0;
     for (const Op *op = role->parent->first; op; op = op->next) {
-        if (op->code != OP_ROLE || op_attr(op, AT_ON)) continue;
+        if (op->code != OP_ROLE || role_is_guest(op)) continue;
         if (is_compute(op))
             compute_groups = layout_group(s->cx, s->k, op).warps / machine->group_warps * s->gang.programs;
         else
@@ -45,12 +43,12 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
 void schedule_roles(Schedule *s) {
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
-        for (Op *role = roles_body(s->tasks)->first; role; role = role->next) {
-            if (role->code != OP_ROLE || op_attr(role, AT_ON) || is_compute(role) != (turn == 0)) continue;
+        for (Op *role = role_first(s->tasks); role; role = role_next(role)) {
+            if (role_is_guest(role) || is_compute(role) != (turn == 0)) continue;
             ThreadGroup g = layout_group(s->cx, s->k, role);
             bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
             int64_t registers = registers_of(s, role, s->cx->machine->lanes * warps);
-            op_set(s->k, role, (Attr){.id = AT_WARPS, .number = g.warps});
+            op_set(s->k, role, (Attr){.id = AT_ROLE_WARPS, .number = g.warps});
             op_set(s->k, role, (Attr){.id = AT_FIRST, .number = g.first_warp});
             op_set(s->k, role, (Attr){.id = AT_ID, .number = alone ? 0 : number++});
             op_drop(role, AT_REGS);

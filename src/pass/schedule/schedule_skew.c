@@ -10,8 +10,6 @@
  *  -> for (2 items) load ;  for (..) { wait for the item ; load (item + 2) ; compute (item) } */
 #include "pass/schedule/schedule.h"
 
-#include <string.h>
-
 typedef struct Skew {
     Schedule *s;
     Op *load;    /* where the load role stands */
@@ -143,22 +141,21 @@ static bool match_region(Skew *w, Region *region) {
 /* The role that runs on this one and fills rings ahead of it. */
 static const Op *feeder(const Schedule *s, const Op *role) {
     const Op *found = NULL;
-    for (const Op *op = role->parent->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, op_text(role, AT_FIELD)) == 0 && takes(s, op, OP_ACQUIRE)) found = op;
-    }
+    for (const Op *op = role_first(s->tasks); op; op = role_next(op))
+        if (role_host(op) == role_name(role) && takes(s, op, OP_ACQUIRE)) found = op;
     return found;
 }
 
 static bool match_roles(Schedule *s, bool proves, int *count) {
     for (Op *role = s->tasks->regions[s->tasks->region_count - 1]->first; role; role = role->next) {
-        if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
+        if (role->code != OP_ROLE || role_is_guest(role)) continue;
         const Op *load = feeder(s, role);
         Skew w = {.s = s, .proves = proves, .count = *count};
         w.load = load ? load->regions[0]->first : NULL;
         w.filled = ARENA_ARRAY(s->arena, int, s->k->values.count);
         if (takes(s, role, OP_ACQUIRE) || (!load && takes(s, role, OP_WAIT)))
-            return schedule_fail(s, role, "a ring filled by cp.async is of a role that runs on the one that empties it");
+            return schedule_fail(s, role,
+                                 "a ring filled by cp.async is of a role that runs on the one that empties it");
         if (load && !match_region(&w, role->regions[0])) return false;
         *count = w.count;
     }

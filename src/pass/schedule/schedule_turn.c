@@ -22,7 +22,7 @@ enum { TURN_WARPS = 8 }; /* of two workers */
 static bool can_turn(const Schedule *s, const Op *loop, Rotation *r, const char **why) {
     *r = (Rotation){0};
     *why = "it is no loop of two products in a row of a role";
-    if (!schedule_role(loop) || !rotation_find(s->k, loop, s->arena, r)) return false;
+    if (!role_around(loop) || !rotation_find(s->k, loop, s->arena, r)) return false;
     *why = "a product of it is waited for at once";
     if (!schedule_is_async(s, r->first) || !schedule_is_async(s, r->second)) return false;
     *why = "the left operand goes through shared memory";
@@ -30,7 +30,7 @@ static bool can_turn(const Schedule *s, const Op *loop, Rotation *r, const char 
 }
 
 static bool can_take_turns(const Schedule *s, const Op *loop, const Rotation *r) {
-    return layout_group(s->cx, s->k, schedule_role(loop)).warps == TURN_WARPS &&
+    return layout_group(s->cx, s->k, role_around(loop)).warps == TURN_WARPS &&
            ir_type(s->k, r->first->operands[0])->extent[1] >= LONG_PRODUCT;
 }
 
@@ -79,7 +79,7 @@ static bool is_marked(const Region *body, const Rotation *r) {
 
 /* Two workers, and two barriers that no role has, the same for all loops of the role. */
 static bool may_take_turns(const Schedule *s, const Op *loop) {
-    const Op *role = schedule_role(loop);
+    const Op *role = role_around(loop);
     int64_t turns = op_int(loop, AT_TURNS, 0);
     for (const Op *op = role->parent->first; op; op = op->next)
         if (op->code == OP_ROLE && op_int(op, AT_ID, 0) >= turns) return false;
@@ -107,5 +107,5 @@ void schedule_turn(Schedule *s) {
     const Op *in_turns = NULL;
     ir_walk(s->k->body, plan_loop, s);
     ir_walk(s->k->body, find_turns, &in_turns);
-    if (in_turns) pass_find(s->cx, schedule_role(in_turns)->range, FIND_WORKERS_TAKE_TURNS);
+    if (in_turns) pass_find(s->cx, role_around(in_turns)->range, FIND_WORKERS_TAKE_TURNS);
 }

@@ -20,14 +20,14 @@ static void count_tasks(Emit *e, const Op *tasks) {
     for (int i = 0; i < tasks->operand_count; i++) plan->extent[i] = ring_wanted(e, tasks->operands[i]);
     plan->extents = tasks->operand_count;
     plan->share = cuda_of(e)->share;
-    plan->waves = (int)op_int(tasks, AT_LEAST, 0);
+    plan->waves = (int)op_int(tasks, AT_WAVES, 0);
 }
 
 void cluster_read(Emit *e, const Op *tasks) {
     CudaEmit *cuda = cuda_of(e);
     cuda->cluster = cuda->plan->cluster = (int)op_int(tasks, AT_CLUSTER, 0);
-    cuda->share = (int)op_int(tasks, AT_SHARE, 0);
-    if (cuda->cluster && op_attr(tasks, AT_LEAST)) count_tasks(e, tasks);
+    cuda->share = (int)op_int(tasks, AT_CLUSTER_INDEX, 0);
+    if (cuda->cluster && op_attr(tasks, AT_WAVES)) count_tasks(e, tasks);
 }
 
 void cluster_begin(Emit *e, const Op *tasks) {

@@ -14,19 +14,13 @@ static const char *params_text(Emit *e) {
     return t.at;
 }
 
-static Op *find_tasks(const Kernel *k) {
-    Op *op = k->body->first;
-    while (op && op->code != OP_TASKS) op = op->next;
-    return op;
-}
-
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_SCHEDULE, "target cuda") || !schedule_check(cx, k)) return NULL;
     Arena *arena = k->module->arena;
     CudaEmit cuda = {.plan = ARENA_NEW(arena, CudaPlan)};
     Emit *e = &cuda.emit;
     emit_begin(e, &cuda_target, cx, k);
-    Op *tasks = find_tasks(k);
+    Op *tasks = tasks_of(k);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
     cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);

@@ -14,6 +14,7 @@
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
+#include "ir/ringform.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_gang.h"
 #include "target/cuda/cuda.h"
@@ -97,7 +98,6 @@ void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited f
 RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
-int ring_field(Emit *e, const RingPlan *ring, const char *name); /* its number */
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 

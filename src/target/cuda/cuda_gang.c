@@ -15,8 +15,6 @@
  * Programs beyond the grid or the gang are never run; their loads are those of the last program. */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
 static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
@@ -37,9 +35,9 @@ void gang_read(Emit *e, const Op *tasks) {
     *gang = (Gang){.programs = tasks ? (int)op_int(tasks, AT_GANG, 1) : 1};
     if (gang->programs == 1) return;
     gang->dim = (int)op_int(tasks, AT_SIDE, 0);
-    gang->loop = loop_of(ring_role(tasks, "compute"));
-    gang->load_loop = loop_of(ring_role(tasks, "load"));
-    gang->varies = is_made_in(e->k, gang->loop->operands[1], roles_body(tasks));
+    gang->loop = loop_of(role_find(tasks, ROLE_COMPUTE));
+    gang->load_loop = loop_of(role_find(tasks, ROLE_LOAD));
+    gang->varies = is_made_in(e->k, gang->loop->operands[1], tasks_body(tasks));
 }
 
 const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
@@ -47,7 +45,7 @@ const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
 }
 
 const char *gang_index(Emit *e, const Op *tasks, int dim) {
-    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "side" : cs_name(&e->p, roles_body(tasks)->args[dim]);
+    return gang_is(e) && dim == cuda_of(e)->gang.dim ? "side" : cs_name(&e->p, tasks_body(tasks)->args[dim]);
 }
 
 void gang_begin(Emit *e, const Op *tasks) {
@@ -68,7 +66,7 @@ static const Expr *last_program(Emit *e, const Op *tasks) {
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
 static void bind_program(Emit *e, const Op *tasks, const char *number) {
-    Ref arg = roles_body(tasks)->args[cuda_of(e)->gang.dim];
+    Ref arg = tasks_body(tasks)->args[cuda_of(e)->gang.dim];
     const char *name = cs_name(&e->p, arg);
     cs_line(&e->p, "const i32 %s = tw_min(%s, %p);", name, number, last_program(e, tasks));
     emit_set_name(e, arg, HOLD_SCALAR, name);
@@ -80,7 +78,7 @@ static void forget(Emit *e, const Op *op) {
 }
 
 static void forget_header(Emit *e, const Op *tasks) {
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next)
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next)
         if (op->code != OP_ROLE) forget(e, op);
 }
 

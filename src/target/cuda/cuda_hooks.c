@@ -23,7 +23,7 @@ static bool load(Emit *e, const Op *op) {
 /* Rings have barriers of their own, but for those between roles on the same threads. */
 static bool uses_shared(Emit *e, const Op *op) {
     return (op->code == OP_PUT || op->code == OP_GET) &&
-           ring_find(e, ir_value(e->k, op->operands[0])->op->operands[0])->fused; /* skewed: its own barriers too */
+           ring_find(e, hand_ring(e->k, op))->fused; /* skewed: its own barriers too */
 }
 
 /* --- loops --- */

@@ -3,6 +3,7 @@
  *
  * Numbers that follow from the arguments (tensor maps, numbers of tasks, what must hold) are expressions of the operations
  * of the IR: "mul(stride_am, 2)". Rings, roles and tasks come with the attributes that the passes wrote. */
+#include "ir/ringform.h"
 #include "target/cuda/cuda.h"
 
 enum { EXPRESSION_DEPTH = 32 };
@@ -94,7 +95,7 @@ static void add_attributes(Text *t, const Kernel *k, const Op *op) {
     for (int i = 0; i < op->attr_count; i++) {
         const Attr *attr = &op->attrs[i];
         const AttrInfo *info = &attr_info[attr->id];
-        if (attr->id == AT_FIELD) continue; /* the name of a role */
+        if (attr->id == AT_ROLE) continue; /* the name of a role */
         text_add(t, ", \"%s\": ", info->text);
         switch (info->kind) {
         case ATTR_INT: text_add(t, "%lld", (long long)attr->number); break;
@@ -118,7 +119,7 @@ static void add_ops(Text *t, const Kernel *k, const Region *region, Opcode code,
     text_add(t, "  \"%s\": [", member);
     for (const Op *op = region ? region->first : NULL; op; op = op->next) {
         if (op->code != code) continue;
-        const char *name = op->result_count ? ir_value(k, op->results[0])->name : op_text(op, AT_FIELD);
+        const char *name = op->result_count ? ir_value(k, op->results[0])->name : role_text(op);
         text_add(t, "%s\n    {\"name\": ", any ? "," : "");
         text_add_json(t, name ? name : "");
         add_attributes(t, k, op);
@@ -161,7 +162,7 @@ char *cuda_json(const PassContext *cx, const Kernel *k, const CudaPlan *plan) {
     add_params(&t, k, plan);
     add_maps(&t, k, plan);
     add_ops(&t, k, k->body, OP_RING, "rings");
-    add_ops(&t, k, tasks ? tasks->regions[tasks->region_count - 1] : NULL, OP_ROLE, "roles");
+    add_ops(&t, k, tasks ? tasks_body(tasks) : NULL, OP_ROLE, "roles");
     add_requires(&t, k);
     text_add(&t, "}\n");
     return t.at;

@@ -11,8 +11,6 @@
  * A ring between roles that run on the same threads is a buffer between two barriers of the group. */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 bool ring_is(const Op *op) {
     switch (op->code) {
     case OP_RING:
@@ -35,13 +33,6 @@ RingPlan *ring_find(Emit *e, Ref ring) {
 
 static RingPlan *ring_of_slot(Emit *e, Ref slot) { return ring_find(e, ir_value(e->k, slot)->op->operands[0]); }
 
-int ring_field(Emit *e, const RingPlan *ring, const char *name) {
-    const Type *type = ir_type(e->k, ring->ring);
-    int i = 0;
-    while (strcmp(type->fields[i].name, name) != 0) i++;
-    return i;
-}
-
 static const Expr *field_at(Emit *e, const RingPlan *ring, int field, const Expr *slot) {
     if (ring->slots == 1 && !ring->each) return ex_name(e->arena, ring->field_name[field]);
     return ex(e->arena, "(%s + %p * %s)", ring->field_name[field], slot, ring->bytes_name);
@@ -56,7 +47,7 @@ const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot) {
 static Ref value_put(Emit *e, const Region *region, Ref ring) {
     Ref value = REF_NONE;
     for (const Op *op = region->first; op && !value; op = op->next) {
-        if (op->code == OP_PUT && ir_value(e->k, op->operands[0])->op->operands[0] == ring) return op_operand(op, 1);
+        if (op->code == OP_PUT && hand_ring(e->k, op) == ring) return put_value(op);
         for (int i = 0; i < op->region_count && !value; i++) value = value_put(e, op->regions[i], ring);
     }
     return value;
@@ -72,7 +63,7 @@ static void read_ring(Emit *e, const Op *op) {
     r.skewed = means == MEANS_ASYNC;
     r.fused = r.skewed || means == MEANS_BUFFER;
     for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = *layout_field(e->k, r.ring, type->fields[i].name);
+        r.field[i] = *layout_field(e->k, r.ring, i);
         r.field_offset[i] = op_attr(op, AT_FIELDS)->list.at[i];
     }
     if (!r.fused) {
@@ -326,7 +317,7 @@ static void emit_acquire(Emit *e, const Op *op) {
 static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     const Expr *slot = emit_hold(e, op->operands[0])->by;
-    int field = ring_field(e, r, op_text(op, AT_FIELD));
+    int field = hand_field(op);
     const Expr *at = field_at(e, r, field, slot);
     Ref value = op_operand(op, 1);
     const Layout *layout = emit_layout(e, value);
@@ -396,7 +387,7 @@ void ring_wait_again(Emit *e, const Op *wait) {
 
 static void emit_get(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
-    int field = ring_field(e, r, op_text(op, AT_FIELD));
+    int field = hand_field(op);
     const Expr *at = field_at(e, r, field, emit_hold(e, op->operands[0])->by);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);

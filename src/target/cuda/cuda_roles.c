@@ -12,8 +12,6 @@
  * (cuda_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
 #include "target/cuda/cuda_emit.h"
 
-#include <string.h>
-
 /* --- dots in flight --- */
 void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
@@ -63,8 +61,8 @@ static void write_barriers(Emit *e) {
 /* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
 static const Expr *paired_extent(Emit *e, const Op *tasks) {
-    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_DIM);
-    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_DIM, 0)) : NULL;
+    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_VARIES);
+    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_VARIES, 0)) : NULL;
 }
 
 static void write_pairs(Emit *e, const Expr *extent) {
@@ -80,8 +78,8 @@ static void open_pairs(Emit *e) {
 }
 
 static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
-    Region *body = roles_body(tasks);
-    int varies = (int)op_int(tasks, AT_DIM, 0);
+    Region *body = tasks_body(tasks);
+    int varies = (int)op_int(tasks, AT_VARIES, 0);
     const char *own = gang_index(e, tasks, varies);
     cs_line(&e->p, "const i32 width = paired ? half : (i32)%p, number = paired ? turn >> 1 : turn;", extent);
     cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%p - 1 - at;", extent);
@@ -101,7 +99,7 @@ static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
 
 /* The indices of a task from its number. */
 static void write_decode(Emit *e, const Op *tasks) {
-    Region *body = roles_body(tasks);
+    Region *body = tasks_body(tasks);
     int count = body->arg_count;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     const char *number = cuda_of(e)->cluster ? "pair" : "task";
@@ -141,17 +139,16 @@ static void write_decode(Emit *e, const Op *tasks) {
     }
 }
 
-static bool serves(Emit *e, const RingPlan *r, const Op *tasks, const Op *role, AttrId end) {
-    const Op *op = ir_value(e->k, r->ring)->op;
-    return !r->fused && ring_role(tasks, op_text(op, end)) == role;
-}
+static const Op *ring_op_of(Emit *e, const RingPlan *r) { return ir_value(e->k, r->ring)->op; }
 
-static void write_counters(Emit *e, const Op *tasks, const Op *role) {
+static void write_counters(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
-        if (r->skewed && r->slots > 1 && ring_role(tasks, op_text(ir_value(e->k, r->ring)->op, AT_TO)) == role)
+        if (r->skewed && r->slots > 1 && ring_consumer(ring_op_of(e, r)) == role_name(role))
             cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "put"), ring_counter(e, r, "get"));
-        if (!serves(e, r, tasks, role, AT_FROM) && !serves(e, r, tasks, role, AT_TO)) continue;
+        bool serves =
+            ring_producer(ring_op_of(e, r)) == role_name(role) || ring_consumer(ring_op_of(e, r)) == role_name(role);
+        if (r->fused || !serves) continue;
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
@@ -160,10 +157,9 @@ static void write_counters(Emit *e, const Op *tasks, const Op *role) {
 }
 
 /* Does the role fill a ring ahead of the role that it runs on? */
-static bool feeds(Emit *e, const Op *tasks, const Op *role) {
+static bool feeds(Emit *e, const Op *role) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (cuda_of(e)->rings.at[i].skewed &&
-            ring_role(tasks, op_text(ir_value(e->k, cuda_of(e)->rings.at[i].ring)->op, AT_FROM)) == role)
+        if (cuda_of(e)->rings.at[i].skewed && ring_producer(ring_op_of(e, &cuda_of(e)->rings.at[i])) == role_name(role))
             return true;
     return false;
 }
@@ -180,13 +176,10 @@ static void note_uses(const Op *op, bool *used) {
 
 static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
     bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
-    const char *name = op_text(role, AT_FIELD);
     if (value != REF_NONE) used[value] = true;
-    for (const Op *op = roles_body(tasks)->first; op && value == REF_NONE; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (op == role || (on && strcmp(on, name) == 0)) note_uses(op, used);
-    }
-    for (const Op *op = roles_body(tasks)->last; op; op = op->previous) {
+    for (const Op *op = role_first(tasks); op && value == REF_NONE; op = role_next(op))
+        if (op == role || role_host(op) == role_name(role)) note_uses(op, used);
+    for (const Op *op = tasks_body(tasks)->last; op; op = op->previous) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (needed && op->code != OP_ROLE) note_uses(op, used);
@@ -196,7 +189,7 @@ static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
     const bool *used = header_uses(e, tasks, role, value);
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
+    for (const Op *op = tasks_body(tasks)->first; op; op = op->next) {
         bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
         for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
         if (!needed || op->code == OP_ROLE) continue;
@@ -209,17 +202,14 @@ void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
-    const char *name = op_text(role, AT_FIELD);
     cuda_of(e)->ahead = NULL;
-    for (const Op *op = roles_body(tasks)->first; op; op = op->next) {
-        const char *on = op->code == OP_ROLE ? op_text(op, AT_ON) : NULL;
-        if (on && strcmp(on, name) == 0 && feeds(e, tasks, op)) cuda_of(e)->ahead = op->regions[0]->first;
-    }
+    for (const Op *op = role_first(tasks); op; op = role_next(op))
+        if (role_host(op) == role_name(role) && feeds(e, op)) cuda_of(e)->ahead = op->regions[0]->first;
     emit_region(e, role->regions[0]);
 }
 
 static ThreadGroup group_of(const Op *role) {
-    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_WARPS, 4)};
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 4)};
 }
 
 static void write_role(Emit *e, const Op *tasks, const Op *role) {
@@ -234,7 +224,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->scratch_read = NULL;
     e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
     e->bulk_pending = cuda_of(e)->bulk_issued = false;
-    bool single = op_flag(role, AT_ELECT), compute = strcmp(op_text(role, AT_FIELD), "compute") == 0;
+    bool single = op_flag(role, AT_ELECT), compute = role_name(role) == ROLE_COMPUTE;
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
@@ -248,7 +238,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->p.lines = (CLines){0};
     e->top = &top;
     e->top_depth = e->p.depth;
-    write_counters(e, tasks, role);
+    write_counters(e, role);
     rotate_begin(e, role);
     if (e->persist && paired_extent(e, tasks))
         open_pairs(e);
@@ -302,10 +292,8 @@ void roles_tasks(Emit *e, const Op *tasks) {
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     bool branches = false;
     for (int turn = 0; turn < 2; turn++)
-        for (const Op *role = roles_body(tasks)->first; role; role = role->next) {
-            if (role->code != OP_ROLE || op_attr(role, AT_ON)) continue;
-            const char *name = op_text(role, AT_FIELD);
-            if ((strcmp(name, "compute") == 0) != (turn == 0)) continue;
+        for (const Op *role = role_first(tasks); role; role = role_next(role)) {
+            if (role_is_guest(role) || (role_name(role) == ROLE_COMPUTE) != (turn == 0)) continue;
             if (!op_int(role, AT_ID, 0)) { /* alone */
                 write_role(e, tasks, role);
                 continue;
@@ -317,7 +305,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
             else
                 cs_open(&e->p, "if (tw_warp() < %d)", end);
             branches = true;
-            cs_line(&e->p, "// role %s", name);
+            cs_line(&e->p, "// role %s", role_text(role));
             write_role(e, tasks, role);
         }
     if (branches) cs_close(&e->p);

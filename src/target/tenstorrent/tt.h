@@ -57,8 +57,9 @@ typedef struct TtBuffer {
 
 typedef struct TtCb {
     TensixCb desc;
-    const char *name, *from, *to; /* cb_a; roles */
-    const char *what;             /* "field a of ring in", "partial sums of acc" */
+    const char *name; /* cb_a */
+    Word from, to;    /* roles */
+    const char *what; /* "field a of ring in", "partial sums of acc" */
     uint32_t item_pages, slots;
 } TtCb;
 

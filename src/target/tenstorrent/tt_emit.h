@@ -16,6 +16,7 @@
  * something harmless; tt_emit looks at the count of errors in the end. */
 #ifndef TARGET_TENSTORRENT_TT_EMIT_H
 #define TARGET_TENSTORRENT_TT_EMIT_H
+#include "ir/ringform.h"
 #include "target/cstyle/cstyle.h"
 #include "target/tenstorrent/tt.h"
 
@@ -23,6 +24,7 @@ enum { PAGE_SIDE = 32, PAGE_ELEMENTS = 1024 };
 
 typedef struct TtField {
     Ref ring;
+    int number; /* of the ring's fields */
     const char *name;
     const Type *type;
     TtPaging paging;
@@ -63,11 +65,10 @@ void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((for
 void tt_refuse_access(Tt *tt, const Op *op);
 void tt_plan_roles(Tt *tt);
 void tt_plan_fields(Tt *tt);
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
-              int64_t item_pages, int64_t slots, Range range); /* index into plan->cbs */
+int tt_add_cb(Tt *tt, const char *name, Word from, Word to, const char *what, TtFormat format, int64_t item_pages,
+              int64_t slots, Range range); /* index into plan->cbs */
 int tt_add_scaler(Tt *tt, Range range);
 TtField *tt_field(Tt *tt, const Op *put_or_get);
-Ref tt_ring_of(const Tt *tt, const Op *hand_over); /* acquire, commit, wait, release, put, get */
 /* Calls visit for the ops of a region and below. */
 typedef void TtVisitor(Tt *tt, const Op *op);
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit);

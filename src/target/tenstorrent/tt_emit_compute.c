@@ -121,7 +121,7 @@ static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
     const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
-    *known = tt_add_cb(tt, name, "compute", "compute", what[use], is_narrow ? TT_Float16_b : TT_Float32,
+    *known = tt_add_cb(tt, name, ROLE_COMPUTE, ROLE_COMPUTE, what[use], is_narrow ? TT_Float16_b : TT_Float32,
                        tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
     tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
     return *known;
@@ -159,7 +159,7 @@ static bool depends(Compute *c, Ref value, Ref ring, bool *seen) {
     seen[value] = true;
     const Op *op = ir_value(k, value)->op;
     if (!op || op->region_count) return false;
-    if (op->code == OP_GET) return tt_ring_of(c->role.tt, op) == ring;
+    if (op->code == OP_GET) return hand_ring(c->role.tt->k, op) == ring;
     for (int i = 0; i < op->operand_count; i++)
         if (depends(c, op->operands[i], ring, seen)) return true;
     return false;

@@ -113,19 +113,13 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
 
 /* ------------------------------------------------------------------------------------------- tiles of indices */
 
-static bool is_in_role(const Region *region) {
-    for (; region->owner; region = region->owner->parent)
-        if (region->owner->code == OP_ROLE) return true;
-    return false;
-}
-
 /* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
 static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
     Tt *tt = role->tt;
     if (!ref_is_value(ref)) return role_literal(role, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
-    if (ty_is_scalar(v->type) && !is_in_role(op ? op->parent : v->region)) return role_ref(role, ref);
+    if (ty_is_scalar(v->type) && !role_around(op ? op : v->region->owner)) return role_ref(role, ref);
     if (!op) {
         const Op *loop =
             v->index == 0 && v->region->owner->code == OP_FOR ? tt_matching_loop(tile, v->region->owner) : NULL;
@@ -171,7 +165,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
 static void need_index(Role *role, Ref ref) {
     if (!ref_is_value(ref)) return;
     const Value *v = ir_value(role->tt->k, ref);
-    if (ty_is_scalar(v->type) && !is_in_role(v->op ? v->op->parent : v->region))
+    if (ty_is_scalar(v->type) && !role_around(v->op ? v->op : v->region->owner))
         role_need(role, ref);
     else if (v->op)
         for (int i = 0; i < v->op->operand_count; i++) need_index(role, v->op->operands[i]);

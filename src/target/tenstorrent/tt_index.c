@@ -22,24 +22,16 @@ typedef struct Pairing {
     const Op *wait, *acquire; /* given; found */
 } Pairing;
 
-static bool hands_over(const Pairing *p, const Op *op, Opcode code) {
-    if (op->code == code) return op->operands[0] == p->ring;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (hands_over(p, inner, code)) return true;
-    return false;
-}
-
-static const Op *next_of(const Pairing *p, const Op *op, Opcode code) {
-    while (op && !hands_over(p, op, code)) op = op->next;
+static const Op *next_of(const Pairing *p, const Op *op, HandOver kind) {
+    while (op && !hands_over_by(op, kind, p->ring)) op = op->next;
     return op;
 }
 
 /* Do both regions hand over the same items? */
 static bool pair(Pairing *p, const Region *compute, const Region *load) {
-    const Op *ours = next_of(p, compute->first, OP_WAIT);
-    const Op *theirs = next_of(p, load->first, OP_ACQUIRE);
-    for (; ours && theirs; ours = next_of(p, ours->next, OP_WAIT), theirs = next_of(p, theirs->next, OP_ACQUIRE)) {
+    const Op *ours = next_of(p, compute->first, HAND_WAIT);
+    const Op *theirs = next_of(p, load->first, HAND_ACQUIRE);
+    for (; ours && theirs; ours = next_of(p, ours->next, HAND_WAIT), theirs = next_of(p, theirs->next, HAND_ACQUIRE)) {
         if (ours == p->wait) p->acquire = theirs;
         if (ours->region_count != theirs->region_count) return false;
         if (!ours->region_count) continue;
@@ -107,8 +99,8 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     const Type *type = ir_type(tt->k, value);
     TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
     int number = (int)tt->index_tiles.count;
-    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), "load", "compute", "a tile of indices", format,
-                        tt_pages(type, tt_paging(tt, value)), 2, user->range);
+    tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), ROLE_LOAD, ROLE_COMPUTE, "a tile of indices",
+                        format, tt_pages(type, tt_paging(tt, value)), 2, user->range);
     tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
     *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
 }

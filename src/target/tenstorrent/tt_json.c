@@ -36,8 +36,8 @@ static void add_cbs(Text *t, const TtPlan *plan) {
                  ", \"from\": \"%s\", \"to\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, "
                  "\"item_pages\": %u, \"slots\": %u, "
                  "\"pages\": %u, \"unpack_to_dest\": %s}",
-                 cb->from, cb->to, format_name(cb->desc.format), cb->desc.page_bytes, cb->item_pages, cb->slots,
-                 cb->desc.pages, cb->desc.unpack_to_dest ? "true" : "false");
+                 word_info[cb->from].text, word_info[cb->to].text, format_name(cb->desc.format), cb->desc.page_bytes,
+                 cb->item_pages, cb->slots, cb->desc.pages, cb->desc.unpack_to_dest ? "true" : "false");
     }
     text_add(t, "\n  ],\n");
 }

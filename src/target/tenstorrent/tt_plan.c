@@ -33,8 +33,8 @@ static int add_number(Tt *tt, TtNumber number) {
 }
 static int add_value(Tt *tt, Ref value) { return add_number(tt, (TtNumber){.kind = NUMBER_VALUE, .value = value}); }
 
-static int kernel_of(const char *role) {
-    return strcmp(role, "load") == 0 ? TENSIX_READER : strcmp(role, "store") == 0 ? TENSIX_WRITER : TENSIX_COMPUTE;
+static int kernel_of(Word role) {
+    return role == ROLE_LOAD ? TENSIX_READER : role == ROLE_STORE ? TENSIX_WRITER : TENSIX_COMPUTE;
 }
 
 /* Ops that print nothing: the launcher tests what is required. */
@@ -76,17 +76,16 @@ void tt_plan_roles(Tt *tt) {
         return;
     }
     if (tt->tasks->region_count > 1) tt_refuse(tt, tt->tasks, "`tasks while`; write the number of tasks as the grid");
-    const Region *body = tt->tasks->regions[tt->tasks->region_count - 1];
+    const Region *body = tasks_body(tt->tasks);
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
             if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE))
                 tt_refuse(tt, op, "`%s` between roles", op_info[op->code].mnemonic);
             continue;
         }
-        int kernel = kernel_of(op_text(op, AT_FIELD));
+        int kernel = kernel_of(role_name(op));
         if (tt->role[kernel])
-            tt_refuse(tt, op, "role `%s`; a core has one kernel each to load, to compute and to store",
-                      op_text(op, AT_FIELD));
+            tt_refuse(tt, op, "role `%s`; a core has one kernel each to load, to compute and to store", role_text(op));
         tt->role[kernel] = op;
     }
     tt->plan->task_rank = tt->tasks->operand_count;
@@ -95,21 +94,12 @@ void tt_plan_roles(Tt *tt) {
 
 /* -------------------------------------------------------------------------------------------------- fields */
 
-Ref tt_ring_of(const Tt *tt, const Op *op) {
-    if (op->code == OP_PUT || op->code == OP_GET) {
-        const Op *slot = ir_value(tt->k, op->operands[0])->op;
-        return slot->operands[0];
-    }
-    return op->operands[0];
-}
-
-static TtField *find_field(Tt *tt, Ref ring, const char *name) {
+TtField *tt_field(Tt *tt, const Op *op) {
+    Ref ring = hand_ring(tt->k, op);
     for (size_t i = 0; i < tt->fields.count; i++)
-        if (tt->fields.at[i].ring == ring && strcmp(tt->fields.at[i].name, name) == 0) return &tt->fields.at[i];
-    ice(tt->cx->module->trap, "tenstorrent: no field %s", name);
+        if (tt->fields.at[i].ring == ring && tt->fields.at[i].number == hand_field(op)) return &tt->fields.at[i];
+    ice(tt->cx->module->trap, "tenstorrent: no field %s", hand_field_name(tt->k, op));
 }
-
-TtField *tt_field(Tt *tt, const Op *op) { return find_field(tt, tt_ring_of(tt, op), op_text(op, AT_FIELD)); }
 
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -223,17 +213,17 @@ static void note_use(Tt *tt, const Op *op) {
 
 static void note_load(Tt *tt, const Op *op) {
     if (op->code != OP_PUT) return;
-    Ref value = op_operand(op, 1);
+    Ref value = put_value(op);
     const Op *load = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
     if (load && load->code == OP_TLOAD) tt_field(tt, op)->load = load;
 }
 
 /* --- circular buffers --- */
 
-int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const char *what, TtFormat format,
-              int64_t item_pages, int64_t slots, Range range) {
+int tt_add_cb(Tt *tt, const char *name, Word from, Word to, const char *what, TtFormat format, int64_t item_pages,
+              int64_t slots, Range range) {
     const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
-    uint32_t first = strcmp(from, "load") == 0 ? 0 : strcmp(to, "store") == 0 ? 16 : 24;
+    uint32_t first = from == ROLE_LOAD ? 0 : to == ROLE_STORE ? 16 : 24;
     bool taken[64] = {0};
     for (size_t i = 0; i < tt->plan->cbs.count; i++) taken[tt->plan->cbs.at[i].desc.id] = true;
     uint32_t id = first;
@@ -253,8 +243,8 @@ int tt_add_cb(Tt *tt, const char *name, const char *from, const char *to, const 
 
 int tt_add_scaler(Tt *tt, Range range) {
     if (tt->scaler_cb < 0)
-        tt->scaler_cb = tt_add_cb(tt, "scaler", "load", "compute", "1.0 in the first row of each face, for reductions",
-                                  TT_Float16_b, 1, 1, range);
+        tt->scaler_cb = tt_add_cb(tt, "scaler", ROLE_LOAD, ROLE_COMPUTE,
+                                  "1.0 in the first row of each face, for reductions", TT_Float16_b, 1, 1, range);
     return tt->scaler_cb;
 }
 
@@ -270,9 +260,9 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     const char *ring_name = value->name ? value->name : "ring";
     const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
     const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
-    const char *from = op_text(ring, AT_FROM), *to = op_text(ring, AT_TO);
+    Word from = ring_producer(ring), to = ring_consumer(ring);
     int64_t pages = tt_pages(type, field->paging), slots = op_int(ring, AT_SLOTS, 1);
-    bool exact = format == TT_Float32, is_input = strcmp(to, "compute") == 0;
+    bool exact = format == TT_Float32, is_input = to == ROLE_COMPUTE;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);
     tt->plan->cbs.at[field->cb].desc.unpack_to_dest = is_input && exact && (has_two || !field->multiplied);
@@ -294,6 +284,7 @@ void tt_plan_fields(Tt *tt) {
             tt_refuse(tt, op, "a ring that lives longer than its task, or lies over another");
         for (int i = 0; i < type->field_count; i++)
             *VEC_PUSH(&tt->fields, tt->arena) = (TtField){.ring = op->results[0],
+                                                          .number = i,
                                                           .name = type->fields[i].name,
                                                           .type = type->fields[i].type,
                                                           .cb = -1,

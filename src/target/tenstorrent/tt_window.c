@@ -15,11 +15,9 @@
  * mistake of the emitter, found here, and refused instead of run. */
 #include "target/tenstorrent/tt_compute.h"
 
-#include <string.h>
-
 static uint64_t bit_of(const Compute *c, int cb) { return 1ull << c->role.tt->plan->cbs.at[cb].desc.id; }
 
-static bool is_inner(const TtCb *cb) { return strcmp(cb->from, cb->to) == 0; }
+static bool is_inner(const TtCb *cb) { return cb->from == cb->to; }
 
 static void broken(Compute *c, int cb, const char *rule) {
     /* After an error the text is harmless, not right. */
