@@ -24,7 +24,7 @@ static void set_bytes(Op *op, void *user) {
     c->acquire = op;
     c->bytes = op->code == OP_PUT ? 64 : 0;
     if (op->code == OP_ACQUIRE) ir_walk(c->k->body, add_bytes, c);
-    if (c->bytes) op_set(c->k, op, (Attr){.id = AT_BYTES, .number = c->bytes});
+    if (c->bytes) op_set(c->k, op, (Attr){.id = AT_COPIED, .number = c->bytes});
 }
 
 static void answer(const char *title, const char *text, Question question, RingVerdict want, const char *message) {

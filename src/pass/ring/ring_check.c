@@ -176,7 +176,7 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
         for (int i = 0; i < info->consumer_count; i++) known |= info->consumers[i] == role;
         if (!known) info->consumers[info->consumer_count++] = role;
     }
-    int64_t announced = producing ? op_int(op, AT_BYTES, 0) : 0;
+    int64_t announced = producing ? op_int(op, AT_COPIED, 0) : 0;
     *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, announced, op};
     int64_t held = 0;
     for (size_t i = 0; i < hands->at.count; i++) held += hands->at.at[i].ring == ring && !hands->at.at[i].producing;
@@ -223,7 +223,7 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     uint32_t bit = UINT32_C(1) << hand_field(op);
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, hand_field_name(c->k, op));
     h->put |= bit;
-    h->missing -= op_int(op, AT_BYTES, 0);
+    h->missing -= op_int(op, AT_COPIED, 0);
 }
 
 /* Nothing looks into a slot that was given back; a view of a view is one too. */

@@ -133,13 +133,13 @@ static int64_t bytes_by_tma(const Kernel *k, const RingSchedule *r, const Op *pu
 /* That is said of each put, and of the acquire of its slot, not of others of the ring, which loops in a row fill in turn. */
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_ACQUIRE && op->operands[0] == r->op->results[0]) op_drop(op, AT_BYTES);
+        if (op->code == OP_ACQUIRE && op->operands[0] == r->op->results[0]) op_drop(op, AT_COPIED);
         bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
         int64_t bytes = put ? bytes_by_tma(s->k, r, op) : 0;
         if (bytes) {
             Op *acquire = ir_value(s->k, op->operands[0])->op;
-            op_set(s->k, op, (Attr){.id = AT_BYTES, .number = bytes});
-            op_set(s->k, acquire, (Attr){.id = AT_BYTES, .number = op_int(acquire, AT_BYTES, 0) + bytes});
+            op_set(s->k, op, (Attr){.id = AT_COPIED, .number = bytes});
+            op_set(s->k, acquire, (Attr){.id = AT_COPIED, .number = op_int(acquire, AT_COPIED, 0) + bytes});
         }
         for (int i = 0; i < op->region_count; i++) announce(s, r, op->regions[i]);
     }
@@ -254,7 +254,7 @@ static void write_ring(const Schedule *s, const RingSchedule *r) {
     set_number(s, op, AT_HOLD, r->hold, 1);
     op_set(s->k, op, (Attr){.id = AT_MEANS, .word = means_of(r)});
     set_number(s, op, AT_AT, r->at, -1);
-    set_number(s, op, AT_BYTES, r->bytes, -1);
+    set_number(s, op, AT_SLOT_BYTES, r->bytes, -1);
     set_list(s, op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count);
     if (!r->fused) {
         set_list(s, op, AT_BARRIERS, (int64_t[]){r->full, r->empty}, 2);
@@ -316,7 +316,7 @@ static bool has_list(const Op *op, AttrId id, const int64_t *wanted, int count) 
 static bool traffic_holds(Schedule *s, const RingSchedule *r, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
-        if (put && op_int(op, AT_BYTES, 0) != bytes_by_tma(s->k, r, op))
+        if (put && op_int(op, AT_COPIED, 0) != bytes_by_tma(s->k, r, op))
             return schedule_fail(s, op, "`bytes` are not those that TMA brings");
         for (int i = 0; i < op->region_count; i++)
             if (!traffic_holds(s, r, op->regions[i])) return false;
@@ -341,7 +341,7 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
     const Op *op = r->op;
     bool read = false;
     if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r)) return schedule_fail(s, op, "`by` is not how it is filled");
-    if (!op_attr(op, AT_AT) || op_int(op, AT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
+    if (!op_attr(op, AT_AT) || op_int(op, AT_SLOT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
         !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
         return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
     if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)

@@ -59,7 +59,7 @@ static void read_ring(Emit *e, const Op *op) {
     Word means = op_word(op, AT_MEANS, MEANS_TMA);
     r.name = cs_name(&e->p, r.ring);
     r.offset = op_int(op, AT_AT, 0);
-    r.slot_bytes = op_int(op, AT_BYTES, 0);
+    r.slot_bytes = op_int(op, AT_SLOT_BYTES, 0);
     r.skewed = means == MEANS_ASYNC;
     r.fused = r.skewed || means == MEANS_BUFFER;
     for (int i = 0; i < type->field_count; i++) {
@@ -305,7 +305,7 @@ static void emit_acquire(Emit *e, const Op *op) {
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s ^ 1);", ring_barrier(e, r->empty_name, slot), ring_counter(e, r, "phase"));
-    int64_t bytes = op_int(op, AT_BYTES, 0);
+    int64_t bytes = op_int(op, AT_COPIED, 0);
     if (bytes && r->full_count == 1)
         cs_line(&e->p, "tw_mbar_arrive_expect(%p, %lld);", ring_barrier(e, r->full_name, slot), (long long)bytes);
     else if (bytes) /* it arrives with the others, behind its own stores */
