@@ -3,7 +3,7 @@
 #include "check.h"
 #include "pass/matrix.h"
 #include "target/cuda/emu/emu_fragment.h"
-#include "target/cuda/emu/include/emu_table.h"
+#include "target/simt/emu/include/emu_table.h"
 
 #include <limits.h>
 
