@@ -92,9 +92,8 @@ static int64_t most_alive(const Kernel *k) {
 
 static bool is_lean(const PassContext *cx, const Kernel *k) {
     int64_t registers = cx->machine->registers / (cx->machine->lanes * layout_warps(cx, k));
-    return hold_may_be_lean(k) &&
-           most_alive(k) + OTHER_REGISTERS >
-               (registers < cx->machine->thread_registers ? registers : cx->machine->thread_registers);
+    if (registers > cx->machine->thread_registers) registers = cx->machine->thread_registers;
+    return hold_may_be_lean(k) && most_alive(k) + OTHER_REGISTERS > registers;
 }
 
 /* --- pairs --- */
