@@ -24,6 +24,8 @@ static void test_machines(void) {
         CHECK(m->issue_registers <= m->move_registers && m->move_registers <= m->carry_registers);
         CHECK(!m->register_step || (m->roles_allowed && m->role_registers <= m->thread_registers));
         if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
+        if (m->has_threads) CHECK(is_power(m->banks.count) && is_power(m->banks.bytes) && m->banks.count <= 64);
+        if (m->has_threads) CHECK(m->named_barriers > 2); /* the block's, and two that take turns */
         /* Boxes have limits, and a copy that runs by itself takes its time. */
         CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));
         CHECK(m->has_tma == (m->cost.copy_clocks > 0) && m->has_tma == (m->cost.most_slots > 0));
