@@ -81,8 +81,10 @@ void moves_place(LayoutState *st, Op *op);
 /* The best that is known to be possible; may threads copy the load straight into a slot of its ring? */
 Access access_best(Facts *f, const Op *access);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load);
-Word access_best_via(const Kernel *k, const Op *convert); /* WORD_NONE: to or from shared memory */
-void access_decide(LayoutState *st);                      /* writes it to all of them; facts without wishes */
+int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
+int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
+Word access_best_via(const Kernel *k, const Op *convert);   /* WORD_NONE: to or from shared memory */
+void access_decide(LayoutState *st);                        /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */
 bool hold_may_be_lean(const Kernel *k);

@@ -55,6 +55,7 @@ typedef struct Schedule {
     int *uses; /* by Ref */
     Gang gang;
     VEC(RingSchedule) rings;
+    bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
     int64_t bytes;    /* of shared memory, so far */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
@@ -97,11 +98,16 @@ bool schedule_check(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);
+void schedule_part_gang(Schedule *s, const char *why); /* its programs run one by one after all */
 
 /* --- schedule_ring.c --- */
-/* `other` bytes are needed beside the rings. False after errors. */
+/* Plans the rings; `other` bytes are needed beside them. False: they cannot be. */
 bool schedule_rings(Schedule *s, int64_t other);
+/* The plan as attributes. */
+void schedule_write_rings(Schedule *s);
 RingSchedule *schedule_ring(Schedule *s, Ref ring);
+int64_t schedule_ring_bytes(const Schedule *s, const RingSchedule *r); /* of all its slots */
+bool schedule_rings_hold(Schedule *s);                                 /* what is written; reads them into s->rings */
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool schedule_is_single(const Schedule *s, const Op *role);
 
@@ -110,10 +116,13 @@ void schedule_parts(Schedule *s, RingSchedule *r);
 
 /* --- schedule_cluster.c --- */
 void schedule_cluster(Schedule *s);
+/* Can both blocks of a pair load half of the put's box? How; WORD_NONE: no. */
+Word schedule_half(const Kernel *k, const Op *put, const SharedTile *tile);
 
 /* --- schedule_place.c --- */
 /* Gives every buffer and all scratch its place behind what is there already. */
 void schedule_place(Schedule *s);
+bool schedule_place_holds(Schedule *s); /* behind schedule_rings_hold */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
 
 /* --- schedule_roles.c --- */

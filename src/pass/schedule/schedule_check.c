@@ -5,6 +5,7 @@
 #include "pass/schedule/schedule.h"
 
 static bool holds(Schedule *s, const Op *op) {
+    if (op->code == OP_RING && op->parent != s->k->body) return schedule_fail(s, op, "rings stand before `tasks`");
     if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
         return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
@@ -26,7 +27,7 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = tasks_of(k)};
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
-    if (!s.failed) schedule_skew_holds(&s);
+    if (!s.failed && schedule_rings_hold(&s) && schedule_place_holds(&s)) schedule_skew_holds(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed;
 }

@@ -10,7 +10,7 @@ enum {
 };
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
-static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
+Word schedule_half(const Kernel *k, const Op *put, const SharedTile *tile) {
     if (layout_put_mover(k, put) != MOVER_TMA) return WORD_NONE;
     const Type *box = ir_type(k, op_operand(put, 1));
     int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
@@ -23,7 +23,7 @@ static bool mark(Schedule *s, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
             RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
-            Word half = half_of(s->k, op, &r->field[hand_field(op)]);
+            Word half = schedule_half(s->k, op, &r->field[hand_field(op)]);
             if (r->fused || r->full_count != 1 || half == WORD_NONE) return false;
             r->paired = true;
             op_set(s->k, op, (Attr){.id = AT_HALF, .word = half});

@@ -14,6 +14,12 @@ static bool loads_by_tma(const Kernel *k, const Region *region) {
     return true;
 }
 
+void schedule_part_gang(Schedule *s, const char *why) {
+    s->gang = (Gang){.programs = 1};
+    op_drop(s->tasks, AT_GANG);
+    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
+}
+
 void schedule_gang(Schedule *s) {
     s->gang = (Gang){.programs = 1};
     if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return;
@@ -27,6 +33,5 @@ void schedule_gang(Schedule *s) {
         s->gang = gang;
         return;
     }
-    op_drop(s->tasks, AT_GANG);
-    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
+    schedule_part_gang(s, why);
 }

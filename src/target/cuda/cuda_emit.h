@@ -35,7 +35,7 @@ typedef struct RingPlan {
     int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
     bool tma_store; /* a field goes out by TMA */
     int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
-    Ref part_value; /* what is put */
+    const Op *part; /* their put */
     bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;    /* and the producer runs ahead (cuda_skew.c) */

@@ -264,11 +264,12 @@ void shared_before_scratch(Emit *e, const Op *op);
 void shared_after_scratch(Emit *e, const Op *op);
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
-/* Registers to a shared tile at `offset` (an expression), and back. */
+/* Registers to a shared tile at `offset` (an expression), as the op that puts them there says (`vector`), and back: the
+ * result of the op that gets them. */
+void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_load_tile(Emit *e, const Op *get, const SharedTile *tile, const Expr *offset);
 /* The same for the registers of part `part` of so many; part 0 lies at the offset. */
-void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *offset, int parts);
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
-void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_store_part(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset, int parts);
 void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset);
 const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column);
 
