@@ -207,7 +207,8 @@ static bool is_read_in(const Cut *c, Ref r, const Op *loop, bool *seen) {
     seen[r] = true;
     const Value *v = ir_value(c->k, r);
     if (!v->op) /* what the loop carries: by way of the trip before */
-        return v->region->owner == loop && v->index && is_read_in(c, v->region->last->operands[v->index - 1], loop, seen);
+        return v->region->owner == loop && v->index &&
+               is_read_in(c, v->region->last->operands[v->index - 1], loop, seen);
     const Op *at = v->op;
     while (at && at->parent->owner != loop) at = at->parent->owner;
     if (!at) return false; /* made before the loop */

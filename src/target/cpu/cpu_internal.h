@@ -137,6 +137,7 @@ typedef struct Emit {
     const char *pid[3];
     Text helpers; /* functions that go before the kernel */
     Map helper_names;
+    Map calls;  /* functions of the prelude that the text calls, and whose header is not always there */
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
@@ -187,6 +188,7 @@ const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const ch
 void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
 
 /* Texts of cstyle's expressions, in register form; operands are names, literals or in parentheses. */
+const char *cpu_call(Emit *e, const char *function); /* its name, for a text that calls it */
 const char *cpu_ref(Emit *e, Ref ref);
 const char *cpu_integer(Emit *e, Elem elem, int64_t value);
 const char *cpu_zero(Emit *e, const Type *type);

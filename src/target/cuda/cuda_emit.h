@@ -127,7 +127,7 @@ void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer p
 
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and in that loop: */
-const Op *skew_match(Emit *e, const Op *op);
+const Op *skew_twin(Emit *e, const Op *op);
 const Op *skew_branch(Emit *e, const Op *branch); /* NULL: an ordinary one */
 void skew_side_begin(Emit *e, const Op *other, int side);
 void skew_side_end(Emit *e, const Op *other, int side);

@@ -55,7 +55,7 @@ static bool turned(Emit *e, const Op *loop) {
 
 static void *loop_begin(Emit *e, const Op *loop) {
     LoopState *state = ARENA_NEW(e->arena, LoopState);
-    state->ahead = skew_match(e, loop);
+    state->ahead = skew_twin(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
     state->staged = loose_begin(e, loop);
     state->late = late_release(loop->regions[0]);

@@ -91,7 +91,7 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
 }
 
 /* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
-const Op *skew_match(Emit *e, const Op *op) {
+const Op *skew_twin(Emit *e, const Op *op) {
     int64_t twin = op_int(op, AT_TWIN, 0);
     if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
@@ -105,7 +105,7 @@ const Op *skew_match(Emit *e, const Op *op) {
 
 /* --- branches around such loops: both roles take the same side --- */
 const Op *skew_branch(Emit *e, const Op *branch) {
-    const Op *other = skew_match(e, branch);
+    const Op *other = skew_twin(e, branch);
     for (int i = 0; other && i < other->result_count; i++) emit_carried(e, other->results[i], REF_NONE);
     return other;
 }
