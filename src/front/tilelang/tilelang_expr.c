@@ -369,16 +369,24 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
     return true;
 }
 
-/* Only the side that is taken reads its elements. */
+/* Only the side that is taken reads its elements. Where the host knows which one that is, Python's own `a if c else b` is that
+ * side; T.if_then_else still has the type of both together. */
 static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body,
                           const PyNode *orelse, Val *out) {
     Val test, x, y;
-    bool host;
+    bool host, known;
     Ref c;
     if (!eval(l, condition, &test)) return false;
-    if (truth(&test, &host)) return eval(l, host ? body : orelse, out);
-    return convert(l, &test, EL_I1, node->range, &c) && eval_under(l, body, c, true, &x) &&
-           eval_under(l, orelse, c, false, &y) && choose(l, c, &x, &y, node->range, out);
+    known = truth(&test, &host);
+    if (known && node->kind == PY_IfExp) return eval(l, host ? body : orelse, out);
+    if (known)
+        c = ir_int(&l->b, EL_I1, host);
+    else if (!convert(l, &test, EL_I1, node->range, &c))
+        return false;
+    if (!eval_under(l, body, c, true, &x) || !eval_under(l, orelse, c, false, &y)) return false;
+    if (!known || !is_host_number(&x) || !is_host_number(&y)) return choose(l, c, &x, &y, node->range, out);
+    *out = host ? x : y;
+    return true;
 }
 
 static bool eval_compare(Lang *l, const PyNode *node, Val *out) {
