@@ -45,15 +45,33 @@ static bool is_proved(Schedule *s) {
     return verdict == RING_PROVED;
 }
 
-/* Rings, and all that lies behind them, as far as the degree goes down; false: that does not fit, or cannot be proved. */
+/* Is there a ring whose loads cannot run ahead any more? */
+static bool starves(const Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (s->rings.at[i].slots == 1 && s->rings.at[i].wanted > 1) return true;
+    return false;
+}
+
+/* The next degree down: output tiles in panels, programs one by one; false: there is none. Slots are taken away in each. */
+static bool go_down(Schedule *s) {
+    if (!s->panels) return s->panels = true;
+    if (s->gang.programs == 1) return false;
+    schedule_part_gang(s, "their rings do not fit into shared memory");
+    s->panels = false;
+    return true;
+}
+
+/* Rings, and all that lies behind them, in the first degree that fits; false: none does, or it cannot be proved. */
 static bool plan_rings(Schedule *s, int64_t other) {
-    s->rings.count = 0;
-    if (!schedule_rings(s, other)) return false;
-    schedule_flight(s);
-    if (!schedule_skew(s)) return false;
-    schedule_place(s);
+    do {
+        if (!schedule_rings(s, other)) return false;
+        schedule_place(s);
+    } while ((s->bytes > s->cx->machine->ring_bytes || (starves(s) && !s->panels)) && go_down(s));
     if (s->bytes > s->cx->machine->ring_bytes)
         return schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
+    schedule_write_rings(s);
+    schedule_flight(s);
+    if (!schedule_skew(s)) return false;
     schedule_roles(s);
     return is_proved(s) || schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
 }

@@ -55,6 +55,7 @@ typedef struct Schedule {
     int *uses; /* by Ref */
     Gang gang;
     VEC(RingSchedule) rings;
+    bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
     int64_t bytes;    /* of shared memory, so far */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
@@ -97,10 +98,15 @@ bool schedule_check(PassContext *cx, Kernel *k);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);
+bool schedule_gang_holds(Schedule *s);                 /* finds it again */
+void schedule_part_gang(Schedule *s, const char *why); /* its programs run one by one after all */
 
 /* --- schedule_ring.c --- */
-/* `other` bytes are needed beside the rings. False after errors. */
+/* Plans the rings; `other` bytes are needed beside them. False: they cannot be. */
 bool schedule_rings(Schedule *s, int64_t other);
+/* The plan as attributes. */
+void schedule_write_rings(Schedule *s);
+bool schedule_rings_hold(Schedule *s); /* plans them again, and compares */
 RingSchedule *schedule_ring(Schedule *s, Ref ring);
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool schedule_is_single(const Schedule *s, const Op *role);
@@ -110,12 +116,15 @@ void schedule_parts(Schedule *s, RingSchedule *r);
 
 /* --- schedule_cluster.c --- */
 void schedule_cluster(Schedule *s);
+bool schedule_cluster_holds(Schedule *s);
 
 /* --- schedule_place.c --- */
 /* Gives every buffer and all scratch its place behind what is there already. */
 void schedule_place(Schedule *s);
+bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);
+bool schedule_roles_hold(Schedule *s);
 #endif

@@ -14,6 +14,12 @@ static bool loads_by_tma(const Kernel *k, const Region *region) {
     return true;
 }
 
+void schedule_part_gang(Schedule *s, const char *why) {
+    s->gang = (Gang){.programs = 1};
+    op_drop(s->tasks, AT_GANG);
+    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
+}
+
 void schedule_gang(Schedule *s) {
     s->gang = (Gang){.programs = 1};
     if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return;
@@ -27,6 +33,18 @@ void schedule_gang(Schedule *s) {
         s->gang = gang;
         return;
     }
-    op_drop(s->tasks, AT_GANG);
-    pass_find(s->cx, s->k->range, FIND_GANG_DROPPED, why);
+    schedule_part_gang(s, why);
+}
+
+bool schedule_gang_holds(Schedule *s) {
+    const char *why = "";
+    s->gang = (Gang){.programs = 1};
+    if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return true;
+    bool found = gang_find(s->cx, s->k, s->tasks, &s->gang, &why);
+    if (!found) return schedule_fail(s, s->tasks, why);
+    if (!loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
+        return schedule_fail(s, s->tasks, "a gang's rings are filled by TMA");
+    return (op_int(s->tasks, AT_SIDE, -1) == s->gang.dim && op_flag(s->gang.loop, AT_TOGETHER) &&
+            op_flag(s->gang.load_loop, AT_TOGETHER)) ||
+           schedule_fail(s, s->tasks, "`side` and `together` are not those of its programs");
 }

@@ -1,7 +1,7 @@
 /* schedule_parts.c: an output tile that leaves panel by panel through a buffer of two panels.
  *
  * The plan gives a ring of outputs `parts` where the memory of a whole tile is better spent on one more slot of the
- * inputs. A part is a panel: 128 bytes of every row. Here is seen whether that can be done: one put, one get, one store
+ * inputs, the schedule where the whole tile does not fit. A part is a panel: 128 bytes of every row. Here is seen whether that can be done: one put, one get, one store
  * by TMA of them, and a layout whose upper registers are the upper columns. */
 #include "pass/schedule/schedule.h"
 
@@ -57,8 +57,8 @@ static bool follows_columns(const Layout *layout, const Type *type, int parts) {
 void schedule_parts(Schedule *s, RingSchedule *r) {
     const Kernel *k = s->k;
     const SharedTile *tile = &r->field[0];
-    int parts = (int)op_int(r->op, AT_PARTS, 0);
-    if (!parts || s->gang.programs > 1 || !r->fused || r->ahead || !r->leaves ||
+    int parts = s->panels && tile->panel ? (int)(tile->bytes / tile->panel) : (int)op_int(r->op, AT_PARTS, 0);
+    if (parts <= 2 || s->gang.programs > 1 || !r->fused || r->ahead || !r->leaves ||
         ir_type(k, r->op->results[0])->field_count != 1)
         return;
     const Op *put = only_use(s, r, OP_PUT), *get = only_use(s, r, OP_GET), *store = only_use(s, r, OP_TSTORE);

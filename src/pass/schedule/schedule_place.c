@@ -120,6 +120,51 @@ void schedule_place(Schedule *s) {
     }
 }
 
+static bool is_ring(const Buffer *b) { return b->op->code == OP_RING; }
+
+/* Rings and their barriers, which are in use all the time. */
+static void add_rings(Planner *p) {
+    for (size_t i = 0; i < p->s->rings.count; i++) {
+        const RingSchedule *r = &p->s->rings.at[i];
+        int64_t slots = op_int(r->op, AT_SLOTS, 1);
+        int64_t items = r->fused && r->each ? p->s->gang.programs : slots;
+        const Attr *barriers = op_attr(r->op, AT_BARRIERS);
+        Buffer b = {.op = r->op, .bytes = r->bytes * items, .offset = op_int(r->op, AT_AT, 0)};
+        *VEC_PUSH(&p->buffers, p->s->arena) = b;
+        for (int side = 0; !r->fused && side < 2; side++) {
+            b = (Buffer){.op = r->op, .bytes = 8 * slots, .offset = barriers->list.at[side]};
+            *VEC_PUSH(&p->buffers, p->s->arena) = b;
+        }
+    }
+}
+
+bool schedule_place_holds(Schedule *s) {
+    Planner p = planner_of(s);
+    int64_t room = kernel_int(s->k, AT_SHARED, -1);
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        Buffer *b = &p.buffers.at[i];
+        const Attr *at = op_attr(b->op, AT_AT);
+        if (!at || op_int(b->op, AT_BYTES, 0) < b->bytes)
+            return schedule_fail(s, b->op, "it needs shared memory: `at` and `bytes` say where, and how much");
+        if (at->number % b->align) return schedule_fail(s, b->op, "its shared memory is not aligned");
+        b->offset = at->number;
+        b->bytes = op_int(b->op, AT_BYTES, 0);
+    }
+    add_rings(&p);
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        const Buffer *b = &p.buffers.at[i];
+        if (b->offset + b->bytes > room || room > s->cx->machine->ring_bytes)
+            return schedule_fail(s, b->op, "its shared memory lies beyond what the block has (`shared`)");
+        for (size_t j = 0; j < i; j++) {
+            const Buffer *other = &p.buffers.at[j];
+            bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
+            if (!apart && (meet(b, other) || is_ring(b) || is_ring(other)))
+                return schedule_fail(s, b->op, "its shared memory is in use by another op");
+        }
+    }
+    return true;
+}
+
 void schedule_refuse_size(Schedule *s) {
     Planner p = planner_of(s);
     Buffer most = {.op = s->k->body->first};

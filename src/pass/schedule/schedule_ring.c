@@ -123,14 +123,20 @@ static bool plan_ring(Schedule *s, Op *op) {
     return true;
 }
 
-/* What TMA brings of an item: whole boxes, also where they reach beyond the tensor; said of each put, and of the acquire
- * of its slot, not of others of the ring, which loops in a row fill in turn. */
+/* What TMA brings with a put: whole boxes, also where they reach beyond the tensor. */
+static int64_t bytes_by_tma(const Kernel *k, const RingSchedule *r, const Op *put) {
+    if (layout_put_mover(k, put) != MOVER_TMA) return 0;
+    const SharedTile *tile = &r->field[hand_field(put)];
+    return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
+}
+
+/* That is said of each put, and of the acquire of its slot, not of others of the ring, which loops in a row fill in turn. */
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0] && layout_put_mover(s->k, op) == MOVER_TMA) {
-            const SharedTile *tile = &r->field[hand_field(op)];
-            int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
-            int64_t bytes = tile->rows * tile->width * panels;
+        if (op->code == OP_ACQUIRE && op->operands[0] == r->op->results[0]) op_drop(op, AT_BYTES);
+        bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
+        int64_t bytes = put ? bytes_by_tma(s->k, r, op) : 0;
+        if (bytes) {
             Op *acquire = ir_value(s->k, op->operands[0])->op;
             op_set(s->k, op, (Attr){.id = AT_BYTES, .number = bytes});
             op_set(s->k, acquire, (Attr){.id = AT_BYTES, .number = op_int(acquire, AT_BYTES, 0) + bytes});
@@ -220,14 +226,12 @@ static void say_slots(Schedule *s, const RingSchedule *r) {
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
-static void place_ring(Schedule *s, RingSchedule *r) {
+static void say_place(const Schedule *s, const RingSchedule *r) {
     static const char *const how[] = {[MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
                                       [MEANS_BUFFER - MEANS_TMA] = "a buffer of one role",
                                       [MEANS_STORES - MEANS_TMA] = "by stores",
                                       [MEANS_MIXED - MEANS_TMA] = "by TMA and stores",
                                       [MEANS_TMA - MEANS_TMA] = "by TMA"};
-    r->at = s->bytes;
-    s->bytes += bytes_of(s, r);
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
               (long long)r->at, how[means_of(r) - MEANS_TMA]);
 }
@@ -264,30 +268,106 @@ static void write_ring(const Schedule *s, const RingSchedule *r) {
 }
 
 bool schedule_rings(Schedule *s, int64_t other) {
+    s->rings.count = 0;
     for (Op *op = s->k->body->first; op; op = op->next)
         if (op->code == OP_RING && !plan_ring(s, op)) return false;
     for (size_t i = 0; i < s->rings.count; i++)
         if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
-    schedule_cluster(s);
-    for (size_t i = 0; i < s->rings.count; i++) {
-        RingSchedule *r = &s->rings.at[i];
-        if (r->fused || !mark_releases(s, r, r->to->regions[0], r->to->regions[0])) continue;
-        r->lanes = r->full_count > 1;
-        if (r->lanes) r->empty_count *= s->cx->machine->lanes;
-    }
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        s->rings.at[i].at = s->bytes;
+        s->bytes += bytes_of(s, &s->rings.at[i]);
+    }
+    for (size_t i = 0; i < s->rings.count; i++) {
+        RingSchedule *r = &s->rings.at[i];
+        if (r->fused) continue;
+        r->full = s->bytes;
+        r->empty = r->full + 8 * r->slots;
+        s->bytes = r->empty + 8 * r->slots;
+    }
+    return true;
+}
+
+void schedule_write_rings(Schedule *s) {
+    schedule_cluster(s);
     for (size_t i = 0; i < s->rings.count; i++) say_slots(s, &s->rings.at[i]);
-    for (size_t i = 0; i < s->rings.count; i++) place_ring(s, &s->rings.at[i]);
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
         if (!r->fused) {
+            bool read = mark_releases(s, r, r->to->regions[0], r->to->regions[0]);
+            r->lanes = read && r->full_count > 1;
+            if (r->lanes) r->empty_count *= s->cx->machine->lanes;
             announce(s, r, r->from->regions[0]);
-            r->full = s->bytes;
-            r->empty = r->full + 8 * r->slots;
-            s->bytes = r->empty + 8 * r->slots;
         }
+        say_place(s, r);
         write_ring(s, r);
     }
+}
+
+/* --- a schedule that came as text --- */
+static bool has_list(const Op *op, AttrId id, const int64_t *wanted, int count) {
+    const Attr *list = op_attr(op, id);
+    bool same = list && list->list.count == count;
+    for (int i = 0; same && wanted && i < count; i++) same = list->list.at[i] == wanted[i];
+    return same;
+}
+
+static bool traffic_holds(Schedule *s, const RingSchedule *r, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
+        if (put && op_int(op, AT_BYTES, 0) != bytes_by_tma(s->k, r, op))
+            return schedule_fail(s, op, "`bytes` are not those that TMA brings");
+        for (int i = 0; i < op->region_count; i++)
+            if (!traffic_holds(s, r, op->regions[i])) return false;
+    }
+    return true;
+}
+
+static bool fences_hold(Schedule *s, const RingSchedule *r, const Region *region, bool *any) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] &&
+            !reads_by_async(s, r->to->regions[0], op->operands[1])) {
+            *any = true;
+            if (!op_flag(op, AT_FENCE)) return schedule_fail(s, op, "threads have read the slot: it needs `fence`");
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!fences_hold(s, r, op->regions[i], any)) return false;
+    }
+    return true;
+}
+
+static bool ring_holds(Schedule *s, RingSchedule *r) {
+    const Op *op = r->op;
+    bool read = false;
+    if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r)) return schedule_fail(s, op, "`by` is not how it is filled");
+    if (!op_attr(op, AT_AT) || op_int(op, AT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
+        !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
+        return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
+    if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)
+        return schedule_fail(s, op, "`each`, `leaves` or `parts` is not what its roles do with it");
+    if (r->fused) return op_int(op, AT_SLOTS, 1) == 1 || r->ahead || schedule_fail(s, op, "a buffer has one slot");
+    if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
+    r->lanes = read && r->full_count > 1;
+    if (r->lanes) r->empty_count *= s->cx->machine->lanes;
+    if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||
+        op_attr(op, AT_BARRIERS)->list.at[0] % 8 || op_attr(op, AT_BARRIERS)->list.at[1] % 8 ||
+        !has_list(op, AT_COUNTS, (int64_t[]){r->full_count, r->empty_count}, 2))
+        return schedule_fail(s, op, "`barriers`, `arrivals` and `lanes` do not say who waits for whom");
+    return true;
+}
+
+bool schedule_rings_hold(Schedule *s) {
+    bool above = true;
+    for (Op *op = s->k->body->first; op; op = op->next) {
+        above &= op != s->tasks;
+        if (op->code != OP_RING) continue;
+        if (!above || !s->tasks) return schedule_fail(s, op, "rings stand before `tasks`");
+        if (!plan_ring(s, op)) return false;
+    }
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (!ring_holds(s, &s->rings.at[i])) return false;
     return true;
 }

@@ -65,3 +65,25 @@ void schedule_roles(Schedule *s) {
     bool two = threads_load(s) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
+
+bool schedule_roles_hold(Schedule *s) {
+    int warps = layout_warps(s->cx, s->k);
+    uint64_t barriers = 0;
+    for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
+        if (role_is_guest(role)) continue;
+        ThreadGroup g = layout_group(s->cx, s->k, role);
+        bool alone = g.warps * (g.first_warp ? 1 : s->gang.programs) == warps;
+        int64_t id = op_int(role, AT_ID, -1);
+        if (op_int(role, AT_ROLE_WARPS, 0) != g.warps || op_int(role, AT_FIRST, -1) != g.first_warp)
+            return schedule_fail(s, role, "`first` and `warps` are not the warps that it has");
+        if (op_flag(role, AT_ELECT) != schedule_is_single(s, role))
+            return schedule_fail(s, role, "`elect`: one thread runs a role that only issues TMA, and no other");
+        bool gang = s->gang.programs > 1 && !g.first_warp; /* a barrier a program */
+        uint64_t own =
+            op_flag(role, AT_ELECT) || id < 0 ? 0 : (((uint64_t)2 << (gang ? s->gang.programs - 1 : 0)) - 1) << id;
+        if (id < 0 || alone != (id == 0) || (barriers & own) || own >> s->cx->machine->named_barriers)
+            return schedule_fail(s, role, "`id` is a barrier of its own, or 0 where it has the block to itself");
+        barriers |= own;
+    }
+    return true;
+}

@@ -83,8 +83,6 @@ void loose_next(Emit *e);
 void loose_load(Emit *e, const Op *load);
 
 /* --- cuda_dot.c --- */
-void dot_emit(Emit *e, const Op *op);
-bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);
@@ -129,7 +127,10 @@ void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer p
 
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and in that loop: */
-const Op *skew_match(Emit *e, const Op *loop);
+const Op *skew_match(Emit *e, const Op *op);
+const Op *skew_branch(Emit *e, const Op *branch); /* NULL: an ordinary one */
+void skew_side_begin(Emit *e, const Op *other, int side);
+void skew_side_end(Emit *e, const Op *other, int side);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
 void skew_turn_end(Emit *e, const Op *loop, const Op *other);

@@ -21,7 +21,7 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, e->lanes * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
@@ -94,7 +94,8 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
     if (map_find_number(&e->found, key)) return;
     map_put_number(&e->found, e->arena, key, NULL);
     const Op *op = ir_value(e->k, value)->op;
-    int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
+    int fronts =
+        layout_tile_conflicts(e->cx->machine->banks, emit_layout(e, value), ir_type(e->k, value), tile, vector);
     pass_find(e->cx, op ? op->range : e->k->range, FIND_SHARED_TILE, store ? "to" : "from",
               (long long)tile->columns * tile->elem_bytes, tile->width, vector * tile->elem_bytes, fronts,
               fronts == 1 ? "" : "s");
@@ -296,7 +297,7 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
         cs_line(&e->p, "%p[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
-    int wavefronts = ll_bank_conflicts(&map, bytes, vector);
+    int wavefronts = ll_bank_conflicts(e->cx->machine->banks, &map, bytes, vector);
     return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s", store ? "written" : "read",
                         vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
 }
@@ -338,7 +339,8 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     default: break;
     }
-    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
+    LinearLayout via =
+        ll_choose_swizzle(e->cx->machine->banks, &from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);
     const char *there = move_side(e, op, value, &via, true);
     shared_before_read(e);
