@@ -151,6 +151,7 @@ bench-gpu: all $(B)/bench_gpu_launch
 	$(PYTHON) bench/gpu.py $(BENCHFLAGS)
 bless: all
 	python3 tests/run.py --bless
+	python3 tests/golden/cuda.py --bless
 	for page in ops options triton tilelang tile-c; do $(B)/tilewright docs $$page > docs/$$page.md; done
 	python3 tools/file_table.py
 

@@ -68,6 +68,7 @@ python_install() { # as a user would
 }
 python_rules() { python3 tests/check_tree.py; }
 transcripts() { python3 tests/run.py; }
+golden() { python3 tests/golden/cuda.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && tests/shards.sh "$jobs" build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
@@ -82,7 +83,9 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
-    [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family order --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2
+    for family in order rings; do
+        [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
+    done
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {
@@ -143,6 +146,7 @@ group sanitized "" "" sanitized
 group clang "$(need clang-14)" "apt-get install clang-14" with_clang
 group tree "$(need python3)" "apt-get install python3" python_rules
 group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
+group golden "$(need python3)" "apt-get install python3" golden
 group interp "" "" numeric interp 1
 group cpu "" "" numeric cpu 1
 group ops "" "" ops

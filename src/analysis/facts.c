@@ -376,7 +376,15 @@ static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
 
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
-    return ref_is_value(x) && wish(f, x, ir_type(f->k, x)->pointer ? AT_ALIGN : AT_MULT, multiple);
+    if (!ref_is_value(x)) return false;
+    const Type *type = ir_type(f->k, x);
+    if (wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple)) return true;
+    /* A place that the launch does not know, whole steps behind one that it does. */
+    const Op *op = ir_value(f->k, x)->op;
+    bool steps =
+        op && op->code == OP_PTR_ADD &&
+        fact_divisor(f, op->operands[1]) >= (multiple + elem_info[type->elem].bytes - 1) / elem_info[type->elem].bytes;
+    return steps && fact_wish_multiple(f, op->operands[0], multiple);
 }
 
 bool fact_wish_equal(Facts *f, Ref x, int64_t value) {

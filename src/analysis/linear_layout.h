@@ -75,7 +75,7 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
 int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
 /* Wavefronts of the worst phase when the lanes of a warp access `vector` elements each at map's offsets; 1 is
  * free of conflicts. */
-int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector);
+int ll_bank_conflicts(Banks banks, const PlaceMap *map, int elem_bytes, int vector);
 /* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */
-LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target, int elem_bytes);
+LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes);
 #endif

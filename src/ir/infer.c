@@ -250,6 +250,9 @@ static bool infer_dot(Infer *in) {
     if (!fits)
         return fail(in, "%s times %s plus %s does not fit: [.., M, K], [.., K, N], [.., M, N] are needed", show(in, a),
                     show(in, b), show(in, c));
+    if (elem_is_float(a->elem) != elem_is_float(c->elem))
+        return fail(in, "%s times %s plus %s: products of integers are summed in integers, those of floats in floats",
+                    show(in, a), show(in, b), show(in, c));
     if (op_int(in->op, AT_PROMOTE, 0) < 0) return fail(in, "`promote` counts elements of K: it must not be negative");
     return give(in, c);
 }

@@ -665,7 +665,7 @@ static bool parse_structured(Parser *p, OpText *t) {
         return parse_do(p, region, body) && parse_region(p, body, false);
     }
     case OP_IF: {
-        if (!parse_operands(p, t) || !resolve_literals(p, t) || !parse_region(p, region, false)) return false;
+        if (!parse_attrs(p, op, &t->fill) || !parse_operands(p, t) || !resolve_literals(p, t) || !parse_region(p, region, false)) return false;
         Region *otherwise = ir_region(t->b, op);
         if (is_punct(p, '{')) return parse_region(p, otherwise, false);
         Builder b = ir_builder_inside(t->b, otherwise);

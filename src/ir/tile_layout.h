@@ -35,6 +35,11 @@ typedef struct LayoutPlace {
     uint32_t at[LL_INPUTS];
 } LayoutPlace;
 
+/* Shared memory is served by so many banks of so many bytes each, once a wavefront. */
+typedef struct Banks {
+    int count, bytes;
+} Banks;
+
 /* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte chunks swizzled over the
  * width. Element (r, c) of the stored matrix lies at
  *     swizzle((c / per) * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */

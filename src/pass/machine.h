@@ -4,6 +4,7 @@
 #ifndef PASS_MACHINE_H
 #define PASS_MACHINE_H
 #include "ir/ir.h"
+#include "ir/tile_layout.h"
 
 /* Sets of matrix instructions (matrix.def). */
 enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
@@ -43,6 +44,7 @@ typedef struct Machine {
     /* --- threads of a block --- */
     int lanes;            /* threads of a warp */
     int group_warps;      /* warps of a warpgroup: roles have whole ones */
+    int sector_bytes;     /* of global memory that are written at once, whole or not */
     int vector_bytes;     /* of one load of a thread */
     int registers;        /* of a multiprocessor .. */
     int thread_registers; /* .. of one thread, at most .. */
@@ -55,6 +57,7 @@ typedef struct Machine {
 
     /* --- memory of a block, and ways into it --- */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
+    Banks banks;        /* of it */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */
     bool has_tma;       /* boxes of tensors are copied by an engine .. */
     int box_extent;     /* .. so long along a dimension, at most .. */

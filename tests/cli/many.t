@@ -29,7 +29,27 @@ tiles.py:5:1: execution: skew: its dots are too small for a warp that only loads
 x: bf16[3, 17, 32, 32], ok
 w: bf16[3, 32, 32], ok
 out: f32[32, 32], ok
-tiles.py:5:1: execution: flat: it would take more than 32 rings, or 32 tiles in one
+tiles.py:5:1: execution: skew: its dots are too small for a warp that only loads
 x: bf16[3, 33, 32, 32], ok
 w: bf16[3, 32, 32], ok
 out: f32[32, 32], ok
+$ cat > products.sh <<'END'
+> # N SIDE COMMAND..: N products in a loop, each of loads of its own
+> n=$1; m=$2; shift 2
+> { printf "import triton\nimport triton.language as tl\n\n@triton.jit\ndef products(x, w, out, n):\n    r = tl.arange(0, $m)\n    at = r[:, None] * $m + r[None, :]\n    acc = tl.zeros(($m, $m), tl.float32)\n    for k in range(n):\n"
+>   for i in $(seq 0 $((n - 1))); do echo "        acc = tl.dot(tl.load(x + (k * $n + $i) * $m * $m + at), tl.load(w + (k * $n + $i) * $m * $m + at), acc)"; done
+>   printf '    tl.store(out + at, acc)\n'; } > products.py
+> tilewright "$@" products.py --target cuda --arg x=randn:bf16[3,$n,$m,$m] --arg w=randn:bf16[3,$n,$m,$m] --arg out=zeros:f32[$m,$m] --arg n=3
+> END
+$ for n in '36 16' '30 64'; do sh products.sh $n explain | grep -E 'execution: (flat|skew|roles):|stays' | cut -d: -f4- | sort | uniq -c; sh products.sh $n check --emulate --grid 1 | sed 's/max error .*: ok/ok/'; done
+      1  execution: skew: its dots are too small for a warp that only loads
+      8  load: stays in compute: there would be more than 32 rings
+      1  store: stays in compute: there would be more than 32 rings
+x: bf16[3, 36, 16, 16], ok
+w: bf16[3, 36, 16, 16], ok
+out: f32[16, 16], ok
+      1  execution: roles: its dots are wide enough for a warp that only loads
+     48  load: stays in compute: its slot of 16384 bytes does not fit beside the others
+x: bf16[3, 30, 64, 64], ok
+w: bf16[3, 30, 64, 64], ok
+out: f32[64, 64], ok

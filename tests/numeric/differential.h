@@ -527,7 +527,17 @@ static bool read_program(const char *path, Program *p) {
     return true;
 }
 
-static const char *wanted_family; /* of programs, by its generator's name for it; NULL: all of them */
+static const char *wanted_family;       /* of programs, by its generator's name for it; NULL: all of them */
+static const char *const *family_names; /* those that the generator has, up to NULL; NULL: it has none */
+
+static bool choose_family(const char *name, const char *wanted) {
+    for (const char *const *known = family_names; known && *known; known++)
+        if (strcmp(*known, wanted) == 0) return wanted_family = wanted, true;
+    fprintf(stderr, "%s: there is no family %s; there are:", name, wanted);
+    for (const char *const *known = family_names; known && *known; known++) fprintf(stderr, " %s", *known);
+    fprintf(stderr, "\n");
+    return false;
+}
 
 typedef struct Wish {
     uint64_t seed;
@@ -569,7 +579,9 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         else if (strcmp(option, "--out") == 0) w->out = value;
         else if (strcmp(option, "--shard") == 0 && shard_read(&w->shard, value)) {}
         else if (strcmp(option, "--timeout") == 0) seconds_each = atoi(value);
-        else if (strcmp(option, "--family") == 0) wanted_family = value;
+        else if (strcmp(option, "--family") == 0) {
+            if (!choose_family(name, value)) return false;
+        }
         else return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
         i++;
     }

@@ -8,6 +8,7 @@
  * in every bit as well. What could overflow in one order and not in another is not generated. */
 #include "triton_arguments.h"
 #include "triton_order.h"
+#include "triton_rings.h"
 
 /* --- control --- */
 
@@ -245,7 +246,7 @@ static void statements(Gen *g, int most) {
 }
 
 /* Whole kernels of another kind than the mixture below. */
-static const Family families[] = {{"order", order_kernel, 8}};
+static const Family families[] = {{"order", order_kernel, 8}, {"rings", rings_kernel, 8}};
 
 static const Family *family(Gen *g) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -286,6 +287,9 @@ static void generate(Choices *c, Program *p) {
 }
 
 int main(int argc, char **argv) {
+    static const char *names[sizeof families / sizeof *families + 1];
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) names[i] = families[i].name;
+    family_names = names;
     find_features();
     return differential_main(argc, argv, "random_triton", generate);
 }

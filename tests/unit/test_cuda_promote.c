@@ -31,7 +31,7 @@ typedef struct PromoteCase {
 #define DOT(attr) "%c1 = dot" attr " %a, %b, %c"
 static const PromoteCase cases[] = {
     {DOT(""), 64, 64, 4, 3, 1, 0, "roles", "tw_wgmma_wait(1)", "some[", 256, 0},
-    {DOT("<promote=32>"), 64, 64, 4, 3, 1, 0, "roles", "from += 1)", "tw_wgmma_wait(1)", 256, 0},
+    {DOT("<promote=32>"), 64, 64, 4, 3, 1, 0, "roles", "from++)", "tw_wgmma_wait(1)", 256, 0},
     {DOT("<promote=64>"), 64, 64, 4, 3, 1, 0, "roles", "from += 2)", "tw_wgmma_wait(1)", 256, 8},
     {DOT("<promote=33>"), 128, 64, 8, 3, 1, 1, "roles", "from += 2)", "tw_wgmma_wait(1)", 256, 8},
     {DOT("<promote=128>"), 128, 128, 8, 3, 1, 1, "roles", "some[64]", "tw_wgmma_wait(1)", 256, 8},

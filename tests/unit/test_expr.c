@@ -145,6 +145,15 @@ static int64_t value_of_tree(const Expr *x) {
 
 /* --- what is printed has the value of the tree --- */
 
+/* The text as a template: % is written twice there. */
+static const char *as_template(const char *text) {
+    Text t = text_new(&arena);
+    for (; *text; text++) text_add(&t, *text == '%' ? "%%%%" : "%c", *text);
+    return t.at;
+}
+
+#pragma GCC diagnostic ignored "-Wformat-security"
+
 static char *tidy(const Expr *x) {
     ExprPrinter p = {.arena = &arena};
     ex_note_type(&p, "n", "i32");
@@ -160,8 +169,8 @@ static void check_value(const Expr *x) {
     CHECK(value_of_text(short_form) == value);
     if (value_of_text(short_form) != value) fprintf(stderr, "    %s\n    %s\n", plain, short_form);
     /* A template that is what was printed makes the same tree. */
-    CHECK_TEXT(ex_plain(&arena, ex(&arena, "%s", plain)), plain);
-    CHECK(value_of_tree(ex(&arena, "%s", short_form)) == value);
+    CHECK_TEXT(ex_plain(&arena, ex(&arena, as_template(plain))), plain);
+    CHECK(value_of_tree(ex(&arena, as_template(short_form))) == value);
 }
 
 static const Expr *leaf(int i) { return ex_name(&arena, names[i]); }
@@ -273,7 +282,7 @@ static char *laid_out(const CPrinter *p) { return cs_layout(&arena, &p->lines, 1
 static void check_lines(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CPrinter p = new_printer();
-        cs_line(&p, "%s", cases[i].from);
+        cs_line(&p, as_template(cases[i].from));
         CHECK_TEXT(laid_out(&p), arena_printf(&arena, "%s\n", cases[i].to));
     }
 }
@@ -340,6 +349,55 @@ static void check_width(void) {
                "    some_function(one_argument, other(second, third),\n            fourth_argument);\n");
 }
 
+/* What is an expression is no piece of a template: it would be read a second time. */
+static void check_pieces(void) {
+    static const char *const pieces[] = {"a + b", "(a)", "f(x)", "x[1]", "a, b", "a ? b", "-a - b", "\"a\""};
+    static const char *const good[] = {"a", "i64", "f16 *", "const u32", "+", "&&", "f16 *const x"};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        Trap inner, *outer = arena.trap;
+        arena.trap = &inner;
+        volatile bool refused = true;
+        if (TRAP_ARM(&inner)) {
+            CPrinter p = new_printer();
+            cs_line(&p, "y = %s;", pieces[i]);
+            refused = false;
+        }
+        arena.trap = outer;
+        CHECK(refused);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CPrinter p = new_printer();
+        cs_line(&p, i == 2 ? "y = (%s)x;" : i == 4 || i == 5 ? "y = x %s x;" : i == 6 ? "%s = 1;" : "%s x = 1;", good[i]);
+        CHECK(p.lines.count == 1);
+    }
+    CPrinter p = new_printer();
+    cs_line(&p, "// %s", "f(x), [a + b]");
+    cs_line(&p, "f(%p, (a));", ex_atom(&arena, "\"one, two\""));
+    CHECK_TEXT(cs_layout(&arena, &p.lines, 12, false), "// f(x), [a + b]\nf(\"one, two\", a);\n");
+}
+
+/* A jump goes to the loop that is written, so one of a single trip stays a loop. */
+static void check_jumps(void) {
+    CPrinter p = new_printer();
+    cs_real_loop(&p, NULL, "r", 0, 1, 1);
+    cs_line(&p, "if (r & 1) continue;");
+    cs_line(&p, "y[r] = x[r];");
+    cs_close(&p);
+    CHECK_TEXT(laid_out(&p), "for (int r = 0; r < 1; r++) {\n    if (r & 1) continue;\n    y[r] = x[r];\n}\n");
+    Trap inner, *outer = arena.trap;
+    arena.trap = &inner;
+    volatile bool refused = true;
+    if (TRAP_ARM(&inner)) {
+        p = new_printer();
+        cs_loop(&p, NULL, "r", 0, 1, 1);
+        cs_open(&p, "if (x)");
+        cs_line(&p, "continue;");
+        refused = false;
+    }
+    arena.trap = outer;
+    CHECK(refused);
+}
+
 /* A hole binds as its tree does, whatever stands beside it. */
 static void check_holes(void) {
     const Expr *sum = ex(&arena, "a + %d", 2), *mask = ex(&arena, "a & %u", 3u);
@@ -365,6 +423,8 @@ int main(void) {
     check_unread();
     check_width();
     check_holes();
+    check_pieces();
+    check_jumps();
     check_pairs();
     for (int i = 0; i < 20000; i++) {
         ArenaMark mark = arena_mark(&arena);

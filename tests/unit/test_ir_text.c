@@ -174,6 +174,8 @@ static void test_refusals(void) {
     refused("kernel @e() { %a = splat 0.0 : f32[1048577] }", "an extent must be in 1 .. 2^20");
     refused("kernel @e() { role load { } }", "a role stands directly in `tasks`");
     refused("kernel @e() { %a, %b = iota<0, 4> }", "has 1 results, 2 are named");
+    refused("kernel @e() { %a = splat 1 : i8[4,4] ; %z = splat 0.0 : f32[4,4] ; %d = dot %a, %a, %z }", "products of integers are summed in integers");
+    refused("kernel @e() { %a = splat 1.0 : f16[4,4] ; %z = splat 0 : i32[4,4] ; %d = dot %a, %a, %z }", "those of floats in floats");
 }
 
 /* --- attributes out of range --- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 static const int minor_last[2] = {1, 0};
+static const Banks banks = {32, 4};
 
 static LayoutPlace at(uint32_t r, uint32_t lane, uint32_t warp) {
     return (LayoutPlace){{r, lane, warp, 0}};
@@ -152,15 +153,15 @@ static void test_swizzles(void) {
     LinearLayout row = ll_blocked(2, square, one, across, one, minor_last);
     LinearLayout plain = ll_shared(32, 32, 4, 0);
     PlaceMap m = offsets(&column, &plain);
-    CHECK(ll_bank_conflicts(&m, 4, 1) == 32);
+    CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 32);
     m = offsets(&row, &plain);
-    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
-    LinearLayout turn = ll_choose_swizzle(&row, &column, 4);
+    CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 1);
+    LinearLayout turn = ll_choose_swizzle(banks, &row, &column, 4);
     CHECK(ll_surjective(&turn) && ll_injective(&turn));
     m = offsets(&row, &turn);
-    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
+    CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 1);
     m = offsets(&column, &turn);
-    CHECK(ll_bank_conflicts(&m, 4, 1) == 1);
+    CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 1);
 
     /* a phase of ldmatrix, 8 rows of 16 bytes: pitch 128, 64, 32 meet 8, 4, 2 times; swizzled once
      */
@@ -172,9 +173,9 @@ static void test_swizzles(void) {
         for (int j = 0; j < 3; j++) ll_push(&rows, LL_LANE, (uint32_t)(tile[1] << j));
         LinearLayout pl = ll_shared(8, tile[1], 2, 0), sw = ll_shared(8, tile[1], 2, pitch[i]);
         m = offsets(&rows, &pl);
-        CHECK(ll_bank_conflicts(&m, 2, 8) == pitch[i] / 16);
+        CHECK(ll_bank_conflicts(banks, &m, 2, 8) == pitch[i] / 16);
         m = offsets(&rows, &sw);
-        CHECK(ll_bank_conflicts(&m, 2, 8) == 1);
+        CHECK(ll_bank_conflicts(banks, &m, 2, 8) == 1);
         CHECK(ll_vector(&m, 2, 16, NULL) == 8);
     }
     /* f16 16x64 from an accumulator to rows: 8-byte accesses, one wavefront on both sides */
@@ -182,14 +183,14 @@ static void test_swizzles(void) {
     LinearLayout acc = mma_sum(16, 64);
     int size[2] = {1, 8}, lanes[2] = {4, 8};
     LinearLayout rows = ll_blocked(2, tile, size, lanes, one, minor_last);
-    LinearLayout via = ll_choose_swizzle(&acc, &rows, 2);
+    LinearLayout via = ll_choose_swizzle(banks, &acc, &rows, 2);
     CHECK(ll_surjective(&via) && ll_injective(&via));
     PlaceMap w = offsets(&acc, &via), r = offsets(&rows, &via);
     int bits[4];
     CHECK(ll_vector(&w, 2, 16, bits) == 4 && bits[0] == 0 &&
           bits[1] == 1); /* pairs rows r and r + 8 */
     CHECK(ll_vector(&r, 2, 16, NULL) == 4);
-    CHECK(ll_bank_conflicts(&w, 2, 4) == 1 && ll_bank_conflicts(&r, 2, 4) == 1);
+    CHECK(ll_bank_conflicts(banks, &w, 2, 4) == 1 && ll_bank_conflicts(banks, &r, 2, 4) == 1);
 }
 
 /* The counted conflicts of tiles in panels agree with the derived ones, and with pencil and paper. */
@@ -209,19 +210,19 @@ static void test_counted_conflicts(void) {
     const Type *type = ty_tile(module, EL_F32, 2, square);
     /* a column of rows of 128 bytes: 8 chunks are apart, 4 rows meet in each */
     Layout column = {.map = ll_blocked(2, square, one, down, one, minor_last), .registers = 32};
-    CHECK(layout_tile_conflicts(&column, type, &f32, 1) == 4);
+    CHECK(layout_tile_conflicts(banks, &column, type, &f32, 1) == 4);
     Layout row = {.map = ll_blocked(2, square, one, thin, one, minor_last), .registers = 32};
-    CHECK(layout_tile_conflicts(&row, type, &f32, 1) == 1);
+    CHECK(layout_tile_conflicts(banks, &row, type, &f32, 1) == 1);
     Layout chunks = {.map = ll_blocked(2, square, four, rows, one, minor_last), .registers = 32};
-    CHECK(layout_tile_conflicts(&chunks, type, &f32, 4) == 1);
+    CHECK(layout_tile_conflicts(banks, &chunks, type, &f32, 4) == 1);
     /* the accumulator of wgmma, as 16-bit pairs: 8 rows in 8 chunks */
     SharedTile f16 = {.rows = 64, .columns = 64, .elem_bytes = 2, .width = 128, .panel = 8192};
     Layout acc = {.map = wgmma_sum(64, 64, 1, 1), .registers = 32};
-    CHECK(layout_tile_conflicts(&acc, ty_tile(module, EL_F16, 2, accumulated), &f16, 2) == 1);
+    CHECK(layout_tile_conflicts(banks, &acc, ty_tile(module, EL_F16, 2, accumulated), &f16, 2) == 1);
     /* rows of 24 elements in panels of 32 bytes, an extent that is no power of two */
     SharedTile narrow = {.rows = 20, .columns = 24, .elem_bytes = 2, .width = 32, .panel = 640};
     Layout tall = {.map = ll_blocked(2, odd, one, down, one, minor_last), .registers = 32};
-    CHECK(layout_tile_conflicts(&tall, ty_tile(module, EL_F16, 2, odd), &narrow, 1) == 3);
+    CHECK(layout_tile_conflicts(banks, &tall, ty_tile(module, EL_F16, 2, odd), &narrow, 1) == 3);
     /* what the text computes and what ll_shared says is one place */
     LinearLayout shared = ll_shared(8, 128, 2, 128);
     SharedTile wide = {.rows = 8, .columns = 128, .elem_bytes = 2, .width = 128, .panel = 1024};
@@ -234,11 +235,11 @@ static void test_counted_conflicts(void) {
     /* 32 lanes, one word each: all in one bank, all the same word, 2-byte neighbours */
     uint32_t at[32];
     for (uint32_t i = 0; i < 32; i++) at[i] = i * 128;
-    CHECK(layout_wavefronts(at, 32, 4) == 32 && layout_wavefronts(at, 32, 16) == 8);
+    CHECK(layout_wavefronts(banks, at, 32, 4) == 32 && layout_wavefronts(banks, at, 32, 16) == 8);
     for (uint32_t i = 0; i < 32; i++) at[i] = 64;
-    CHECK(layout_wavefronts(at, 32, 4) == 1);
+    CHECK(layout_wavefronts(banks, at, 32, 4) == 1);
     for (uint32_t i = 0; i < 32; i++) at[i] = 2 * i;
-    CHECK(layout_wavefronts(at, 32, 2) == 1);
+    CHECK(layout_wavefronts(banks, at, 32, 2) == 1);
     arena_free(&arena);
 }
 

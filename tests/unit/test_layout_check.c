@@ -42,7 +42,7 @@ static const Spoilt cases[] = {
     {"matmul", "b: f16[64,256]#s1}", "b: f16[64,256]#r0}", "lives in shared memory"},
     /* between values */
     {"transposed", "shared<64x64, width=128>", "shared<64x64, width=64>", "operand 1 must be stored as shared<64x64, width=128"},
-    {"transposed", "%a_1#s0 = convert %a", "%a_1#r0 = convert<via=nothing> %a", "operand 1 must lie in shared memory"},
+    {"transposed", "%a_1#s0 = convert<vector=8> %a", "%a_1#r0 = convert<via=nothing> %a", "operand 1 must lie in shared memory"},
     {"transposed", "%h#r3 = cast %t", "%h#r1 = cast %t", "its tiles must live in the same places"},
     {"transposed", "%t#r3 = permute", "%t#r1 = permute", "its result must live where its operand says"},
     {"transposed", "%bt#s2 = permute", "%bt#s1 = permute", "there must be room for 64x128"},
@@ -62,6 +62,9 @@ static const Spoilt cases[] = {
     {"transposed", "tstore<along=1, vector=8, whole>", "tstore<by=tma>", "TMA cannot store this"},
     {"transposed", "via=shared", "via=shuffle", "it goes via shared"},
     {"transposed", "convert<via=shared>", "convert", "it goes via shared"},
+    {"transposed", "convert<vector=8> %a", "convert<vector=4> %a", NULL},
+    {"transposed", "convert<vector=8> %a", "convert<vector=16> %a", "`vector` is at most 8 here"},
+    {"matmul", "put<vector=2>", "put<vector=4>", "`vector` is at most 2 here"},
     {"softmax", "cast<held=wide>", "cast<held=pairs>", "held in pairs"},
     {"softmax", "sub %x", "sub<held=pairs> %x", "held in pairs"},
     {"softmax", ", held=pairs", "", NULL},

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "pass/matrix.h"
 #include "target/cuda/emu/emu_fragment.h"
-#include "target/cuda/emu/include/emu_table.h"
+#include "target/simt/emu/include/emu_table.h"
 
 #include <limits.h>
 
@@ -17,13 +17,15 @@ static void test_machines(void) {
         CHECK(m->ring_bytes > 0 && m->matrix);
         /* A machine with lanes has numbers for them, and runs ahead somehow. */
         CHECK(m->has_threads == (m->lanes > 0) && m->has_threads == (m->vector_bytes > 0));
-        if (m->has_threads) CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && m->skew_allowed);
+        if (m->has_threads) CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && is_power(m->sector_bytes) && m->skew_allowed);
         CHECK(!m->roles_always || m->roles_allowed);
         /* Registers that are given away: to whom, and how; by whom, the least. */
         CHECK(!m->register_step == !m->role_registers && !m->register_step == !m->issue_registers);
         CHECK(m->issue_registers <= m->move_registers && m->move_registers <= m->carry_registers);
         CHECK(!m->register_step || (m->roles_allowed && m->role_registers <= m->thread_registers));
         if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
+        if (m->has_threads) CHECK(is_power(m->banks.count) && is_power(m->banks.bytes) && m->banks.count <= 64);
+        if (m->has_threads) CHECK(m->named_barriers > 2); /* the block's, and two that take turns */
         /* Boxes have limits, and a copy that runs by itself takes its time. */
         CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));
         CHECK(m->has_tma == (m->cost.copy_clocks > 0) && m->has_tma == (m->cost.most_slots > 0));

@@ -123,7 +123,7 @@ int main(void) {
     wide = *machine_find("cuda:sm_80");
     wide.name = "test:64";
     wide.lanes = 64;
-    wide.has_mma = wide.has_fp8 = false;
+    wide.matrix = MATRIX_FMA;
     cuda_bench_begin();
     if (cuda_bench_have("c++"))
         test_kernels();

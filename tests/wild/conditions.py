@@ -6,6 +6,7 @@ import triton.language as tl
 # check: a=randn:f16[128,256] b=randn:f16[256,128] scales=rand:f32[4,128] c=zeros:f16[128,128] N=128 K=256 EVERY=2 BM=128 BN=128 BK=32 --grid 1,1 --set num_warps=8
 # check: a=randn:bf16[100,192] b=randn:bf16[192,72] scales=rand:f32[3,72] c=zeros:bf16[100,72] N=72 K=192 EVERY=1 BM=64 BN=64 BK=64 --grid 2,2
 # check: a=randn:f16[64,128] b=randn:f16[128,64] scales=rand:f32[2,64] c=zeros:f16[64,64] N=64 K=128 EVERY=2 BM=16 BN=32 BK=32 --grid 4,2
+# explain: no execution: flat
 @triton.jit
 def scales_now_and_then(a, b, scales, c, N, K, EVERY, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     M = 128 if BM == 128 else 100 if BM == 64 else 64
@@ -25,6 +26,7 @@ def scales_now_and_then(a, b, scales, c, N, K, EVERY, BM: tl.constexpr, BN: tl.c
 
 # check: a=randn:f16[128,128] b=randint(100):i8[128,128] scales=randn:f16[4,128] c=zeros:f16[128,128] N=128 K=128 grouped=1 BM=128 BN=128 BK=32 --grid 1,1
 # check: a=randn:f16[64,128] b=randint(100):i8[128,64] scales=randn:f16[4,64] c=zeros:f16[64,64] N=64 K=128 grouped=0 BM=64 BN=64 BK=32 --grid 1,1 --set num_stages=4
+# explain: no execution: flat
 @triton.jit
 def quantised(a, b, scales, c, N, K, grouped, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -45,6 +47,7 @@ def quantised(a, b, scales, c, N, K, grouped, BM: tl.constexpr, BN: tl.constexpr
 # check: a=randn:bf16[128,256] b=randn:bf16[256,128] b2=randn:bf16[256,128] c=zeros:bf16[128,128] N=128 K=256 cut=128 BM=128 BN=128 BK=64 --grid 1,1 --set num_warps=8
 # check: a=randn:bf16[64,256] b=randn:bf16[256,64] b2=randn:bf16[256,64] c=zeros:bf16[64,64] N=64 K=256 cut=300 BM=64 BN=64 BK=64 --grid 1,1
 # check: a=randn:f16[32,128] b=randn:f16[128,32] b2=randn:f16[128,32] c=zeros:f16[32,32] N=32 K=128 cut=0 BM=32 BN=32 BK=32 --grid 1,1 --set num_stages=3
+# explain: no execution: flat
 @triton.jit
 def either_half(a, b, b2, c, N, K, cut, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -64,6 +67,7 @@ def either_half(a, b, b2, c, N, K, cut, BM: tl.constexpr, BN: tl.constexpr, BK: 
 # check: a=randn:bf16[128,256] b=randn:bf16[256,128] skip=randint(2):i32[4] c=zeros:bf16[128,128] N=128 K=256 BM=128 BN=128 BK=64 --grid 1,1 --set num_warps=8
 # check: a=randn:f16[64,128] b=randn:f16[128,64] skip=randint(2):i32[4] c=zeros:f16[64,64] N=64 K=128 BM=32 BN=32 BK=32 --grid 2,2 --set num_stages=4
 # check: a=randn:f16[64,128] b=randn:f16[128,64] skip=zeros:i32[4] c=zeros:f16[64,64] N=64 K=128 BM=64 BN=64 BK=32 --grid 1,1
+# explain: no execution: flat
 @triton.jit
 def blocks_that_are_there(a, b, skip, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

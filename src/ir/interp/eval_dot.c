@@ -80,11 +80,8 @@ void eval_dot(Process *p, Step *s) {
     for (int k = 0; k < 3; k++) {
         int64_t n = ty_elements(x[k].type);
         wide[k] = cell_new(p->in, (size_t)n * size);
-        bool integer = !elem_is_float(x[k].elem);
         if (!floats)
             elem_read_i64(x[k].elem, x[k].data, n, wide[k]->data);
-        else if (integer)
-            ev_refuse(p, s, "a dot of integers into floats");
         else if (doubles)
             elem_read_f64(x[k].elem, x[k].data, n, wide[k]->data);
         else

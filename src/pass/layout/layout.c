@@ -289,7 +289,8 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         v = *ir_value(st->k, ref);
         floats = false;
     }
-    bool again = layout->home == HOME_REGISTERS && index_is_read_again(st, ref);
+    bool again =
+        layout->home == HOME_REGISTERS && (index_is_read_again(st, ref) || index_is_too_large(st, ref, layout));
     if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {
@@ -414,13 +415,15 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
         return;
     }
     int contiguous = choose_contiguous(&st->facts, op, type);
-    int64_t whole = type->extent[contiguous] * elem_info[type->elem].bytes;
+    int64_t bytes = elem_info[type->elem].bytes, whole = type->extent[contiguous] * bytes;
+    const Machine *machine = st->cx->machine;
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
     /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
-    if (!other && ty_elements(type) * elem_info[type->elem].bytes <= 128 << 10)
-        other = run_of_warp(&layout->map, contiguous, elem_info[type->elem].bytes) < (whole < 32 ? whole : 32);
+    if (!other && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+        other = run_of_warp(&layout->map, contiguous, (int)bytes) <
+                (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)
         layout = lay_in_registers(st,
                                   choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->cx->machine->lanes,

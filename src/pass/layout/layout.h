@@ -58,8 +58,8 @@ const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
  * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
-int layout_wavefronts(const uint32_t *offset, int lanes, int bytes);
-int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector);
+int layout_wavefronts(Banks banks, const uint32_t *offset, int lanes, int bytes);
+int layout_tile_conflicts(Banks banks, const Layout *layout, const Type *type, const SharedTile *tile, int vector);
 /* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
 void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
 #endif

@@ -4,6 +4,8 @@
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
+ *     put<vector=8>, get<vector=8>          registers that lie side by side in a row of the tile in shared memory
+ *     cmp<lt, vector=8>                     one comparison is that of 8 neighbours
  *
  * Decided behind all wishes, from what is known then (facts.h): an access without a fact that it needs is one by smaller
  * vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a mask or a
@@ -90,6 +92,50 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }
 
+/* --- shared memory --- */
+/* Registers that lie side by side in a row of the tile that the op stores them to, or loads them from; 1: it does not. */
+int access_best_row(LayoutState *st, const Op *op) {
+    const Kernel *k = st->k;
+    Ref value = op->code == OP_PUT ? op_operand(op, 1) : op->code == OP_GET ? op->results[0] : op->operands[0];
+    const SharedTile *tile = NULL;
+    if (op->code == OP_PUT && layout_put_mover(k, op) != MOVER_LANES) return 1; /* as its load says */
+    if (op->code == OP_PUT || op->code == OP_GET)
+        tile = layout_field(k, hand_ring(k, op), hand_field(op));
+    if (op->code == OP_CONVERT && ir_value(k, op->results[0])->layout->home == HOME_SHARED)
+        tile = &ir_value(k, op->results[0])->layout->tile;
+    if (op->code == OP_CONVERT && ir_value(k, value)->layout->home == HOME_SHARED)
+        tile = &ir_value(k, value)->layout->tile, value = op->results[0];
+    const Layout *layout = lay_is_tile(k, value) ? ir_value(k, value)->layout : NULL;
+    if (!tile || !layout || layout->home != HOME_REGISTERS) return 1;
+    int vector = ll_run(&layout->map, layout->map.rank - 1, tile->elem_bytes);
+    while (vector > 1 && tile->columns % vector) vector /= 2;
+    return vector;
+}
+
+/* --- comparisons --- */
+/* cols < n, where n and the start of cols are multiples of what a thread holds side by side: the comparison of one
+ * element is that of so many. 1: it is no such one. */
+int access_best_compare(const Facts *f, const Op *op) {
+    const Kernel *k = f->k;
+    Word pred = op_word(op, AT_PRED, CMP_EQ);
+    Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
+    const Layout *layout = lay_is_tile(k, op->results[0]) ? ir_value(k, op->results[0])->layout : NULL;
+    if ((pred != CMP_LT && pred != CMP_GE) || !layout || layout->map.rank != 1 || lay_is_tile(k, bound)) return 1;
+    const Op *from = ref_is_value(index) ? ir_value(k, index)->op : NULL;
+    if (from && from->code == OP_ADD) {
+        int iota = lay_is_tile(k, from->operands[1]);
+        start = from->operands[!iota], index = from->operands[iota];
+        from = ref_is_value(index) ? ir_value(k, index)->op : NULL;
+        if (lay_is_tile(k, start)) return 1;
+    }
+    if (!from || from->code != OP_IOTA) return 1;
+    int64_t begin = op_int(from, AT_BEGIN, 0);
+    int side = ll_run(&layout->map, 0, 1);
+    while (side > 1 && (fact_divisor(f, bound) % side || begin % side || (start && fact_divisor(f, start) % side)))
+        side /= 2;
+    return side;
+}
+
 /* --- conversions --- */
 int convert_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
 
@@ -121,6 +167,10 @@ typedef struct Decision {
 static void decide(Op *op, void *user) {
     Decision *d = user;
     if (is_box(op)) decide_box(d->st, d->uses, op);
+    int vector = op->code == OP_CMP ? access_best_compare(&d->st->facts, op)
+                 : op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT ? access_best_row(d->st, op)
+                                                                                      : 1;
+    if (vector > 1) set_number(d->st->k, op, AT_VECTOR, vector);
     Word via = op->code == OP_CONVERT ? access_best_via(d->st->k, op) : WORD_NONE;
     if (via) op_set(d->st->k, op, (Attr){.id = AT_VIA, .word = via});
 }

@@ -1,7 +1,6 @@
 /* layout_banks.c: bank conflicts of tiles in shared memory, counted from the layout.
  *
- * Shared memory has 32 banks of 4 bytes. An access of a warp is served in phases of as many lanes as fill 128 bytes (8
- * lanes of 16 bytes each, 32 of 4); a phase takes as many wavefronts as there are different words in its fullest bank.
+ * An access of a warp is served in phases of as many lanes as fill all banks once (32 banks of 4 bytes: 8 lanes of 16 bytes each, 32 of 4); a phase takes as many wavefronts as there are different words in its fullest bank.
  * 1 is free of conflicts. Nothing is derived here: the lanes of one warp are put at the addresses that the emitted text
  * computes, and the words are counted.
  *
@@ -17,25 +16,25 @@ uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column)
     return plain ^ ((plain >> 3) & (uint32_t)(tile->width - 16) & 0x70);
 }
 
-enum { BANKS = 32, MOST_LANES = 64 };
+enum { MOST_BANKS = 64, MOST_LANES = 64 };
 
-int layout_wavefronts(const uint32_t *offset, int lanes, int bytes) {
-    int phase = bytes > 4 ? 4 * BANKS / bytes : BANKS, worst = 1;
+int layout_wavefronts(Banks banks, const uint32_t *offset, int lanes, int bytes) {
+    int phase = bytes > banks.bytes ? banks.bytes * banks.count / bytes : banks.count, worst = 1;
     for (int first = 0; first < lanes; first += phase) {
-        uint32_t words[BANKS][BANKS];
-        int count[BANKS] = {0};
+        uint32_t words[MOST_BANKS][MOST_BANKS], each = (uint32_t)banks.bytes;
+        int count[MOST_BANKS] = {0};
         for (int lane = first; lane < lanes && lane < first + phase; lane++)
-            for (uint32_t word = offset[lane] / 4; word <= (offset[lane] + (uint32_t)bytes - 1) / 4; word++) {
-                int bank = (int)(word % BANKS), i = 0;
+            for (uint32_t word = offset[lane] / each; word <= (offset[lane] + (uint32_t)bytes - 1) / each; word++) {
+                int bank = (int)(word % (uint32_t)banks.count), i = 0;
                 while (i < count[bank] && words[bank][i] != word) i++;
-                if (i == count[bank] && i < BANKS) words[bank][count[bank]++] = word;
+                if (i == count[bank] && i < MOST_BANKS) words[bank][count[bank]++] = word;
                 if (count[bank] > worst) worst = count[bank];
             }
     }
     return worst;
 }
 
-int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTile *tile, int vector) {
+int layout_tile_conflicts(Banks banks, const Layout *layout, const Type *type, const SharedTile *tile, int vector) {
     int worst = 1, last = type->rank - 1;
     for (int r = 0; r < layout->registers; r += vector) {
         uint32_t offset[MOST_LANES];
@@ -51,7 +50,7 @@ int layout_tile_conflicts(const Layout *layout, const Type *type, const SharedTi
             }
             if (inside) offset[lanes++] = layout_tile_offset(tile, row, ll_coord(&layout->map, index, last));
         }
-        int found = layout_wavefronts(offset, lanes, vector * tile->elem_bytes);
+        int found = layout_wavefronts(banks, offset, lanes, vector * tile->elem_bytes);
         if (found > worst) worst = found;
     }
     return worst;

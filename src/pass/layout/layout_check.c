@@ -143,11 +143,21 @@ static void check_load(Check *c, const Op *op) {
     if (!by_tma && c->good) check_access(c, op);
 }
 
+/* At most so many at once; all that a load of words (`batch`) has. */
+static void check_vector(Check *c, const Op *op, int best) {
+    int64_t vector = op_int(op, AT_VECTOR, 1);
+    const Op *load =
+        op->code == OP_PUT && ref_is_value(op_operand(op, 1)) ? ir_value(c->st.k, op_operand(op, 1))->op : NULL;
+    bool words = load && op_attr(load, AT_BATCH) && vector != best;
+    if (vector > best || vector & (vector - 1) || words)
+        complain(c, op, "`vector` is at most %d here, and a power of two", best);
+}
+
 static void check_get(Check *c, const Op *op) {
     const Layout *layout = layout_at(c, op->results[0]);
     if (!layout) return;
     if (layout->home == HOME_REGISTERS) {
-        map_of(c, op, op->results[0]);
+        if (map_of(c, op, op->results[0])) check_vector(c, op, access_best_row(&c->st, op));
         return;
     }
     SharedTile tile = tma_field(&c->st, op);
@@ -178,7 +188,7 @@ static void check_put(Check *c, const Op *op) {
     const Layout *layout = layout_at(c, value);
     if (!layout) return;
     if (layout->home == HOME_REGISTERS) {
-        map_of(c, op, value);
+        if (map_of(c, op, value)) check_vector(c, op, access_best_row(&c->st, op));
         return;
     }
     const Op *load = ir_value(c->st.k, value)->op;
@@ -228,6 +238,7 @@ static void check_convert(Check *c, const Op *op) {
     else if (from->home == HOME_REGISTERS)
         map_of(c, op, op->operands[0]);
     if (c->good && to->home == HOME_REGISTERS) map_of(c, op, op->results[0]);
+    if (c->good) check_vector(c, op, access_best_row(&c->st, op));
     Word best = c->good ? access_best_via(c->st.k, op) : WORD_NONE, via = op_word(op, AT_VIA, WORD_NONE);
     if (via != best && !(best && via == VIA_SHARED))
         complain(c, op, "it goes via %s%s", best ? word_info[best].text : "nothing but its two homes",
@@ -364,6 +375,7 @@ static void check_op(Check *c, const Op *op) {
         return;
     }
     want_operands(c, op, map_of(c, op, op->results[0]));
+    if (c->good && op->code == OP_CMP) check_vector(c, op, access_best_compare(&c->st.facts, op));
 }
 
 static void check_region(Check *c, const Region *region) {

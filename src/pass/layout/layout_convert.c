@@ -108,19 +108,27 @@ static bool span_has(const Span *s, uint32_t x) {
     return x == 0;
 }
 
-int ll_bank_conflicts(const PlaceMap *map, int elem_bytes, int vector) {
-    /* One phase: as many lanes as fill 128 bytes. Wavefronts = distinct bank rows that meet one
+/* Bits of an address below the bank rows. */
+static int row_bits(Banks banks) { return ll_log2((int64_t)banks.count * banks.bytes); }
+
+/* Bits of lanes that one phase serves: as many as fill a bank row. */
+static int phase_bits(Banks banks, int bytes) {
+    int used = ll_log2(bytes < banks.bytes ? banks.bytes : bytes);
+    return used < row_bits(banks) ? row_bits(banks) - used : 0;
+}
+
+int ll_bank_conflicts(Banks banks, const PlaceMap *map, int elem_bytes, int vector) {
+    /* In one phase, wavefronts = distinct bank rows that meet one
      * bank; over F2 that is 2^dim(lanes' span with the bank field masked out). */
-    int bytes = elem_bytes * vector;
-    int lanes = 0;
-    while ((bytes < 4 ? 4 : bytes) << lanes < 128) lanes++;
-    Span all = {.rank = 0}, banks = {.rank = 0};
+    int lanes = phase_bits(banks, elem_bytes * vector);
+    Span all = {.rank = 0}, meet = {.rank = 0};
     for (int i = 0; i < lanes && i < map->count[LL_LANE]; i++) {
         uint32_t address = map->basis[LL_LANE][i].at[LL_OFFSET] * (uint32_t)elem_bytes;
-        span_add(&all, address >> 2);          /* distinct words */
-        span_add(&banks, (address >> 2) & 31); /* distinct banks */
+        uint32_t word = address / (uint32_t)banks.bytes;
+        span_add(&all, word);                                /* distinct words */
+        span_add(&meet, word & ((uint32_t)banks.count - 1)); /* distinct banks */
     }
-    return 1 << (all.rank - banks.rank);
+    return 1 << (all.rank - meet.rank);
 }
 
 /* --- the swizzle between two layouts --- */
@@ -146,7 +154,7 @@ static bool listed(const uint32_t *list, int count, uint32_t x) {
     return false;
 }
 
-LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
+LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
     Side w = side_of(source), r = side_of(target);
     int bits = ll_index_bits(source);
     LinearLayout shared = {.rank = source->rank};
@@ -160,13 +168,12 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
             vector_bits++;
         }
     /* 2. the lanes of one phase on either side */
-    int phase = 0;
-    while ((elem_bytes << vector_bits < 4 ? 4 : elem_bytes << vector_bits) << phase < 128) phase++;
+    int phase = phase_bits(banks, elem_bytes << vector_bits);
     Span write = taken, read = taken;
     for (int i = 0; i < phase && i < w.lane_count; i++) span_add(&write, w.lanes[i]);
     for (int i = 0; i < phase && i < r.lane_count; i++) span_add(&read, r.lanes[i]);
     /* 3. the segment: bits of neither side, then pairs, then what is left */
-    int bank_bits = 7 - ll_log2(elem_bytes) - vector_bits;
+    int bank_bits = row_bits(banks) - ll_log2(elem_bytes) - vector_bits;
     int segment_bits = bits - vector_bits - bank_bits;
     uint32_t segment[32];
     int count = 0;
@@ -187,13 +194,13 @@ LinearLayout ll_choose_swizzle(const LinearLayout *source, const LinearLayout *t
         }
     }
     /* 4. the banks: unit bits that complete vector and segment; those short of a segment come last */
-    uint32_t banks[32];
-    int bank_count = 0;
+    uint32_t rest[32];
+    int rest_count = 0;
     for (int b = 0; b < bits; b++) {
         uint32_t unit = (uint32_t)1 << b;
-        if (span_add(&seen, unit)) banks[bank_count++] = unit;
+        if (span_add(&seen, unit)) rest[rest_count++] = unit;
     }
-    for (int b = 0; b < bank_count; b++) ll_push(&shared, LL_OFFSET, banks[b]);
+    for (int b = 0; b < rest_count; b++) ll_push(&shared, LL_OFFSET, rest[b]);
     for (int s = 0; s < count; s++) ll_push(&shared, LL_OFFSET, segment[s]);
     return shared;
 }

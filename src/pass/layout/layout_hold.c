@@ -24,8 +24,7 @@ static bool is_elementwise(const Op *op) {
 }
 
 /* --- lean --- */
-enum { BLOCK_REGISTERS = 65536, MOST_REGISTERS = 255 }; /* of all threads of a multiprocessor, of one */
-enum { OTHER_REGISTERS = 40 };                          /* addresses, partial results, what is being computed */
+enum { OTHER_REGISTERS = 40 }; /* addresses, partial results, what is being computed */
 
 /* All registers of the operand are combined first, without an index, to one scalar. */
 static bool is_plain_reduce(const Kernel *k, const Op *op) {
@@ -92,9 +91,9 @@ static int64_t most_alive(const Kernel *k) {
 }
 
 static bool is_lean(const PassContext *cx, const Kernel *k) {
-    int64_t registers = BLOCK_REGISTERS / (cx->machine->lanes * layout_warps(cx, k));
-    return hold_may_be_lean(k) &&
-           most_alive(k) + OTHER_REGISTERS > (registers < MOST_REGISTERS ? registers : MOST_REGISTERS);
+    int64_t registers = cx->machine->registers / (cx->machine->lanes * layout_warps(cx, k));
+    if (registers > cx->machine->thread_registers) registers = cx->machine->thread_registers;
+    return hold_may_be_lean(k) && most_alive(k) + OTHER_REGISTERS > registers;
 }
 
 /* --- pairs --- */

@@ -57,6 +57,24 @@ bool index_is_read_again(LayoutState *st, Ref ref) {
     return true;
 }
 
+/* Is it a box of memory, perhaps under arithmetic with numbers? */
+static bool is_loaded(LayoutState *st, Ref ref) {
+    const Op *op = lay_is_tile(st->k, ref) ? ir_value(st->k, ref)->op : NULL;
+    if (!lay_is_tile(st->k, ref)) return true;
+    if (!op) return false;
+    if (op->code == OP_SPLAT) return true;
+    if (op->code == OP_TLOAD) return is_repeatable(st, op) && !op_operand(op, 1);
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_loaded(st, op->operands[i])) return false;
+    return true;
+}
+
+bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
+    int64_t bytes = ty_elem_bytes(ir_type(st->k, ref));
+    return bytes << ll_index_bits(&layout->map) > st->cx->machine->ring_bytes && is_loaded(st, ref);
+}
+
 void index_note_move(LayoutState *st, Ref ref, const Op *user) {
     const Type *type = ir_type(st->k, ref);
     if (type->rank < 2 || !is_index(type)) return;

@@ -56,6 +56,8 @@ bool index_is_sum(LayoutState *st, const Op *op);
 /* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs, is cheaper than
  * two barriers and a way through shared memory. */
 bool index_is_read_again(LayoutState *st, Ref ref);
+/* A tile from memory that has no room in shared memory on its way to the layout is read there again, too. */
+bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout);
 /* Says that a tile of indices is about to be moved. */
 void index_note_move(LayoutState *st, Ref ref, const Op *user);
 
@@ -79,8 +81,10 @@ void moves_place(LayoutState *st, Op *op);
 /* The best that is known to be possible; may threads copy the load straight into a slot of its ring? */
 Access access_best(Facts *f, const Op *access);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load);
-Word access_best_via(const Kernel *k, const Op *convert); /* WORD_NONE: to or from shared memory */
-void access_decide(LayoutState *st);                      /* writes it to all of them; facts without wishes */
+int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
+int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
+Word access_best_via(const Kernel *k, const Op *convert);   /* WORD_NONE: to or from shared memory */
+void access_decide(LayoutState *st);                        /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */
 bool hold_may_be_lean(const Kernel *k);

@@ -286,6 +286,12 @@ static void read_closed(Check *c, int role, const Region *region, Sequence *into
     Hands inside = copy_hands(c, outside);
     read_region(c, role, region, into, &inside);
     if (same_hands(&inside, outside) || c->refuted) return;
+    if (inside.at.count < outside->at.count) { /* what is held outside is given away inside, in every trip */
+        const Held *gone = &outside->at.at[outside->at.count - 1];
+        refute(c, gone->producing ? DIAG_RING_DOUBLE_COMMIT : DIAG_RING_DOUBLE_RELEASE, region->owner->range,
+               c->rings[gone->ring].name);
+        return;
+    }
     const Held *left = &inside.at.at[inside.at.count - 1];
     refute(c, left->producing ? DIAG_RING_NOT_COMMITTED : DIAG_RING_NOT_RELEASED, left->op->range,
            c->rings[left->ring].name);

@@ -201,6 +201,29 @@ static CutRing *new_ring(Cut *c, Op *op, bool output) {
     return ring;
 }
 
+/* Is the scalar made from memory that is read in the loop? seen: by Ref. */
+static bool is_read_in(const Cut *c, Ref r, const Op *loop, bool *seen) {
+    if (!ref_is_value(r) || seen[r]) return false;
+    seen[r] = true;
+    const Value *v = ir_value(c->k, r);
+    if (!v->op) /* what the loop carries: by way of the trip before */
+        return v->region->owner == loop && v->index && is_read_in(c, v->region->last->operands[v->index - 1], loop, seen);
+    const Op *at = v->op;
+    while (at && at->parent->owner != loop) at = at->parent->owner;
+    if (!at) return false; /* made before the loop */
+    if (v->op->code == OP_TLOAD || v->op->code == OP_LOAD) return true;
+    for (int i = 0; i < v->op->operand_count; i++)
+        if (is_read_in(c, v->op->operands[i], loop, seen)) return true;
+    return false;
+}
+
+static bool chases(const Cut *c, const Op *load, const Op *loop) {
+    bool *seen = ARENA_ARRAY(c->arena, bool, c->value_count);
+    for (int i = 0; loop && i < load->operand_count; i++)
+        if (is_read_in(c, load->operands[i], loop, seen)) return true;
+    return false;
+}
+
 static void consider_load(Cut *c, Op *op) {
     if (c->replicable[op->results[0]]) return; /* every role reads it for itself */
     CutRing *ring = new_ring(c, op, false);
@@ -215,6 +238,7 @@ static void consider_load(Cut *c, Op *op) {
                "writes");
         return;
     }
+    ring->chases = loop_around(op) && chases(c, op, loop_around(op));
     const Op *before = cut_write_before(c, op);
     const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
     if (conflict)
@@ -240,9 +264,10 @@ static bool has_dot_or_write(const Op *op) {
     return false;
 }
 
-/* Nothing that would make one wait for the other's consumer. */
+/* Nothing that would make one wait for the other's consumer; and what is too much for one ring is two, where it may be. */
 static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
     if (a->region != b->region) return false;
+    if (a->ops.count >= MAX_RING_FIELDS && !c->cx->machine->roles_always) return false;
     const Op *from = a->first_use, *to = b->first_use;
     if (cut_order(c, from) > cut_order(c, to)) {
         from = b->first_use;
@@ -261,6 +286,7 @@ static void merge(Cut *c, CutRing *into, const CutRing *from) {
         into->last_use = from->last_use;
     into->copies |= from->copies;
     into->feeds_dot |= from->feeds_dot;
+    into->chases |= from->chases;
     into->bytes += from->bytes;
 }
 

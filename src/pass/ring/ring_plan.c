@@ -94,14 +94,14 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
-/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
-static bool fit_slots(Cut *c, int least) {
+/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit beside what is `kept` free. */
+static bool fit_slots(Cut *c, int least, int64_t kept) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
         ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
     }
-    while (ring_bytes(c) > c->cx->machine->ring_bytes) {
+    while (ring_bytes(c) > c->cx->machine->ring_bytes - kept) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
             CutRing *ring = c->rings.at[i];
@@ -159,17 +159,48 @@ static void cut_outputs(Cut *c) {
         int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / WIDEST_PANEL;
         if (bytes % WIDEST_PANEL == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
     }
-    if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
+    if (fit_slots(c, 2, 0) && fewest_slots(c, &still) > before) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
-    fit_slots(c, 2);
+    fit_slots(c, 2, 0);
+}
+
+/* Loads of loops that run ahead: are there any, do they feed dots or chase, and how many stages do they ask for? */
+typedef struct Ahead {
+    bool any, dots, chases;
+    int stages;
+} Ahead;
+
+static Ahead look_ahead(const Cut *c) {
+    Ahead ahead = {0};
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        if (!is_pipelined(ring)) continue;
+        ahead.any = true;
+        ahead.dots |= ring->feeds_dot;
+        ahead.chases |= ring->chases;
+        if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
+    }
+    return ahead;
+}
+
+/* Loads leave until two slots of the others fit beside the tiles that those that left go through on their way. */
+static bool leave_to_fit(Cut *c) {
+    int64_t kept = 0, left;
+    do {
+        left = cut_leave_largest(c);
+        if (left > kept) kept = left;
+    } while (left && !fit_slots(c, 2, 2 * kept));
+    return left && (look_ahead(c).dots || look_ahead(c).chases);
 }
 
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
  * second slot. False when even so it does not fit. */
 static bool choose_slots(Cut *c, Execution run) {
-    if (!c->cx->machine->has_threads) return fit_slots(c, 1);
-    while (!fit_slots(c, 2))
-        if (!drop_output(c)) return fit_slots(c, 1);
+    if (!c->cx->machine->has_threads) return fit_slots(c, 1, 0);
+    while (!fit_slots(c, 2, 0)) {
+        if (drop_output(c)) continue;
+        return fit_slots(c, 1, 0) || leave_to_fit(c);
+    }
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
     deepen(c);
@@ -205,23 +236,6 @@ static void look_at_op(Op *op, void *user) {
     }
 }
 
-/* The merged loop of load and compute follows loops, not branches. */
-static bool stands_in_branch(const CutRing *ring) {
-    for (const Op *op = ring->region->owner; op; op = op->parent->owner)
-        if (op->code != OP_FOR) return true;
-    return false;
-}
-
-static bool has_too_many(const Cut *c) {
-    int rings = 0;
-    bool wide = false;
-    for (size_t i = 0; i < c->rings.count; i++) {
-        rings += !c->rings.at[i]->shares;
-        wide |= c->rings.at[i]->ops.count > MAX_RING_FIELDS;
-    }
-    return wide || rings > MAX_RINGS;
-}
-
 static Execution decide(Cut *c, const char **why) {
     const Machine *machine = c->cx->machine;
     const PassOptions *options = &c->cx->options;
@@ -233,24 +247,11 @@ static Execution decide(Cut *c, const char **why) {
         *why = c->flat;
         return RUN_FLAT;
     }
-    bool pipelined = false, dots = false;
-    int stages = 0;
-    for (size_t i = 0; i < c->rings.count; i++) {
-        const CutRing *ring = c->rings.at[i];
-        if (!is_pipelined(ring)) continue;
-        pipelined = true;
-        dots = dots || ring->feeds_dot;
-        if (stages_of(c, ring) > stages) stages = stages_of(c, ring);
-    }
     if (machine->roles_always) {
         *why = "compute cannot reach memory on this machine";
         return c->rings.count ? RUN_ROLES : RUN_FLAT;
     }
-    if (has_too_many(c)) {
-        *why =
-            arena_printf(c->arena, "it would take more than %d rings, or %d tiles in one", MAX_RINGS, MAX_RING_FIELDS);
-        return RUN_FLAT;
-    }
+    cut_leave_crowd(c);
     if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
         *why = "asked for";
         return RUN_ROLES;
@@ -259,12 +260,19 @@ static Execution decide(Cut *c, const char **why) {
         *why = "this machine gains nothing from loads that run ahead";
         return RUN_FLAT;
     }
-    if (!pipelined || !dots) {
+    Ahead ahead = look_ahead(c);
+    if (!ahead.dots && ahead.chases && ahead.stages > 1 && machine->skew_allowed) {
+        cut_leave_branches(c);
+        cut_leave_streams(c);
+        *why = "no dots, but loads of loops that find their place in memory";
+        if (c->rings.count) return RUN_SKEW;
+    }
+    if (!ahead.any || !ahead.dots) {
         *why = "no loop loads boxes for a dot that could run ahead of it";
         return RUN_FLAT;
     }
-    if (stages <= 1) {
-        *why = arena_printf(c->arena, "num_stages is %d", stages);
+    if (ahead.stages <= 1) {
+        *why = arena_printf(c->arena, "num_stages is %d", ahead.stages);
         return RUN_FLAT;
     }
     DotSearch search = {.k = c->k};
@@ -273,11 +281,12 @@ static Execution decide(Cut *c, const char **why) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
-    for (size_t i = 0; i < c->rings.count; i++)
-        if (stands_in_branch(c->rings.at[i])) {
-            *why = "a load or a store of its rings stands in a branch";
-            return RUN_FLAT;
-        }
+    cut_leave_branches(c);
+    ahead = look_ahead(c);
+    if (!ahead.any || !ahead.dots) {
+        *why = "all loads of its loops stand in branches";
+        return RUN_FLAT;
+    }
     if (machine->skew_allowed) {
         *why = options->roles == 0       ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"

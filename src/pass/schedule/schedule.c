@@ -100,7 +100,9 @@ static bool plan(Schedule *s) {
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     if (k->form >= FORM_SCHEDULE) {
-        schedule_check(cx, k);
+        const Op *tasks = tasks_of(k);
+        if (schedule_check(cx, k) && tasks && ring_check(cx, k) == RING_BOUNDED)
+            diag_emit(k->module->diag, DIAG_IR_INVALID, tasks->range, "tasks", "its hand-overs could not be proved");
         return false;
     }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;

@@ -2,13 +2,15 @@
  *
  * A role that fills rings and runs `on` the role that empties them is no branch of its own: its text is written into that role's.
  * Which loops are one is found here by walking both roles at once, as the text will: what is waited for must have been loaded. They get
- * the same `twin`; an innermost one also how far ahead its loads run (`ahead`, as far as the slots allow: slots - hold), others run in
- * step.
+ * the same `twin`; an innermost one also how far ahead its loads run (`ahead`, as far as the slots allow: slots - hold), others and
+ * branches around them run in step.
  *
  *     role load<on=compute> { for<twin=1> { acquire ; put ; commit } }
  *     role compute          { for<twin=1, ahead=2> { wait ; .. ; release } }
  *  -> for (2 items) load ;  for (..) { wait for the item ; load (item + 2) ; compute (item) } */
 #include "pass/schedule/schedule.h"
+
+#include <string.h>
 
 typedef struct Skew {
     Schedule *s;
@@ -30,9 +32,13 @@ static bool takes(const Schedule *s, const Op *op, Opcode code) {
     return false;
 }
 
-static bool has_inner(const Schedule *s, const Op *loop) {
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+/* A loop that takes items, perhaps in a branch. */
+static bool has_inner(const Schedule *s, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_FOR && takes(s, op, OP_WAIT)) return true;
+        for (int i = 0; op->code == OP_IF && i < op->region_count; i++)
+            if (has_inner(s, op->regions[i])) return true;
+    }
     return false;
 }
 
@@ -96,7 +102,7 @@ static bool join(Skew *w, Op *loop, Op *other, int64_t ahead) {
         if (same && op_int(loop, AT_AHEAD, 0) <= ahead && !op_attr(other, AT_AHEAD)) return true;
         return schedule_fail(w->s, loop,
                              same ? "`ahead` is more than the slots of its rings allow"
-                                  : "`twin` counts the loops that are one, in their order");
+                                  : "`twin` counts the loops and branches that are one, in their order");
     }
     op_set(k, loop, twin);
     op_set(k, other, twin);
@@ -106,12 +112,37 @@ static bool join(Skew *w, Op *loop, Op *other, int64_t ahead) {
 
 static bool match_region(Skew *w, Region *region);
 
-static bool match_loop(Skew *w, Op *loop) {
+/* The next loop or branch of the load role that fills rings. */
+static Op *find_other(Skew *w, const Op *op) {
     Op *other = w->load;
-    while (other && !(other->code == OP_FOR && takes(w->s, other, OP_ACQUIRE))) other = other->next;
-    if (!other) return schedule_fail(w->s, loop, "a loop that its load role does not have in the same form");
+    while (other && !(other->code == op->code && takes(w->s, other, OP_ACQUIRE))) other = other->next;
+    if (!other) schedule_fail(w->s, op, "a loop or branch that its load role does not have in the same form");
     run_to(w, other);
-    bool inner = has_inner(w->s, loop);
+    return other;
+}
+
+/* A branch outside of the loops that run ahead: both roles take the same side, and end it with nothing loaded that is
+ * still to be waited for. */
+static bool match_branch(Skew *w, Op *branch) {
+    Op *other = find_other(w, branch);
+    if (!other || !join(w, branch, other, 0)) return false;
+    size_t bytes = w->s->k->values.count * sizeof *w->filled;
+    const int *before = arena_copy(w->s->arena, w->filled, bytes);
+    for (int i = 0; i < branch->region_count; i++) {
+        w->load = other->regions[i]->first;
+        if (!match_region(w, branch->regions[i])) return false;
+        run_to(w, NULL);
+        if (memcmp(before, w->filled, bytes) != 0)
+            return schedule_fail(w->s, branch, "a branch that does not wait for all that it loads");
+    }
+    w->load = other->next;
+    return true;
+}
+
+static bool match_loop(Skew *w, Op *loop) {
+    Op *other = find_other(w, loop);
+    if (!other) return false;
+    bool inner = has_inner(w->s, loop->regions[0]);
     int64_t ahead = inner ? 0 : distance(w->s, other);
     if (ahead < 0) return schedule_fail(w->s, other, "a loop that loads more items a trip than its ring has slots");
     if (!join(w, loop, other, ahead)) return false;
@@ -129,9 +160,9 @@ static bool match_region(Skew *w, Region *region) {
         if (!takes(w->s, op, OP_WAIT)) continue;
         if (op->code == OP_WAIT) {
             if (!catch_up(w, op)) return false;
-        } else if (op->code != OP_FOR) {
+        } else if (op->code != OP_FOR && op->code != OP_IF) {
             return schedule_fail(w->s, op, "hand-overs to threads that load for themselves");
-        } else if (!match_loop(w, op)) {
+        } else if (op->code == OP_IF ? !match_branch(w, op) : !match_loop(w, op)) {
             return false;
         }
     }
@@ -182,5 +213,6 @@ bool schedule_skew_holds(Schedule *s) {
     Twins twins = {0};
     if (s->tasks && !match_roles(s, true, &count)) return false;
     ir_walk(s->k->body, count_twin, &twins);
-    return twins.count == 2 * count || schedule_fail(s, twins.last, "`twin` stands on a loop that is no other's");
+    return twins.count == 2 * count ||
+           schedule_fail(s, twins.last, "`twin` stands on a loop or branch that is no other's");
 }

@@ -13,11 +13,12 @@
 #include "pass/ring/ring_rotate.h"
 #include "pass/schedule/schedule.h"
 
-/* Named barriers: the turn of the first worker; the next one is that of the second. */
-enum { FIRST_TURN = 14 };
-/* Elements along K from which the products of a trip take longer than an exponential an element. */
-enum { LONG_PRODUCT = 128 };
-enum { TURN_WARPS = 8 }; /* of two workers */
+/* Two workers, and the last two named barriers: the turn of the first worker; the next one is that of the second. */
+enum { TAKE_TURNS = 2 };
+static int first_turn(const Schedule *s) { return s->cx->machine->named_barriers - TAKE_TURNS; }
+static bool are_two(const Schedule *s, const Op *role) {
+    return layout_group(s->cx, s->k, role).warps == TAKE_TURNS * s->cx->machine->group_warps;
+}
 
 static bool can_turn(const Schedule *s, const Op *loop, Rotation *r, const char **why) {
     *r = (Rotation){0};
@@ -30,8 +31,8 @@ static bool can_turn(const Schedule *s, const Op *loop, Rotation *r, const char 
 }
 
 static bool can_take_turns(const Schedule *s, const Op *loop, const Rotation *r) {
-    return layout_group(s->cx, s->k, role_around(loop)).warps == TURN_WARPS &&
-           ir_type(s->k, r->first->operands[0])->extent[1] >= LONG_PRODUCT;
+    return are_two(s, role_around(loop)) &&
+           ir_type(s->k, r->first->operands[0])->extent[1] >= s->cx->machine->cost.long_product;
 }
 
 /* Head, scale, tail, each in its own order. */
@@ -62,7 +63,7 @@ static void plan_loop(Op *loop, void *user) {
         if (rotation_part(&r, op) == ROTATE_TAIL) op_set(s->k, op, (Attr){.id = AT_BEHIND, .number = 1});
         if (op->code == OP_DOT) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
     }
-    if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = FIRST_TURN});
+    if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = first_turn(s)});
 }
 
 /* Head, scale and tail in their order, the tail behind, both products in flight. */
@@ -83,7 +84,7 @@ static bool may_take_turns(const Schedule *s, const Op *loop) {
     int64_t turns = op_int(loop, AT_TURNS, 0);
     for (const Op *op = role->parent->first; op; op = op->next)
         if (op->code == OP_ROLE && op_int(op, AT_ID, 0) >= turns) return false;
-    return layout_group(s->cx, s->k, role).warps == TURN_WARPS && turns == FIRST_TURN;
+    return are_two(s, role) && turns == first_turn(s);
 }
 
 bool schedule_turn_holds(Schedule *s, const Op *loop) {

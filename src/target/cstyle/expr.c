@@ -250,7 +250,10 @@ static bool print_bare(ExprPrinter *p, Text *out, const Expr *x, Around a) {
     bool opens = false;
     switch (x->kind) {
     case EX_NAME: *VEC_PUSH(&p->names, p->arena) = x->text; /* fall through */
-    case EX_ATOM: text_add(out, "%s", x->text); break;
+    case EX_ATOM:
+        text_add(out, "%s", x->text);
+        p->quotes |= x->text[0] == '"';
+        break;
     case EX_INT: text_add(out, "%" PRId64, x->value); break;
     case EX_UNARY: print_unary(p, out, x, a); break;
     case EX_BINARY: return print_binary(p, out, x, a);

@@ -6,8 +6,8 @@
  *     const Expr *at = ex(arena, "(%p + (%p >> 3) * %d)", thread, r, 2048);
  *     const Expr *cell = ex(arena, "%s[%p]", array, at);
  *
- * %s is a piece of a name or of a type ("tw_%s(%p)", "(%s)%p"), %d and its kin are numbers. Operators have
- * blanks around them, calls have none before the parenthesis.
+ * %s is a piece of a name or of a type, or an operator ("tw_%s(%p)", "(%s)%p"), never an expression; %d and its kin are
+ * numbers. Operators have blanks around them, calls have none before the parenthesis.
  *
  * The printer puts parentheses where precedence needs them: what is printed reads back as the same tree.
  * Parentheses that a template writes without need are kept only where they help a reader: around shifts,
@@ -128,6 +128,7 @@ typedef struct ExprPrinter {
     Map bound;               /* names that have one value here -> Expr, NULL: no longer */
     Map is_i32;              /* names that are declared as i32, and as nothing else -> 1 */
     VEC(const char *) names; /* those printed since the caller cleared it */
+    bool quotes;             /* and whether a string was */
 } ExprPrinter;
 void ex_print(ExprPrinter *p, Text *out, const Expr *x);
 

@@ -36,19 +36,28 @@ static void add_number(Text *t, const char *spec, const char *modifier, va_list 
         text_add(t, spec, va_arg(*args, int));
 }
 
-static void add_piece(Text *t, const char *spec, va_list *args) {
+/* What is an expression comes as a tree. A comment may say anything. */
+static void check_piece(const Text *t, const char *format, const char *piece) {
+    bool whole = strpbrk(piece, "()[]?,;\"") || (strchr(piece, ' ') && strpbrk(piece, "+-/%&|^<>=!~"));
+    if (whole && !(t->at && strstr(t->at, "//")))
+        ice(t->arena->trap, "cstyle: \"%s\" is no piece of a name, in \"%s\"", piece, format);
+}
+
+static void add_piece(Text *t, const char *spec, va_list *args, const char *read) {
     if (!strchr(spec, '*')) {
-        text_add(t, spec, va_arg(*args, const char *));
+        const char *piece = va_arg(*args, const char *);
+        if (read) check_piece(t, read, piece);
+        text_add(t, spec, piece);
         return;
     }
     int width = va_arg(*args, int);
     text_add(t, spec, width, va_arg(*args, const char *));
 }
 
-/* printf, but that %p leaves a HOLE and goes to `holes`. */
+/* printf, but that %p leaves a HOLE and goes to `holes`; is the text read afterwards? */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static Filled fill(Arena *arena, const char *format, va_list *args) {
+static Filled fill(Arena *arena, const char *format, va_list *args, bool read) {
     Filled f = {0};
     Text t = text_new(arena);
     for (const char *s = format; *s;) {
@@ -64,7 +73,7 @@ static Filled fill(Arena *arena, const char *format, va_list *args) {
             *VEC_PUSH(&f.holes, arena) = va_arg(*args, const Expr *);
             text_add_char(&t, HOLE);
         } else if (*end == 's')
-            add_piece(&t, spec, args);
+            add_piece(&t, spec, args, read ? format : NULL);
         else
             add_number(&t, spec, arena_string(arena, modifier, (size_t)(end - modifier)), args);
         s = end + 1;
@@ -260,7 +269,7 @@ static const Expr *read_operand(Reader *r, int least) {
 const Expr *ex(Arena *arena, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    Filled f = fill(arena, format, &args);
+    Filled f = fill(arena, format, &args, true);
     va_end(args);
     Reader r = {arena, f.text, f.text, f.holes.at};
     const Expr *x = read_operand(&r, PREC_CHOICE);
@@ -271,7 +280,7 @@ const Expr *ex(Arena *arena, const char *format, ...) {
 char *ex_vformat(Arena *arena, const char *format, va_list args) {
     va_list own;
     va_copy(own, args);
-    Filled f = fill(arena, format, &own);
+    Filled f = fill(arena, format, &own, false);
     va_end(own);
     if (!f.holes.count) return f.text;
     Text out = text_new(arena);
@@ -309,12 +318,16 @@ void ex_note_type(ExprPrinter *p, const char *name, const char *type) {
     map_set(&p->is_i32, p->arena, name, (void *)(uintptr_t)(other ? 2 : 1));
 }
 
+static bool is_type(const Expr *x) {
+    static const char *const types[] = {"i32", "i8",  "i16",  "i64", "u8",   "u16",  "u32",  "u64",   "f16",   "bf16",
+                                        "f32", "f64", "bool", "int", "e4m3", "e5m2", "e4b8", "e5b16", "e4b15", NULL};
+    return x->kind == EX_NAME && is_listed(types, x->text, strlen(x->text));
+}
+
 /* "i32 x", "f32 x[8]": notes what x is. */
 static void note_declared(ExprPrinter *p, const Reader *r, const Expr *type) {
-    static const char *const types[] = {"i32", "i8",   "i16", "i64", "u8",   "u16", "u32", "u64",
-                                        "f16", "bf16", "f32", "f64", "bool", "int", NULL};
     const char *s = r->s + 1;
-    if (type->kind != EX_NAME || !is_listed(types, type->text, strlen(type->text))) return;
+    if (!is_type(type)) return;
     const Expr *hole = *s == HOLE ? *r->holes : NULL;
     size_t length = hole ? 1 : word_length(s);
     if (!length || (hole && hole->kind != EX_NAME)) return;
@@ -338,6 +351,7 @@ static void put_expression(ExprPrinter *p, Reader *r, LineState *l, Text *out) {
     if (!l->islands++) {
         l->constant = is_name && ex_is_name(x, "const");
         l->line.declares = is_name && (word_follows || (r->s[0] == ' ' && r->s[1] == '*'));
+        l->line.declares |= x->kind == EX_BINARY && x->op == EXPR_MUL && is_type(x->args[0]); /* f16 * x[8]; */
     }
     if (word_follows) note_declared(p, r, x);
     ex_print(p, out, x);
@@ -358,7 +372,7 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
                                            "case", "default", "continue", "break", "goto", "asm",    NULL};
     va_list own;
     va_copy(own, args);
-    Filled f = fill(p->arena, format, &own);
+    Filled f = fill(p->arena, format, &own, true);
     va_end(own);
     LineState l = {0};
     Reader r = {p->arena, f.text, f.text, f.holes.at};
@@ -387,6 +401,8 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
     }
     p->plain = plain;
     l.line.text = out.at;
+    l.line.is_code &= !p->quotes;
+    p->quotes = false;
     bool is_constant = l.line.is_code && l.constant && !l.listed && l.target && l.target->kind == EX_NAME;
     if (is_constant && has_no_effect(l.last)) l.line.constant = l.target->text;
     return l.line;

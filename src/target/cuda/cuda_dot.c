@@ -68,7 +68,7 @@ static const char *define_form(Dot *d, int n) {
                                   : arena_printf(e->arena, "TW_WGMMA_RS(%d, %s, %d)", n, elem, tb);
     if (!map_find(&cuda_of(e)->forms, form, strlen(form))) {
         map_set(&cuda_of(e)->forms, e->arena, form, (void *)form);
-        cs_line_of(&e->p, &cuda_of(e)->forms_lines, 0, "%s", form);
+        cs_line_of(&e->p, &cuda_of(e)->forms_lines, 0, "%p", ex_atom(e->arena, form));
     }
     return d->tile[0] ? arena_printf(e->arena, "tw_wgmma_ss_%d_%s_%d%d", n, elem, ta, tb)
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);

@@ -52,8 +52,9 @@ static const char *whole_text(Emit *e, const Op *tasks, const CLines *top) {
     cs_blank(&e->p);
     cs_append(&e->p, forms);
     if (forms->count) cs_blank(&e->p);
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%d%s) %s(%s)", plan->threads, blocks_text(e),
-            plan->name, params);
+    const Expr *bounds = ex_atom(e->arena, arena_printf(e->arena, "%d%s", plan->threads, blocks_text(e)));
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%p) %s(%p)", bounds, plan->name,
+            ex_atom(e->arena, params));
     if (!tasks) entry_thread(e, top, &body);
     cs_append(&e->p, top);
     cs_append(&e->p, &body);

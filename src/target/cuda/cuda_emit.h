@@ -35,7 +35,7 @@ typedef struct RingPlan {
     int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
     bool tma_store; /* a field goes out by TMA */
     int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
-    Ref part_value; /* what is put */
+    const Op *part; /* their put */
     bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;    /* and the producer runs ahead (cuda_skew.c) */
@@ -129,7 +129,10 @@ void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer p
 
 /* --- cuda_skew.c --- */
 /* The loop of the load role that belongs to a loop of the role being written, or NULL; around and in that loop: */
-const Op *skew_match(Emit *e, const Op *loop);
+const Op *skew_match(Emit *e, const Op *op);
+const Op *skew_branch(Emit *e, const Op *branch); /* NULL: an ordinary one */
+void skew_side_begin(Emit *e, const Op *other, int side);
+void skew_side_end(Emit *e, const Op *other, int side);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
 void skew_turn_end(Emit *e, const Op *loop, const Op *other);

@@ -65,10 +65,10 @@ static const Expr *last_program(Emit *e, const Op *tasks) {
 }
 
 /* The index along which programs are neighbours: a number, but none beyond the grid. */
-static void bind_program(Emit *e, const Op *tasks, const char *number) {
+static void bind_program(Emit *e, const Op *tasks, const Expr *number) {
     Ref arg = tasks_body(tasks)->args[cuda_of(e)->gang.dim];
     const char *name = cs_name(&e->p, arg);
-    cs_line(&e->p, "const i32 %s = tw_min(%s, %p);", name, number, last_program(e, tasks));
+    cs_line(&e->p, "const i32 %s = tw_min(%p, %p);", name, number, last_program(e, tasks));
     emit_set_name(e, arg, HOLD_SCALAR, name);
 }
 
@@ -88,7 +88,7 @@ static const Expr *write_longest(Emit *e, const Op *tasks, const Op *role) {
     if (!cuda_of(e)->gang.varies) return emit_scalar(e, hi);
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
-    bind_program(e, tasks, "first + each");
+    bind_program(e, tasks, ex(e->arena, "first + each"));
     roles_header(e, tasks, role, hi);
     const Expr *own = emit_scalar(e, hi);
     cs_line(&e->p, "longest = each ? tw_max(longest, %p) : %p;", own, own);
@@ -119,7 +119,7 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     const Expr *longest = write_longest(e, tasks, role);
     Pending before = emit_pending(e);
     cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
-    bind_program(e, tasks, "first + gang");
+    bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
     cs_reopen(&e->p, "else");
@@ -137,14 +137,14 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
 static void write_load(Emit *e, const Op *tasks, const Op *role) {
     const Op *loop = cuda_of(e)->gang.load_loop;
     cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", cuda_of(e)->gang.programs);
-    bind_program(e, tasks, "first + gang");
+    bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_ops(e, role->regions[0]->first, loop);
     cs_close(&e->p);
     forget_header(e, tasks);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next) forget(e, op);
     const Expr *longest = write_longest(e, tasks, role);
-    bind_program(e, tasks, "first");
+    bind_program(e, tasks, ex_name(e->arena, "first"));
     roles_header(e, tasks, role, REF_NONE);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next)
         if (op_has(op->code, TRAIT_PURE)) emit_ops(e, op, op->next);

@@ -97,6 +97,11 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     gang_end_loop(e, loop);
 }
 
+/* --- branches --- */
+static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
+static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
+static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, state, side); }
+
 /* --- waits --- */
 static void fence(Emit *e) { cs_line(&e->p, "tw_fence_async();"); }
 static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
@@ -113,6 +118,9 @@ const SimtTarget cuda_target = {
     .trip_begin = trip_begin,
     .trip_end = trip_end,
     .loop_end = loop_end,
+    .branch_begin = branch_begin,
+    .side_begin = side_begin,
+    .side_end = side_end,
     .fence = fence,
     .wait_for_dot = wait_for_dot,
     .wait_for_stores = wait_for_stores,

@@ -60,13 +60,9 @@ static Box box_now(Emit *e, const Op *load) {
 
 /* --- words ahead --- */
 /* Lines of the tile, each with one word more than it has. */
-static int inner_of(Emit *e, const Op *load, const Type *type) {
-    TensorParts parts = fact_tensor(&e->facts, load->operands[0]);
-    return layout_vector_dim(&e->facts, load, &parts, type);
-}
 static int64_t line_bytes(Emit *e, const Op *load) {
     const Type *type = ir_type(e->k, load->results[0]);
-    return type->extent[inner_of(e, load, type)] * ty_elem_bytes(type) + LOOSE_WORD;
+    return type->extent[access_of(load).along] * ty_elem_bytes(type) + LOOSE_WORD;
 }
 
 static int ahead_of(const Op *loop) { return (int)op_int(loop, AT_AHEAD, 1); }
@@ -76,7 +72,7 @@ static int64_t slot_size(const Op *loop) { return op_int(loop, AT_BYTES, 0) / (a
 static const Expr *word_at(Emit *e, const Op *load, const Expr *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
-    int inner = inner_of(e, load, type);
+    int inner = access_of(load).along;
     return ex(e->arena, "%p + %lld + %p * %lld + %p * %d", slot, (long long)op_int(load, AT_WORDS, 0),
               place_coord(e, layout, 1 - inner, &place_r), (long long)line_bytes(e, load),
               place_coord(e, layout, inner, &place_r), ty_elem_bytes(type));
@@ -87,7 +83,7 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
     const Type *type = ir_type(e->k, load->results[0]);
     TensorText t = memory_tensor(e, load->operands[0]);
     RefList offsets = op_list(load, 0);
-    int inner = inner_of(e, load, type), bytes = ty_elem_bytes(type);
+    int inner = access_of(load).along, bytes = ty_elem_bytes(type);
     int along = fact_tensor_dim(load, t.rank, 2, inner), across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
     const Expr *row = t.base, *last = t.base, *on = NULL;
     for (int d = 0; d < t.rank; d++) {
@@ -106,7 +102,7 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
 
 static const Expr *place_of(Emit *e, const Op *load) {
     const Layout *layout = emit_layout(e, load->results[0]);
-    int inner = inner_of(e, load, ir_type(e->k, load->results[0]));
+    int inner = access_of(load).along;
     const Expr *line = place_coord(e, layout, 1 - inner, &place_r), *column = place_coord(e, layout, inner, &place_r);
     return ex_list(e->arena, (const Expr *const[]){line, column}, 2);
 }
@@ -115,7 +111,7 @@ static void stage_load_words(Emit *e, const Op *load, const Expr *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     const char *name = cs_fresh(&e->p, "lines");
-    int vector = 16 / ty_elem_bytes(type), inner = inner_of(e, load, type);
+    int vector = 16 / ty_elem_bytes(type), inner = access_of(load).along;
     emit_block(e);
     write_lines(e, load, name);
     for (int check = 0; check < 2; check++) {
@@ -206,7 +202,7 @@ static bool is_put(Emit *e, const Op *load) {
     const Type *type = ir_type(e->k, value);
     const Op *op = load->next;
     while (op && !(op->code == OP_PUT && op_operand(op, 1) == value)) op = op->next;
-    return op && e->uses[value] == 1 && inner_of(e, load, type) == type->rank - 1 &&
+    return op && e->uses[value] == 1 && access_of(load).along == type->rank - 1 &&
            type->extent[type->rank - 1] % (16 / ty_elem_bytes(type)) == 0;
 }
 

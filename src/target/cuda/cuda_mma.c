@@ -12,18 +12,18 @@
 
 /* Register q of a fragment whose elements do not lie side by side: n elements of the word from k
  * on, at `across` along M or N. */
-static void gather_word(Dot *d, int i, const char *word, const Expr *k, const Expr *across) {
+static void gather_word(Dot *d, int i, const Expr *word, const Expr *k, const Expr *across) {
     Emit *e = d->e;
     int bytes = d->tile[i]->elem_bytes;
     if (bytes == 4) {
-        cs_line(&e->p, "tw_lds(1, &%s, %p);", word, dot_matrix_at(d, i, k, across));
+        cs_line(&e->p, "tw_lds(1, &%p, %p);", word, dot_matrix_at(d, i, k, across));
         return;
     }
-    cs_line(&e->p, "%s = 0;", word);
+    cs_line(&e->p, "%p = 0;", word);
     cs_loop(&e->p, "#pragma unroll", "b", 0, 4, 1);
     cs_line(&e->p, "u8 cell;");
     cs_line(&e->p, "tw_lds(1, &cell, %p);", dot_matrix_at(d, i, ex(e->arena, "%p + b", k), across));
-    cs_line(&e->p, "%s |= (u32)cell << 8 * b;", word);
+    cs_line(&e->p, "%p |= (u32)cell << 8 * b;", word);
     cs_close(&e->p);
 }
 
@@ -41,7 +41,8 @@ static void load_left(Dot *d, const Expr *row) {
                               ex(e->arena, "%p + (lane >> 3 & 1) * 8", row)));
     } else {
         emit_unroll(e, "q", 4, 1);
-        gather_word(d, 0, "fa[i][q]", ex(e->arena, "kk + (lane & 3) * %d + (q >> 1) * %d", chunk / 4, chunk),
+        gather_word(d, 0, ex(e->arena, "fa[i][q]"),
+                    ex(e->arena, "kk + (lane & 3) * %d + (q >> 1) * %d", chunk / 4, chunk),
                     ex(e->arena, "%p + (lane >> 2) + (q & 1) * 8", row));
         cs_close(&e->p);
     }
@@ -59,7 +60,7 @@ static void load_right(Dot *d, const Expr *column) {
         cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %p);", dot_matrix_at(d, 1, ex(e->arena, "kk + (lane & 15)"), column));
     } else {
         emit_unroll(e, "q", 2, 1);
-        gather_word(d, 1, "fb[q]", ex(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
+        gather_word(d, 1, ex(e->arena, "fb[q]"), ex(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
                     ex(e->arena, "%p + (lane >> 2)", column));
         cs_close(&e->p);
     }

@@ -43,14 +43,14 @@ const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot) {
 }
 
 /* --- the schedule --- */
-/* The value that goes into the ring, of a ring with one put. */
-static Ref value_put(Emit *e, const Region *region, Ref ring) {
-    Ref value = REF_NONE;
-    for (const Op *op = region->first; op && !value; op = op->next) {
-        if (op->code == OP_PUT && hand_ring(e->k, op) == ring) return put_value(op);
-        for (int i = 0; i < op->region_count && !value; i++) value = value_put(e, op->regions[i], ring);
+/* Of a ring with one put, that. */
+static const Op *put_of(Emit *e, const Region *region, Ref ring) {
+    const Op *put = NULL;
+    for (const Op *op = region->first; op && !put; op = op->next) {
+        if (op->code == OP_PUT && hand_ring(e->k, op) == ring) return op;
+        for (int i = 0; i < op->region_count && !put; i++) put = put_of(e, op->regions[i], ring);
     }
-    return value;
+    return put;
 }
 
 static void read_ring(Emit *e, const Op *op) {
@@ -72,7 +72,7 @@ static void read_ring(Emit *e, const Op *op) {
         r.full_count = (int)count[0], r.empty_count = (int)count[1];
     }
     r.parts = (int)op_int(op, AT_PARTS, 0);
-    if (r.parts) r.part_value = value_put(e, e->k->body, r.ring);
+    if (r.parts) r.part = put_of(e, e->k->body, r.ring);
     r.tma_store = op_flag(op, AT_LEAVES);
     r.shared = op_flag(op, AT_PAIRED);
     r.each = op_flag(op, AT_EACH);
@@ -340,7 +340,7 @@ static void emit_put(Emit *e, const Op *op) {
     if (r->parts) return; /* with its store */
     if (r->fused && !r->skewed) shared_before_write(e);
     if (layout) {
-        shared_store_tile(e, value, &r->field[field], at);
+        shared_store_tile(e, op, value, &r->field[field], at);
     } else {
         cs_open(&e->p, "if (warp == 0 && lane == 0)");
         Elem elem = ir_type(e->k, value)->elem;
@@ -397,7 +397,7 @@ static void emit_get(Emit *e, const Op *op) {
         return;
     }
     if (layout) {
-        shared_load_tile(e, result, &r->field[field], at);
+        shared_load_tile(e, op, &r->field[field], at);
         return;
     }
     const Type *type = ir_type(e->k, result);

@@ -21,21 +21,25 @@ void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
 }
 
 /* --- tasks and roles --- */
+static const Expr *constant(Emit *e, const char *name, int64_t value) {
+    return ex_atom(e->arena, arena_printf(e->arena, "%s = %lld", name, (long long)value));
+}
+
 /* Where everything lies in shared memory, as constants. */
 static void write_constants(Emit *e) {
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
         const Type *type = ir_type(e->k, r->ring);
-        Text t = text_new(e->arena);
+        const Expr *all[MAX_RING_FIELDS + 3];
+        int count = 0;
         for (int f = 0; f < type->field_count; f++)
-            text_add(&t, "%s%s = %lld", f ? ", " : "", r->field_name[f], (long long)(r->offset + r->field_offset[f]));
-        if (r->slots > 1 || r->each)
-            text_add(&t, "%s%s = %lld", t.length ? ", " : "", r->bytes_name, (long long)r->slot_bytes);
+            all[count++] = constant(e, r->field_name[f], r->offset + r->field_offset[f]);
+        if (r->slots > 1 || r->each) all[count++] = constant(e, r->bytes_name, r->slot_bytes);
         if (!r->fused)
-            text_add(&t, "%s%s = %lld, %s = %lld", t.length ? ", " : "", r->full_name, (long long)r->full,
-                     r->empty_name, (long long)r->empty);
-        if (t.length)
-            cs_line(&e->p, "const u32 %s; // ring %s, %d slot%s", t.at, r->name, r->slots, r->slots == 1 ? "" : "s");
+            all[count++] = constant(e, r->full_name, r->full), all[count++] = constant(e, r->empty_name, r->empty);
+        if (count)
+            cs_line(&e->p, "const u32 %p; // ring %s, %d slot%s", ex_list(e->arena, all, count), r->name, r->slots,
+                    r->slots == 1 ? "" : "s");
     }
 }
 
@@ -49,7 +53,8 @@ static void write_barriers(Emit *e) {
         if (r->fused) continue;
         cs_loop(&e->p, NULL, "i", 0, r->slots, 1);
         cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d);", r->full_name, r->full_count);
-        cs_line(&e->p, "tw_mbar_init(%s + i * 8, %d%s);", r->empty_name, r->empty_count, r->shared ? " * blocks" : "");
+        cs_line(&e->p, r->shared ? "tw_mbar_init(%s + i * 8, %d * blocks);" : "tw_mbar_init(%s + i * 8, %d);",
+                r->empty_name, r->empty_count);
         cs_close(&e->p);
     }
     cs_line(&e->p, "tw_fence_mbar_init();");
@@ -218,7 +223,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->role = role;
     e->group = group_of(role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
-    e->barrier = number ? arena_printf(e->arena, "%d%s", number, cuda_of(e)->in_gang ? " + gang" : "") : NULL;
+    e->barrier = number ? ex(e->arena, cuda_of(e)->in_gang ? "%d + gang" : "%d", number) : NULL;
     e->places = (Map){0};
     e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
     e->scratch_read = NULL;

@@ -66,6 +66,7 @@ static void settle(Turned *t) {
 static void write_trip(Turned *t, bool steady) {
     Emit *e = t->e;
     emit_ops(e, t->body->first, t->first);
+    if (dot_reads_scratch(e, t->first)) shared_before_read(e); /* all workers: before they take turns */
     if (steady && t->turns) cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", t->turns);
     const char *scores = dot_issue(e, t->first);
     if (steady) write_tail(t, false);

@@ -7,14 +7,15 @@
  *     for (d items) load(item); commit
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
  *
- * Loops around them run in step. The copies of one turn are one cp.async group; what cp.async
- * cannot do (a fill other than 0, elements that are not aligned) is loaded and stored at once,
- * which is right, if not ahead. */
+ * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
+ * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
+ * turn are one cp.async group; what cp.async cannot do (a fill other than 0, elements that are not aligned) is loaded
+ * and stored at once, which is right, if not ahead. */
 #include "target/cuda/cuda_emit.h"
 
 #include <string.h>
 
-/* Does a loop of the load role run in one inside of this one? */
+/* Does a loop of the load role run in one inside of this one, or a branch around such? */
 static bool has_inner(const Op *loop) {
     for (const Op *op = loop->regions[0]->first; op; op = op->next)
         if (op_attr(op, AT_TWIN)) return true;
@@ -89,8 +90,9 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     emit_pending_add(e, before);
 }
 
-const Op *skew_match(Emit *e, const Op *loop) {
-    int64_t twin = op_int(loop, AT_TWIN, 0);
+/* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
+const Op *skew_match(Emit *e, const Op *op) {
+    int64_t twin = op_int(op, AT_TWIN, 0);
     if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
     while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
@@ -101,6 +103,23 @@ const Op *skew_match(Emit *e, const Op *loop) {
     return other;
 }
 
+/* --- branches around such loops: both roles take the same side --- */
+const Op *skew_branch(Emit *e, const Op *branch) {
+    const Op *other = skew_match(e, branch);
+    for (int i = 0; other && i < other->result_count; i++) emit_carried(e, other->results[i], REF_NONE);
+    return other;
+}
+
+void skew_side_begin(Emit *e, const Op *other, int side) { cuda_of(e)->ahead = other->regions[side]->first; }
+
+void skew_side_end(Emit *e, const Op *other, int side) {
+    const Op *last = other->regions[side]->last;
+    run_to(e, NULL);
+    if (last) emit_copies(e, other->results, last->operands, other->result_count);
+    cuda_of(e)->ahead = other->next;
+}
+
+/* --- loops --- */
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
     if (has_inner(loop)) return;

@@ -69,6 +69,10 @@ typedef struct SimtTarget {
     void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
     void (*trip_end)(Emit *e, const Op *loop, void *state);
     void (*loop_end)(Emit *e, const Op *loop, void *state);
+    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides. */
+    const void *(*branch_begin)(Emit *e, const Op *branch);
+    void (*side_begin)(Emit *e, const void *state, int side);
+    void (*side_end)(Emit *e, const void *state, int side);
     /* Before a barrier: what the threads wrote becomes visible to units that read shared memory by themselves. */
     void (*fence)(Emit *e);
     void (*wait_for_dot)(Emit *e);    /* the dot in flight has read its operands */
@@ -90,7 +94,7 @@ struct Emit {
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
     ThreadGroup group;
-    const char *barrier; /* number of the group's own barrier; NULL: that of the whole block */
+    const Expr *barrier; /* number of the group's own barrier; NULL: that of the whole block */
     Map places;          /* layout, dimension -> variable */
     Map found;           /* ops with a finding */
     Map overs;           /* divisors of whole tiles -> their TwOver */
@@ -260,11 +264,12 @@ void shared_before_scratch(Emit *e, const Op *op);
 void shared_after_scratch(Emit *e, const Op *op);
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
-/* Registers to a shared tile at `offset` (an expression), and back. */
+/* Registers to a shared tile at `offset` (an expression), as the op that puts them there says (`vector`), and back: the
+ * result of the op that gets them. */
+void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_load_tile(Emit *e, const Op *get, const SharedTile *tile, const Expr *offset);
 /* The same for the registers of part `part` of so many; part 0 lies at the offset. */
-void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *offset, int parts);
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
-void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset);
+void shared_store_part(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset, int parts);
 void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset);
 const Expr *shared_at(Emit *e, const SharedTile *tile, const Expr *offset, const Expr *row, const Expr *column);
 

@@ -62,12 +62,18 @@ static void after(Emit *e, const Op *op, bool used) {
 }
 
 /* --- one element --- */
+static void write_call(Emit *e, const char *old, const Expr *call) {
+    if (old)
+        cs_line(&e->p, "%s = %p;", old, call);
+    else
+        cs_line(&e->p, "%p;", call);
+}
+
 /* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
 static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
     const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
-    const char *to = old ? arena_printf(e->arena, "%s = ", old) : "";
     if (name) {
-        cs_line(&e->p, "%stw_atomic_%s(%p, %p);", to, name, pointer, elementwise_packed(e, elem, value));
+        write_call(e, old, ex(e->arena, "tw_atomic_%s(%p, %p)", name, pointer, elementwise_packed(e, elem, value)));
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
@@ -79,7 +85,7 @@ static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, con
             elem == EL_I1 ? cs_pack(&e->p, elem, now) : elementwise_packed(e, elem, now));
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
-    if (old) cs_line(&e->p, "%s%s;", to, was);
+    if (old) cs_line(&e->p, "%s = %s;", old, was);
 }
 
 static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
@@ -94,8 +100,9 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
             text[i] =
                 layout ? elementwise_operand(e, op->operands[i], layout, &place_r) : emit_scalar(e, op->operands[i]);
     if (op->code == OP_ATOMIC_CAS)
-        cs_line(&e->p, "%s%stw_atomic_cas(%p, %p, %p);", old ? old : "", old ? " = " : "", text[0],
-                packed(e, elem, text[1]), packed(e, elem, text[2]));
+        write_call(
+            e, old,
+            ex(e->arena, "tw_atomic_cas(%p, %p, %p)", text[0], packed(e, elem, text[1]), packed(e, elem, text[2])));
     else
         write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, text[0], text[1], old);
 }
@@ -167,7 +174,7 @@ void atomic_emit(Emit *e, const Op *op) {
     if (condition) cs_open(&e->p, "if (%p)", condition);
     write_one(e, op, layout, used ? "old" : NULL);
     if (condition) cs_close(&e->p);
-    if (used) cs_line(&e->p, "%s[r] = old%s;", array, type->elem == EL_I1 ? " != 0" : "");
+    if (used) cs_line(&e->p, type->elem == EL_I1 ? "%s[r] = old != 0;" : "%s[r] = old;", array);
     cs_close(&e->p);
     if (used) hand_on(e, op, layout, array, type);
     after(e, op, used);

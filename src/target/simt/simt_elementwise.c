@@ -61,24 +61,16 @@ static const Expr *iota_at(Emit *e, const Op *op, const Layout *layout, const Ex
  * comparison a vector, (at0 + (r >> 3) * 2048) < n, because the registers of a vector then have
  * their lower bits left out. NULL: not of that form. */
 static const Expr *vector_compare(Emit *e, const Op *op, const Layout *layout, const Expr *r) {
-    Word pred = op_word(op, AT_PRED, CMP_EQ);
     Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
     const Op *sum = NULL;
-    if ((pred != CMP_LT && pred != CMP_GE) || layout->map.rank != 1 || emit_is_tile(e, bound)) return NULL;
+    if (op_int(op, AT_VECTOR, 1) == 1) return NULL;
     const Op *from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
     if (from && from->code == OP_ADD) {
         int iota = emit_is_tile(e, from->operands[1]);
         sum = from, start = from->operands[!iota], index = from->operands[iota];
         from = ref_is_value(index) ? ir_value(e->k, index)->op : NULL;
-        if (emit_is_tile(e, start)) return NULL;
     }
-    if (!from || from->code != OP_IOTA) return NULL;
-    int64_t side = ll_run(&layout->map, 0, 1), begin = op_int(from, AT_BEGIN, 0);
-    while (side > 1 &&
-           (fact_divisor(&e->facts, bound) % side || begin % side || (sum && fact_divisor(&e->facts, start) % side)))
-        side /= 2;
-    if (side == 1) return NULL;
-    e->coarse_bits = ll_log2(side);
+    e->coarse_bits = ll_log2(op_int(op, AT_VECTOR, 1));
     const Expr *text = iota_at(e, from, layout, r);
     e->coarse_bits = 0;
     if (sum) {

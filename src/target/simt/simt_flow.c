@@ -206,15 +206,17 @@ void emit_while(Emit *e, const Op *op) {
 
 void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
+    const void *beside = e->target->branch_begin(e, op);
     cs_open(&e->p, "if (%p)", emit_scalar(e, op->operands[0]));
     Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
-        if (i) {
-            if (!op->regions[1]->first || (op->regions[1]->first == op->regions[1]->last && !op->result_count)) break;
-            cs_reopen(&e->p, "else");
-        }
+        bool empty = !op->regions[i]->first || (op->regions[i]->first == op->regions[i]->last && !op->result_count);
+        if (i && empty && !beside) break;
+        if (i) cs_reopen(&e->p, "else");
         emit_pending_set(e, before);
+        if (beside) e->target->side_begin(e, beside, i);
         emit_region(e, op->regions[i]);
+        if (beside) e->target->side_end(e, beside, i);
         if (op->regions[i]->last) emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
         emit_pending_add(e, after);
         after = emit_pending(e);

@@ -343,7 +343,7 @@ void memory_load(Emit *e, const Op *op) {
     cs_line(&e->p, "%s raw = %p;", cs_memory_type(elem), fill);
     cs_line(&e->p, "tw_ldg_if(1, %p, &raw, %p);", inside ? inside : &expr_true,
             elementwise_operand(e, op->operands[0], layout, &place_r));
-    cs_line(&e->p, "%s[r] = %s;", array, elem == EL_I1 ? "raw != 0" : "raw");
+    cs_line(&e->p, elem == EL_I1 ? "%s[r] = raw != 0;" : "%s[r] = raw;", array);
     cs_close(&e->p);
     emit_find(e, op, FIND_LOAD_ELEMENTS);
 }

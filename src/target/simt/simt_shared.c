@@ -21,7 +21,7 @@ void shared_sync(Emit *e) {
     if (e->group.warps == 1)
         cs_line(&e->p, "tw_sync_warp();");
     else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%s, %d);", e->barrier, e->lanes * e->group.warps);
+        cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
     else
         cs_line(&e->p, "tw_sync();");
     e->writes_pending = e->async_pending = e->stores_pending = false;
@@ -72,12 +72,10 @@ typedef struct TileWalk {
     const Expr *condition;
 } TileWalk;
 
-/* Row, column and condition of register r, and how many registers lie side by side in a row. */
-static TileWalk walk_tile(Emit *e, const Type *type, const Layout *layout, const SharedTile *tile, bool owner) {
-    TileWalk w = {.row = &expr_zero, .column = &expr_zero};
+/* Row, column and condition of register r, for an op that moves so many elements at once. */
+static TileWalk walk_tile(Emit *e, const Op *mover, const Type *type, const Layout *layout, bool owner) {
+    TileWalk w = {.row = &expr_zero, .column = &expr_zero, .vector = (int)op_int(mover, AT_VECTOR, 1)};
     int last = type->rank - 1;
-    w.vector = ll_run(&layout->map, last, tile->elem_bytes);
-    while (w.vector > 1 && tile->columns % w.vector) w.vector /= 2;
     e->vector_bits = ll_log2(w.vector);
     w.column = place_coord(e, layout, last, &place_r);
     for (int d = 0; d < type->rank; d++) {
@@ -96,7 +94,8 @@ static void find_conflicts(Emit *e, Ref value, const SharedTile *tile, int vecto
     if (map_find_number(&e->found, key)) return;
     map_put_number(&e->found, e->arena, key, NULL);
     const Op *op = ir_value(e->k, value)->op;
-    int fronts = layout_tile_conflicts(emit_layout(e, value), ir_type(e->k, value), tile, vector);
+    int fronts =
+        layout_tile_conflicts(e->cx->machine->banks, emit_layout(e, value), ir_type(e->k, value), tile, vector);
     pass_find(e->cx, op ? op->range : e->k->range, FIND_SHARED_TILE, store ? "to" : "from",
               (long long)tile->columns * tile->elem_bytes, tile->width, vector * tile->elem_bytes, fronts,
               fronts == 1 ? "" : "s");
@@ -125,10 +124,10 @@ void shared_zero_tail(Emit *e, const SharedTile *tile, const Expr *offset) {
     zero_box(e, tile, offset, 0, tile->columns, tile->rows, tile->zero_columns - tile->columns);
 }
 
-void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *offset, int parts) {
+void shared_store_part(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset, int parts) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
-    TileWalk w = walk_tile(e, type, layout, tile, true);
+    TileWalk w = walk_tile(e, put, type, layout, true);
     const Hold *hold = emit_hold(e, value);
     find_conflicts(e, value, tile, w.vector, true);
     const char *memory = cs_memory_type(type->elem);
@@ -166,15 +165,16 @@ void shared_store_part(Emit *e, Ref value, const SharedTile *tile, const Expr *o
     cs_close(&e->p);
 }
 
-void shared_store_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset) {
-    shared_store_part(e, value, tile, offset, 1);
+void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset) {
+    shared_store_part(e, put, value, tile, offset, 1);
     shared_zero_tail(e, tile, offset);
 }
 
-void shared_load_tile(Emit *e, Ref value, const SharedTile *tile, const Expr *offset) {
+void shared_load_tile(Emit *e, const Op *get, const SharedTile *tile, const Expr *offset) {
+    Ref value = get->results[0];
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
-    TileWalk w = walk_tile(e, type, layout, tile, false);
+    TileWalk w = walk_tile(e, get, type, layout, false);
     find_conflicts(e, value, tile, w.vector, false);
     const char *array = emit_declare(e, value);
     bool flags = type->elem == EL_I1;
@@ -297,7 +297,7 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
         cs_line(&e->p, "%p[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
-    int wavefronts = ll_bank_conflicts(&map, bytes, vector);
+    int wavefronts = ll_bank_conflicts(e->cx->machine->banks, &map, bytes, vector);
     return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s", store ? "written" : "read",
                         vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
 }
@@ -308,7 +308,7 @@ void shared_convert(Emit *e, const Op *op) {
     if (to->home == HOME_SHARED) {
         const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
         shared_before_write(e);
-        shared_store_tile(e, value, &to->tile, offset);
+        shared_store_tile(e, op, value, &to->tile, offset);
         e->async_pending |= e->cx->machine->async_proxy;
         emit_set(e, result, HOLD_SHARED, offset);
         return;
@@ -319,7 +319,7 @@ void shared_convert(Emit *e, const Op *op) {
             return;
         }
         shared_before_read(e);
-        shared_load_tile(e, result, &from->tile, emit_hold(e, value)->by);
+        shared_load_tile(e, op, &from->tile, emit_hold(e, value)->by);
         return;
     }
     if (emit_hold(e, value)->kind == HOLD_SCALAR) {
@@ -339,7 +339,8 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     default: break;
     }
-    LinearLayout via = ll_choose_swizzle(&from->map, &to->map, convert_bytes(ir_type(e->k, result)));
+    LinearLayout via =
+        ll_choose_swizzle(e->cx->machine->banks, &from->map, &to->map, convert_bytes(ir_type(e->k, result)));
     shared_before_write(e);
     const char *there = move_side(e, op, value, &via, true);
     shared_before_read(e);

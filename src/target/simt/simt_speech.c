@@ -35,7 +35,7 @@ void speech_assert(Emit *e, const Op *op) {
                                     place.file ? arena_printf(e->arena, "%s:%d", place.file->name, place.line) : "",
                                     place.file ? ": " : "", said && *said ? ": " : "", said ? said : "");
     int blocks = open_elements(e, op->operands[0]);
-    cs_line(&e->p, "tw_assert(%p, %s);", element(e, op->operands[0]), cs_string(e->arena, text));
+    cs_line(&e->p, "tw_assert(%p, %p);", element(e, op->operands[0]), ex_atom(e->arena, cs_string(e->arena, text)));
     while (blocks--) cs_close(&e->p);
 }
 
@@ -47,16 +47,16 @@ static int digits(int64_t extent) {
 }
 
 static const char *format_of(Emit *e, const Type *type, bool hex, const char **cast) {
-    *cast = "";
+    *cast = NULL;
     if (type->pointer) return "%p";
-    if (elem_is_float(type->elem)) return *cast = "(f64)", "%f";
+    if (elem_is_float(type->elem)) return *cast = "f64", "%f";
     int bytes = elem_info[type->elem].bytes;
     bool sign = elem_is_signed(type->elem) || type->elem == EL_I1;
     if (hex) { /* all digits of the type */
-        *cast = bytes == 8 ? "(u64)" : bytes == 4 ? "(u32)" : bytes == 2 ? "(u16)" : "(u8)";
+        *cast = bytes == 8 ? "u64" : bytes == 4 ? "u32" : bytes == 2 ? "u16" : "u8";
         return arena_printf(e->arena, "0x%%0%d%s", 2 * bytes, bytes == 8 ? "llx" : "x");
     }
-    if (bytes < 8) *cast = sign ? "(i32)" : "(u32)";
+    if (bytes < 8) *cast = sign ? "i32" : "u32";
     return bytes == 8 ? sign ? "%lli" : "%llu" : sign ? "%i" : "%u";
 }
 
@@ -88,7 +88,7 @@ static void print_value(Emit *e, const Op *op, int i) {
                                       ex(e->arena, "tw_block_y()"), ex(e->arena, "tw_block_z()")};
     int count = 4;
     for (int d = 0; d < type->rank && layout; d++) args[count++] = place_coord(e, layout, d, &place_r);
-    args[count++] = ex(e->arena, "%s%p", cast, element(e, value));
+    args[count++] = cast ? ex(e->arena, "(%s)%p", cast, element(e, value)) : element(e, value);
     cs_line(&e->p, "%p;", ex_call(e->arena, "tw_printf", args, count));
     while (blocks--) cs_close(&e->p);
 }
@@ -98,6 +98,7 @@ void speech_print(Emit *e, const Op *op) {
     if (op->operand_count) return;
     const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d)%s\n", prefix_of(e, op_text(op, AT_MESSAGE), false));
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
-    cs_line(&e->p, "tw_printf(%s, tw_block_x(), tw_block_y(), tw_block_z());", cs_string(e->arena, text));
+    cs_line(&e->p, "tw_printf(%p, tw_block_x(), tw_block_y(), tw_block_z());",
+            ex_atom(e->arena, cs_string(e->arena, text)));
     cs_close(&e->p);
 }

@@ -1,0 +1,74 @@
+/* ring_leave.c: accesses that leave their ring one by one, so that the others keep theirs.
+ *
+ * A load that leaves is an ordinary load of compute, a store an ordinary store: both may stand where they stood. Who
+ * leaves, and why, is a finding.
+ *
+ *     in a branch inside of a loop     skew: loads that are used there run ahead under its condition; a value that leaves
+ *                                      the branch would be copied twice, and a store is one of compute anyway
+ *     no dot in a loop                 streams come in fast enough by themselves; loads that wait for their place do not
+ *     too many rings                   those that feed no dot first, then the last ones
+ *     slots that do not fit            the largest ring of loads that feeds no dot, at last any */
+#include "pass/ring/ring_cut.h"
+
+static void leave(Cut *c, size_t which, const char *why) {
+    CutRing *ring = c->rings.at[which];
+    for (size_t i = 0; i < ring->ops.count; i++) {
+        *VEC_PUSH(&c->refusals, c->arena) = (Stay){ring->ops.at[i], why};
+        if (ring->output) cut_note_stay(c, ring->ops.at[i]);
+    }
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (c->rings.at[i]->shares == ring) c->rings.at[i]->shares = NULL;
+    for (size_t i = which; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
+    c->rings.count--;
+    if (ring->output)
+        cut_settle_stores(c);
+    else
+        cut_index(c);
+}
+
+void cut_leave_branches(Cut *c) {
+    for (size_t i = 0; i < c->rings.count;) {
+        const CutRing *ring = c->rings.at[i];
+        if (ring->in_loop && ring->region->owner != ring->loop && (ring->output || ring->copies)) {
+            leave(c, i, "it stands in a branch of the loop that its value leaves");
+            i = 0; /* stores may have left with it */
+        } else
+            i++;
+    }
+}
+
+void cut_leave_streams(Cut *c) {
+    for (size_t i = c->rings.count; i-- > 0;)
+        if (i < c->rings.count && !c->rings.at[i]->chases) leave(c, i, "it feeds no dot, and its place is known ahead");
+}
+
+void cut_leave_crowd(Cut *c) {
+    for (;;) {
+        int rings = 0;
+        size_t last = 0; /* the last one that feeds no dot; if all do, the last */
+        for (size_t i = 0; i < c->rings.count; i++) {
+            rings += !c->rings.at[i]->shares;
+            if (!c->rings.at[i]->feeds_dot || c->rings.at[last]->feeds_dot) last = i;
+        }
+        if (rings <= MAX_RINGS) return;
+        leave(c, last, arena_printf(c->arena, "there would be more than %d rings", MAX_RINGS));
+    }
+}
+
+int64_t cut_leave_largest(Cut *c) {
+    size_t largest = c->rings.count;
+    int loads = 0;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i], *most = largest < c->rings.count ? c->rings.at[largest] : NULL;
+        if (ring->output) continue;
+        loads++;
+        bool better = !most || (most->feeds_dot && !ring->feeds_dot) ||
+                      (most->feeds_dot == ring->feeds_dot && ring->bytes > most->bytes);
+        if (better) largest = i;
+    }
+    if (loads < 2) return 0;
+    int64_t bytes = c->rings.at[largest]->bytes;
+    leave(c, largest,
+          arena_printf(c->arena, "its slot of %lld bytes does not fit beside the others", (long long)bytes));
+    return bytes;
+}

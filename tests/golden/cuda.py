@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""cuda.py: whole CUDA texts, compared with those that were read and kept.
+
+    cuda.py [--bin DIR] [--bless] [NAME...]
+
+tests/golden/cuda/cases.txt lists the kernels; the text of case NAME is tests/golden/cuda/NAME.cu. --bless writes them anew: what differs
+is what a reader of the emitted text will see, so read it."""
+import argparse
+import difflib
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = ROOT / "tests/golden/cuda"
+
+
+def words(arguments):
+    """NAME=VALUE is short for --arg NAME=VALUE."""
+    before = [""] + arguments[:-1]
+    return [word for last, one in zip(before, arguments) for word in (["--arg", one] if one[0] != "-" and last not in ("--set", "-D") else [one])]
+
+
+def emitted(tilewright, target, kernel, arguments):
+    """The .cu; None: there is none."""
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run([tilewright, "emit", kernel, "--target", target, *words(arguments), "-o", out], cwd=ROOT, stdout=subprocess.DEVNULL)
+        texts = sorted(pathlib.Path(out).glob("*.cu"))
+        return texts[0].read_text() if done.returncode == 0 and texts else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build"), help="the folder of tilewright")
+    parser.add_argument("--bless", action="store_true")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
+    tilewright = str(pathlib.Path(options.bin).resolve() / "tilewright")
+    cases = [shlex.split(line) for line in (FOLDER / "cases.txt").read_text().splitlines() if line and not line.startswith("#")]
+    bad = 0
+    for name, target, kernel, *arguments in cases:
+        if options.names and name not in options.names:
+            continue
+        path, text = FOLDER / f"{name}.cu", emitted(tilewright, target, kernel, arguments)
+        if text is None:
+            bad += 1
+            print(f"{name}: not emitted")
+            continue
+        if options.bless:
+            path.write_text(text)
+        old = path.read_text() if path.exists() else ""
+        if text != old:
+            bad += 1
+            print(*difflib.unified_diff(old.splitlines(), text.splitlines(), str(path.relative_to(ROOT)), "emitted now", lineterm=""), sep="\n")
+    kept = {path.stem for path in FOLDER.glob("*.cu")}
+    stray = sorted(kept - {case[0] for case in cases})
+    if stray:
+        print("no case of cases.txt:", *stray)
+    print(f"{len(cases)} texts, {bad} differ" + (" (make bless keeps those of now)" if bad else ""))
+    return 1 if bad or stray else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,545 @@
+// attention_kernel of kernels/triton/attention.py: roles, 384 threads, 163952 bytes of shared memory
+#include "tilewright.cuh"
+
+TW_WGMMA_SS(64, bf16, 0, 0)
+TW_WGMMA_RS(128, bf16, 1)
+
+extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_ptr, bf16 *k_ptr, bf16 *v_ptr,
+        bf16 *o_ptr, f32 scale, i32 N, i32 stride_h, i32 stride_n,
+        const __grid_constant__ TensorMap map_o_ptr, const __grid_constant__ TensorMap map_q_ptr,
+        const __grid_constant__ TensorMap map_k_ptr, const __grid_constant__ TensorMap map_v_ptr, i32 grid0,
+        i32 grid1, i32 grid2) {
+    // 23: qk_scale = scale * 1.44269504  # exp2 instead of exp
+    const f32 qk_scale = scale * 1.442695f;
+    // 34: s = tl.where(seen, s, -float("inf"))
+    const i64 s_cast = (i64)N;
+    // 8: def attention_kernel(
+    const i32 np1 = grid1;
+    const i32 np = grid0;
+    const u32 in_q = 0, in_full = 163840, in_empty = 163848; // ring in, 1 slot
+    const u32 in_1_k = 32768, in_1_bytes = 16384, in_1_full = 163856, in_1_empty = 163880; // ring in_1, 3 slots
+    const u32 in_2_v = 81920, in_2_bytes = 16384, in_2_full = 163904, in_2_empty = 163928; // ring in_2, 3 slots
+    const u32 out_v = 131072; // ring out, 1 slot
+    if (tw_thread() == 0) {
+        tw_mbar_init(in_full, 1);
+        tw_mbar_init(in_empty, 8);
+        for (int i = 0; i < 3; i++) {
+            tw_mbar_init(in_1_full + i * 8, 1);
+            tw_mbar_init(in_1_empty + i * 8, 8);
+        }
+        for (int i = 0; i < 3; i++) {
+            tw_mbar_init(in_2_full + i * 8, 1);
+            tw_mbar_init(in_2_empty + i * 8, 8);
+        }
+        tw_fence_mbar_init();
+    }
+    tw_sync();
+    const i32 tasks = np1 * np;
+    const i32 half = (np + 1) / 2;
+    const bool paired = tasks >= 2 * tw_blocks_x();
+    const i32 turns = paired ? tasks / np * half * 2 : tasks;
+    const i32 beyond = paired ? 2 * tw_blocks_x() - 1 : tw_blocks_x();
+    if (tw_warp() < 8) {
+        // role compute
+        tw_setmaxnreg_inc(240);
+        const i32 lane = tw_lane(), warp = tw_warp();
+        const i32 at0 = (lane >> 2) + warp * 16;
+        const i32 at0_1 = (lane & 3) * 2;
+        u32 in_phase = 0;
+        u32 in_1_next = 0, in_1_phase = 0;
+        u32 in_2_next = 0, in_2_phase = 0;
+        if (warp >> 2) tw_bar_arrive(14, 256); // the first worker begins
+        for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; turn += paired && !(turn & 1) ? 1 : beyond) {
+            const i32 width = paired ? half : np, number = paired ? turn >> 1 : turn;
+            const i32 at = number % width, mirror = np - 1 - at;
+            if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone
+            const i32 pid = paired && (turn & 1) ? at : mirror;
+            const i32 pid1 = (number / width) % np1;
+            // 14: start_m = tl.program_id(0) * BM
+            const i32 start_m = tw_mul(pid, 128);
+            // 26: last = min(start_m + BM, N)
+            const i32 last = tw_min(tw_add(start_m, 128), N);
+            // 27: for start_n in range(0, last, BN):
+            const i32 cdiv = tw_cdiv(last, 64);
+            // 34: s = tl.where(seen, s, -float("inf"))
+            const i64 s_cast_1 = (i64)pid;
+            const i64 s_mul = tw_mul(s_cast_1, 128LL);
+            const bool s_cmp = tw_add(tw_mul(s_cast_1, -128LL), 2147483520LL) >= 0LL;
+            // 16: rm = start_m + tl.arange(0, BM)
+            i32 rm[2];
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const i32 rd = at0 + r * 8;
+                rm[r] = tw_add(start_m, rd);
+            }
+            // 17: rn = tl.arange(0, BN)
+            i32 rn[16];
+#pragma unroll
+            for (int r = 0; r < 16; r++) rn[r] = at0_1 + ((r & 1) + (r >> 1) * 8);
+            // 20: m = tl.full((BM,), -float("inf"), dtype=tl.float32)
+            // 21: norm = tl.zeros((BM,), dtype=tl.float32)
+            // 22: acc = tl.zeros((BM, D), dtype=tl.float32)
+            // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
+            tw_mbar_wait(in_full, in_phase);
+            in_phase ^= 1;
+            // 27: for start_n in range(0, last, BN):
+            f32 norm[2] = {};
+            f32 acc[64] = {};
+            f32 m[2];
+#pragma unroll
+            for (int r = 0; r < 2; r++) m[r] = -TW_INF;
+            if (0 < cdiv) {
+                u32 left[16];
+                {
+                    const i32 start_n = 0;
+                    // 28: cols = start_n + rn
+                    const i32 cols_mul = tw_mul(start_n, 64);
+                    // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    const u32 in_1_slot = in_1_next;
+                    tw_mbar_wait(in_1_full + in_1_slot * 8, in_1_phase);
+                    if (++in_1_next == 3) {
+                        in_1_next = 0;
+                        in_1_phase ^= 1;
+                    }
+                    // 30: s = tl.dot(q, tl.trans(k))
+                    f32 s[32];
+                    tw_wgmma_fence();
+#pragma unroll
+                    for (int kk = 0; kk < 8; kk++) {
+                        tw_wgmma_ss_64_bf16_00(s,
+                                tw_desc_step(tw_desc_k(in_q + (warp >> 2 & 1) * 64 * 128, 128),
+                                    kk / 4 * 16384 + kk % 4 * 32),
+                                tw_desc_step(tw_desc_k(in_1_k + in_1_slot * in_1_bytes, 128),
+                                    kk / 4 * 8192 + kk % 4 * 32), kk > 0);
+                    }
+                    tw_wgmma_commit();
+                    tw_wgmma_wait(0);
+                    tw_wgmma_settle(s);
+                    // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    if (lane == 0) tw_mbar_arrive(in_1_empty + in_1_slot * 8);
+                    // 34: s = tl.where(seen, s, -float("inf"))
+                    const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
+                    const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
+                        & (tw_add(s_mul_1, 2147483584LL) >= 0LL);
+                    const bool s_and_1 = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
+                    f32 s_if[32];
+                    if (s_and_1) {
+#pragma unroll
+                        for (int r = 0; r < 32; r++) s_if[r] = s[r];
+                    } else {
+                        // 28: cols = start_n + rn
+                        i32 cols[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) cols[r] = tw_add(cols_mul, rn[r]);
+                        // 31: seen = cols[None, :] < N
+                        bool seen[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) seen[r] = cols[r] < N;
+                        // 33: seen = seen & (cols[None, :] <= rm[:, None])
+                        f32 s_1[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            const bool seen_1 = seen[(r & 1) + (r >> 2) * 2]
+                                & (cols[(r & 1) + (r >> 2) * 2] <= rm[(r >> 1) & 1]);
+                            // 34: s = tl.where(seen, s, -float("inf"))
+                            s_1[r] = seen_1 ? s[r] : (-TW_INF);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) s_if[r] = s_1[r];
+                    }
+                    // 35: m_new = tl.maximum(m, tl.max(s, axis=1) * qk_scale)
+                    f32 m_new_best[2];
+                    {
+                        f32 part_1[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) part_1[r] = s_if[r];
+#pragma unroll
+                        for (int r = 0; r < 32; r += 2) part_1[r] = tw_max(part_1[r], part_1[r + 1]);
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 5) continue;
+                            part_1[r] = tw_max(part_1[r], part_1[r + 4]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 13) continue;
+                            part_1[r] = tw_max(part_1[r], part_1[r + 8]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_1[r] = tw_max(part_1[r], part_1[r + 16]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_1[r] = tw_max(part_1[r], tw_shfl_xor(part_1[r], 1));
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_1[r] = tw_max(part_1[r], tw_shfl_xor(part_1[r], 2));
+                        }
+#pragma unroll
+                        for (int r = 0; r < 2; r++) m_new_best[r] = part_1[r * 2];
+                    }
+                    f32 m_new[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) m_new[r] = tw_max(m[r], m_new_best[r] * qk_scale);
+                    // 36: p = tl.exp2(s * qk_scale - m_new[:, None])
+                    f32 p_neg[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) p_neg[r] = -m_new[r];
+                    f32 p[32];
+#pragma unroll
+                    for (int r = 0; r < 32; r++) {
+                        p[r] = tw_exp2_fast(tw_fma(s_if[r], qk_scale, p_neg[(r >> 1) & 1]));
+                    }
+                    // 37: alpha = tl.exp2(m - m_new)
+                    f32 alpha[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) alpha[r] = tw_exp2_fast(m[r] - m_new[r]);
+                    // 38: norm = norm * alpha + tl.sum(p, axis=1)
+                    f32 norm_sum[2];
+                    {
+                        f32 part_2[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) part_2[r] = p[r];
+#pragma unroll
+                        for (int r = 0; r < 32; r += 2) part_2[r] = part_2[r] + part_2[r + 1];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 17) continue;
+                            part_2[r] = part_2[r] + part_2[r + 16];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 25) continue;
+                            part_2[r] = part_2[r] + part_2[r + 8];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_2[r] = part_2[r] + part_2[r + 4];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_2[r] = part_2[r] + tw_shfl_xor(part_2[r], 2);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_2[r] = part_2[r] + tw_shfl_xor(part_2[r], 1);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 2; r++) norm_sum[r] = part_2[r * 2];
+                    }
+                    f32 norm_1[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum[r]);
+                    // 40: acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+                    f32 acc_mul[64];
+#pragma unroll
+                    for (int r = 0; r < 64; r++) acc_mul[r] = acc[r] * alpha[(r >> 1) & 1];
+#pragma unroll
+                    for (int r = 0; r < 16; r++) left[r] = tw_pack_bf16(p[2 * r], p[2 * r + 1]);
+#pragma unroll
+                    for (int r = 0; r < 2; r++) norm[r] = norm_1[r];
+#pragma unroll
+                    for (int r = 0; r < 64; r++) acc[r] = acc_mul[r];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) m[r] = m_new[r];
+                }
+#pragma unroll 1
+                for (i32 start_n = 1; start_n < cdiv; start_n++) {
+                    // 28: cols = start_n + rn
+                    const i32 cols_mul = tw_mul(start_n, 64);
+                    // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    const u32 in_1_slot_1 = in_1_next;
+                    tw_mbar_wait(in_1_full + in_1_slot_1 * 8, in_1_phase);
+                    if (++in_1_next == 3) {
+                        in_1_next = 0;
+                        in_1_phase ^= 1;
+                    }
+                    // 30: s = tl.dot(q, tl.trans(k))
+                    tw_bar_sync(14 + (warp >> 2), 256);
+                    f32 s[32];
+                    tw_wgmma_fence();
+#pragma unroll
+                    for (int kk = 0; kk < 8; kk++) {
+                        tw_wgmma_ss_64_bf16_00(s,
+                                tw_desc_step(tw_desc_k(in_q + (warp >> 2 & 1) * 64 * 128, 128),
+                                    kk / 4 * 16384 + kk % 4 * 32),
+                                tw_desc_step(tw_desc_k(in_1_k + in_1_slot_1 * in_1_bytes, 128),
+                                    kk / 4 * 8192 + kk % 4 * 32), kk > 0);
+                    }
+                    tw_wgmma_commit();
+                    // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    const u32 in_2_slot = in_2_next;
+                    tw_mbar_wait(in_2_full + in_2_slot * 8, in_2_phase);
+                    if (++in_2_next == 3) {
+                        in_2_next = 0;
+                        in_2_phase ^= 1;
+                    }
+                    tw_wgmma_fence();
+#pragma unroll
+                    for (int kk = 0; kk < 4; kk++) {
+                        tw_wgmma_rs_128_bf16_1(acc, left + kk * 4,
+                                tw_desc_step(tw_desc_mn(in_2_v + in_2_slot * in_2_bytes, 128, 8192),
+                                    kk * 2048), true);
+                    }
+                    tw_wgmma_commit();
+                    tw_bar_arrive(15 - (warp >> 2), 256);
+                    tw_wgmma_wait(1);
+                    tw_wgmma_settle(s);
+                    // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    if (lane == 0) tw_mbar_arrive(in_1_empty + in_1_slot_1 * 8);
+                    // 34: s = tl.where(seen, s, -float("inf"))
+                    const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
+                    const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
+                        & (tw_add(s_mul_1, 2147483584LL) >= 0LL);
+                    const bool s_and_1 = (s_and & (tw_add(tw_add(s_mul_1, s_mul), -63LL) >= 0LL)) & s_cmp;
+                    f32 s_if[32];
+                    if (s_and_1) {
+#pragma unroll
+                        for (int r = 0; r < 32; r++) s_if[r] = s[r];
+                    } else {
+                        // 28: cols = start_n + rn
+                        i32 cols[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) cols[r] = tw_add(cols_mul, rn[r]);
+                        // 31: seen = cols[None, :] < N
+                        bool seen[16];
+#pragma unroll
+                        for (int r = 0; r < 16; r++) seen[r] = cols[r] < N;
+                        // 33: seen = seen & (cols[None, :] <= rm[:, None])
+                        f32 s_1[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            const bool seen_1 = seen[(r & 1) + (r >> 2) * 2]
+                                & (cols[(r & 1) + (r >> 2) * 2] <= rm[(r >> 1) & 1]);
+                            // 34: s = tl.where(seen, s, -float("inf"))
+                            s_1[r] = seen_1 ? s[r] : (-TW_INF);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) s_if[r] = s_1[r];
+                    }
+                    // 35: m_new = tl.maximum(m, tl.max(s, axis=1) * qk_scale)
+                    f32 m_new_best[2];
+                    {
+                        f32 part_3[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) part_3[r] = s_if[r];
+#pragma unroll
+                        for (int r = 0; r < 32; r += 2) part_3[r] = tw_max(part_3[r], part_3[r + 1]);
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 5) continue;
+                            part_3[r] = tw_max(part_3[r], part_3[r + 4]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 13) continue;
+                            part_3[r] = tw_max(part_3[r], part_3[r + 8]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_3[r] = tw_max(part_3[r], part_3[r + 16]);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_3[r] = tw_max(part_3[r], tw_shfl_xor(part_3[r], 1));
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_3[r] = tw_max(part_3[r], tw_shfl_xor(part_3[r], 2));
+                        }
+#pragma unroll
+                        for (int r = 0; r < 2; r++) m_new_best[r] = part_3[r * 2];
+                    }
+                    f32 m_new[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) m_new[r] = tw_max(m[r], m_new_best[r] * qk_scale);
+                    // 36: p = tl.exp2(s * qk_scale - m_new[:, None])
+                    f32 p_neg[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) p_neg[r] = -m_new[r];
+                    f32 p[32];
+#pragma unroll
+                    for (int r = 0; r < 32; r++) {
+                        p[r] = tw_exp2_fast(tw_fma(s_if[r], qk_scale, p_neg[(r >> 1) & 1]));
+                    }
+                    // 37: alpha = tl.exp2(m - m_new)
+                    f32 alpha[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) alpha[r] = tw_exp2_fast(m[r] - m_new[r]);
+                    // 38: norm = norm * alpha + tl.sum(p, axis=1)
+                    f32 norm_sum[2];
+                    {
+                        f32 part_4[32];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) part_4[r] = p[r];
+#pragma unroll
+                        for (int r = 0; r < 32; r += 2) part_4[r] = part_4[r] + part_4[r + 1];
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 17) continue;
+                            part_4[r] = part_4[r] + part_4[r + 16];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 25) continue;
+                            part_4[r] = part_4[r] + part_4[r + 8];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_4[r] = part_4[r] + part_4[r + 4];
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 2);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 32; r++) {
+                            if (r & 29) continue;
+                            part_4[r] = part_4[r] + tw_shfl_xor(part_4[r], 1);
+                        }
+#pragma unroll
+                        for (int r = 0; r < 2; r++) norm_sum[r] = part_4[r * 2];
+                    }
+                    f32 norm_1[2];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) norm_1[r] = tw_fma(norm[r], alpha[r], norm_sum[r]);
+                    tw_wgmma_settle(p);
+                    tw_wgmma_settle(norm_1);
+                    tw_wgmma_settle(m_new);
+                    tw_mbar_wait(in_2_full + in_2_slot * 8, in_2_phase ^ (in_2_next == 0));
+                    tw_wgmma_wait(0);
+                    tw_wgmma_settle(acc);
+                    // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    if (lane == 0) tw_mbar_arrive(in_2_empty + in_2_slot * 8);
+                    // 40: acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+                    f32 acc_mul[64];
+#pragma unroll
+                    for (int r = 0; r < 64; r++) acc_mul[r] = acc[r] * alpha[(r >> 1) & 1];
+#pragma unroll
+                    for (int r = 0; r < 16; r++) left[r] = tw_pack_bf16(p[2 * r], p[2 * r + 1]);
+#pragma unroll
+                    for (int r = 0; r < 2; r++) norm[r] = norm_1[r];
+#pragma unroll
+                    for (int r = 0; r < 64; r++) acc[r] = acc_mul[r];
+#pragma unroll
+                    for (int r = 0; r < 2; r++) m[r] = m_new[r];
+                }
+                // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                const u32 in_2_slot_1 = in_2_next;
+                tw_mbar_wait(in_2_full + in_2_slot_1 * 8, in_2_phase);
+                if (++in_2_next == 3) {
+                    in_2_next = 0;
+                    in_2_phase ^= 1;
+                }
+                tw_wgmma_fence();
+#pragma unroll
+                for (int kk = 0; kk < 4; kk++) {
+                    tw_wgmma_rs_128_bf16_1(acc, left + kk * 4,
+                            tw_desc_step(tw_desc_mn(in_2_v + in_2_slot_1 * in_2_bytes, 128, 8192), kk * 2048),
+                            true);
+                }
+                tw_wgmma_commit();
+                tw_wgmma_wait(0);
+                tw_wgmma_settle(acc);
+                if (lane == 0) tw_mbar_arrive(in_2_empty + in_2_slot_1 * 8);
+            }
+            // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
+            if (lane == 0) tw_mbar_arrive(in_empty);
+            // 42: o = acc / norm[:, None]
+            bf16 cast[64];
+#pragma unroll
+            for (int r = 0; r < 64; r++) {
+                const f32 o = tw_div_fast(acc[r], norm[(r >> 1) & 1]);
+                // 43: tl.store(o_ptr + head + rm[:, None] * stride_n + rd[None, :], o.to(o_ptr.dtype.element_ty) ..
+                cast[r] = tw_bf16(o);
+            }
+            if (warp == 0 && lane == 0) tw_bulk_wait_read(0);
+            tw_bar_sync(1, 256);
+#pragma unroll
+            for (int r = 0; r < 64; r += 2) {
+                tw_sts(2, tw_tile_at(out_v, at0 + ((r >> 1) & 1) * 8, at0_1 + (r >> 2) * 8, 16384, 128, 2),
+                        cast + r);
+            }
+            tw_fence_async();
+            tw_bar_sync(1, 256);
+            if (warp == 0 && lane == 0) {
+                tw_tma_store_3d(&map_o_ptr, (i32)0, start_m, pid1, out_v);
+                tw_tma_store_3d(&map_o_ptr, (i32)0 + 64, start_m, pid1, out_v + 16384);
+                tw_bulk_commit();
+            }
+        }
+        if (!(warp >> 2)) tw_bar_sync(14, 256);
+        if (warp == 0 && lane == 0) tw_bulk_wait(0);
+    } else if (tw_warp() < 12) {
+        // role load
+        tw_setmaxnreg_dec(24);
+        const i32 lane = tw_lane(), warp = tw_warp() - 8;
+        if (warp == 0 && tw_elect()) {
+            u32 in_phase = 0;
+            u32 in_1_next = 0, in_1_phase = 0;
+            u32 in_2_next = 0, in_2_phase = 0;
+            for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; turn += paired && !(turn & 1) ? 1 : beyond) {
+                const i32 width = paired ? half : np, number = paired ? turn >> 1 : turn;
+                const i32 at = number % width, mirror = np - 1 - at;
+                if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone
+                const i32 pid = paired && (turn & 1) ? at : mirror;
+                const i32 pid1 = (number / width) % np1;
+                // 14: start_m = tl.program_id(0) * BM
+                const i32 start_m = tw_mul(pid, 128);
+                // 26: last = min(start_m + BM, N)
+                const i32 last = tw_min(tw_add(start_m, 128), N);
+                // 27: for start_n in range(0, last, BN):
+                const i32 cdiv = tw_cdiv(last, 64);
+                // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
+                tw_mbar_wait(in_empty, in_phase ^ 1);
+                tw_mbar_arrive_expect(in_full, 32768);
+                in_phase ^= 1;
+                tw_tma_load_3d(in_q, &map_q_ptr, (i32)0, start_m, pid1, in_full);
+                tw_tma_load_3d(in_q + 16384, &map_q_ptr, (i32)0 + 64, start_m, pid1, in_full);
+                // 27: for start_n in range(0, last, BN):
+                for (i32 start_n_1 = 0; start_n_1 < cdiv; start_n_1++) {
+                    // 28: cols = start_n + rn
+                    const i32 cols_mul_1 = tw_mul(start_n_1, 64);
+                    // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    const u32 in_1_slot_2 = in_1_next;
+                    tw_mbar_wait(in_1_empty + in_1_slot_2 * 8, in_1_phase ^ 1);
+                    tw_mbar_arrive_expect(in_1_full + in_1_slot_2 * 8, 16384);
+                    if (++in_1_next == 3) {
+                        in_1_next = 0;
+                        in_1_phase ^= 1;
+                    }
+                    tw_tma_load_3d(in_1_k + in_1_slot_2 * in_1_bytes, &map_k_ptr, (i32)0, cols_mul_1, pid1,
+                            in_1_full + in_1_slot_2 * 8);
+                    tw_tma_load_3d(in_1_k + in_1_slot_2 * in_1_bytes + 8192, &map_k_ptr, (i32)0 + 64,
+                            cols_mul_1, pid1, in_1_full + in_1_slot_2 * 8);
+                    // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
+                    const u32 in_2_slot_2 = in_2_next;
+                    tw_mbar_wait(in_2_empty + in_2_slot_2 * 8, in_2_phase ^ 1);
+                    tw_mbar_arrive_expect(in_2_full + in_2_slot_2 * 8, 16384);
+                    if (++in_2_next == 3) {
+                        in_2_next = 0;
+                        in_2_phase ^= 1;
+                    }
+                    tw_tma_load_3d(in_2_v + in_2_slot_2 * in_2_bytes, &map_v_ptr, (i32)0, cols_mul_1, pid1,
+                            in_2_full + in_2_slot_2 * 8);
+                    tw_tma_load_3d(in_2_v + in_2_slot_2 * in_2_bytes + 8192, &map_v_ptr, (i32)0 + 64,
+                            cols_mul_1, pid1, in_2_full + in_2_slot_2 * 8);
+                }
+            }
+        }
+    }
+}
+TW_KERNEL(attention_kernel)

@@ -1,0 +1,37 @@
+// gather of tests/golden/cuda/axes.py: flat, 128 threads, 0 bytes of shared memory
+#include "tilewright.cuh"
+
+extern "C" __global__ void __launch_bounds__(128) gather_kernel(f32 *x_ptr, i32 *index_ptr, f32 *out_ptr,
+        i32 n) {
+    const i32 at0 = tw_thread() * 2;
+    // 8: i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    const i32 i_program_id = tw_block_x();
+    const i32 i_mul = tw_mul(i_program_id, 256);
+    bool at_cmp[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        // 9: at = tl.load(index_ptr + i, mask=i < n, other=0)
+        at_cmp[r] = tw_add(i_mul, at0) < n;
+    }
+    i32 at_1[2];
+    {
+        const i64 i0 = (i64)i_mul + at0;
+        tw_ldg_or(2, (u64)i0 < (u64)n, at_1, index_ptr + i0, (i32)0);
+    }
+    // 10: tl.store(out_ptr + i, tl.load(x_ptr + at, mask=i < n, other=0.0), mask=i < n)
+    f32 * ptr_add[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) ptr_add[r] = x_ptr + (i64)at_1[r];
+    f32 load[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        f32 raw = 0.0f;
+        tw_ldg_if(1, at_cmp[r], &raw, ptr_add[r]);
+        load[r] = raw;
+    }
+    {
+        const i64 i0 = (i64)i_mul + at0;
+        tw_stg_if(2, (u64)i0 < (u64)n, out_ptr + i0, load);
+    }
+}
+TW_KERNEL(gather_kernel)

@@ -1,0 +1,46 @@
+// histogram of tests/golden/cuda/axes.py: flat, 128 threads, 128 bytes of shared memory
+#include "tilewright.cuh"
+
+extern "C" __global__ void __launch_bounds__(128) histogram_kernel(i32 *x_ptr, i32 *count_ptr, i32 n) {
+    const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    const i32 at0 = tw_thread() * 2;
+    const i32 at0_1 = lane;
+    // 29: i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    const i32 i_program_id = tw_block_x();
+    const i32 i_mul = tw_mul(i_program_id, 256);
+    bool x_cmp[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        // 30: x = tl.load(x_ptr + i, mask=i < n, other=0)
+        x_cmp[r] = tw_add(i_mul, at0) < n;
+    }
+    i32 x[2];
+    {
+        const i64 i0 = (i64)i_mul + at0;
+        tw_ldg_or(2, (u64)i0 < (u64)n, x, x_ptr + i0, (i32)0);
+    }
+    // 31: tl.atomic_add(count_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=i < n))
+    i32 * ptr_add[1];
+    ptr_add[0] = count_ptr + (i64)at0_1;
+    i32 select[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) select[r] = x_cmp[r] ? x[r] : (-1);
+    for (int j = warp * 32 + lane; j < 32; j += 128) {
+        const i32 zero = 0;
+        tw_sts(1, j * 4, &zero);
+    }
+    tw_sync();
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const i64 bin = (i64)select[r];
+        if ((u64)bin < 32ull) tw_atomic_add_shared((i32)bin * 4, 1);
+    }
+    tw_sync();
+    i32 histogram[1];
+    tw_lds_if(1, true, histogram, at0_1 * 4);
+    tw_fence_device();
+    if ((warp & 3) == 0) {
+        tw_atomic_add(ptr_add[0], histogram[0]);
+    }
+}
+TW_KERNEL(histogram_kernel)

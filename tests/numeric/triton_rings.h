@@ -1,0 +1,160 @@
+/* triton_rings.h: random Triton kernels (random_triton.c) of loops whose loads may go through rings, and of what stands in the way.
+ *
+ * One to three loops in a row, of products, of two products in a row, or of sums without one, of 0 and more trips (some by the
+ * program's number: the first one has none). What a loop loads has forms of every kind, mixed: boxes of rows that are aligned or not,
+ * turned, masked at their end, behind a carried pointer, rows that an index chooses, pages that a loaded number chooses, loads under
+ * a condition of an argument, of the trip, or of data. Loops share arrays, or not. Tiles and stages are drawn so that some rings do not
+ * fit. Outputs are boxes or rows that an index chooses.
+ *
+ *     for k2 in tl.range(0, pid, num_stages=4):
+ *         a3 = tl.load(x0 + rows[:, None] * 136 + (k2 * 64 + w1)[None, :])
+ *         if k2 > 0: b4 = tl.load(..)  else: b4 = tl.zeros(..)
+ *         acc = tl.dot(a3, b4, acc)
+ *
+ * All numbers are small and whole, so that every order of a sum gives the same bits. Plans (roles on and off, stages, slots, clusters)
+ * are drawn too: they may change nothing, and a plan that waits for ever is found as such. */
+#ifndef TESTS_TRITON_RINGS_H
+#define TESTS_TRITON_RINGS_H
+#include "triton_values.h"
+
+enum { RINGS_ROOM = 180000, RINGS_ARRAYS = 3, RINGS_TRIPS = 3 };
+
+typedef struct RingTile { /* of an operand: extents, and the loop variable that moves it */
+    int rows, columns;
+    const char *row, *column; /* vectors of indices by name */
+    bool by_row;              /* the loop goes down the rows; else along the columns */
+} RingTile;
+
+/* The places of a tile in trip k: pointers, and a mask or "". */
+static void rings_place(Gen *g, const RingTile *t, const char *k, char *pointer, char *mask, size_t size) {
+    static const int pads[] = {0, 8, 8, 1}; /* rows begin on multiples of 16 bytes, or do not */
+    int step = t->by_row ? t->rows : t->columns, array = (int)draw(g, RINGS_ARRAYS);
+    int length = (t->by_row ? t->columns : RINGS_TRIPS * t->columns) + pads[draw(g, 4)];
+    char at[40], row[80], column[80];
+    uint32_t form = draw(g, 6);
+    snprintf(at, sizeof at, form == 4 ? "tl.load(e0 + %s) %% %d * %d" : "%s * %d", k, form == 4 ? RINGS_TRIPS : step, step);
+    if (t->by_row) {
+        snprintf(row, sizeof row, "(%s + %s)", at, t->row);
+        snprintf(column, sizeof column, "%s", t->column);
+    } else {
+        snprintf(row, sizeof row, form == 3 ? "picked_%s" : "(pid * 16 + %s)", t->row);
+        snprintf(column, sizeof column, "(%s + %s)", at, t->column);
+    }
+    mask[0] = 0;
+    if (form == 5) snprintf(mask, size, t->by_row ? "(%s + %s)[:, None] < n0 * 9" : "(%s + %s)[None, :] < n0 * 9", at, t->by_row ? t->row : t->column);
+    if (form == 2) /* turned */
+        snprintf(pointer, size, "x%d + %s[:, None] + %s[None, :] * %d", array, row, column, (t->by_row ? RINGS_TRIPS * t->rows : 160) + 8);
+    else snprintf(pointer, size, "x%d + %s[:, None] * %d + %s[None, :]", array, row, length, column);
+}
+
+/* A tile of trip k, by its name; some under a condition. */
+static int rings_load(Gen *g, const RingTile *t, const char *k) {
+    static const char *const conditions[] = {"n0 > 1", "%s > 0", "flag > 3", "n1 > 4", "%s != 1"};
+    char pointer[240], mask[240], test[40];
+    int id = g->next++;
+    rings_place(g, t, k, pointer, mask, sizeof mask);
+    const char *comma = *mask ? ", mask=" : "", *other = *mask ? ", other=0.0" : "";
+    if (draw(g, 4) != 3) {
+        line(g, "t%d = tl.load(%s%s%s%s)", id, pointer, comma, mask, other);
+        return id;
+    }
+    snprintf(test, sizeof test, conditions[draw(g, 5)], k);
+    bool both = draw(g, 2);
+    if (!both) line(g, "t%d = tl.zeros((%d, %d), tl.float16)", id, t->rows, t->columns);
+    line(g, "if %s:", test);
+    line(g, "    t%d = tl.load(%s%s%s%s)", id, pointer, comma, mask, other);
+    if (both) line(g, "else:\n%*st%d = tl.full((%d, %d), 1.0, tl.float16)", 4 * g->indent + 4, "", id, t->rows, t->columns);
+    return id;
+}
+
+/* How often: an argument, a number, or the program's number, which is 0 in the first. */
+static void rings_trips(Gen *g, char *text, size_t size) {
+    int trips = (int)draw(g, RINGS_TRIPS + 1);
+    const char *runtime = NULL;
+    uint32_t form = draw(g, 4);
+    if (form == 3) {
+        snprintf(text, size, draw(g, 2) ? "pid" : "tl.minimum(pid + n0, %d)", RINGS_TRIPS);
+        return;
+    }
+    if (form && g->p->scalar_count < 8) runtime = scalar_argument(g, trips);
+    if (runtime) snprintf(text, size, "%s", runtime);
+    else snprintf(text, size, "%d", trips);
+}
+
+static void rings_loop(Gen *g, int m, int n) {
+    static const int widths[] = {64, 32, 128, 16};
+    int id = g->next++, width = widths[draw(g, 4)];
+    uint32_t kind = draw(g, 4); /* a product (twice as often), two in a row, none */
+    char trips[40], k[16], w[16];
+    rings_trips(g, trips, sizeof trips);
+    snprintf(k, sizeof k, "k%d", id);
+    snprintf(w, sizeof w, "w%d", id);
+    line(g, "%s = tl.arange(0, %d)", w, width);
+    int stages = (int)draw(g, 6);
+    RingTile query = {m, 64, "r", "h", false};
+    int q = kind == 2 ? rings_load(g, &query, "0") : 0;
+    if (stages) line(g, "for %s in tl.range(0, %s, num_stages=%d):", k, trips, stages == 5 ? 8 : stages);
+    else line(g, "for %s in range(0, %s):", k, trips);
+    g->indent++;
+    RingTile left = {m, width, "r", w, false}, right = {width, n, w, "c", true}, whole = {m, n, "r", "c", false};
+    RingTile key = {64, width, "h", w, false};
+    if (kind == 3) {
+        line(g, "acc += t%d", rings_load(g, &whole, k));
+    } else if (kind == 2) {
+        int keys = rings_load(g, &key, k), values = rings_load(g, &right, k);
+        line(g, "p%d = small(tl.dot(t%d, t%d))", id, q, keys);
+        line(g, "acc = tl.dot(p%d, t%d, small(acc).to(tl.float32))", id, values);
+    } else {
+        int a = rings_load(g, &left, k), b = rings_load(g, &right, k);
+        line(g, "acc = tl.dot(t%d, t%d, acc)", a, b);
+    }
+    if (draw(g, 5) == 4) {
+        line(g, "if %s:", draw(g, 2) ? "flag > 2" : "n1 > 4");
+        line(g, "    acc += (tl.load(e0 + r) & 1)[:, None].to(tl.float32)");
+    }
+    g->indent--;
+    line(g, "acc = small(acc).to(tl.float32)");
+}
+
+static void rings_plan(Gen *g) {
+    static const tw_pair plans[] = {
+        {"roles", "on"}, {"roles", "off"}, {"roles", "off"}, {"cluster", "2"}, {"persist", "on"}, {"persist", "off"}, {"num_warps", "8"},
+        {"num_stages", "1"}, {"num_stages", "6"}, {"slots", "2"}, {"slots", "7"}, {"rotate", "off"}, {"workers", "2"}, {"gang", "2"}, {"num_warps", "2"},
+    };
+    Program *p = g->p;
+    int count = (int)draw(g, 4);
+    for (int i = 0; i < count; i++) {
+        tw_pair plan = plans[draw(g, sizeof plans / sizeof *plans)];
+        bool there = false;
+        for (int s = 0; s < p->set_count; s++) there |= strcmp(p->sets[s].name, plan.name) == 0;
+        if (!there) p->sets[p->set_count++] = plan;
+    }
+}
+
+static void rings_kernel(Gen *g) {
+    static const int heights[] = {64, 128, 64, 32}, columns[] = {64, 128, 256, 32};
+    int m = heights[draw(g, 4)], n = columns[draw(g, 4)], loops = 1 + (int)draw(g, 3);
+    g->p->grid[0] = 1 + draw(g, 3), g->p->grid[1] = 1;
+    rings_plan(g);
+    line(g, "pid = tl.program_id(0)");
+    scalar_argument(g, (int64_t)draw(g, 4)); /* n0 */
+    scalar_argument(g, 4 + (int64_t)draw(g, 2)); /* n1: another number, so another argument */
+    g->head.length += (size_t)snprintf(g->head.text + g->head.length, sizeof g->head.text - g->head.length,
+                                       "@triton.jit\ndef small(x):\n    return (x.to(tl.int32) & 3).to(tl.float16)\n\n");
+    for (int i = 0; i < RINGS_ARRAYS; i++) line(g, "x%d = %s", i, new_array(g, 'x', F16, RINGS_ROOM, WHOLE)->name);
+    line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
+    line(g, "flag = tl.load(e0 + 200 + pid) & 7");
+    line(g, "r = tl.arange(0, %d)", m);
+    line(g, "c = tl.arange(0, %d)", n);
+    line(g, "h = tl.arange(0, 64)");
+    line(g, "picked_r = tl.load(e0 + r) & 63");
+    line(g, "picked_h = tl.load(e0 + h) & 31");
+    line(g, "acc = tl.zeros((%d, %d), tl.float32)", m, n);
+    for (int i = 0; i < loops; i++) rings_loop(g, m, n);
+    Array *out = new_array(g, 's', draw(g, 2) ? F16 : F32, m * n * programs(g), PLAIN);
+    const char *rows = draw(g, 4) == 3 ? "((r ^ 21) + pid * %d)" : "(r + pid * %d)"; /* ^: not a box, and no two are one */
+    char place[60];
+    snprintf(place, sizeof place, rows, m);
+    line(g, "tl.store(%s + %s[:, None] * %d + c[None, :], acc)", out->name, place, n);
+}
+#endif
