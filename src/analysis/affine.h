@@ -116,6 +116,8 @@ bool affine_is_uniform(const Affine *f);
 const Affine *affine_turn(Analysis *a, Ref value, const Op *op);
 /* A value that a `for` carries (affine_loop.c). */
 const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index);
+/* By how much an integer scalar grows from one trip of the `for` to the next, where that is a number. */
+bool affine_growth(Analysis *a, const Op *loop, Ref value, int64_t *growth);
 /* Is it the same in every trip of the loop that has this body? */
 bool poly_is_invariant(const Analysis *a, Poly p, const Region *body);
 /* Is the place of the region inside the other? */

@@ -27,6 +27,21 @@ bool poly_is_invariant(const Analysis *a, Poly p, const Region *body) {
     return !p.bad;
 }
 
+bool affine_growth(Analysis *a, const Op *loop, Ref value, int64_t *growth) {
+    const Affine *f = affine_of(a, value);
+    Ref variable = loop->regions[0]->args[0];
+    int64_t step, per = 0;
+    if (!f->known || f->base || f->start.bad || !ir_const_int(a->k, loop->operands[2], &step)) return false;
+    for (int i = 0; i < f->start.count; i++) {
+        const Term *t = &f->start.at[i];
+        if (t->count == 1 && t->factor[0] == variable)
+            per = t->scale;
+        else if (!poly_is_invariant(a, poly_term(a->arena, *t), loop->regions[0]))
+            return false;
+    }
+    return !__builtin_mul_overflow(per, step, growth);
+}
+
 /* What is added to `arg` on the way to `value`; false when that is not how value is made. */
 static bool find_advance(Analysis *a, Ref value, Ref arg, const Affine **sum, int *left) {
     if (value == arg) return true;

@@ -1,13 +1,11 @@
-/* dot_parts.c: dots that the matrix units of a SIMT machine do in parts, taken apart before their
- * instruction is stamped.
+/* dot_parts.c: dots that the matrix units of a SIMT machine do in parts, taken apart before their instruction is stamped.
  *
- *   [B, M, K] x [B, K, N]   a product of matrices for each b; few of them side by side, many in a
- * loop tf32x3                  x = hi + lo, both tf32:   lo hi' + hi lo' + hi hi' bf16x3, bf16x6 x
- * = b0 + b1 + b2:         b1 b0' + b0 b1' + b0 b0', and the next three f8 kinds that no instruction
- * multiplies, or two kinds: as f16, which is exact
+ *   [B, M, K] x [B, K, N]   a product of matrices for each b; few of them side by side, many in a loop
+ *   tf32x3                  x = hi + lo, both tf32:      lo hi' + hi lo' + hi hi'
+ *   bf16x3, bf16x6          x = b0 + b1 + b2:            b1 b0' + b0 b1' + b0 b0', and the next three
+ *   f8 kinds that no instruction multiplies              as f16, which is exact
  *
- * Small terms are added first. A part that is infinite or NaN stands in the first term alone, as
- * the whole would. */
+ * Small terms are added first. A part that is infinite or NaN stands in the first term alone, as the whole would. */
 #include "pass/pass.h"
 
 #include "ir/build.h"
@@ -157,7 +155,7 @@ static void take_apart(Op *op, void *user) {
         split_batch(p, op);
     else if (!machine->matrix)
         return;
-    else if (is_f8(a->elem) && is_f8(y->elem) && !matrix_multiplies(machine, a->elem, y->elem, WORD_NONE))
+    else if (is_f8(a->elem) && !matrix_multiplies(machine, a->elem, y->elem, WORD_NONE))
         widen_f8(p, op);
     else if (a->elem == EL_F32 && y->elem == EL_F32 && precision == PREC_TF32X3)
         split_tf32(p, op);

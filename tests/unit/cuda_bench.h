@@ -27,6 +27,7 @@
 
 static char cuda_bench_folder[] = "/tmp/tw_test_cuda_XXXXXX";
 static int cuda_bench_count;
+static const char *cuda_bench_header = ""; /* own.cuh, for texts that include it */
 
 typedef struct CudaBenchArray {
     const char *name;
@@ -60,16 +61,21 @@ static inline bool cuda_bench_have(const char *tool) {
     return system(command) == 0;
 }
 
+static inline void cuda_bench_write(const char *name, const char *text, size_t size) {
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", cuda_bench_folder, name);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(text, 1, size, out) != size) exit(1);
+    fclose(out);
+}
+
 /* Writes the preludes; once a program. */
 static inline void cuda_bench_begin(void) {
     if (!mkdtemp(cuda_bench_folder)) exit(1);
+    cuda_bench_write("own.cuh", cuda_bench_header, strlen(cuda_bench_header));
     for (const EmbeddedFile *f = embedded_files; f->path; f++) {
         if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
-        char path[400];
-        snprintf(path, sizeof path, "%s/%s", cuda_bench_folder, strrchr(f->path, '/') + 1);
-        FILE *out = fopen(path, "wb");
-        if (!out || fwrite(f->text, 1, f->size, out) != f->size) exit(1);
-        fclose(out);
+        cuda_bench_write(strrchr(f->path, '/') + 1, f->text, f->size);
     }
 }
 
@@ -95,7 +101,7 @@ static inline Kernel *cuda_bench_parse(CudaBench *b, const char *text) {
 }
 
 static inline bool cuda_bench_open_on(CudaBench *b, const char *text, const Machine *machine,
-                                      PassOptions options) {
+                                      PassOptions options, CudaPlan *(*emit)(PassContext *, Kernel *)) {
     memset(b, 0, sizeof *b);
     arena_init(&b->arena, allocator_malloc, &b->trap);
     arena_init(&b->scratch, allocator_malloc, &b->trap);
@@ -113,14 +119,14 @@ static inline bool cuda_bench_open_on(CudaBench *b, const char *text, const Mach
                           .scratch = &b->scratch};
     PipelineRequest request = {.verify_each = true};
     bool good = pipeline_run(&b->cx, b->kernel, &request);
-    b->plan = good ? cuda_emit(&b->cx, b->kernel) : NULL;
+    b->plan = good ? emit(&b->cx, b->kernel) : NULL;
     if (!b->plan) fprintf(stderr, "%s\n", diag_render(&b->diag, &b->arena));
     return b->plan != NULL;
 }
 
 static inline bool cuda_bench_open(CudaBench *b, const char *text, const char *machine,
                                    PassOptions options) {
-    return cuda_bench_open_on(b, text, machine_find(machine), options);
+    return cuda_bench_open_on(b, text, machine_find(machine), options, cuda_emit);
 }
 
 static inline void cuda_bench_close(CudaBench *b) {
@@ -231,6 +237,7 @@ static inline bool cuda_bench_interpret(CudaBench *b, const int64_t grid[3]) {
 /* Everything that the compiled text depends on: itself, the preludes, the flags. */
 static inline uint64_t cuda_bench_key(const char *text) {
     uint64_t key = hash_bytes(text, strlen(text), hash_bytes(EMU_CXXFLAGS, sizeof EMU_CXXFLAGS, 1));
+    key = hash_bytes(cuda_bench_header, strlen(cuda_bench_header), key);
     for (const EmbeddedFile *f = embedded_files; f->path; f++)
         if (strncmp(f->path, "cuda/", 5) == 0 || strncmp(f->path, "simt/", 5) == 0) key = hash_bytes(f->text, f->size, key);
     return key;

@@ -51,7 +51,7 @@ static void test_dots(void) {
         {"cuda:sm_80", "f32", "f32", "<prec=bf16x6>", 4, 32, 32, 32, false, false, 1e-5, "tw_mma_bf16"},
         {"cuda:sm_90a", "f8e4m3", "f32", "", 4, 64, 64, 64, false, true, 1e-5, "tw_wgmma_ss_64_e4m3_00"},
         {"cuda:sm_90a", "f8e5m2", "f32", "", 4, 128, 32, 40, false, true, 1e-5, "tw_wgmma_ss_32_e5m2_00"},
-        {"cuda:sm_90a", "f8e5m2", "f32", "<promote=32>", 8, 128, 40, 72, false, true, 1e-5, "from += 1)"},
+        {"cuda:sm_90a", "f8e5m2", "f32", "<promote=32>", 8, 128, 40, 72, false, true, 1e-5, "from++)"},
         {"cuda:sm_90a", "f8e4m3", "f32", "<promote=48>", 4, 64, 200, 96, false, true, 1e-5, "from += 2)"},
         {"cuda:sm_90a", "f8e4m3", "f32", "<promote=0>", 4, 64, 64, 64, false, true, 1e-5, "tw_mma_e4m3"},
         {"cuda:sm_90a", "f8e4m3", "f16", "<promote=32>", 4, 64, 64, 72, false, true, 2e-3, "kk < 3;"},

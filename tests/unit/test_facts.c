@@ -26,6 +26,7 @@ static const char text[] =
     "i32[4096]\n"
     "  %sq = mul %row, %row ; %neg = sub %n, %row\n"
     "  for %up = 0, %n, 4 { %u4 = mul %up, 4 }\n"
+    "  for %go = 0, %n, 1 { %g3 = mul %go, 3 ; %gm = add %g3, %n ; %gn = mul %go, %n ; %gq = rem %go, 7 ; %gr = add %g3, %gq }\n"
     "  for %down = 9, -1, -3 { %d2 = mul %down, 2 }\n"
     "  for %below = 9, -5, -3 { %b2 = mul %below, 2 }\n"
     "  return }\n";
@@ -57,6 +58,27 @@ static Ref named(const char *name) {
         exit(1);
     }
     return (Ref)(uintptr_t)found[1];
+}
+
+/* By how much values grow from trip to trip of the loop that they stand in. */
+static void test_growth(Arena *arena) {
+    static const struct {
+        const char *name, *loop; /* the loop by its variable */
+        bool known;
+        int64_t growth;
+    } cases[] = {
+        {"u4", "up", true, 16}, {"up", "up", true, 4}, {"n", "up", true, 0},    {"d2", "down", true, -6},
+        {"s", "up", true, 0},   {"gm", "go", true, 3}, {"gn", "go", false, 0}, {"gr", "go", false, 0},
+    };
+    Analysis a;
+    affine_init(&a, kernel, arena, true);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Op *loop = ir_value(kernel, named(cases[i].loop))->region->owner;
+        int64_t growth = 0;
+        bool known = affine_growth(&a, loop, named(cases[i].name), &growth);
+        CHECK(known == cases[i].known && (!known || growth == cases[i].growth));
+        if (known != cases[i].known) fprintf(stderr, "%s in %s: %d %lld\n", cases[i].name, cases[i].loop, known, (long long)growth);
+    }
 }
 
 static void test_multiples(Facts *f) {
@@ -135,6 +157,7 @@ int main(void) {
     test_multiples(&facts);
     test_naturals(&facts);
     test_forms(&arena);
+    test_growth(&arena);
     arena_free(&arena);
     return check_done();
 }

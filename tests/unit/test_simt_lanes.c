@@ -1,14 +1,50 @@
-/* test_simt_lanes.c: the number of lanes is data: kernels emitted for a machine whose warps have 64 lanes, run by the
- * emulator's neutral half on such warps, give the bits of the interpreter behind the passes. The machine is a test's: a row of
- * its own, without matrix instructions; nothing that only CUDA has is there to be called. */
+/* test_simt_lanes.c: src/target/simt stands by itself, and the number of lanes is data: kernels for a machine whose warps
+ * have 64 lanes give the bits of the interpreter behind the passes. The machine is a test's, a row of its own without matrix
+ * instructions, and so is the target: it fills in no hook, its prelude is what any machine with lanes has, the emulator's
+ * neutral half runs it. What is here is what a new target with lanes has to write at least. */
 #include "cuda_ops_cases.h"
 #include "target/simt/emu/emu_core.h"
+#include "target/simt/simt.h"
 
 static Machine wide; /* 64 lanes */
 
+static const char prelude[] = "#define TW_FN static inline\n"
+                              "#include <math.h>\n"
+                              "#include <string.h>\n"
+                              "#include \"numbers.cuh\"\n"
+                              "#include \"emulated_simt.cuh\"\n"
+                              "#include \"convert.cuh\"\n"
+                              "#include \"bits.cuh\"\n"
+                              "#include \"tile.cuh\"\n"
+                              "#include \"sort.cuh\"\n"
+                              "#include \"turns.cuh\"\n";
+
+/* CudaPlan: what the bench runs. */
+static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
+    static const SimtTarget target = {.name = "plain", .prelude = "own.cuh", .dialect = &dialect_cuda};
+    CudaPlan *plan = ARENA_NEW(k->module->arena, CudaPlan);
+    Text params = text_new(k->module->arena);
+    CLines top = {0};
+    Emit e;
+    emit_begin(&e, &target, cx, k);
+    plan->name = entry_name(&e.p, k->name);
+    plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
+    if (!emit_kernel(&e, &top)) return NULL;
+    entry_params(&e, &plan->params, &params);
+    plan->text = entry_file(&e, &(EntryFile){.name = plan->name,
+                                             .params = params.at,
+                                             .execution = "flat",
+                                             .threads = plan->threads,
+                                             .shared_bytes = plan->shared_bytes,
+                                             .top = &top,
+                                             .names_thread = true});
+    return plan;
+}
+
 static bool launch(const EmuLaunch *launch, Arena *arena, EmuReport *report) {
     static const EmuTable table = {EMU_SIMT_CALLS};
-    static const EmuTarget target = {.table = &table};
+    static const EmuTarget target = {.table = &table, .shared_bytes = 64 << 10};
     Emu *emu = calloc(1, sizeof *emu);
     bool good = emu && emu_run(emu, &target, launch, arena, report);
     free(emu);
@@ -20,7 +56,7 @@ static bool open_wide(CudaBench *b, const char *text, int warps) {
     options.num_warps = warps;
     options.num_stages = 1;
     options.generic = REQUIRE_ALIGNED;
-    bool good = cuda_bench_open_on(b, text, &wide, options);
+    bool good = cuda_bench_open_on(b, text, &wide, options, plain_emit);
     if (good && getenv("SHOW") && strstr(text, getenv("SHOW"))) fputs(b->plan->text, stderr);
     b->launch = launch;
     b->passed = true;
@@ -119,16 +155,43 @@ static void test_kernels(void) {
             if (check_chosen()) CHECK(runs(more[i].name, more[i].body, more[i].warps[w], 0));
 }
 
+/* What CUDA adds runs on such warps too: loads ahead of a loop around a product, by cp.async. */
+static void test_ahead(void) {
+    static const char text[] =
+        "kernel @k(%x, %y, %z: *f32, %K: i32) {\n"
+        "  %X = tensor %x, [64, %K], [256, 1] ; %Y = tensor %y, [%K, 64], [64, 1] ; %Z = tensor %z, [64, 64], [64, 1] ; %c = splat 0.0 : f32[64,64]\n"
+        "  %d = for %k = 0, %K, 32 (%acc = %c) { %a = tload %X, [0, %k] : f32[64,32] ; %b = tload %Y, [%k, 0] : f32[32,64]\n"
+        "    %e = dot %a, %b, %acc ; yield %e }\n"
+        "  tstore %Z, [0, 0], %d ; return }\n";
+    PassOptions options = pass_options_default;
+    options.num_warps = 4;
+    options.num_stages = 3;
+    CudaBench b;
+    bool good = cuda_bench_open_on(&b, text, &wide, options, cuda_emit);
+    CHECK(good && strcmp(b.plan->execution, "skew 2") == 0);
+    if (good) {
+        cuda_bench_array(&b, "x", EL_F32, 64 * 256, true);
+        cuda_bench_array(&b, "y", EL_F32, 256 * 64, true);
+        cuda_bench_array(&b, "z", EL_F32, 64 * 64, false);
+        cuda_bench_int(&b, 250);
+        CHECK(cuda_bench_run(&b, 1, 1, 1) && cuda_bench_error(&b, 2, 1e-5) <= 1);
+    }
+    cuda_bench_close(&b);
+}
+
 int main(void) {
     wide = *machine_find("cuda:sm_80");
     wide.name = "test:64";
     wide.lanes = 64;
     wide.matrix = MATRIX_FMA;
+    cuda_bench_header = prelude;
     cuda_bench_begin();
-    if (cuda_bench_have("c++"))
+    if (cuda_bench_have("c++")) {
         test_kernels();
-    else
+        test_ahead();
+    } else {
         printf("skipped: no C++ compiler\n");
+    }
     cuda_bench_end();
     return check_done();
 }

@@ -100,9 +100,7 @@ static bool plan(Schedule *s) {
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     if (k->form >= FORM_SCHEDULE) {
-        const Op *tasks = tasks_of(k);
-        if (schedule_check(cx, k) && tasks && ring_check(cx, k) == RING_BOUNDED)
-            diag_emit(k->module->diag, DIAG_IR_INVALID, tasks->range, "tasks", "its hand-overs could not be proved");
+        schedule_check(cx, k);
         return false;
     }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;

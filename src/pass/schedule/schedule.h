@@ -106,9 +106,8 @@ void schedule_part_gang(Schedule *s, const char *why); /* its programs run one b
 bool schedule_rings(Schedule *s, int64_t other);
 /* The plan as attributes. */
 void schedule_write_rings(Schedule *s);
+bool schedule_rings_hold(Schedule *s); /* plans them again, and compares */
 RingSchedule *schedule_ring(Schedule *s, Ref ring);
-int64_t schedule_ring_bytes(const Schedule *s, const RingSchedule *r); /* of all its slots */
-bool schedule_rings_hold(Schedule *s);                                 /* what is written; reads them into s->rings */
 /* Does one thread run the whole role? It does if it only issues TMA. */
 bool schedule_is_single(const Schedule *s, const Op *role);
 
@@ -118,13 +117,11 @@ void schedule_parts(Schedule *s, RingSchedule *r);
 /* --- schedule_cluster.c --- */
 void schedule_cluster(Schedule *s);
 bool schedule_cluster_holds(Schedule *s);
-/* Can both blocks of a pair load half of the put's box? How; WORD_NONE: no. */
-Word schedule_half(const Kernel *k, const Op *put, const SharedTile *tile);
 
 /* --- schedule_place.c --- */
 /* Gives every buffer and all scratch its place behind what is there already. */
 void schedule_place(Schedule *s);
-bool schedule_place_holds(Schedule *s); /* behind schedule_rings_hold */
+bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
 
 /* --- schedule_roles.c --- */

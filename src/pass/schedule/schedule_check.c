@@ -6,7 +6,6 @@
 #include "pass/schedule/schedule.h"
 
 static bool holds(Schedule *s, const Op *op) {
-    if (op->code == OP_RING && op->parent != s->k->body) return schedule_fail(s, op, "rings stand before `tasks`");
     if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
         return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
@@ -24,11 +23,15 @@ static void check_op(Op *op, void *user) {
     if (!s->failed) holds(s, op);
 }
 
-/* Who runs where, who lies where and who waits for whom: planned again from the ops, and compared; then proved. */
+/* Who runs where, and who lies where: planned again from the ops, and compared. */
 static bool places_hold(Schedule *s) {
+    int threads = s->cx->machine->lanes * layout_warps(s->cx, s->k);
+    if (kernel_int(s->k, AT_THREADS, 0) != threads || kernel_int(s->k, AT_SHARED, -1) < 0)
+        return schedule_fail(s, s->tasks ? s->tasks : s->k->body->first,
+                             "the kernel's `threads` are not those of its roles, or its `shared` bytes are not given");
     if (!schedule_gang_holds(s) || !schedule_rings_hold(s)) return false;
     if (s->tasks && (!schedule_cluster_holds(s) || !schedule_roles_hold(s))) return false;
-    if (!schedule_place_holds(s) || !schedule_skew_holds(s)) return false;
+    if (!schedule_place_holds(s)) return false;
     RingVerdict verdict = s->tasks ? ring_check(s->cx, s->k) : RING_PROVED;
     return verdict != RING_BOUNDED || schedule_fail(s, s->tasks, "its hand-overs cannot be proved");
 }
@@ -37,6 +40,7 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = tasks_of(k)};
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
+    if (!s.failed) schedule_skew_holds(&s);
     if (!s.failed) places_hold(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed && !k->module->diag->errors;

@@ -10,7 +10,7 @@ enum {
 };
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
-Word schedule_half(const Kernel *k, const Op *put, const SharedTile *tile) {
+static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
     if (layout_put_mover(k, put) != MOVER_TMA) return WORD_NONE;
     const Type *box = ir_type(k, op_operand(put, 1));
     int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
@@ -23,7 +23,7 @@ static bool mark(Schedule *s, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_PUT && op_attr(op, AT_SHARE)) {
             RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
-            Word half = schedule_half(s->k, op, &r->field[hand_field(op)]);
+            Word half = half_of(s->k, op, &r->field[hand_field(op)]);
             if (r->fused || r->full_count != 1 || half == WORD_NONE) return false;
             r->paired = true;
             op_set(s->k, op, (Attr){.id = AT_HALF, .word = half});
@@ -66,11 +66,27 @@ void schedule_cluster(Schedule *s) {
     pass_find(s->cx, s->k->range, FIND_CLUSTER_DROPPED, why);
 }
 
+static bool halves_hold(Schedule *s, const Region *region, bool cluster) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT) {
+            const RingSchedule *r = schedule_ring(s, hand_ring(s->k, op));
+            bool shared = cluster && op_attr(op, AT_SHARE);
+            Word half = shared ? half_of(s->k, op, &r->field[hand_field(op)]) : WORD_NONE;
+            if (op_word(op, AT_HALF, WORD_NONE) != half ||
+                (shared && (half == WORD_NONE || !op_flag(r->op, AT_PAIRED))))
+                return schedule_fail(s, op, "`half` is not how the blocks of a cluster can divide the load");
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!halves_hold(s, op->regions[i], cluster)) return false;
+    }
+    return true;
+}
+
 bool schedule_cluster_holds(Schedule *s) {
     bool cluster = op_attr(s->tasks, AT_CLUSTER);
     if (cluster && (!op_flag(s->tasks, AT_PERSIST) || s->gang.programs > 1 || op_int(s->tasks, AT_CLUSTER, 2) != 2))
         return schedule_fail(s, s->tasks, "pairs of blocks run tasks in a loop (`persist`), one program at a time");
     if (cluster && op_attr(s->tasks, AT_WAVES) && !knows_tasks(s))
         return schedule_fail(s, s->tasks, "a launch does not know its number of tasks");
-    return true;
+    return halves_hold(s, tasks_body(s->tasks), cluster);
 }

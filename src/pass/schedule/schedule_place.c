@@ -120,6 +120,51 @@ void schedule_place(Schedule *s) {
     }
 }
 
+static bool is_ring(const Buffer *b) { return b->op->code == OP_RING; }
+
+/* Rings and their barriers, which are in use all the time. */
+static void add_rings(Planner *p) {
+    for (size_t i = 0; i < p->s->rings.count; i++) {
+        const RingSchedule *r = &p->s->rings.at[i];
+        int64_t slots = op_int(r->op, AT_SLOTS, 1);
+        int64_t items = r->fused && r->each ? p->s->gang.programs : slots;
+        const Attr *barriers = op_attr(r->op, AT_BARRIERS);
+        Buffer b = {.op = r->op, .bytes = r->bytes * items, .offset = op_int(r->op, AT_AT, 0)};
+        *VEC_PUSH(&p->buffers, p->s->arena) = b;
+        for (int side = 0; !r->fused && side < 2; side++) {
+            b = (Buffer){.op = r->op, .bytes = 8 * slots, .offset = barriers->list.at[side]};
+            *VEC_PUSH(&p->buffers, p->s->arena) = b;
+        }
+    }
+}
+
+bool schedule_place_holds(Schedule *s) {
+    Planner p = planner_of(s);
+    int64_t room = kernel_int(s->k, AT_SHARED, -1);
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        Buffer *b = &p.buffers.at[i];
+        const Attr *at = op_attr(b->op, AT_AT);
+        if (!at || op_int(b->op, AT_BYTES, 0) < b->bytes)
+            return schedule_fail(s, b->op, "it needs shared memory: `at` and `bytes` say where, and how much");
+        if (at->number % b->align) return schedule_fail(s, b->op, "its shared memory is not aligned");
+        b->offset = at->number;
+        b->bytes = op_int(b->op, AT_BYTES, 0);
+    }
+    add_rings(&p);
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        const Buffer *b = &p.buffers.at[i];
+        if (b->offset + b->bytes > room || room > s->cx->machine->ring_bytes)
+            return schedule_fail(s, b->op, "its shared memory lies beyond what the block has (`shared`)");
+        for (size_t j = 0; j < i; j++) {
+            const Buffer *other = &p.buffers.at[j];
+            bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
+            if (!apart && (meet(b, other) || is_ring(b) || is_ring(other)))
+                return schedule_fail(s, b->op, "its shared memory is in use by another op");
+        }
+    }
+    return true;
+}
+
 void schedule_refuse_size(Schedule *s) {
     Planner p = planner_of(s);
     Buffer most = {.op = s->k->body->first};
@@ -127,57 +172,4 @@ void schedule_refuse_size(Schedule *s) {
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
     diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes, s->cx->machine->arch,
               (long long)s->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
-}
-
-/* --- what is written --- */
-static bool overlap(int64_t at, int64_t bytes, int64_t other, int64_t other_bytes) {
-    return at < other + other_bytes && other < at + bytes;
-}
-
-static bool is_free(const Schedule *s, int64_t at, int64_t bytes, const RingSchedule *but) {
-    for (size_t i = 0; i < s->rings.count; i++) {
-        const RingSchedule *r = &s->rings.at[i];
-        const Attr *barriers = op_attr(r->op, AT_BARRIERS);
-        if (r != but && overlap(at, bytes, op_int(r->op, AT_AT, 0), schedule_ring_bytes(s, r))) return false;
-        for (int j = 0; r != but && barriers && j < 2; j++)
-            if (overlap(at, bytes, barriers->list.at[j], 8 * r->slots)) return false;
-    }
-    return true;
-}
-
-/* Rings, barriers and buffers that are alive at the same time lie apart, in the block's shared memory. */
-bool schedule_place_holds(Schedule *s) {
-    int64_t room = kernel_int(s->k, AT_SHARED, 0);
-    if (room > s->cx->machine->ring_bytes ||
-        kernel_int(s->k, AT_THREADS, 0) != s->cx->machine->lanes * layout_warps(s->cx, s->k))
-        return schedule_fail(s, s->k->body->last,
-                             "`shared` is more than the machine has, or `threads` are not those of the roles");
-    for (size_t i = 0; i < s->rings.count; i++) {
-        const RingSchedule *r = &s->rings.at[i];
-        const Attr *barriers = op_attr(r->op, AT_BARRIERS);
-        int64_t at = op_int(r->op, AT_AT, -1), bytes = schedule_ring_bytes(s, r);
-        bool good = at >= 0 && at % 1024 == 0 && at + bytes <= room && is_free(s, at, bytes, r);
-        for (int j = 0; barriers && j < 2; j++) {
-            int64_t place = barriers->list.at[j];
-            good &= place % 8 == 0 && place + 8 * r->slots <= room && is_free(s, place, 8 * r->slots, r) &&
-                    !overlap(at, bytes, place, 8 * r->slots);
-        }
-        if (barriers) good &= !overlap(barriers->list.at[0], 8 * r->slots, barriers->list.at[1], 8 * r->slots);
-        if (!good)
-            return schedule_fail(s, r->op, "its slots and barriers lie on something else, or outside of `shared`");
-    }
-    Planner p = planner_of(s);
-    for (size_t i = 0; i < p.buffers.count; i++) {
-        const Buffer *b = &p.buffers.at[i];
-        int64_t at = op_int(b->op, AT_AT, -1);
-        bool good = at >= 0 && at % b->align == 0 && op_int(b->op, AT_BYTES, 0) == b->bytes && at + b->bytes <= room &&
-                    is_free(s, at, b->bytes, NULL);
-        for (size_t j = 0; j < i && good; j++) {
-            const Buffer *other = &p.buffers.at[j];
-            good = !meet(b, other) || !overlap(at, b->bytes, op_int(other->op, AT_AT, 0), other->bytes);
-        }
-        if (!good)
-            return schedule_fail(s, b->op, "its shared memory (`at`, `bytes`) is too small, or lies on something else");
-    }
-    return true;
 }

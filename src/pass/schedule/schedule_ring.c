@@ -123,18 +123,20 @@ static bool plan_ring(Schedule *s, Op *op) {
     return true;
 }
 
-static int64_t tma_bytes(const SharedTile *tile) {
-    int64_t panels = (tile->columns * tile->elem_bytes + tile->width - 1) / tile->width;
-    return tile->rows * tile->width * panels;
+/* What TMA brings with a put: whole boxes, also where they reach beyond the tensor. */
+static int64_t bytes_by_tma(const Kernel *k, const RingSchedule *r, const Op *put) {
+    if (layout_put_mover(k, put) != MOVER_TMA) return 0;
+    const SharedTile *tile = &r->field[hand_field(put)];
+    return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
 
-/* What TMA brings of an item: whole boxes, also where they reach beyond the tensor; said of each put, and of the acquire
- * of its slot, not of others of the ring, which loops in a row fill in turn. */
+/* That is said of each put, and of the acquire of its slot, not of others of the ring, which loops in a row fill in turn. */
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_ACQUIRE && op->operands[0] == r->op->results[0]) op_drop(op, AT_BYTES);
-        if (op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0] && layout_put_mover(s->k, op) == MOVER_TMA) {
-            int64_t bytes = tma_bytes(&r->field[hand_field(op)]);
+        bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
+        int64_t bytes = put ? bytes_by_tma(s->k, r, op) : 0;
+        if (bytes) {
             Op *acquire = ir_value(s->k, op->operands[0])->op;
             op_set(s->k, op, (Attr){.id = AT_BYTES, .number = bytes});
             op_set(s->k, acquire, (Attr){.id = AT_BYTES, .number = op_int(acquire, AT_BYTES, 0) + bytes});
@@ -144,7 +146,7 @@ static void announce(const Schedule *s, const RingSchedule *r, const Region *reg
 }
 
 /* --- what fits --- */
-int64_t schedule_ring_bytes(const Schedule *s, const RingSchedule *r) {
+static int64_t bytes_of(const Schedule *s, const RingSchedule *r) {
     return r->bytes * (r->fused && r->each ? s->gang.programs : r->slots);
 }
 
@@ -152,7 +154,7 @@ static int64_t total_bytes(const Schedule *s, int64_t other) {
     int64_t bytes = other;
     for (size_t i = 0; i < s->rings.count; i++) {
         const RingSchedule *r = &s->rings.at[i];
-        bytes += schedule_ring_bytes(s, r) + (r->fused ? 0 : 16 * r->slots);
+        bytes += bytes_of(s, r) + (r->fused ? 0 : 16 * r->slots);
     }
     return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
 }
@@ -275,7 +277,7 @@ bool schedule_rings(Schedule *s, int64_t other) {
     s->bytes = 0;
     for (size_t i = 0; i < s->rings.count; i++) {
         s->rings.at[i].at = s->bytes;
-        s->bytes += schedule_ring_bytes(s, &s->rings.at[i]);
+        s->bytes += bytes_of(s, &s->rings.at[i]);
     }
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
@@ -303,40 +305,34 @@ void schedule_write_rings(Schedule *s) {
     }
 }
 
-/* --- what is written --- */
-static bool has_list(const Op *op, AttrId id, const int64_t *numbers, int count) {
+/* --- a schedule that came as text --- */
+static bool has_list(const Op *op, AttrId id, const int64_t *wanted, int count) {
     const Attr *list = op_attr(op, id);
-    if (!list || list->list.count != count) return false;
-    for (int i = 0; numbers && i < count; i++)
-        if (list->list.at[i] != numbers[i]) return false;
+    bool same = list && list->list.count == count;
+    for (int i = 0; same && wanted && i < count; i++) same = list->list.at[i] == wanted[i];
+    return same;
+}
+
+static bool traffic_holds(Schedule *s, const RingSchedule *r, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool put = op->code == OP_PUT && hand_ring(s->k, op) == r->op->results[0];
+        if (put && op_int(op, AT_BYTES, 0) != bytes_by_tma(s->k, r, op))
+            return schedule_fail(s, op, "`bytes` are not those that TMA brings");
+        for (int i = 0; i < op->region_count; i++)
+            if (!traffic_holds(s, r, op->regions[i])) return false;
+    }
     return true;
 }
 
-/* Every put says what TMA brings, every acquire what its item is full with; behind what threads read stands a fence. Did they
- * read any? */
-static bool hands_hold(Schedule *s, RingSchedule *r, const Region *role, const Region *region, bool *read) {
-    Ref ring = r->op->results[0];
+static bool fences_hold(Schedule *s, const RingSchedule *r, const Region *region, bool *any) {
     for (const Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->region_count; i++)
-            if (!hands_hold(s, r, role, op->regions[i], read)) return false;
-        if (op->code == OP_RELEASE && op->operands[0] == ring && !reads_by_async(s, role, op->operands[1])) {
-            *read = true;
+        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] &&
+            !reads_by_async(s, r->to->regions[0], op->operands[1])) {
+            *any = true;
             if (!op_flag(op, AT_FENCE)) return schedule_fail(s, op, "threads have read the slot: it needs `fence`");
         }
-        if (op->code != OP_ACQUIRE || op->operands[0] != ring) continue;
-        int64_t bytes = 0;
-        for (const Op *put = op->next; put; put = put->next)
-            if (put->code == OP_PUT && put->operands[0] == op->results[0] && layout_put_mover(s->k, put) == MOVER_TMA) {
-                int64_t own = tma_bytes(&r->field[hand_field(put)]);
-                if (op_int(put, AT_BYTES, 0) != own)
-                    return schedule_fail(s, put, "`bytes` are not those that TMA brings");
-                Word half = op_word(put, AT_HALF, WORD_NONE);
-                if (half != WORD_NONE && half != schedule_half(s->k, put, &r->field[hand_field(put)]))
-                    return schedule_fail(s, put, "two blocks cannot divide it by this `half`");
-                r->paired |= half != WORD_NONE;
-                bytes += own;
-            }
-        if (op_int(op, AT_BYTES, 0) != bytes) return schedule_fail(s, op, "`bytes` are not those of its puts by TMA");
+        for (int i = 0; i < op->region_count; i++)
+            if (!fences_hold(s, r, op->regions[i], any)) return false;
     }
     return true;
 }
@@ -344,42 +340,34 @@ static bool hands_hold(Schedule *s, RingSchedule *r, const Region *role, const R
 static bool ring_holds(Schedule *s, RingSchedule *r) {
     const Op *op = r->op;
     bool read = false;
-    int fields = ir_type(s->k, op->results[0])->field_count;
-    r->slots = (int)op_int(op, AT_SLOTS, 1);
-    r->hold = (int)op_int(op, AT_HOLD, 1);
-    if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r))
-        return schedule_fail(s, op, "`by` is not how its puts fill it");
-    if (r->slots < r->hold) return schedule_fail(s, op, "it has fewer slots than may be held");
-    if (op_int(op, AT_PARTS, 0) != r->parts || op_flag(op, AT_LEAVES) != r->leaves || op_flag(op, AT_EACH) != r->each)
-        return schedule_fail(s, op, "`parts`, `leaves` or `each` are not what its roles do with it");
-    if (!has_list(op, AT_FIELDS, r->field_at, fields) || op_int(op, AT_BYTES, 0) != r->bytes)
-        return schedule_fail(s, op, "`fields` and `bytes` are not those of its type");
-    if (r->fused) /* its barriers are those of the threads */
-        return !op_attr(op, AT_BARRIERS) || schedule_fail(s, op, "a ring of one role's threads has no `barriers`");
-    if (!hands_hold(s, r, r->to->regions[0], r->to->regions[0], &read)) return false;
-    if (!hands_hold(s, r, r->from->regions[0], r->from->regions[0], &read)) return false;
-    if (op_flag(op, AT_PAIRED) != r->paired || (r->paired && !op_attr(s->tasks, AT_CLUSTER)))
-        return schedule_fail(s, op, "`paired` is of rings with puts that a cluster's blocks divide (`half`)");
+    if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r)) return schedule_fail(s, op, "`by` is not how it is filled");
+    if (!op_attr(op, AT_AT) || op_int(op, AT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
+        !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
+        return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
+    if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)
+        return schedule_fail(s, op, "`each`, `leaves` or `parts` is not what its roles do with it");
+    if (r->fused) return op_int(op, AT_SLOTS, 1) == 1 || r->ahead || schedule_fail(s, op, "a buffer has one slot");
+    if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
     r->lanes = read && r->full_count > 1;
-    int64_t empty = r->empty_count * (r->lanes ? s->cx->machine->lanes : 1);
-    if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_COUNTS, (int64_t[]){r->full_count, empty}, 2))
-        return schedule_fail(s, op, "`arrivals` and `lanes` are not those of its roles");
-    return has_list(op, AT_BARRIERS, NULL, 2) || schedule_fail(s, op, "`barriers` are two places");
+    if (r->lanes) r->empty_count *= s->cx->machine->lanes;
+    if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||
+        op_attr(op, AT_BARRIERS)->list.at[0] % 8 || op_attr(op, AT_BARRIERS)->list.at[1] % 8 ||
+        !has_list(op, AT_COUNTS, (int64_t[]){r->full_count, r->empty_count}, 2))
+        return schedule_fail(s, op, "`barriers`, `arrivals` and `lanes` do not say who waits for whom");
+    return true;
 }
 
 bool schedule_rings_hold(Schedule *s) {
     bool above = true;
-    s->gang.programs = s->tasks ? (int)op_int(s->tasks, AT_GANG, 1) : 1;
     for (Op *op = s->k->body->first; op; op = op->next) {
         above &= op != s->tasks;
         if (op->code != OP_RING) continue;
         if (!above || !s->tasks) return schedule_fail(s, op, "rings stand before `tasks`");
         if (!plan_ring(s, op)) return false;
     }
-    for (size_t i = 0; i < s->rings.count; i++) {
-        RingSchedule *r = &s->rings.at[i];
-        if (schedule_is_single(s, r->from)) r->full_count = 1;
-        if (!ring_holds(s, r)) return false;
-    }
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (!ring_holds(s, &s->rings.at[i])) return false;
     return true;
 }

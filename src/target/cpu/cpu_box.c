@@ -76,7 +76,7 @@ static void add_point(BoxMaker *m, const char *offset, const char *extent, const
     Arena *a = m->e->arena;
     if (wrap) {
         and_also(&m->ok, arena_printf(a, "%s > 0", extent));
-        add_term(m, arena_printf(a, "tw_mod_i64(%s, %s)", offset, extent), stride);
+        add_term(m, arena_printf(a, "%s(%s, %s)", cpu_call(m->e, "tw_mod_i64"), offset, extent), stride);
         return;
     }
     if (extent) {
@@ -217,7 +217,7 @@ const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast,
         if (index[d].depth > *depth) *depth = index[d].depth;
         if (box->wrap_offset[d]) {
             at = arena_printf(e->arena, "(%s + %s)", box->wrap_offset[d], at);
-            if (!fast) at = arena_printf(e->arena, "tw_mod_i64(%s, %s)", at, box->wrap_extent[d]);
+            if (!fast) at = arena_printf(e->arena, "%s(%s, %s)", cpu_call(e, "tw_mod_i64"), at, box->wrap_extent[d]);
         }
         if (strcmp(at, "0") == 0) continue;
         const char *stride = fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];

@@ -397,15 +397,17 @@ static unsigned need_of(const char *word, size_t length) {
     return to_int || is_one_of(small, word, first) ? NEED_CONVERT : NEED_FUNCTIONS;
 }
 
-static unsigned needs_of(const char *text) {
+static unsigned needs_of(const Map *calls) {
     unsigned needs = 0;
-    for (const char *s = text; (s = strstr(s, "tw_"));) {
-        s += 3;
-        size_t length = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
-        needs |= need_of(s, length);
-        s += length;
+    for (size_t i = 0; i < calls->count; i++) {
+        const char *name = calls->entries[i].key + strlen("tw_");
+        needs |= need_of(name, strlen(name));
     }
     return needs;
+}
+
+static bool calls_fma(const Map *calls) {
+    return map_find(calls, "tw_fma_f32", 10) || map_find(calls, "tw_fma_f64", 10);
 }
 
 bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
@@ -420,7 +422,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     cpu_plan(&e->plan, k, arena);
     e->uses = cs_count_uses(k, arena);
     emit_entry(e);
-    unsigned needs = needs_of(e->p.out.at) | needs_of(e->helpers.at);
+    unsigned needs = needs_of(&e->calls);
     Text out = text_new(arena);
     text_add(&out, "/* Made by Tilewright from kernel @%s. */\n#include \"cpu.h\"\n", k->name);
     if (needs & NEED_CONVERT) text_add(&out, "#include \"convert.h\"\n");
@@ -433,7 +435,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
     text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
     *code = (CpuCode){.text = out.at,
-                      .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || strstr(out.at, "tw_fma_"),
+                      .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || calls_fma(&e->calls),
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,

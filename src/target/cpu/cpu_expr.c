@@ -18,7 +18,21 @@
 /* --- small helpers --- */
 
 static const Expr *atom(Emit *e, const char *text) { return ex_atom(e->arena, text); }
-static const char *text_of(Emit *e, const Expr *x) { return ex_plain(e->arena, x); }
+
+const char *cpu_call(Emit *e, const char *function) {
+    map_set(&e->calls, e->arena, function, NULL);
+    return function;
+}
+
+static void note_calls(Emit *e, const Expr *x) {
+    if (x->kind == EX_CALL) cpu_call(e, x->args[0]->text);
+    for (int i = 0; i < x->count; i++) note_calls(e, x->args[i]);
+}
+
+static const char *text_of(Emit *e, const Expr *x) {
+    note_calls(e, x);
+    return ex_plain(e->arena, x);
+}
 
 const char *cpu_ref(Emit *e, Ref ref) { return ref == REF_NONE ? NULL : text_of(e, cs_ref(&e->p, ref)); }
 const char *cpu_integer(Emit *e, Elem elem, int64_t value) { return text_of(e, cs_number(e->arena, elem, value)); }

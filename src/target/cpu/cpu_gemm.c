@@ -11,6 +11,7 @@
  * The boxes may be transposed, of a smaller float, and hang over any edge. By the chain rule of
  * the dot (docs/ir.md) the result is the same in every bit. Panels of B are kept from program to
  * program where no store of the kernel can come between. */
+#include "analysis/affine.h"
 #include "target/cpu/cpu_internal.h"
 
 Gemm *cpu_gemm(const CpuPlan *plan, const Op *op) {
@@ -22,42 +23,6 @@ static bool is_inside(const Op *op, const Op *outer) {
     for (; op; op = op->parent ? op->parent->owner : NULL)
         if (op == outer) return true;
     return false;
-}
-
-/* By how much the value grows a round; false if that is not known. */
-static bool growth(const CpuPlan *plan, const Op *loop, Ref r, int64_t step, int64_t *out) {
-    *out = 0;
-    if (!ref_is_value(r)) return true;
-    const Value *value = ir_value(plan->k, r);
-    if (value->region == loop->regions[0]) {
-        *out = step;
-        return value->index == 0;
-    }
-    if (!value->op || !is_inside(value->op, loop)) return true;
-    const Op *op = value->op;
-    if (!op_has(op->code, TRAIT_PURE) || op->region_count) return false;
-    int64_t x = 0, y = 0, factor = 0;
-    bool linear = op->operand_count >= 1 && growth(plan, loop, op->operands[0], step, &x);
-    for (int i = 1; i < op->operand_count; i++) {
-        int64_t more = 0;
-        linear = linear && growth(plan, loop, op->operands[i], step, &more);
-        y = more ? more : y;
-    }
-    if (!linear || (x == 0 && y == 0)) return linear;
-    switch (op->code) {
-    case OP_ADD: *out = x + y; return true;
-    case OP_SUB: *out = x - y; return true;
-    case OP_CAST: *out = x; return elem_is_int(ir_type(plan->k, r)->elem);
-    case OP_MUL:
-        if (y == 0 && ir_const_int(plan->k, op->operands[1], &factor))
-            *out = x * factor;
-        else if (x == 0 && ir_const_int(plan->k, op->operands[0], &factor))
-            *out = y * factor;
-        else
-            return false;
-        return true;
-    default: return false;
-    }
 }
 
 static bool has_one_user(const CpuPlan *plan, Ref r) { return plan->placed[r].users.count == 1; }
@@ -93,7 +58,7 @@ bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box) {
            find_box(plan, dot, dot->operands[operand], box);
 }
 
-static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand, int64_t step, GemmSide *side) {
+static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand, GemmSide *side) {
     DotBox box;
     if (!find_box(plan, dot, dot->operands[operand], &box)) return false;
     const Op *load = side->load = box.load;
@@ -107,7 +72,7 @@ static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int o
     for (int d = 0, covered = 0; d < rank; d++) {
         bool mine = dims ? covered < dims->list.count && dims->list.at[covered] == d : d >= rank - 2;
         int64_t grows = 0;
-        if (!growth(plan, loop, offsets.at[d], step, &grows)) return false;
+        if (!affine_growth(plan->affine, loop, offsets.at[d], &grows)) return false;
         if (grows != (mine && covered == side->k ? tile->extent[side->k] : 0)) return false;
         covered += mine;
     }
@@ -191,8 +156,7 @@ static Op *find_store(const CpuPlan *plan, const Gemm *g) {
 static void match(CpuPlan *plan, Op *loop) {
     Region *body = loop->regions[0];
     Op *yield = body->last;
-    int64_t step = 0;
-    if (loop->result_count != 1 || !ir_const_int(plan->k, loop->operands[2], &step)) return;
+    if (loop->result_count != 1) return;
     if (!ref_is_value(yield->operands[0])) return;
     Op *dot = ir_value(plan->k, yield->operands[0])->op;
     if (!dot || dot->code != OP_DOT || dot->parent != body || dot->operands[2] != body->args[1]) return;
@@ -200,7 +164,7 @@ static void match(CpuPlan *plan, Op *loop) {
     if (c->rank != 2 || c->elem != EL_F32) return;
     if (!has_one_user(plan, dot->results[0]) || !has_one_user(plan, body->args[1])) return;
     Gemm g = {.loop = loop, .dot = dot, .slot = -1};
-    if (!match_side(plan, loop, dot, 0, step, &g.a) || !match_side(plan, loop, dot, 1, step, &g.b)) return;
+    if (!match_side(plan, loop, dot, 0, &g.a) || !match_side(plan, loop, dot, 1, &g.b)) return;
     /* The rest of the body is scalars, computed for the first round alone. */
     for (Op *op = body->first; op != yield; op = op->next) {
         if (op == dot || op->code == OP_PERMUTE || op == g.a.load || op == g.b.load) continue;

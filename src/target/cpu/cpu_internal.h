@@ -78,12 +78,13 @@ enum { GEMM_SLOTS = 4, GEMM_SLOT_BYTES = 64 };
 typedef struct CpuPlan {
     Kernel *k;
     Arena *arena;
-    Placed *placed;   /* by Ref */
-    Map places;       /* Op * -> OpPlace * */
-    OpList order;     /* all ops, in order of position */
-    VEC(int) writers; /* of memory, among the ops up to each position */
-    Map gemms;        /* Op * of the loop, and of the dot -> Gemm * */
-    int slots;        /* of panels that are kept */
+    Placed *placed;          /* by Ref */
+    Map places;              /* Op * -> OpPlace * */
+    OpList order;            /* all ops, in order of position */
+    VEC(int) writers;        /* of memory, among the ops up to each position */
+    struct Analysis *affine; /* of offsets (analysis/affine.h) */
+    Map gemms;               /* Op * of the loop, and of the dot -> Gemm * */
+    int slots;               /* of panels that are kept */
     VEC(Block) blocks;
     int64_t scratch; /* bytes a thread needs */
     struct Search *search;
@@ -136,6 +137,7 @@ typedef struct Emit {
     const char *pid[3];
     Text helpers; /* functions that go before the kernel */
     Map helper_names;
+    Map calls;  /* functions of the prelude that the text calls, and whose header is not always there */
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
@@ -186,6 +188,7 @@ const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const ch
 void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
 
 /* Texts of cstyle's expressions, in register form; operands are names, literals or in parentheses. */
+const char *cpu_call(Emit *e, const char *function); /* its name, for a text that calls it */
 const char *cpu_ref(Emit *e, Ref ref);
 const char *cpu_integer(Emit *e, Elem elem, int64_t value);
 const char *cpu_zero(Emit *e, const Type *type);

@@ -12,6 +12,7 @@
  *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }
  *
  * Here z is INLINE, and c, c1 and acc share one block. */
+#include "analysis/affine.h"
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
@@ -632,6 +633,8 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     plan->search->seen = ARENA_ARRAY(arena, uint32_t, k->values.count);
     plan->search->relation = ARENA_ARRAY(arena, uint8_t, k->values.count);
     number(plan, k->body);
+    plan->affine = ARENA_NEW(arena, Analysis);
+    affine_init(plan->affine, k, arena, true);
     cpu_find_gemms(plan);
     weigh(plan);
     decide_all(plan);

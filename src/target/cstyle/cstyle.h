@@ -8,7 +8,7 @@
  *     CPrinter p;
  *     cs_init(&p, arena, kernel, &dialect_c);
  *     cs_open(&p, "for (i64 i = 0; i < %d; i++)", n);       for (...) {
- *     cs_line(&p, "y[i] = %s;", cs_elementwise(&p, op, operands));
+ *     cs_line(&p, "y[i] = %p;", cs_elementwise(&p, op, operands));
  *     cs_close(&p);                                         }
  *
  * Numbers in registers: integers as themselves, i1 as 0 or 1, f32 and f64 as themselves, every

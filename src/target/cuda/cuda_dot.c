@@ -1,4 +1,4 @@
-/* cuda_dot.c: dot by wgmma, mma.sync or fma, operands in shared memory, accumulators in registers.
+/* cuda_dot.c: products by wgmma and mma.sync (simt_dot.c has what stands around them).
  *
  * The order of the sum is k ascending in steps of the instruction, chained in the accumulator, in
  * every execution of a kernel; so a loop over k gives the same bits flat, pipelined and with roles.
@@ -13,25 +13,6 @@
 #include "target/cuda/cuda_dot.h"
 
 #include <string.h>
-
-static Dot dot_of(Emit *e, const Op *op) {
-    Dot d = {.e = e, .op = op, .row = matrix_of(e->k, op)};
-    const Type *a = ir_type(e->k, op->operands[0]);
-    d.type = ir_type(e->k, op->results[0]);
-    d.layout = emit_layout(e, op->results[0]);
-    d.m = d.type->extent[0];
-    d.n = d.type->extent[1];
-    d.k = a->extent[1];
-    int64_t promote = matrix_promote(e->k, op);
-    if (d.row->promotes && promote < INT64_MAX) d.every = (int)((promote + d.row->k - 1) / d.row->k);
-    if (d.row->warps) layout_dot_grid(e->k, op, e->group.warps, &d.along_m, &d.along_n);
-    for (int i = 0; i < 2; i++) {
-        const Layout *layout = emit_layout(e, op->operands[i]);
-        d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
-        d.offset[i] = emit_hold(e, op->operands[i])->by;
-    }
-    return d;
-}
 
 /* offset + by, `first` as it is in `by`; without the terms that are 0. */
 static const Expr *shifted(Dot *d, const Expr *offset, const Expr *first, const Expr *by) {
@@ -185,133 +166,6 @@ static void promote_wgmma(Dot *d, const char *left) {
     emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
 }
 
-const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
-    return shared_at(d->e, d->tile[i], d->offset[i], row, column);
-}
-
-/* --- fma --- */
-/* How many warps differ in the place along a dimension. */
-static int warps_along(const LinearLayout *map, int dim) {
-    int warps = 1;
-    for (int i = 0; i < map->count[LL_WARP]; i++)
-        if (ll_coord(map, map->basis[LL_WARP][i], dim)) warps *= 2;
-    return warps;
-}
-
-/* The register bits that move along a dimension, in order. */
-static int dim_bits(const LinearLayout *map, int dim, uint32_t *coords, uint32_t *masks) {
-    int count = 0;
-    for (int i = 0; i < map->count[LL_REGISTER]; i++) {
-        uint32_t coord = ll_coord(map, map->basis[LL_REGISTER][i], dim);
-        masks[i] = coord ? 1u << count : 0;
-        if (coord) coords[count++] = coord;
-    }
-    return count;
-}
-
-static void load_side(Dot *d, int i, const char *array, const char *sum) {
-    Emit *e = d->e;
-    const LinearLayout *map = &d->layout->map;
-    Elem elem = ir_type(e->k, d->op->operands[i])->elem;
-    uint32_t coords[LL_MAX_BITS], masks[LL_MAX_BITS];
-    int bits = dim_bits(map, i, coords, masks);
-    cs_line(&e->p, "%s %s[%d];", sum, array, 1 << bits);
-    emit_unroll(e, "i", 1 << bits, 1);
-    const Expr *at =
-        ex(e->arena, "%p + %p", place_thread(e, map, i), place_bits(e->arena, ex_name(e->arena, "i"), bits, coords));
-    int64_t extent = d->type->extent[i];
-    if (extent & (extent - 1)) at = ex(e->arena, "tw_min(%p, %lld)", at, (long long)(extent - 1));
-    bool k_columns = (i == 0) != d->tile[i]->turned;
-    const Expr *kk = ex_name(e->arena, "kk");
-    cs_line(&e->p, "%s cell;", cs_memory_type(elem));
-    cs_line(&e->p, "tw_lds(1, &cell, %p);", dot_matrix_at(d, i, k_columns ? at : kk, k_columns ? kk : at));
-    cs_line(&e->p, "%s[i] = (%s)%p;", array, sum, cs_unpack(&e->p, elem, ex_name(e->arena, "cell")));
-    cs_close(&e->p);
-}
-
-static void emit_fma(Dot *d, const char *sum) {
-    Emit *e = d->e;
-    const LinearLayout *map = &d->layout->map;
-    uint32_t coords[LL_MAX_BITS], rows[LL_MAX_BITS], columns[LL_MAX_BITS];
-    dim_bits(map, 0, coords, rows);
-    dim_bits(map, 1, coords, columns);
-    const char *a = cs_fresh(&e->p, "left"), *b = cs_fresh(&e->p, "right");
-    cs_loop(&e->p, "#pragma unroll 4", "kk", 0, d->k, 1);
-    load_side(d, 0, a, sum);
-    load_side(d, 1, b, sum);
-    emit_unroll(e, "r", d->layout->registers, 1);
-    int count = map->count[LL_REGISTER];
-    const Expr *x = ex(e->arena, "%s[%p]", a, place_bits(e->arena, &place_r, count, rows));
-    const Expr *y = ex(e->arena, "%s[%p]", b, place_bits(e->arena, &place_r, count, columns));
-    if (elem_is_float(d->type->elem))
-        cs_line(&e->p, "%s[r] = tw_fma(%p, %p, %s[r]);", d->acc, x, y, d->acc);
-    else
-        cs_line(&e->p, "%s[r] = tw_add(%s[r], tw_mul(%p, %p));", d->acc, d->acc, x, y);
-    cs_close(&e->p);
-    cs_close(&e->p);
-}
-
-/* --- the accumulator --- */
-static const char *sum_type(const Type *type) {
-    if (elem_is_float(type->elem)) return type->elem == EL_F64 ? "f64" : "f32";
-    bool wide = elem_info[type->elem].bits == 64;
-    if (elem_is_signed(type->elem)) return wide ? "i64" : "i32";
-    return wide ? "u64" : "u32";
-}
-
-static bool is_sum_type(const Type *type) { return elem_info[type->elem].bits >= 32; }
-
-static bool is_zero(Emit *e, Ref c) {
-    const Op *splat = ir_value(e->k, c)->op;
-    return splat && splat->code == OP_SPLAT && ref_is_literal(splat->operands[0]) &&
-           ir_literal(e->k, splat->operands[0])->i == 0; /* all bits: -0.0 is another number */
-}
-
-/* The accumulator, with c in it: c's own array where nobody needs c afterwards. */
-static void open_accumulator(Dot *d) {
-    Emit *e = d->e;
-    Ref c = d->op->operands[2], result = d->op->results[0];
-    if (is_sum_type(d->type) && emit_may_reuse(e, c, d->op)) {
-        d->acc = emit_hold(e, c)->by->text;
-        emit_set_name(e, result, HOLD_ARRAY, d->acc);
-        return;
-    }
-    if (is_sum_type(d->type)) {
-        d->acc = emit_declare(e, result);
-        d->fresh = d->row->is_async && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= d->row->n && is_zero(e, c);
-        if (d->fresh) return; /* the first step writes it */
-    } else {
-        d->acc = cs_fresh(&e->p, "sum");
-        cs_line(&e->p, "%s %s[%d];", sum_type(d->type), d->acc, d->layout->registers);
-    }
-    emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %p;", d->acc, elementwise_operand(e, c, d->layout, &place_r));
-    cs_close(&e->p);
-}
-
-static void close_accumulator(Dot *d) {
-    Emit *e = d->e;
-    if (is_sum_type(d->type)) return;
-    const char *array = emit_declare(e, d->op->results[0]);
-    emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %p;", array, cs_pack(&e->p, d->type->elem, ex(e->arena, "%s[r]", d->acc)));
-    cs_close(&e->p);
-}
-
-/* Operands in a ring's slot have been waited for. */
-static bool in_ring(Emit *e, Ref operand) {
-    const Op *from = ir_value(e->k, operand)->op;
-    while (from && from->code == OP_PERMUTE) from = ir_value(e->k, from->operands[0])->op;
-    return from && from->code == OP_GET;
-}
-
-static void say(Dot *d) {
-    int along[2] = {d->along_m, d->along_n};
-    for (int i = 0; i < 2 && !d->row->warps; i++) along[i] = warps_along(&d->layout->map, i);
-    emit_find(d->e, d->op, FIND_DOT_GRID, word_info[d->row->instr].text, along[0], along[1],
-              d->row->warps > 1 ? "warpgroups" : "warps");
-}
-
 static void issue(Dot *d) {
     const char *left = declare_left(d);
     pack_left(d, left);
@@ -323,47 +177,22 @@ static void issue(Dot *d) {
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
 
-static bool reads_scratch(Emit *e, const Dot *d) {
-    return (d->tile[0] && !in_ring(e, d->op->operands[0])) || !in_ring(e, d->op->operands[1]);
-}
-
-bool dot_reads_scratch(Emit *e, const Op *op) {
-    Dot d = dot_of(e, op);
-    return reads_scratch(e, &d);
-}
-
-void dot_emit(Emit *e, const Op *op) {
-    Dot d = dot_of(e, op);
-    bool read = reads_scratch(e, &d);
-    if (read) shared_before_read(e);
-    if (op_flag(op, AT_FLIGHT)) {
-        e->dot_reads = read;
-        open_accumulator(&d);
-        issue(&d);
+void dot_multiply(Dot *d) {
+    if (!d->row->is_async) {
+        dot_emit_mma(d);
         return;
     }
-    open_accumulator(&d);
-    emit_block(e);
-    if (d.row->is_async) {
-        issue(&d);
-        if (!d.every) wait_for(e, d.acc);
-    } else if (d.row->warps) {
-        dot_emit_mma(&d);
-    } else {
-        emit_fma(&d, sum_type(d.type));
-    }
-    cs_close(&e->p);
-    close_accumulator(&d);
-    say(&d);
+    issue(d);
+    if (!d->every && !op_flag(d->op, AT_FLIGHT)) wait_for(d->e, d->acc);
 }
 
 const char *dot_issue(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    open_accumulator(&d);
+    dot_open(&d);
     emit_block(e);
     issue(&d);
     cs_close(&e->p);
-    say(&d);
+    dot_say(&d);
     return d.acc;
 }
 
@@ -382,5 +211,5 @@ void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *
     d.acc = accumulator;
     issue_wgmma(&d, left);
     cs_line(&e->p, "tw_wgmma_commit();");
-    say(&d);
+    dot_say(&d);
 }

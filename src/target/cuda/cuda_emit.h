@@ -83,8 +83,6 @@ void loose_next(Emit *e);
 void loose_load(Emit *e, const Op *load);
 
 /* --- cuda_dot.c --- */
-void dot_emit(Emit *e, const Op *op);
-bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);

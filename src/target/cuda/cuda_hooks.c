@@ -1,11 +1,9 @@
 /* cuda_hooks.c: where the text of any SIMT machine leaves room for CUDA's own (SimtTarget): rings and dots, loads that
  * are copies, and what stands around a loop. */
-#include "target/cuda/cuda_emit.h"
+#include "target/cuda/cuda_dot.h"
 
 static bool write_op(Emit *e, const Op *op) {
-    if (op->code == OP_DOT)
-        dot_emit(e, op);
-    else if (op->code == OP_TASKS)
+    if (op->code == OP_TASKS)
         roles_tasks(e, op);
     else if (ring_is(op) || op->code == OP_TSTORE)
         ring_op(e, op);
@@ -35,7 +33,7 @@ typedef struct LoopState {
     const Op *late;  /* the release of a loop whose dot stays in flight, or NULL */
 } LoopState;
 
-static const Op *dot_of(const Op *loop) {
+static const Op *dot_in(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
     while (dot->code != OP_DOT) dot = dot->next;
     return dot;
@@ -65,7 +63,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     CudaEmit *cuda = cuda_of(e);
     cuda->late = cs_fresh(&e->p, "held");
     e->dot_flies = true;
-    e->dot_reads = dot_reads_scratch(e, dot_of(loop)); /* that of the trip before */
+    e->dot_reads = dot_reads_scratch(e, dot_in(loop)); /* that of the trip before */
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
@@ -89,7 +87,7 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     CudaEmit *cuda = cuda_of(e);
     if (state->ahead) skew_end(e, state->ahead);
     if (state->late) {
-        roles_end_late(e, state->late, emit_hold(e, dot_of(loop)->operands[2])->by->text);
+        roles_end_late(e, state->late, emit_hold(e, dot_in(loop)->operands[2])->by->text);
         e->dot_reads = e->dot_flies = false;
         cs_close(&e->p);
         cuda->late = NULL;
@@ -108,9 +106,20 @@ static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 /* The thread that issued them waits. */
 static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);"); }
 
+/* What CUDA's own text calls its variables, beside those of entry_words. */
+static const char *const own_words[] = {"task",       "turn",   "turns", "pair",  "pairs",     "part",       "rank",
+                                        "blocks",     "across", "strip", "half",  "paired",    "width",      "at",
+                                        "mirror",     "beyond", "tasks", "group", "in_group",  "group_rows", "gang",
+                                        "neighbours", "side",   "sides", "first", "each",      "longest",    "fa",
+                                        "fb",         "some",   "wm",    "wn",    "TensorMap", NULL};
+
 const SimtTarget cuda_target = {
     .name = "cuda",
+    .prelude = "tilewright.cuh",
+    .dialect = &dialect_cuda,
+    .words = own_words,
     .op = write_op,
+    .multiply = dot_multiply,
     .load = load,
     .uses_shared = uses_shared,
     .loop = turned,

@@ -26,6 +26,7 @@
  *   simt_reduce.c       reductions
  *   simt_scan.c         scans, and reductions by a region over a tuple
  *   simt_sort.c         sorts and histograms
+ *   simt_dot.c          products: fma, and what stands around matrix instructions
  *   simt_speech.c       assert and print */
 #ifndef TARGET_SIMT_SIMT_H
 #define TARGET_SIMT_SIMT_H
@@ -52,24 +53,29 @@ typedef struct Hold {
 } Hold;
 
 typedef struct Emit Emit;
+typedef struct Dot Dot;
 
-/* What a target does in its own way. None is NULL. */
+/* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
-    const char *name; /* in messages */
-    /* An op that only it can write: dots, rings, tasks, stores from shared memory; false: it cannot. */
+    const char *name;    /* in messages */
+    const char *prelude; /* the header that its texts include */
+    const CDialect *dialect;
+    const char *const *words; /* that its own text calls its variables, beside entry_words; NULL at the end */
+    /* An op that only it can write: rings, tasks, stores from shared memory; false: it cannot. */
     bool (*op)(Emit *e, const Op *op);
+    void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
     bool (*uses_shared)(Emit *e, const Op *op);
-    /* Whole loops (false: it is an ordinary one); else what stands before the loop, at the begin of the trip of
-     * value `at`, before what is carried on to the next trip, and behind the loop. */
-    bool (*loop)(Emit *e, const Op *loop);
+    bool (*loop)(Emit *e, const Op *loop); /* a whole loop; false: it is an ordinary one */
+    /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip, and
+     * behind the loop; a target has all four or none. */
     void *(*loop_begin)(Emit *e, const Op *loop);
     void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
     void (*trip_end)(Emit *e, const Op *loop, void *state);
     void (*loop_end)(Emit *e, const Op *loop, void *state);
-    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides. */
+    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides; all three or none. */
     const void *(*branch_begin)(Emit *e, const Op *branch);
     void (*side_begin)(Emit *e, const void *state, int side);
     void (*side_end)(Emit *e, const void *state, int side);
@@ -121,6 +127,8 @@ struct Emit {
 /* --- simt_emit.c --- */
 /* An emitter at its begin: nothing is written, nothing held. */
 void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k);
+/* All statements of the kernel, what is computed once into `top`; false after errors. */
+bool emit_kernel(Emit *e, CLines *top);
 void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
 void emit_op(Emit *e, const Op *op);
@@ -133,9 +141,17 @@ const char *entry_name(CPrinter *p, const char *kernel);
 void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name);
 void entry_params(Emit *e, SimtParams *list, Text *t);
 void entry_grid(Emit *e, SimtParams *list, Text *t);
-void entry_hold(Emit *e);                                          /* the arguments, as the statements read them */
-void entry_thread(Emit *e, const CLines *top, const CLines *body); /* lane and warp, where these lines use them */
-void entry_requirements(Emit *e);                                  /* says what vectors ask of a launch */
+void entry_hold(Emit *e); /* the arguments, as the statements read them */
+/* The file around the statements. */
+typedef struct EntryFile {
+    const char *name, *params, *execution;
+    int threads;
+    int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
+    const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
+    bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
+} EntryFile;
+const char *entry_file(Emit *e, const EntryFile *file);
+void entry_requirements(Emit *e); /* says what vectors ask of a launch */
 
 /* --- simt_flow.c --- */
 void emit_for(Emit *e, const Op *op);
@@ -304,6 +320,10 @@ void fold_emit(Emit *e, const Op *op); /* a reduction by a region */
 /* --- simt_sort.c --- */
 void sort_emit(Emit *e, const Op *op);
 void histogram_emit(Emit *e, const Op *op);
+
+/* --- simt_dot.c --- */
+void dot_emit(Emit *e, const Op *op);
+bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 
 /* --- simt_speech.c --- */
 void speech_assert(Emit *e, const Op *op);

@@ -1,5 +1,5 @@
 /* simt_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
- * vectors, cuda_loose.c for rows that are not aligned).
+ * vectors, a target for its own ways).
  *
  *     Box b = box_of(e, op, type, layout);
  *     emit_unroll(e, "r", layout->registers, b.vector);

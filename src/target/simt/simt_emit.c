@@ -9,6 +9,20 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     e->facts = facts_new(k, false);
     e->uses = cs_count_uses(k, arena);
     e->group = layout_group(cx, k, NULL);
+    e->lean = kernel_int(k, AT_LEAN, 0);
+    cs_init(&e->p, arena, k, target->dialect);
+    e->p.directives = cx->options.lines;
+    cs_reserve(&e->p, entry_words);
+    if (target->words) cs_reserve(&e->p, target->words);
+}
+
+bool emit_kernel(Emit *e, CLines *top) {
+    entry_hold(e);
+    e->top = top;
+    e->top_depth = 1;
+    e->p.depth = 1;
+    emit_region(e, e->k->body);
+    return !e->k->module->diag->errors;
 }
 
 static void emit_program_id(Emit *e, const Op *op) {
@@ -106,12 +120,13 @@ void emit_op(Emit *e, const Op *op) {
     case OP_HISTOGRAM: histogram_emit(e, op); return;
     case OP_MAP: emit_map(e, op); return;
     case OP_REDUCE: reduce_emit(e, op); return;
+    case OP_DOT: dot_emit(e, op); return;
     case OP_FENCE: atomic_fence(e, op); return;
     case OP_SYNC: shared_sync(e); return;
     case OP_ASSERT: speech_assert(e, op); return;
     case OP_PRINT: speech_print(e, op); return;
     default:
-        if (e->target->op(e, op)) return;
+        if (e->target->op && e->target->op(e, op)) return;
         if (op->code == OP_PARALLEL)
             emit_refuse(e, op, "an element loop is taken apart by the pass `raise`, which did not run");
         else if (!moves_emit(e, op))

@@ -1,5 +1,13 @@
-/* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: its name and parameters, the
- * words that its text needs for itself, the thread's place in its block. */
+/* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: the file, the entry with its name
+ * and parameters, the words that its text needs for itself, the thread's place in its block.
+ *
+ *     // add: from add.py, by tilewright ..
+ *     #include "tilewright.cuh"
+ *     extern "C" __global__ void __launch_bounds__(128) add(f32 *x, ..) {
+ *         const i32 at0 = tw_thread() * 4;
+ *         ..
+ *     }
+ *     TW_KERNEL(add) */
 #include "target/simt/simt.h"
 
 #include <string.h>
@@ -65,13 +73,16 @@ void entry_hold(Emit *e) {
     }
 }
 
-/* --- the thread --- */
+/* --- the file --- */
+enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
+
 static bool is_dot(Emit *e, const Op *op) {
     (void)e;
     return op->code == OP_DOT;
 }
 
-void entry_thread(Emit *e, const CLines *top, const CLines *body) {
+/* Lane and warp, where these lines use them. */
+static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
@@ -82,6 +93,32 @@ void entry_thread(Emit *e, const CLines *top, const CLines *body) {
         cs_line(&e->p, "const i32 lane = tw_lane();");
     else if (warp)
         cs_line(&e->p, "const i32 warp = %p;", of_warp);
+}
+
+const char *entry_file(Emit *e, const EntryFile *file) {
+    CLines body = e->p.lines;
+    Place place = {0};
+    e->p.lines = (CLines){0};
+    e->p.depth = 0;
+    source_find(e->k->module->sources, e->k->range.begin, &place);
+    cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
+            place.file ? place.file->name : "", file->execution, file->threads, (long long)file->shared_bytes);
+    cs_raw(&e->p, arena_printf(e->arena, "#include \"%s\"", e->target->prelude));
+    cs_blank(&e->p);
+    if (file->before && file->before->count) {
+        cs_append(&e->p, file->before);
+        cs_blank(&e->p);
+    }
+    const char *blocks = file->blocks ? arena_printf(e->arena, ", %lld", (long long)file->blocks) : "";
+    const Expr *bounds = ex_atom(e->arena, arena_printf(e->arena, "%d%s", file->threads, blocks));
+    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%p) %s(%p)", bounds, file->name,
+            ex_atom(e->arena, file->params));
+    if (file->names_thread) write_thread(e, file->top, &body);
+    cs_append(&e->p, file->top);
+    cs_append(&e->p, &body);
+    cs_close(&e->p);
+    cs_line(&e->p, "TW_KERNEL(%s)", file->name);
+    return cs_layout(e->arena, &e->p.lines, TEXT_WIDTH, e->p.directives);
 }
 
 /* --- findings --- */

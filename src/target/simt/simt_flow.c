@@ -13,7 +13,9 @@ bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const
     return false;
 }
 
-static bool uses_shared(Emit *e, const Op *op) { return e->target->uses_shared(e, op) || op_attr(op, AT_AT); }
+static bool uses_shared(Emit *e, const Op *op) {
+    return (e->target->uses_shared && e->target->uses_shared(e, op)) || op_attr(op, AT_AT);
+}
 
 Pending emit_pending(const Emit *e) {
     return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
@@ -151,7 +153,9 @@ const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at) {
 }
 
 void emit_for(Emit *e, const Op *op) {
-    if (e->target->loop(e, op)) return;
+    const SimtTarget *target = e->target;
+    bool own = target->loop_begin != NULL;
+    if (target->loop && target->loop(e, op)) return;
     Region *body = op->regions[0];
     int count = op->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, body->args[i + 1], op->operands[i + 3]);
@@ -162,7 +166,7 @@ void emit_for(Emit *e, const Op *op) {
     bool known = ir_const_int(e->k, op->operands[2], &step);
     Pending before = emit_pending(e);
     emit_enter_loop(e, op);
-    void *state = e->target->loop_begin(e, op);
+    void *state = own ? target->loop_begin(e, op) : NULL;
     if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %p; %s < %p; %s++)", type, k, lo, k, hi, k);
@@ -174,13 +178,13 @@ void emit_for(Emit *e, const Op *op) {
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
     }
     emit_set_name(e, body->args[0], HOLD_SCALAR, k);
-    e->target->trip_begin(e, op, state, k);
+    if (own) target->trip_begin(e, op, state, k);
     emit_region(e, body);
-    e->target->trip_end(e, op, state);
+    if (own) target->trip_end(e, op, state);
     emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
     emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
-    e->target->loop_end(e, op, state);
+    if (own) target->loop_end(e, op, state);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
 }
 
@@ -206,7 +210,7 @@ void emit_while(Emit *e, const Op *op) {
 
 void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
-    const void *beside = e->target->branch_begin(e, op);
+    const void *beside = e->target->branch_begin ? e->target->branch_begin(e, op) : NULL;
     cs_open(&e->p, "if (%p)", emit_scalar(e, op->operands[0]));
     Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {

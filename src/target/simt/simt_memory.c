@@ -210,7 +210,7 @@ void memory_tload(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    if (e->target->load(e, op)) return;
+    if (e->target->load && e->target->load(e, op)) return;
     memory_before_load(e, op);
     Box b = box_of(e, op, type, layout);
     const Expr *fill = box_fill(e, op, type->elem);

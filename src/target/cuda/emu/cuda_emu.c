@@ -157,6 +157,7 @@ static EmuFault deadlock(Emu *emu, const char **why) {
 
 static const EmuTarget target = {
     .table = &table.simt,
+    .shared_bytes = 227 << 10,
     .side = {[SIDE_COPIES] = "cp.async of ", [SIDE_BULK] = "TMA store of "},
     .object = "an mbarrier",
     .fence = "tw_fence_async() after it; what TMA or wgmma will touch needs that fence, before the barrier",

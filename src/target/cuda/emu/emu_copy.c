@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-static Access async_access(Emu *emu, int line, int agent, uint32_t clock, const char *what) {
-    return (Access){
+static EmuAccess async_access(Emu *emu, int line, int agent, uint32_t clock, const char *what) {
+    return (EmuAccess){
         .thread = emu->running, .agent = agent, .line = line, .clock = clock, .kind = CELL_ASYNC, .what = what};
 }
 
 /* What a copy touches in global memory: a box, or bytes in a row. */
-static void touch_global(Emu *emu, Access access, const char *what, const TensorCode *map, const int *at, const void *p,
-                         uint32_t bytes, bool write) {
+static void touch_global(Emu *emu, EmuAccess access, const char *what, const TensorCode *map, const int *at,
+                         const void *p, uint32_t bytes, bool write) {
     access.what = what;
     if (!map) {
         emu_touch_global(emu, &access, p, bytes, write);
@@ -39,7 +39,7 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
                  "the TMA load at %s completes on an mbarrier that was made at %s without "
                  "tw_fence_mbar_init() after it",
                  emu_at(emu, line), emu_at(emu, mbar->init_line));
-    Access access = async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
+    EmuAccess access = async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
     emu_touch_write(emu, &access, s, bytes);
     touch_global(emu, access, "reads by TMA", map, at, from, bytes, false);
     mbar->in_flight++;
@@ -58,7 +58,7 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
                         const int *at) {
     Thread *thread = emu->running;
     s += emu_own(emu);
-    Access access =
+    EmuAccess access =
         async_access(emu, line, agent_bulk(emu, thread->id), thread->side[SIDE_BULK].clock, "starts a TMA store from");
     emu_touch_read(emu, &access, s, bytes);
     access.kind = copy == EMU_STORE ? CELL_ASYNC : CELL_ATOMIC;
@@ -182,12 +182,12 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
     cuda_emu(emu)->uses_copies = true;
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
     s += emu_own(emu);
-    Access access = {.thread = thread,
-                     .agent = agent_copies(emu, thread->id),
-                     .line = line,
-                     .clock = thread->side[SIDE_COPIES].clock,
-                     .kind = CELL_COPY,
-                     .what = "starts a cp.async into"};
+    EmuAccess access = {.thread = thread,
+                        .agent = agent_copies(emu, thread->id),
+                        .line = line,
+                        .clock = thread->side[SIDE_COPIES].clock,
+                        .kind = CELL_COPY,
+                        .what = "starts a cp.async into"};
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
     if (ok) {
         emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");

@@ -90,12 +90,12 @@ static void move_matrices(Emu *emu, bool store, int count, int trans) {
             Thread *thread = &emu->thread[first + owner];
             uint32_t s = warp->address[owner];
             uint16_t half[8];
-            Access access = {.thread = thread,
-                             .agent = thread->id,
-                             .line = warp->line,
-                             .clock = thread->clock,
-                             .kind = CELL_GENERIC,
-                             .what = store ? "writes by stmatrix" : "reads by ldmatrix"};
+            EmuAccess access = {.thread = thread,
+                                .agent = thread->id,
+                                .line = warp->line,
+                                .clock = thread->clock,
+                                .kind = CELL_GENERIC,
+                                .what = store ? "writes by stmatrix" : "reads by ldmatrix"};
             emu_check_shared(emu, warp->line, s, 16, 16, store ? "stmatrix" : "ldmatrix");
             s += emu_own(emu);
             if (store) {

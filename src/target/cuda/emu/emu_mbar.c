@@ -36,12 +36,12 @@ void emu_mbar_init(Emu *emu, int line, unsigned bar, unsigned count) {
     if (cuda_emu(emu)->mbar_at[bar / 8] || cuda_emu(emu)->mbar_count == emu->cluster * EMU_MAX_MBARS)
         emu_fail(emu, EMU_FAULT_BARRIER, "tw_mbar_init at %s: %s", emu_at(emu, line),
                  cuda_emu(emu)->mbar_at[bar / 8] ? "there is an mbarrier already" : "too many mbarriers");
-    Access access = {.thread = thread,
-                     .agent = thread->id,
-                     .line = line,
-                     .clock = thread->clock,
-                     .kind = CELL_OBJECT,
-                     .what = "makes an mbarrier at"};
+    EmuAccess access = {.thread = thread,
+                        .agent = thread->id,
+                        .line = line,
+                        .clock = thread->clock,
+                        .kind = CELL_OBJECT,
+                        .what = "makes an mbarrier at"};
     emu_touch_write(emu, &access, bar, 8);
     cuda_emu(emu)->mbar[cuda_emu(emu)->mbar_count] =
         (Mbar){.s = bar, .count = count, .pending = count, .init_line = line, .init_thread = thread->id};

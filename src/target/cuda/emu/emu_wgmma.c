@@ -66,12 +66,12 @@ static void check_operand(Emu *emu, const GroupOp *op, const Operand *o, uint64_
 }
 
 static void touch_operand(Emu *emu, const GroupOp *op, const Operand *o, int group, const char *name) {
-    Access access = {.view = op->meet,
-                     .agent = agent_group(emu, group),
-                     .line = op->line,
-                     .clock = op->group,
-                     .kind = CELL_ASYNC,
-                     .what = "reads"};
+    EmuAccess access = {.view = op->meet,
+                        .agent = agent_group(emu, group),
+                        .line = op->line,
+                        .clock = op->group,
+                        .kind = CELL_ASYNC,
+                        .what = "reads"};
     for (int line = 0; line < o->lines; line++)
         for (int c = 0; c < o->chunks; c++) {
             uint32_t s = chunk_at(o, line, c) - EMU_SHARED_BASE;

@@ -136,6 +136,7 @@ TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
 #include "convert.cuh"
 #include "bits.cuh"
 #include "tile.cuh"
+#include "copy.cuh"
 #include "sort.cuh"
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include "turns.cuh"

@@ -27,7 +27,6 @@
 
 enum {
     EMU_MAX_THREADS = 1024,
-    EMU_MAX_SHARED = 232448,
     EMU_LEAST_LANES = 32,
     EMU_MAX_LANES = 64,
     EMU_NAMED_BARRIERS = 16,
@@ -133,6 +132,7 @@ typedef struct ReadKey {
 /* What a target adds. Functions may be NULL where they have nothing to do. */
 typedef struct EmuTarget {
     const EmuTable *table;
+    uint32_t shared_bytes;       /* of a block, at most */
     const char *side[EMU_SIDES]; /* what the sides of a thread are called: "cp.async of " */
     const char *object;          /* what lives in a CELL_OBJECT: "an mbarrier" */
     const char *fence; /* a CELL_ASYNC without a fence: what is missing after the access before it, and the rule */
@@ -242,18 +242,18 @@ bool emu_seen(const Emu *emu, const Thread *thread, int agent, uint32_t clock);
 bool emu_seen_fenced(const Emu *emu, const Thread *thread, int agent, uint32_t clock);
 
 /* emu_race.c: who touches shared memory, and on whose behalf */
-typedef struct Access {
+typedef struct EmuAccess {
     const Thread *thread; /* whose view decides, or NULL: `view` does */
     const View *view;
     int agent, line; /* the stamp's agent */
     uint32_t clock;
     CellKind kind;    /* of what it writes; CELL_ASYNC also asks that stores before it were fenced */
     const char *what; /* "reads", "the TMA load writes" .. */
-} Access;
+} EmuAccess;
 /* Called by threads only, so a fault does not return. */
-void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
-void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes);
-void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes,
+void emu_touch_read(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes);
+void emu_touch_write(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes);
+void emu_touch_global(Emu *emu, const EmuAccess *access, const void *p, uint64_t bytes,
                       bool write); /* right behind emu_check_global */
 
 /* emu_memory.c: bounds and alignment; called by threads only. s: in the block, as the kernel gave it */

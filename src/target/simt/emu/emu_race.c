@@ -24,12 +24,12 @@ enum {
     MAX_FOLLOWED = 1 << 20, /* bytes of an allocation; larger ones are not */
 };
 
-static bool seen(const Emu *emu, const Access *access, int agent, uint32_t clock) {
+static bool seen(const Emu *emu, const EmuAccess *access, int agent, uint32_t clock) {
     if (access->thread) return emu_seen(emu, access->thread, agent, clock);
     return clock <= access->view->seen[agent];
 }
 
-static bool fenced(const Emu *emu, const Access *access, int agent, uint32_t clock) {
+static bool fenced(const Emu *emu, const EmuAccess *access, int agent, uint32_t clock) {
     if (access->thread) return emu_seen_fenced(emu, access->thread, agent, clock);
     return clock <= access->view->fenced[agent];
 }
@@ -68,7 +68,7 @@ static uint32_t node_of(Emu *emu, uint32_t rest, uint32_t agent, uint32_t clock,
     return node;
 }
 
-static uint32_t add_read(Emu *emu, uint32_t set, const Access *access) {
+static uint32_t add_read(Emu *emu, uint32_t set, const EmuAccess *access) {
     uint32_t agent = (uint32_t)access->agent, line = (uint32_t)access->line;
     if (!set) return node_of(emu, 0, agent, access->clock, line);
     uint32_t known = find_key(emu, set, agent, access->clock)->result;
@@ -109,12 +109,12 @@ static void forget_reads(Emu *emu) {
     emu->epoch++; /* of global memory the writes too */
 }
 
-static const char *subject(Emu *emu, const Access *access) {
+static const char *subject(Emu *emu, const EmuAccess *access) {
     const char *who = access->thread ? emu_agent(emu, access->thread->id) : emu_agent(emu, access->agent);
     return arena_printf(&emu->arena, "%s %s", who, access->what);
 }
 
-static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent, int line,
+static void report_race(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes, int agent, int line,
                         const char *did) {
     emu_fail(emu, EMU_FAULT_RACE,
              "%s %s at %s, but %s by %s at %s is not ordered before it; put a barrier, or the wait "
@@ -124,7 +124,7 @@ static void report_race(Emu *emu, const Access *access, uint32_t s, uint32_t byt
              emu_at(emu, line));
 }
 
-static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, int agent, int line,
+static void report_fence(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes, int agent, int line,
                          const char *did) {
     emu_fail(emu, EMU_FAULT_PROXY, "%s %s at %s, which %s %s at %s without %s", subject(emu, access),
              emu_bytes(emu, s, bytes), emu_at(emu, access->line), emu_agent(emu, agent), did, emu_at(emu, line),
@@ -132,7 +132,7 @@ static void report_fence(Emu *emu, const Access *access, uint32_t s, uint32_t by
 }
 
 /* The last write of a cell, as a read or a write must find it. */
-static void check_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes, const Cell *cell) {
+static void check_write(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes, const Cell *cell) {
     if (cell->kind == CELL_UNTOUCHED) return;
     if (cell->kind == CELL_OBJECT)
         emu_fail(emu, EMU_FAULT_BARRIER, "%s %s at %s, where %s lives (made at %s)", subject(emu, access),
@@ -149,7 +149,7 @@ static bool same(const Cell *a, const Cell *b) {
     return a->clock == b->clock && a->agent == b->agent && a->reads == b->reads && a->kind == b->kind;
 }
 
-void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes) {
+void emu_touch_read(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes) {
     forget_reads(emu);
     Cell before = {0};
     uint32_t reads = 0;
@@ -164,7 +164,7 @@ void emu_touch_read(Emu *emu, const Access *access, uint32_t s, uint32_t bytes) 
     }
 }
 
-void emu_touch_write(Emu *emu, const Access *access, uint32_t s, uint32_t bytes) {
+void emu_touch_write(Emu *emu, const EmuAccess *access, uint32_t s, uint32_t bytes) {
     Cell before = {0};
     Cell now = {.clock = access->clock,
                 .agent = (uint16_t)access->agent,
@@ -204,7 +204,7 @@ static GlobalCell *follow(Emu *emu, bool write) {
     return emu->global[index];
 }
 
-static void report_global(Emu *emu, const Access *access, uint64_t at, uint64_t bytes, int agent, int line,
+static void report_global(Emu *emu, const EmuAccess *access, uint64_t at, uint64_t bytes, int agent, int line,
                           const char *did) {
     const char *name = emu->allocations[emu->last_allocation].name;
     emu_fail(emu, EMU_FAULT_RACE,
@@ -219,7 +219,7 @@ static bool same_global(const GlobalCell *a, const GlobalCell *b) {
            a->atomic == b->atomic;
 }
 
-void emu_touch_global(Emu *emu, const Access *access, const void *p, uint64_t bytes, bool write) {
+void emu_touch_global(Emu *emu, const EmuAccess *access, const void *p, uint64_t bytes, bool write) {
     GlobalCell *cells = follow(emu, write), before = {0}, now = {0};
     if (!cells) return;
     forget_reads(emu);

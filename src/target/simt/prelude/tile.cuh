@@ -12,14 +12,11 @@
  *                                             if so: those, one by one
  *  tw_lines_of(..)                            lines of a box whose rows are not aligned (TwLines); of them, elements
  *                                             c .. c+V-1 of line l, a vector of 16 bytes:
- *  tw_stage_line(V, s, x, l, c, last, check)  by cp.async: the aligned word in which they begin, to s; the next one too
- *                                             if they are the last of the line. check: not beyond the tensor
  *  tw_shift_line(V, word, s, x, l, c, fill)   they, out of the words at s; outside of the tensor's rows: fill
  *  tw_load_line(V, word, x, l, c, fill)       if their words were left out: they, one by one
  *  tw_unpack(V, to, word)                     words as elements
  *  tw_fresh(N, x)                             x[0..N) unchanged, but what the compiler made of it is made again
  *  tw_store_row(V, row, i, n, on, from)       the same outward; what is outside is dropped
- *  tw_copy_row(V, s, row, i, n, on)           the same into shared memory, zeros outside; by cp.async where whole
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
  *                                             bytes a row, `panel` bytes each, swizzled */
 #ifndef TILEWRIGHT_TILE_CUH
@@ -229,16 +226,6 @@ TW_FN bool tw_line_on(int count, const TwLines &x, i32 line, i32 column) {
     return (line >= x.top) & (line < x.bottom) & (column + count > x.left) & (column < x.right);
 }
 
-/* A word is also the second one of the elements before it: it is needed one vector beyond the row. */
-TW_FN void tw_stage_line(int count, u32 s, const TwLines &x, i32 line, i32 column, bool last, bool check) {
-    const u64 from = (x.at + (u64)(line * x.pitch) + (u64)(column * x.size)) / 16 * 16;
-    bool on = (line >= x.top) & (line < x.bottom) & (column < x.right + count);
-    bool next = on;
-    if (check) on = on & (from >= x.first) & (from + 16 <= x.end), next = next & (from + 16 >= x.first) & (from + 32 <= x.end);
-    tw_cp_async(16, s, (const void *)from, on);
-    if (last) tw_cp_async(16, s + 16, (const void *)(from + 16), next);
-}
-
 TW_FN void tw_shift_words_at(int count, u32 *to, u32 s, const TwLines &x, i32 line, i32 column, int size, const void *fill) {
     const u32 by = ((u32)x.at + (u32)line * (u32)x.pitch) % 16;
     u32 word[5], one[1];
@@ -294,20 +281,6 @@ TW_FN void tw_store_elements(int count, int size, void *row, i64 i, i64 n, bool 
         if (on && (u64)(i + j) < (u64)n) tw_stg_bytes(size, to + j * size, (const u8 *)from + j * size);
 }
 #define tw_store_row(V, row, i, n, on, from) tw_store_elements(V, (int)sizeof(*(row)), row, i, n, on, from)
-
-TW_FN void tw_copy_elements(int count, int size, u32 s, const void *row, i64 i, i64 n, bool on) {
-    const u8 *from = (const u8 *)row + i * size;
-    bool whole = on && i >= 0 && i + count <= n;
-    if (whole || !on || i + count <= 0 || i >= n) {
-        tw_cp_async(count * size, s, whole ? from : (const u8 *)row, whole);
-        return;
-    }
-    const u64 zero = 0;
-    u64 part[2];
-    tw_load_elements(count, size, part, row, i, n, on, &zero);
-    tw_sts_bytes(count * size, s, part);
-}
-#define tw_copy_row(V, s, row, i, n, on) tw_copy_elements(V, (int)sizeof(*(row)), s, row, i, n, on)
 
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
     u32 per = width / bytes;
