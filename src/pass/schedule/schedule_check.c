@@ -43,5 +43,5 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     if (!s.failed) schedule_skew_holds(&s);
     if (!s.failed) places_hold(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
-    return !s.failed;
+    return !s.failed && !k->module->diag->errors;
 }
