@@ -554,8 +554,8 @@ TW_API tw_status tw_kernel_pass_at(const tw_kernel *kernel, size_t i, tw_pass_in
 
 /* What the compiler proved and chose, one line a finding, with source places. Since 0.1. */
 TW_API const char *tw_kernel_explain(const tw_kernel *kernel);
-/* The same for programs: a JSON array of objects with "finding" (a name that stays, as "ring-placed"), "subject", "file",
- * "line", "column", the finding's own values by name, and "text". Since 0.2. */
+/* The same for programs: a JSON array of objects with "finding" (a name that stays, as "ring-placed"), "subject",
+ * "file", "line", "column", the finding's own values by name, and "text". Since 0.2. */
 TW_API const char *tw_kernel_explain_json(const tw_kernel *kernel);
 
 /* 1 if the kernel computes its own grid. */

@@ -3,9 +3,10 @@
  *
  * Memory is anything with `data_ptr()` and `dtype` (torch tensors, triton.reinterpret's wrapper,
  * classes of the user), anything with Python's buffer protocol (numpy, array.array), with
- * `__cuda_array_interface__` (cupy, numba), and with DLPack; on the host or on a CUDA device. Nothing is copied. The size that is handed on reaches to the end of the storage, not
- * of the view: a kernel may walk there, and whether two arguments overlap is decided by it. How a
- * type is read is found once and remembered by the type; so is the number of a dtype object. */
+ * `__cuda_array_interface__` (cupy, numba), and with DLPack; on the host or on a CUDA device. Nothing is copied. The
+ * size that is handed on reaches to the end of the storage, not of the view: a kernel may walk there, and whether two
+ * arguments overlap is decided by it. How a type is read is found once and remembered by the type; so is the number of
+ * a dtype object. */
 #include "native.h"
 
 #include <string.h>

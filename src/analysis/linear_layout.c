@@ -5,8 +5,8 @@
  * up in it gives the smallest place that holds the element; ranks, inverses and compositions are
  * uses of it.
  *
- *     bases 1, 2, 5, 10 (4x4, xor swizzle): the row for bit 2 is 5 ^ 1 = 4, made of offset bits {0,
- * 2}; so element 4 lies at offset 5. */
+ *     bases 1, 2, 5, 10 (4x4, xor swizzle): the row for bit 2 is 5 ^ 1 = 4, made of offset bits {0, 2};
+ *                                           so element 4 lies at offset 5 */
 #include "analysis/linear_layout.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@
  * zero bases. */
 LinearLayout ll_blocked(int rank, const int64_t *extent, const int *size, const int *lanes, const int *warps,
                         const int *order);
-/* A part of a matrix, repeated over rows x columns (at least its own): by along_rows x along_columns of those warps that
- * hold it, then by registers, columns first. whole: each of these has its columns side by side, else every
+/* A part of a matrix, repeated over rows x columns (at least its own): by along_rows x along_columns of those warps
+ * that hold it, then by registers, columns first. whole: each of these has its columns side by side, else every
  * along_columns-th part. */
 LinearLayout ll_repeat(const LinearLayout *part, int64_t rows, int64_t columns, int along_rows, int along_columns,
                        bool whole);

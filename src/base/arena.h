@@ -2,7 +2,8 @@
  *
  * An arena hands out zeroed, 16-byte-aligned blocks and frees them all at once. When memory runs out it throws
  * TRAP_OUT_OF_MEMORY through its trap, so callers never check for NULL. Marks allow scratch use: what was allocated
- * after arena_mark is gone after arena_reset. Under AddressSanitizer blocks have red zones and reset memory is poisoned. */
+ * after arena_mark is gone after arena_reset. Under AddressSanitizer blocks have red zones and reset memory is
+ * poisoned. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 #include "base/trap.h"

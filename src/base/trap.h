@@ -7,8 +7,8 @@
 #define BASE_TRAP_H
 #include <setjmp.h>
 
-/* STOPPED: a simulated program ends early, its reason is already in the diagnostics, caught by the simulator; or the whole
- * call does, because it was cancelled. */
+/* STOPPED: a simulated program ends early, its reason is already in the diagnostics, caught by the simulator; or the
+ * whole call does, because it was cancelled. */
 typedef enum TrapCode { TRAP_NONE, TRAP_OUT_OF_MEMORY, TRAP_INTERNAL, TRAP_STOPPED } TrapCode;
 
 typedef struct Trap {

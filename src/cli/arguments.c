@@ -75,8 +75,8 @@ static char *describe_spec(const Argument *a) {
     return text;
 }
 
-/* A machine that has given out more than it has ends processes, which say nothing then. An array is kept as it is given,
- * as it was before the launch, and as the kernel sees it. */
+/* A machine that has given out more than it has ends processes, which say nothing then. An array is kept as it is
+ * given, as it was before the launch, and as the kernel sees it. */
 static int check_room(Session *s, const Argument *a, int32_t dtype, int rank, const int64_t *shape) {
     enum { COPIES = 3 };
     double bytes = (double)tw_dtype_size(dtype), have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

@@ -76,8 +76,8 @@ void ir_move(Op *op, Region *region, Op *before);
 void ir_replace_all(Kernel *k, Ref from, Ref to); /* in every operand and attribute of the kernel */
 /* Uses of every value, index = Ref; in the arena. */
 int *ir_count_uses(const Kernel *k, Arena *arena);
-/* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text, each
- * once. */
+/* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text,
+ * each once. */
 typedef struct UserIndex {
     const int *start;
     Op *const *list;
@@ -95,8 +95,8 @@ Ref refmap_get(const RefMap *map, Ref from);
 void refmap_set(RefMap *map, Ref from, Ref to);
 /* ir_replace_all of all its entries in one walk: for passes that replace many. */
 void ir_replace_map(Kernel *k, const RefMap *map);
-/* The kernel's ops and values as they are, and back to them, once: for a pass that may have to take back what others did.
- * References are the same afterwards; values that were made in between belong to no op. */
+/* The kernel's ops and values as they are, and back to them, once: for a pass that may have to take back what others
+ * did. References are the same afterwards; values that were made in between belong to no op. */
 typedef struct KernelCopy KernelCopy;
 KernelCopy *ir_keep(const Kernel *k);
 void ir_take_back(Kernel *k, const KernelCopy *copy);

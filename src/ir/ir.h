@@ -93,7 +93,8 @@ typedef struct Attr {
 
 /* --- types --- */
 enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
-/* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. A kernel has one role of each name. */
+/* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. A kernel has one role of each
+ * name. */
 enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = ROLE_STORE - ROLE_LOAD + 1, MAX_SLOTS = 1024 };
 typedef enum TypeKind { TY_TILE, TY_TENSOR, TY_BUFFER, TY_RING, TY_SLOT, TY_BAR } TypeKind;
 typedef struct Type Type;

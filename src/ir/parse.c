@@ -324,7 +324,9 @@ static bool parse_structured(Parser *p, OpText *t) {
         return parse_do(p, region, body) && parse_region(p, body, false);
     }
     case OP_IF: {
-        if (!parse_attrs(p, op, &t->fill) || !parse_operands(p, t) || !resolve_literals(p, t) || !parse_region(p, region, false)) return false;
+        if (!parse_attrs(p, op, &t->fill) || !parse_operands(p, t) || !resolve_literals(p, t) ||
+            !parse_region(p, region, false))
+            return false;
         Region *otherwise = ir_region(t->b, op);
         if (reader_sees(p, '{')) return parse_region(p, otherwise, false);
         Builder b = ir_builder_inside(t->b, otherwise);
@@ -532,8 +534,9 @@ static bool parse_kernel(Parser *p) {
     return parse_region(p, p->k->body, true);
 }
 
-/* The form is what the ops tell: source form while anything is left that `raise` removes, else access form when boxes of
- * tensors or tasks appear. Ring form is more than its ops: the pass `ring` has proved it. A kernel in layout form says so. */
+/* The form is what the ops tell: source form while anything is left that `raise` removes, else access form when boxes
+ * of tensors or tasks appear. Ring form is more than its ops: the pass `ring` has proved it. A kernel in layout form
+ * says so. */
 typedef struct FormFacts {
     bool early, boxes;
 } FormFacts;

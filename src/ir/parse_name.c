@@ -1,7 +1,8 @@
 /* parse_name.c: names of values, and the layouts that they are defined with.
  *
- * A region sees the names of those around it; at its end its own are gone. What the printer made of a hint is undone here, so that
- * a kernel that was read has the hints of the one that was printed, and an emitter calls its variables the same. */
+ * A region sees the names of those around it; at its end its own are gone. What the printer made of a hint is undone
+ * here, so that a kernel that was read has the hints of the one that was printed, and an emitter calls its variables
+ * the same. */
 #include "ir/build.h"
 #include "ir/reader.h"
 

@@ -144,8 +144,8 @@ static bool parse_shape(Parser *p, int *rank, int64_t *extent) {
     return reader_expect(p, ']');
 }
 
-/* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" field {"," field} "}" | "bar"
- * field = FIELD ":" type ["#" NAME] */
+/* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" field {"," field} "}" |
+ * "bar" field = FIELD ":" type ["#" NAME] */
 const Type *reader_type(Parser *p) {
     Elem elem;
     int rank;

@@ -6,9 +6,9 @@
  *     }
  *
  * Names are hints: a value takes its hint unless a visible value has it already, then hint_1, hint_2 ...; values
- * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. In layout
- * form the layouts stand at the top, each once, in the order in which values have them: #r0, #r1 .. in registers, #s0 ..
- * in shared memory. */
+ * without a hint are numbered. An empty `yield` or `return` at the end of a region is implied and not printed. In
+ * layout form the layouts stand at the top, each once, in the order in which values have them: #r0, #r1 .. in
+ * registers, #s0 .. in shared memory. */
 #include "ir/ringform.h"
 #include "ir/text_form.h"
 #include "ir/tile_layout.h"

@@ -71,7 +71,8 @@ bool reader_definition(Parser *p, Definition *d, const char *expected);
 bool reader_set_definition(Parser *p, const Definition *d, Ref ref);
 /* The fields of a ring that were written with layouts: all of them, or none. */
 bool reader_set_fields(Parser *p, const Op *op);
-/* A name is visible from here on, to the next reader_forget of this mark (undo.count); taken likewise (takings.count). */
+/* A name is visible from here on, to the next reader_forget of this mark (undo.count); taken likewise
+ * (takings.count). */
 void reader_define(Parser *p, const char *name, size_t length, Ref ref);
 void reader_forget(Parser *p, size_t mark);
 void reader_take_name(Parser *p, const char *name);

@@ -56,8 +56,8 @@ Op *hand_begin(const Kernel *k, const Op *op);
 int hand_field(const Op *op);
 const char *hand_field_name(const Kernel *k, const Op *op);
 Ref put_value(const Op *put);
-/* Is the op, or one inside of it: a hand-over; one that takes an item (acquire, wait or skip); one of that kind, of that
- * ring (REF_NONE: of any; not for put and get, which name no ring)? */
+/* Is the op, or one inside of it: a hand-over; one that takes an item (acquire, wait or skip); one of that kind, of
+ * that ring (REF_NONE: of any; not for put and get, which name no ring)? */
 bool hands_over(const Op *op);
 bool hands_over_items(const Op *op);
 bool hands_over_by(const Op *op, HandOver kind, Ref ring);

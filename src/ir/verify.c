@@ -1,8 +1,9 @@
 /* verify.c: is this kernel well-formed?
  *
  * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the
- * right values; attributes belong to their op and are in their range; slots and rings are used by the ops made for them; nothing stands in a
- * form that should be gone. What a ring must satisfy beyond its types is proved by pass/ring/ring_check.c. */
+ * right values; attributes belong to their op and are in their range; slots and rings are used by the ops made for
+ * them; nothing stands in a form that should be gone. What a ring must satisfy beyond its types is proved by
+ * pass/ring/ring_check.c. */
 #include "ir/ringform.h"
 #include "ir/tile_layout.h"
 

@@ -1,4 +1,5 @@
-/* dot_parts.c: dots that the matrix units of a SIMT machine do in parts, taken apart before their instruction is stamped.
+/* dot_parts.c: dots that the matrix units of a SIMT machine do in parts, taken apart before their instruction is
+ * stamped.
  *
  *   [B, M, K] x [B, K, N]   a product of matrices for each b; few of them side by side, many in a loop
  *   tf32x3                  x = hi + lo, both tf32:      lo hi' + hi lo' + hi hi'

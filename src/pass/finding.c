@@ -51,7 +51,8 @@ static void add_id(Text *out, FindingId id) {
     text_add_char(out, '"');
 }
 
-/* The values that have a name and are not empty; a text that only adds to another one begins with its separator, which is no part of it. */
+/* The values that have a name and are not empty; a text that only adds to another one begins with its separator, which
+ * is no part of it. */
 static void add_values(Text *out, const Finding *f) {
     const FindingValue *value = f->values;
     for (const char *name = rows[f->id].names; *name; value++) {

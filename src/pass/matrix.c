@@ -61,7 +61,8 @@ const char *matrix_misfit(const Matrix *row, const Machine *machine, const Kerne
     if (ll_log2(c->extent[0]) < ll_log2(row->m) || ll_log2(c->extent[1]) < ll_log2(row->n))
         return "the tile is smaller than its own";
     if (warps % row->warps) return "the warps do not make whole groups of those that run it together";
-    /* What is fetched or read must lie the way that it reads: rows as they were loaded, under a permute the other way. */
+    /* What is fetched or read must lie the way that it reads: rows as they were loaded, under a permute the other
+     * way. */
     unsigned a_lies = is_turned(k, dot->operands[0]) ? FROM_ACROSS_K : FROM_ALONG_K;
     unsigned b_lies = is_turned(k, dot->operands[1]) ? FROM_ALONG_K : FROM_ACROSS_K;
     if (!(row->a_from & a_lies) || !(row->b_from & b_lies)) return "it does not read operands that lie across K";

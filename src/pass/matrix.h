@@ -67,8 +67,8 @@ int64_t matrix_promote(const Kernel *k, const Op *dot);
 bool matrix_overlaps(const Kernel *k, const Op *dot);
 
 /* The fragment, repeated over rows x columns: by a grid of `along_m` x `along_n` who run the instruction together, then
- * by registers, columns first. `whole`: each takes columns side by side, else every along_n-th part. Warps that are left
- * over of all hold the same once more. */
+ * by registers, columns first. `whole`: each takes columns side by side, else every along_n-th part. Warps that are
+ * left over of all hold the same once more. */
 LinearLayout matrix_spread(FragmentName name, int64_t rows, int64_t columns, int along_m, int along_n, bool whole,
                            int warps);
 /* How neighbouring columns of a fragment are spread: over 2^registers of a thread, above these over 2^lanes of them. */

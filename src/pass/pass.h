@@ -11,7 +11,8 @@
 
 /* What a variant may require of its arguments: anything that helps (rows of whole vectors, aligned addresses and
  * strides, unit strides); not whole vectors; unit strides only; what nearly every launch meets (sizes that are not
- * negative and fit in their types, one program a tile, arrays that do not overlap); all that but one program a tile; nothing. */
+ * negative and fit in their types, one program a tile, arrays that do not overlap); all that but one program a tile;
+ * nothing. */
 enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_SIZES, REQUIRE_NOTHING };
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
@@ -47,7 +48,8 @@ typedef struct PassContext {
 void pass_find(PassContext *cx, Range range, FindingId id, ...);
 void pass_find_list(PassContext *cx, Range range, FindingId id, va_list values);
 
-/* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext *, Kernel *)`. */
+/* PASS(name, form it takes, form it leaves, doc), in the order of the pipeline. Each is `bool pass_<name>(PassContext
+ * *, Kernel *)`. */
 #define PASS(name, takes, leaves, doc) bool pass_##name(PassContext *cx, Kernel *k);
 #include "pass/passes.def"
 #undef PASS

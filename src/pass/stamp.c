@@ -1,18 +1,18 @@
 /* stamp.c: fixes the order of sums before the cut.
  *
- * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will use for it (`instr`): the
- * first row of matrix.def that fits. Every float sum or product along an axis gets the order in which the bits of its
- * index are combined (`order`). Layout and emitters honour both in every execution, so that slots, roles, workers and
- * persistence cannot change a bit; both depend only on shape, type, producer and machine (ir.md, bit identity).
+ * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will use for it (`instr`):
+ * the first row of matrix.def that fits. Every float sum or product along an axis gets the order in which the bits of
+ * its index are combined (`order`). Layout and emitters honour both in every execution, so that slots, roles, workers
+ * and persistence cannot change a bit; both depend only on shape, type, producer and machine (ir.md, bit identity).
  *
- * The order lists bits of the padded index, first combined first. Machines with threads: the bits of one vector of the load
- * that it comes from (behind a dot: of its fragment), the bits above the lanes from high to low, then the lanes from high
- * to low.
+ * The order lists bits of the padded index, first combined first. Machines with threads: the bits of one vector of the
+ * load that it comes from (behind a dot: of its fragment), the bits above the lanes from high to low, then the lanes
+ * from high to low.
  *
  *     reduce<add, axis=0> of f32[1024]:   order=[0, 1, 9, 8, 7, 6, 5, 4, 3, 2]       4 a vector, 32 lanes
  *
- * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any vector width. Combines that
- * are only associative keep neighbours together, from low to high. Scans go from element to element. */
+ * Without threads: all bits from high to low, which is whole vectors first, lanes last, on any vector width. Combines
+ * that are only associative keep neighbours together, from low to high. Scans go from element to element. */
 #include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/pass.h"

@@ -5,8 +5,7 @@
  * macro made it, the place of that macro's definition; its range is then the macro's use, so a
  * message always points at what the user wrote.
  *
- *     rt_fl(16, 32) x;      IDENT rt_fl  LPAREN  NUMBER 16  COMMA  NUMBER 32  RPAREN  IDENT x  SEMI
- * END */
+ *     rt_fl(16, 32) x;      IDENT rt_fl  LPAREN  NUMBER 16  COMMA  NUMBER 32  RPAREN  IDENT x  SEMI  END */
 #ifndef SYNTAX_C_LEX_H
 #define SYNTAX_C_LEX_H
 #include "base/diag.h"

@@ -9,8 +9,7 @@
  *
  *     PyNode *node = py_new(p, PY_Await, begin);      begin: where its first token begins
  *     node->Await.value = py_parse_primary(p);
- *     return py_done(p, node);                        ends behind the last token taken; measures
- * its height */
+ *     return py_done(p, node);                        ends behind the last token taken; measures its height */
 #ifndef SYNTAX_PY_PARSE_H
 #define SYNTAX_PY_PARSE_H
 #include "base/map.h"

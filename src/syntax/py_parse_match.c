@@ -1,8 +1,9 @@
 /* py_parse_match.c: the match statement and its patterns.
  *
- *     match command:                 `match` and `case` are names elsewhere, so the header is tried
- * first and taken case [x, *rest] if x: ...  back when no `case` block follows case Point(x=0) |
- * None: ... case _: ... */
+ *     match command:                     `match` and `case` are names elsewhere, so the header is tried first
+ *         case [x, *rest] if x: ...      and taken back when no `case` block follows
+ *         case Point(x=0) | None: ...
+ *         case _: ... */
 #include "syntax/py_parse.h"
 
 static PyNode *parse_pattern(PyParser *p);

@@ -76,8 +76,9 @@ static Val from_front(const FrontValue *value) {
     }
 }
 
-/* The file's own names: imports, functions; then the user's definitions, which win over constants of the file. Constants
- * of the file are evaluated in order; one that cannot be (host code that we do not run) simply stays unknown. */
+/* The file's own names: imports, functions; then the user's definitions, which win over constants of the file.
+ * Constants of the file are evaluated in order; one that cannot be (host code that we do not run) simply stays
+ * unknown. */
 static void import_names(Lang *l, const PyNode *node) {
     bool from = node->kind == PY_ImportFrom;
     const PyList *names = from ? node->ImportFrom.names : node->Import.names;

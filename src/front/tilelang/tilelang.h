@@ -1,8 +1,8 @@
 /* tilelang.h: what the files of the TileLang door share.
  *
  * The door runs the kernel's Python as TileLang itself does: what is known on the host (sizes, tile shapes, dtypes,
- * helper arithmetic) is computed, what depends on the device becomes IR. So every expression gives a Val: a host value, a
- * traced scalar, or storage. tilelang.c finds kernels and lowers one; tilelang_expr.c evaluates expressions;
+ * helper arithmetic) is computed, what depends on the device becomes IR. So every expression gives a Val: a host value,
+ * a traced scalar, or storage. tilelang.c finds kernels and lowers one; tilelang_expr.c evaluates expressions;
  * tilelang_stmt.c lowers statements; tilelang_calls.c is the table of `T.*` (tilelang.def). */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H

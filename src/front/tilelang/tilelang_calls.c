@@ -445,7 +445,8 @@ bool lang_knows_call(Lang *l, const PyNode *call) {
            find_builtin(l, call, arena_printf(l->arena, "T.%s", func->Attribute.attr));
 }
 
-/* The index of the named parameter in the row (-1: none), how many there are, and where `*rest` stands (-1: nowhere). */
+/* The index of the named parameter in the row (-1: none), how many there are, and where `*rest` stands (-1:
+ * nowhere). */
 static int find_param(const char *params, const char *name, int *count, int *rest, bool *needed) {
     int index = 0, found = -1;
     *rest = -1;

@@ -1,8 +1,9 @@
 /* tilelang_expr.c: expressions of a TileLang kernel.
  *
- * Host values follow Python: integers, `//` and `%` floor, `/` gives a float. Traced scalars meet as in TVM: in the wider
- * type, float over integer, f32 over f16, signed over unsigned of one width. A host integer is an int32 (int64 if it must
- * be), so two int8 multiply in int8 and an int8 times 3 in int32; a traced float meets a host number in its own type. */
+ * Host values follow Python: integers, `//` and `%` floor, `/` gives a float. Traced scalars meet as in TVM: in the
+ * wider type, float over integer, f32 over f16, signed over unsigned of one width. A host integer is an int32 (int64 if
+ * it must be), so two int8 multiply in int8 and an int8 times 3 in int32; a traced float meets a host number in its own
+ * type. */
 #include "front/tilelang/tilelang.h"
 
 #include <math.h>
@@ -369,8 +370,8 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
     return true;
 }
 
-/* Only the side that is taken reads its elements. Where the host knows which one that is, Python's own `a if c else b` is that
- * side; T.if_then_else still has the type of both together. */
+/* Only the side that is taken reads its elements. Where the host knows which one that is, Python's own `a if c else b`
+ * is that side; T.if_then_else still has the type of both together. */
 static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body,
                           const PyNode *orelse, Val *out) {
     Val test, x, y;

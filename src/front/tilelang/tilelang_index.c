@@ -4,8 +4,8 @@
  * loops do is refused here, one that a condition guards (`T.if_then_else(i > 0, x[i - 1], 0)`) is not read where the
  * condition does not hold.
  *
- * To tell, integers are kept as sums of loop variables (Linear). The ends of such a sum are exact, because its variables
- * are independent of each other: loops have known ends only if those do not depend on variables. */
+ * To tell, integers are kept as sums of loop variables (Linear). The ends of such a sum are exact, because its
+ * variables are independent of each other: loops have known ends only if those do not depend on variables. */
 #include "front/tilelang/tilelang.h"
 
 #include <string.h>
@@ -98,7 +98,8 @@ bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t ex
 
 /* --- the grid --- */
 
-/* Notes where the blocks of a tensor begin that one variable of the grid counts, with the loops inside at their start. */
+/* Notes where the blocks of a tensor begin that one variable of the grid counts, with the loops inside at their
+ * start. */
 static void note_blocks(Lang *l, const Val *base, int d, const Linear *at, Range range) {
     const Variable *block = NULL;
     int64_t start = at ? at->constant : 0, part, step = 0;

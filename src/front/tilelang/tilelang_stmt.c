@@ -1,8 +1,8 @@
 /* tilelang_stmt.c: statements of a TileLang kernel.
  *
  * Plain names are bindings, not variables: an assignment of a traced value gives it a name. What changes at run time
- * lives in tiles and tensors, so loops and ifs need no carried values; one that binds a name of outside again is refused.
- * Host conditions are decided here. */
+ * lives in tiles and tensors, so loops and ifs need no carried values; one that binds a name of outside again is
+ * refused. Host conditions are decided here. */
 #include "front/tilelang/tilelang.h"
 
 #include <string.h>

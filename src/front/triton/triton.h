@@ -21,8 +21,8 @@
  *     triton_arith.c   operators on tensors: promotion, broadcast, casts
  *     triton_eval.c    expressions        triton_stmt.c  statements, jumps, calls in place
  *     triton_loop.c    loops              triton_branch.c  locals and run-time branches
- *     triton_call.c    binding arguments to parameters; the table of tri_builtins
- * (triton_builtins.def) triton_math.c triton_memory.c triton_shape.c   what the tri_builtins do */
+ *     triton_call.c    binding arguments to parameters; the table of builtins (triton_builtins.def)
+ *     triton_math.c triton_memory.c triton_shape.c ..   what the builtins do */
 #ifndef FRONT_TRITON_TRITON_H
 #define FRONT_TRITON_TRITON_H
 #include "front/front.h"

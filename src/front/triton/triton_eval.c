@@ -322,7 +322,8 @@ static Val eval_joined(Lower *l, const PyNode *node) {
     return tri_val_str(out.at);
 }
 
-/* os.environ.get(name, otherwise): modules choose constants by it, and would by the same environment if Python ran them. */
+/* os.environ.get(name, otherwise): modules choose constants by it, and would by the same environment if Python ran
+ * them. */
 static bool ask_environment(Lower *l, const char *path, const PyNode *node, Val *answer) {
     const PyList *args = node->Call.args;
     if (strcmp(path, "os.environ.get") != 0 && strcmp(path, "os.getenv") != 0) return false;

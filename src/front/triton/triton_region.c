@@ -3,8 +3,7 @@
  *
  * The function is run once, on scalars, inside the region of the op:
  *
- *     tl.reduce(x, 0, add)   reduce<region, axis=0> %x (%a: f32, %b: f32) { %s = add %a, %b ; yield
- * %s }
+ *     tl.reduce(x, 0, add)   reduce<region, axis=0> %x (%a: f32, %b: f32) { %s = add %a, %b ; yield %s }
  *
  * A region that is one named combination (a + b, max, ..) becomes that name, so that targets see
  * it. A mapped function without control flow is run on whole tiles instead: then it is nothing

@@ -1,9 +1,10 @@
 /* triton_resolve.c: what a kernel's text says before it has arguments: names that mean nothing, and which parameters
  * are used as arrays.
  *
- * Lowering looks names up where code is live, and needs arguments to know where that is. A user who only wrote the kernel
- * shall hear of `tl.lod` before being asked for arrays. So this walk looks at every name that the function does not bind
- * itself, also in the functions that it calls; it leaves out what stands under an `if` on constants, which may be dead. */
+ * Lowering looks names up where code is live, and needs arguments to know where that is. A user who only wrote the
+ * kernel shall hear of `tl.lod` before being asked for arrays. So this walk looks at every name that the function does
+ * not bind itself, also in the functions that it calls; it leaves out what stands under an `if` on constants, which may
+ * be dead. */
 #include "front/triton/triton.h"
 
 #include <string.h>

@@ -124,7 +124,8 @@ static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     return true;
 }
 
-/* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to them. */
+/* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to
+ * them. */
 static const Layout *address_layout(LayoutState *st, const Op *op, const Type *type) {
     Ref at = op->operands[0];
     if (!lay_is_tile(st->k, at) || !ir_type(st->k, at)->pointer) return NULL;
@@ -616,7 +617,8 @@ static void set_views(Op *op, void *user) {
     lay_set(st, view, lay_in_shared(st, *layout_field(st->k, hand_ring(st->k, op), hand_field(op))));
 }
 
-/* A kernel that arrives in layout form keeps its layouts; they are checked. Dead values are not for emitters here either. */
+/* A kernel that arrives in layout form keeps its layouts; they are checked. Dead values are not for emitters here
+ * either. */
 static void check_written(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads)
         diag_emit(k->module->diag, DIAG_LAYOUT_NO_THREADS, k->range, k->name, cx->machine->name);

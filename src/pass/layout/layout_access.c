@@ -7,9 +7,9 @@
  *     put<vector=8>, get<vector=8>          registers that lie side by side in a row of the tile in shared memory
  *     cmp<lt, vector=8>                     one comparison is that of 8 neighbours
  *
- * Decided behind all wishes, from what is known then (facts.h): an access without a fact that it needs is one by smaller
- * vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a mask or a
- * wrapping index takes the elements one by one. */
+ * Decided behind all wishes, from what is known then (facts.h): an access without a fact that it needs is one by
+ * smaller vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a
+ * mask or a wrapping index takes the elements one by one. */
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
@@ -53,7 +53,8 @@ Word layout_put_mover(const Kernel *k, const Op *put) {
     return load && load->code == OP_TLOAD ? op_word(load, AT_MOVER, MOVER_LANES) : MOVER_LANES;
 }
 
-/* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in it. */
+/* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in
+ * it. */
 static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
     const Op *op = ir_value(k, ring)->op, *tasks = tasks_of(k);
     const Op *from = tasks ? role_find(tasks, ring_producer(op)) : NULL;
@@ -93,14 +94,14 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
 }
 
 /* --- shared memory --- */
-/* Registers that lie side by side in a row of the tile that the op stores them to, or loads them from; 1: it does not. */
+/* Registers that lie side by side in a row of the tile that the op stores them to, or loads them from; 1: it does
+ * not. */
 int access_best_row(LayoutState *st, const Op *op) {
     const Kernel *k = st->k;
     Ref value = op->code == OP_PUT ? op_operand(op, 1) : op->code == OP_GET ? op->results[0] : op->operands[0];
     const SharedTile *tile = NULL;
     if (op->code == OP_PUT && layout_put_mover(k, op) != MOVER_LANES) return 1; /* as its load says */
-    if (op->code == OP_PUT || op->code == OP_GET)
-        tile = layout_field(k, hand_ring(k, op), hand_field(op));
+    if (op->code == OP_PUT || op->code == OP_GET) tile = layout_field(k, hand_ring(k, op), hand_field(op));
     if (op->code == OP_CONVERT && ir_value(k, op->results[0])->layout->home == HOME_SHARED)
         tile = &ir_value(k, op->results[0])->layout->tile;
     if (op->code == OP_CONVERT && ir_value(k, value)->layout->home == HOME_SHARED)

@@ -1,6 +1,7 @@
 /* layout_banks.c: bank conflicts of tiles in shared memory, counted from the layout.
  *
- * An access of a warp is served in phases of as many lanes as fill all banks once (32 banks of 4 bytes: 8 lanes of 16 bytes each, 32 of 4); a phase takes as many wavefronts as there are different words in its fullest bank.
+ * An access of a warp is served in phases of as many lanes as fill all banks once (32 banks of 4 bytes: 8 lanes of 16
+ * bytes each, 32 of 4); a phase takes as many wavefronts as there are different words in its fullest bank.
  * 1 is free of conflicts. Nothing is derived here: the lanes of one warp are put at the addresses that the emitted text
  * computes, and the words are counted.
  *

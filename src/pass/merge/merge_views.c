@@ -2,11 +2,9 @@
  *
  *     a: [2,64,64], worker w reads [w,0,0]:[1,64,64] as [64,64]     rows 0 1, columns 2: [128,64]
  *     b: [4,64,64], read as permute<1,0,2>, reshape [64,256]        rows 1, columns 0 2: [64,256]
- *     c: [2,4,64,64], worker w writes [64,256] split and permuted   rows 0 2, columns 1 3:
- * [128,256]
- *
- *     a: [2,64,32], worker w reads [w] and turns it to [32,64]      rows 1, columns 0 2: [64,64], which
- * turned is [64,64] with the workers above each other
+ *     c: [2,4,64,64], worker w writes [64,256] split and permuted   rows 0 2, columns 1 3: [128,256]
+ *     a: [2,64,32], worker w reads [w] and turns it to [32,64]      rows 1, columns 0 2: [32,128], which turned is
+ *                                                                   [128,32], the workers' tiles above each other
  *
  * Slices, permutations and reshapes only move the digits of an index; a view keeps, for each
  * dimension of the tile, the field's dimensions that make it up. How a field is laid out follows

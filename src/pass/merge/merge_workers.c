@@ -4,9 +4,9 @@
  * Tile C door writes. Out: source form without them, one program a task:
  *
  *     role load    { for %i { acquire; tload x6; put x6; commit } }        for %i {
- *     role compute { spmd %w in 2 {                                          %a = tload [128,64] ;
- * %b = tload [64,256] for %i { wait; dot [64,256]; release }                       ->      dot
- * [128,256] } put row %w; four tstores } }                                       tstore [128,256]
+ *     role compute { spmd %w in 2 {                                          %a = tload [128,64] ; %b = tload [64,256]
+ *         for %i { wait; dot [64,256]; release }                  ->         dot [128,256] }
+ *         put row %w; four tstores } }                                     tstore [128,256]
  *
  * By the law of elision (docs/ir.md): run by one worker in source order, every hand-over a plain
  * copy, a ring program is the flat program. So the flat program is what all doors have in common,

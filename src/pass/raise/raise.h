@@ -1,4 +1,5 @@
-/* raise.h: the steps of the raise pass (raise.c), each in a file of its own. Each says whether it changed the kernel. */
+/* raise.h: the steps of the raise pass (raise.c), each in a file of its own. Each says whether it changed the
+ * kernel. */
 #ifndef PASS_RAISE_RAISE_H
 #define PASS_RAISE_RAISE_H
 #include "pass/pass.h"

@@ -6,13 +6,13 @@
  *
  * The store must be `cell = cell op e` for add, mul, min or max. It reduces e over the variables that the cell lacks,
  * and a sum of products becomes `dot`. That is the loop's own result only if nothing else of the body sees the cell
- * between two updates, so each read of it feeds one update and nothing more, e not among it, and all updates of it in the
- * body are by the same op.
+ * between two updates, so each read of it feeds one update and nothing more, e not among it, and all updates of it in
+ * the body are by the same op.
  *
  * Types are kept as the source has them: an integer product wraps in the type in which it is written, so it becomes a
- * `dot` only if that is the sum's own type (factors cast from 8 bits go to the matrix units as they were). Sums of floats
- * may be more precise than written: factors of 16 bits are multiplied exactly, and a sum in 16 bits is carried in f32 from
- * then on and rounded where it is read (a note says so). */
+ * `dot` only if that is the sum's own type (factors cast from 8 bits go to the matrix units as they were). Sums of
+ * floats may be more precise than written: factors of 16 bits are multiplied exactly, and a sum in 16 bits is carried
+ * in f32 from then on and rounded where it is read (a note says so). */
 #include "pass/raise/raise_loop.h"
 
 #include <string.h>
@@ -175,8 +175,8 @@ static void widen_buffer(Loop *loop, const Op *store) {
 
 /* --- products --- */
 
-/* The product that e is, if its factors may be multiplied exactly instead: a float that is at most widened behind it, or
- * an integer of the sum's own type. */
+/* The product that e is, if its factors may be multiplied exactly instead: a float that is at most widened behind it,
+ * or an integer of the sum's own type. */
 static const Op *find_product(const Loop *loop, Ref e, Elem sum) {
     const Op *op = raise_body_op(loop, e);
     if (op && op->code == OP_CAST) {

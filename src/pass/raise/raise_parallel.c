@@ -9,8 +9,8 @@
  * the stores and pulls in what they need. An access whose indices are `uniform + variable`, each variable in one place,
  * is a box. A store to a cell that some variable does not reach is an accumulation (raise_accumulate.c).
  *
- * A loop that cannot be raised whole is left alone, with a finding; on a machine of threads its iterations run one after
- * the other instead. Both give what the interpreter gives, which takes them in order. */
+ * A loop that cannot be raised whole is left alone, with a finding; on a machine of threads its iterations run one
+ * after the other instead. Both give what the interpreter gives, which takes them in order. */
 #include "pass/raise/raise_loop.h"
 
 #include <string.h>
@@ -382,7 +382,8 @@ static bool raise_loop(Loop *loop) {
 
 /* --- what is not raised --- */
 
-/* One iteration after the other, as loops of scalars: for machines whose threads would have to share out the iterations. */
+/* One iteration after the other, as loops of scalars: for machines whose threads would have to share out the
+ * iterations. */
 static void run_in_order(Loop *loop) {
     Region *body = loop->op->regions[0];
     Builder b = loop->b;

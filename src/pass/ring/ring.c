@@ -2,8 +2,7 @@
  *
  * Contract: access form in, with its sums stamped. Out: ring form,
  *
- *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store
- * {..} } }
+ *     kernel { prologue ; ring.. ; tasks { header ; role load {..} ; role compute {..} ; role store {..} } }
  *
  * proved by ring_check, with a plan in its attributes; or the same flat kernel, when the machine or
  * the kernel gains nothing (a finding says why). A kernel that arrives in ring form is only proved. */

@@ -11,7 +11,7 @@ char *ring_canonical(const Kernel *k, Arena *arena);
  * would need items to run ahead; the kernel is unchanged then. */
 bool ring_flatten(Kernel *k, Arena *scratch, const char **why);
 
-/* Takes the cut into roles and rings back: the kernel is flat, with `why` for `explain`; other findings since then are gone.
- * False: it arrived with rings that cannot be taken back, or errors. */
+/* Takes the cut into roles and rings back: the kernel is flat, with `why` for `explain`; other findings since then are
+ * gone. False: it arrived with rings that cannot be taken back, or errors. */
 bool ring_take_back(PassContext *cx, Kernel *k, const char *why);
 #endif

@@ -6,22 +6,24 @@
  *
  * Per ring the state is three counts: acquired and not yet committed, committed and not yet waited for, waited for and
  * not yet released. An op raises its own role's counter and never makes another role's guard false. So what is enabled
- * stays enabled, and ONE complete schedule proves that every schedule completes, while a greedy run that sticks is a real
- * deadlock. The run below is greedy; roles that stand at the same loop, and share the rings inside of it, run its body
- * together, until the set of states repeats (it is finite: counts are at most the slots). Every state of that set may be the one at the loop's end, so the
- * proof holds for all trip counts, 0 included. An if runs both ways. The tasks are one more loop around it all: each must
- * end in the state in which it began, which also keeps phases right on persistent workers.
+ * stays enabled, and ONE complete schedule proves that every schedule completes, while a greedy run that sticks is a
+ * real deadlock. The run below is greedy; roles that stand at the same loop, and share the rings inside of it, run its
+ * body together, until the set of states repeats (it is finite: counts are at most the slots). Every state of that set
+ * may be the one at the loop's end, so the proof holds for all trip counts, 0 included. An if runs both ways. The tasks
+ * are one more loop around it all: each must end in the state in which it began, which also keeps phases right on
+ * persistent workers.
  *
  * A turned loop (`rotate`, ring_rotate.c) hands over its head in the first trip, in the others its head and the tail of
  * the trip before, and the last tail behind the loop; the roles that it meets run plain trips beside it.
  *
- * A phase of a slot's barrier is one item, and ends when the bytes that its acquire announced have landed. So the `bytes`
- * that the schedule gives acquires and puts are counted item by item: more would never come, and the consumer would wait
- * for ever; with fewer it would read what has not landed.
+ * A phase of a slot's barrier is one item, and ends when the bytes that its acquire announced have landed. So the
+ * `bytes` that the schedule gives acquires and puts are counted item by item: more would never come, and the consumer
+ * would wait for ever; with fewer it would read what has not landed.
  *
  * A cluster of blocks is proved from the rings of one of them (ring_group.c).
  *
- * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or bounds. */
+ * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or
+ * bounds. */
 #include "pass/ring/ring_check.h"
 #include "ir/ringform.h"
 #include "pass/ring/ring_group.h"

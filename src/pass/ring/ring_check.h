@@ -9,7 +9,7 @@ typedef enum RingVerdict {
     RING_REFUTED  /* a fault, in the diag */
 } RingVerdict;
 
-/* Checks every ring of a kernel in ring form: protocol, exactly-once, progress, no early overwrite, capacity; in schedule
- * form also that every item is full with the bytes that its puts bring. A kernel without rings is proved. */
+/* Checks every ring of a kernel in ring form: protocol, exactly-once, progress, no early overwrite, capacity; in
+ * schedule form also that every item is full with the bytes that its puts bring. A kernel without rings is proved. */
 RingVerdict ring_check(PassContext *cx, Kernel *k);
 #endif

@@ -265,7 +265,8 @@ static bool has_dot_or_write(const Op *op) {
     return false;
 }
 
-/* Nothing that would make one wait for the other's consumer; and what is too much for one ring is two, where it may be. */
+/* Nothing that would make one wait for the other's consumer; and what is too much for one ring is two, where it may
+ * be. */
 static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
     if (a->region != b->region) return false;
     if (a->ops.count >= MAX_RING_FIELDS && !c->cx->machine->roles_always) return false;

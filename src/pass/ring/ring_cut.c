@@ -2,8 +2,7 @@
  *
  * In: access form and a classification (ring_class.c). Out:
  *
- *     kernel { prologue ; ring.. ; tasks (program ids) { header ; role load ; role compute ; role
- * store } }
+ *     kernel { prologue ; ring.. ; tasks (program ids) { header ; role load ; role compute ; role store } }
  *
  * Replicable scalars of the kernel's own region go to the prologue, or to the header when a program
  * id reaches them. Every role is a clone of the whole control skeleton with the ops that belong to

@@ -14,7 +14,8 @@ typedef struct CutRing {
     bool copies;              /* a value outlives the region: get<copy> */
     bool in_loop;
     bool feeds_dot;
-    bool chases; /* its place is read from memory in the loop: two ways to memory, one behind the other, in every trip */
+    bool
+        chases; /* its place is read from memory in the loop: two ways to memory, one behind the other, in every trip */
     int64_t bytes;          /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */
     int slots;              /* chosen with the execution */
@@ -104,8 +105,9 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */
 
-/* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in a kernel without dots all but loads that chase; as many as
- * are more than a kernel may have; the load whose slot makes the most room (its bytes; 0: it is the last). */
+/* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in
+ * a kernel without dots all but loads that chase; as many as are more than a kernel may have; the load whose slot makes
+ * the most room (its bytes; 0: it is the last). */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);
 void cut_leave_crowd(Cut *c);

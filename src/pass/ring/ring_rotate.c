@@ -11,8 +11,8 @@
  *
  * Every ring is still read in its own order and nothing is computed twice or in another order of
  * sums, so this is a plan (`rotate` on the loop) and changes no bit. What has to hold is read off
- * the ops, not their names: two products that run by themselves (wgmma) in the body, the second's left operand made from the
- * first's result, its accumulator carried and touched by nothing else but elementwise ops on the
+ * the ops, not their names: two products that run by themselves (wgmma) in the body, the second's left operand made
+ * from the first's result, its accumulator carried and touched by nothing else but elementwise ops on the
  * way in, its right operand from a ring of its own. The checker proves the turned order, the
  * emitter writes it. */
 #include "ir/ringform.h"

@@ -33,8 +33,8 @@ static bool refuse(const Schedule *s) {
     return false;
 }
 
-/* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found stands
- * in a diag of its own: it is a reason to go down a degree, no mistake of the user. */
+/* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found
+ * stands in a diag of its own: it is a reason to go down a degree, no mistake of the user. */
 static bool is_proved(Schedule *s) {
     Module *m = s->k->module;
     Diag *own = m->diag, found;
@@ -52,7 +52,8 @@ static bool starves(const Schedule *s) {
     return false;
 }
 
-/* The next degree down: output tiles in panels, programs one by one; false: there is none. Slots are taken away in each. */
+/* The next degree down: output tiles in panels, programs one by one; false: there is none. Slots are taken away in
+ * each. */
 static bool go_down(Schedule *s) {
     if (!s->panels) return s->panels = true;
     if (s->gang.programs == 1) return false;

@@ -1,7 +1,8 @@
 /* schedule_cluster.c: pairs of blocks that load for each other (found worth it by pass/ring/ring_group.c).
  *
  * Each block of a pair issues its half of a shared field's box, by whole panels or by rows, to the same place in both:
- * `half` on the put, `paired` on its ring. The plan is dropped from `tasks` where a field cannot be loaded in halves. */
+ * `half` on the put, `paired` on its ring. The plan is dropped from `tasks` where a field cannot be loaded in
+ * halves. */
 #include "pass/schedule/schedule.h"
 
 enum {

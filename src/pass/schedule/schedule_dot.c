@@ -1,7 +1,7 @@
 /* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand.
  *
- * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds and packs two
- * numbers as the matrix instruction wants them, and the rounded tile is never an array. */
+ * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
+ * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. */
 #include "pass/schedule/schedule.h"
 
 bool schedule_is_async(const Schedule *s, const Op *dot) {

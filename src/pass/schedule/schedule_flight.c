@@ -4,8 +4,8 @@
  *
  *     for { wait s ; a = get s ; acc = dot<flight> a, b, acc ; release<behind=1> s }
  *
- * The product of a trip is waited for in the next one, and its slot goes back then: a consumer holds two items. Not with A in registers,
- * which the next trip writes. */
+ * The product of a trip is waited for in the next one, and its slot goes back then: a consumer holds two items. Not
+ * with A in registers, which the next trip writes. */
 #include "pass/schedule/schedule.h"
 
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }

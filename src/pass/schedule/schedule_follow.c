@@ -8,8 +8,9 @@
  *     role compute { for i { .. put o, tile ; commit } }     role compute { for i { .. commit ;
  *     role store<on=compute> { for i { wait ; tstore } }         wait ; tstore } }
  *
- * Values keep their names and layouts; the role that became part of another one is gone. Contract: ring form that ring_check has proved, so the loops
- * have the same trips; false when a hand-over stands where the other role has none. */
+ * Values keep their names and layouts; the role that became part of another one is gone. Contract: ring form that
+ * ring_check has proved, so the loops have the same trips; false when a hand-over stands where the other role has
+ * none. */
 #include "pass/schedule/schedule.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
  *
  *     tasks<gang=3, side=1> { role load { .. for<together> .. } role compute { .. for<together> .. } }
  *
- * It needs all of the shared memory for its rings, and rings that TMA fills: threads would load for one program only. */
+ * It needs all of the shared memory for its rings, and rings that TMA fills: threads would load for one program
+ * only. */
 #include "pass/schedule/schedule.h"
 
 static bool loads_by_tma(const Kernel *k, const Region *region) {

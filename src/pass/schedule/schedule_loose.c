@@ -2,14 +2,14 @@
  * issued together, and which are copied ahead.
  *
  * No vector load may touch them; threads take the aligned words around what they want and shift them together.
- * Neighbouring loads whose addresses are there issue their words before anything waits for one of them: they have the same
- * `batch`. A load role does not wait for each trip's words: they are copied into shared memory two trips ahead (cp.async,
- * which words can use), a line of the tile and one word more behind the other:
+ * Neighbouring loads whose addresses are there issue their words before anything waits for one of them: they have the
+ * same `batch`. A load role does not wait for each trip's words: they are copied into shared memory two trips ahead
+ * (cp.async, which words can use), a line of the tile and one word more behind the other:
  *
  *     for<ahead=2, bytes=52224> { tload<batch=1, words=0> .. ; tload<batch=1, words=9216> .. }    three slots of 17408 bytes
  *
- * `words` says where in a slot those of the load lie; `bytes` are those of all slots. Rings come first: where both do not
- * fit, nothing is copied ahead. */
+ * `words` says where in a slot those of the load lie; `bytes` are those of all slots. Rings come first: where both do
+ * not fit, nothing is copied ahead. */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 

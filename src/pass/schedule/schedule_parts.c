@@ -1,8 +1,9 @@
 /* schedule_parts.c: an output tile that leaves panel by panel through a buffer of two panels.
  *
  * The plan gives a ring of outputs `parts` where the memory of a whole tile is better spent on one more slot of the
- * inputs, the schedule where the whole tile does not fit. A part is a panel: 128 bytes of every row. Here is seen whether that can be done: one put, one get, one store
- * by TMA of them, and a layout whose upper registers are the upper columns. */
+ * inputs, the schedule where the whole tile does not fit. A part is a panel: 128 bytes of every row. Here is seen
+ * whether that can be done: one put, one get, one store by TMA of them, and a layout whose upper registers are the
+ * upper columns. */
 #include "pass/schedule/schedule.h"
 
 /* The only op of this kind that has to do with the ring; NULL: none, or several. */

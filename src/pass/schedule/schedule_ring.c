@@ -12,8 +12,8 @@
  *     async   producer and consumer are the same threads, the loads (cp.async) run ahead in the consumer's loops: no barriers
  *     buffer  the same threads, one item: a buffer between two barriers of the group
  *
- * What threads read one lane of each warp gives back; all of them (`lanes`) where threads read what threads stored. Slots
- * are taken away from the largest ring until all fits; the plan changes no bit of the result. */
+ * What threads read one lane of each warp gives back; all of them (`lanes`) where threads read what threads stored.
+ * Slots are taken away from the largest ring until all fits; the plan changes no bit of the result. */
 #include "pass/schedule/schedule.h"
 
 RingSchedule *schedule_ring(Schedule *s, Ref ring) {
@@ -130,7 +130,8 @@ static int64_t bytes_by_tma(const Kernel *k, const RingSchedule *r, const Op *pu
     return tile->rows * tile->width * ((tile->columns * tile->elem_bytes + tile->width - 1) / tile->width);
 }
 
-/* That is said of each put, and of the acquire of its slot, not of others of the ring, which loops in a row fill in turn. */
+/* That is said of each put, and of the acquire of its slot, not of others of the ring, which loops in a row fill in
+ * turn. */
 static void announce(const Schedule *s, const RingSchedule *r, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_ACQUIRE && op->operands[0] == r->op->results[0]) op_drop(op, AT_COPIED);

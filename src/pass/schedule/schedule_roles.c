@@ -2,8 +2,8 @@
  *
  *     role<compute, warps=8, first=0, id=1, regs=232>  role<load, warps=4, first=8, id=2, regs=40, elect>
  *
- * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role; a
- * role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
+ * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role;
+ * a role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
 #include "pass/schedule/schedule.h"
 
 static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }

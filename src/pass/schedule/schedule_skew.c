@@ -1,9 +1,9 @@
 /* schedule_skew.c: load and compute on the same threads, the loads some trips ahead.
  *
- * A role that fills rings and runs `on` the role that empties them is no branch of its own: its text is written into that role's.
- * Which loops are one is found here by walking both roles at once, as the text will: what is waited for must have been loaded. They get
- * the same `twin`; an innermost one also how far ahead its loads run (`ahead`, as far as the slots allow: slots - hold), others and
- * branches around them run in step.
+ * A role that fills rings and runs `on` the role that empties them is no branch of its own: its text is written into
+ * that role's. Which loops are one is found here by walking both roles at once, as the text will: what is waited for
+ * must have been loaded. They get the same `twin`; an innermost one also how far ahead its loads run (`ahead`, as far
+ * as the slots allow: slots - hold), others and branches around them run in step.
  *
  *     role load<on=compute> { for<twin=1> { acquire ; put ; commit } }
  *     role compute          { for<twin=1, ahead=2> { wait ; .. ; release } }
@@ -57,8 +57,8 @@ static int64_t items(const Region *region, Ref ring) {
     return count;
 }
 
-/* How far ahead the slots of the rings filled in the loop let its loads run: beside them lie the items of the trip, and those that a
- * consumer still holds. -1: not even the items of one trip have room. */
+/* How far ahead the slots of the rings filled in the loop let its loads run: beside them lie the items of the trip, and
+ * those that a consumer still holds. -1: not even the items of one trip have room. */
 static int64_t distance(const Schedule *s, const Op *loop) {
     int64_t least = MAX_SLOTS;
     for (const Op *op = s->k->body->first; op; op = op->next) {

@@ -1,15 +1,15 @@
 /* schedule_turn.c: loops of two products that are turned, so that the second runs under the next trip's arithmetic.
  *
- * `ring` has found them and proved the turned order (pass/ring/ring_rotate.c: `rotate`); here, where tiles have their places, is
- * decided whether it stands, and each op gets its place in time:
+ * `ring` has found them and proved the turned order (pass/ring/ring_rotate.c: `rotate`); here, where tiles have their
+ * places, is decided whether it stands, and each op gets its place in time:
  *
  *     for<rotate> {  head: wait k ; s = dot<flight> q, k ; release k ; p = f(s) ; left = cast p
  *                    scale: a = mul acc, alpha
  *                    tail: wait<behind=1> v ; acc = dot<behind=1, flight> left, v, a ; release<behind=1> v }
  *
- * The tail of a trip is done in the next one. Not with the left operand in shared memory: the next trip's would overwrite it under the
- * product. Two workers take turns (`turns`, the first of two named barriers) where the products take longer than the arithmetic: one
- * issues its products while the other computes. */
+ * The tail of a trip is done in the next one. Not with the left operand in shared memory: the next trip's would
+ * overwrite it under the product. Two workers take turns (`turns`, the first of two named barriers) where the products
+ * take longer than the arithmetic: one issues its products while the other computes. */
 #include "pass/ring/ring_rotate.h"
 #include "pass/schedule/schedule.h"
 

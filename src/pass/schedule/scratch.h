@@ -15,8 +15,8 @@ bool reshape_stays(const Kernel *k, const Op *reshape);
 
 /* Where bit `bit` of the axis index lives; false: nowhere alone. */
 bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);
-/* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there is
- * none, or the padding is wider). Their number. */
+/* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there
+ * is none, or the padding is wider). Their number. */
 int axis_order(const Op *reduce, const LinearLayout *map, int axis, int *order);
 /* Bytes of one element of a tuple that is combined. */
 int axis_slot_bytes(const Type *type);
@@ -33,7 +33,7 @@ enum {
 /* Can the value be computed for another trip of the loop, from its variable and from outside? */
 bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
 
-/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its own
- * attribute. */
+/* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its
+ * own attribute. */
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used);
 #endif

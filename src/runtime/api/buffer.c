@@ -15,9 +15,10 @@
     X(TW_I32, EL_I32)                                                                                             \
     X(TW_I64, EL_I64)                                                                                             \
     X(TW_U8, EL_U8)                                                                                               \
-    X(TW_U16, EL_U16) X(TW_U32, EL_U32) X(TW_U64, EL_U64) X(TW_F16, EL_F16) X(TW_BF16, EL_BF16) X(TW_F32, EL_F32) \
-        X(TW_F64, EL_F64) X(TW_F8E4M3, EL_F8E4M3) X(TW_F8E5M2, EL_F8E5M2) X(TW_F8E4B8, EL_F8E4B8)                 \
-            X(TW_F8E5B16, EL_F8E5B16) X(TW_F8E4B15, EL_F8E4B15)
+    X(TW_U16, EL_U16)                                                                                             \
+    X(TW_U32, EL_U32) X(TW_U64, EL_U64) X(TW_F16, EL_F16) X(TW_BF16, EL_BF16) X(TW_F32, EL_F32) X(TW_F64, EL_F64) \
+        X(TW_F8E4M3, EL_F8E4M3) X(TW_F8E5M2, EL_F8E5M2) X(TW_F8E4B8, EL_F8E4B8) X(TW_F8E5B16, EL_F8E5B16)         \
+            X(TW_F8E4B15, EL_F8E4B15)
 
 Elem elem_of_dtype(int32_t dtype) {
     switch (dtype) {

@@ -1,9 +1,9 @@
 /* import.c: the files that a text may name: by #include, by import.
  *
- * A text that one does not trust must not show files of the machine in messages, nor read devices. So only plain files are
- * read that lie, links followed, in the folder of the module's own file (of a Python package: its top folder), or below it,
- * or in a folder that the caller names; unless the caller lets all be read. What is not there and what may not be read is
- * the same to the text: not found. */
+ * A text that one does not trust must not show files of the machine in messages, nor read devices. So only plain files
+ * are read that lie, links followed, in the folder of the module's own file (of a Python package: its top folder), or
+ * below it, or in a folder that the caller names; unless the caller lets all be read. What is not there and what may
+ * not be read is the same to the text: not found. */
 #include "runtime/runtime.h"
 
 #include "runtime/compile/cache.h"

@@ -3,7 +3,8 @@
  * Threads are created once; between launches they spin for a moment, then sleep. pool_run hands
  * out [0, total) in parts of consecutive numbers, the caller working along; it returns when all are
  * done. Each thread begins with a share of its own, in rising order, and helps the others when that
- * is done. One launch at a time. Which thread runs what is not defined, so the work must not care. A forked child has no workers: there the caller does everything itself. */
+ * is done. One launch at a time. Which thread runs what is not defined, so the work must not care. A forked child has
+ * no workers: there the caller does everything itself. */
 #ifndef RUNTIME_LAUNCH_POOL_H
 #define RUNTIME_LAUNCH_POOL_H
 #include "base/arena.h"

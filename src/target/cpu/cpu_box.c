@@ -86,8 +86,8 @@ static void add_point(BoxMaker *m, const char *offset, const char *extent, const
     add_term(m, offset, stride);
 }
 
-/* gcc 12 makes a plain load and a blend of a masked load whose mask it knows (AVX-512), and so reads what the mask leaves
- * out. A bound that is a number is hidden from it. */
+/* gcc 12 makes a plain load and a blend of a masked load whose mask it knows (AVX-512), and so reads what the mask
+ * leaves out. A bound that is a number is hidden from it. */
 static const char *bound_text(BoxMaker *m, int d, const char *text) {
     const Op *tensor = ir_value(m->e->k, m->op->operands[0])->op;
     int64_t number;

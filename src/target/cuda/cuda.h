@@ -1,9 +1,10 @@
 /* cuda.h: from a kernel in layout form to one readable .cu and the plan of its launch.
  *
  *     CudaPlan *plan = cuda_emit(&cx, kernel);      NULL after errors (in the module's diag)
- *     plan->text       compiles by itself with nvcc (-arch=sm_90a, --fmad=false, -I prelude), by
- * NVRTC, and on the host against the emulator plan->params     what to pass, in order; plan->maps:
- * tensor maps to encode
+ *     plan->text       compiles by itself with nvcc (-arch=sm_90a, --fmad=false, -I prelude), by NVRTC, and on the host
+ *                      against the emulator
+ *     plan->params     what to pass, in order
+ *     plan->maps       tensor maps to encode
  *
  * What must hold for the arguments stands in the kernel as `require`s. The plan lives in the
  * module's arena. */

@@ -1,8 +1,8 @@
-/* cuda_json.c: plan.json, what a host program needs to know to launch an emitted kernel, and how it runs; docs/plan.md has
- * the schema.
+/* cuda_json.c: plan.json, what a host program needs to know to launch an emitted kernel, and how it runs; docs/plan.md
+ * has the schema.
  *
- * Numbers that follow from the arguments (tensor maps, numbers of tasks, what must hold) are expressions of the operations
- * of the IR: "mul(stride_am, 2)". Rings, roles and tasks come with the attributes that the passes wrote. */
+ * Numbers that follow from the arguments (tensor maps, numbers of tasks, what must hold) are expressions of the
+ * operations of the IR: "mul(stride_am, 2)". Rings, roles and tasks come with the attributes that the passes wrote. */
 #include "ir/ringform.h"
 #include "target/cuda/cuda.h"
 

@@ -4,8 +4,8 @@
  * bytes and shifts them together; words that reach beyond a row are read as long as they lie in the
  * tensor, and what is outside of the row is replaced, so that no load stands behind a branch:
  *
- *     for (int r = 0; r < 32; r += 8) tw_load_any(8, a_raw + r, A + i0 * sa, i1, K, i0 < M,
- * a_first, a_end); for (int r = 0; r < 32; r += 8) tw_shift_any(8, a_words + r / 2, a_raw + r, ..);
+ *     for (int r = 0; r < 32; r += 8) tw_load_any(8, a_raw + r, A + i0 * sa, i1, K, i0 < M, a_first, a_end);
+ *     for (int r = 0; r < 32; r += 8) tw_shift_any(8, a_words + r / 2, a_raw + r, ..);
  *     if (a_rest) ..                        the first and the last bytes of the tensor, one by one
  *
  * A load role does not wait for each trip's words. They are copied into shared memory some trips

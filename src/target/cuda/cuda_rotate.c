@@ -1,7 +1,7 @@
 /* cuda_rotate.c: loops turned so that a product runs under the next trip's arithmetic.
  *
- * The pass `schedule` says which loops (`rotate`), which ops of them come a trip later (`behind`) and whether two workers take turns
- * (`turns`: pass/schedule/schedule_turn.c); this writes them:
+ * The pass `schedule` says which loops (`rotate`), which ops of them come a trip later (`behind`) and whether two
+ * workers take turns (`turns`: pass/schedule/schedule_turn.c); this writes them:
  *
  *     if (lo < hi) {
  *         { head of the first trip, its product waited for; left = pack(p) }

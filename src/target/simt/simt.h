@@ -69,13 +69,14 @@ typedef struct SimtTarget {
     /* Does the op use shared memory that barriers of the group guard, beside scratch? */
     bool (*uses_shared)(Emit *e, const Op *op);
     bool (*loop)(Emit *e, const Op *loop); /* a whole loop; false: it is an ordinary one */
-    /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip, and
-     * behind the loop; a target has all four or none. */
+    /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip,
+     * and behind the loop; a target has all four or none. */
     void *(*loop_begin)(Emit *e, const Op *loop);
     void (*trip_begin)(Emit *e, const Op *loop, void *state, const char *at);
     void (*trip_end)(Emit *e, const Op *loop, void *state);
     void (*loop_end)(Emit *e, const Op *loop, void *state);
-    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides; all three or none. */
+    /* What runs in step with a branch (NULL: nothing), before the branch and around each of its two sides; all three or
+     * none. */
     const void *(*branch_begin)(Emit *e, const Op *branch);
     void (*side_begin)(Emit *e, const void *state, int side);
     void (*side_end)(Emit *e, const void *state, int side);
@@ -169,7 +170,8 @@ typedef struct Pending {
 Pending emit_pending(const Emit *e);
 void emit_pending_set(Emit *e, Pending p);
 void emit_pending_add(Emit *e, Pending p);
-/* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time only. */
+/* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time
+ * only. */
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at);
 void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op));

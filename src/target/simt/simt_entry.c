@@ -1,5 +1,5 @@
-/* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: the file, the entry with its name
- * and parameters, the words that its text needs for itself, the thread's place in its block.
+/* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: the file, the entry with its
+ * name and parameters, the words that its text needs for itself, the thread's place in its block.
  *
  *     // add: from add.py, by tilewright ..
  *     #include "tilewright.cuh"

@@ -6,8 +6,7 @@
  * result does not depend on how many warps there are, and every thread that holds a place of the
  * result ends up with the same bits.
  *
- *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes
- * 4, 8, 16, 32, 64 */
+ *     f32[1024], order [0,1,9,8,7,2,3,4,5,6], 4 warps: registers 1, 2, 512; warps 256, 128; lanes 4, 8, 16, 32, 64 */
 #include "target/simt/simt.h"
 
 #include <string.h>

@@ -7,8 +7,7 @@
  * Where the bit lives says how a half travels: registers, a shuffle, shared memory. So the order
  * depends on the index alone, not on the layout.
  *
- *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers
- * again */
+ *     f32[1024], 4 warps: bits 0 1 in registers, 2 .. 6 in lanes, 7 8 in warps, 9 in registers again */
 #include "target/simt/simt.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* simt_shared.c: shared memory: barriers, tiles in and out, conversions between layouts.
  *
- * The schedule says who lies where (pass/schedule/schedule_place.c). Barriers follow from two flags: something was written since the last barrier, something was read. A write waits
- * for the readers before it, a read for the writers; a dot in flight reads on behind a barrier, until
- * it is waited for:
+ * The schedule says who lies where (pass/schedule/schedule_place.c). Barriers follow from two flags: something was
+ * written since the last barrier, something was read. A write waits for the readers before it, a read for the writers;
+ * a dot in flight reads on behind a barrier, until it is waited for:
  *
  *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
 #include "target/simt/simt.h"

@@ -1,7 +1,7 @@
 /* simt_speech.c: assert and print, element by element, each by the thread that owns it.
  *
- *     pid (0, 0, 0) idx ( 12) x: 3.500000          a line an element, as Triton's device_print
- * writes add.py:7: assertion failed: x is positive    then the launch ends
+ *     pid (0, 0, 0) idx ( 12) x: 3.500000          a line an element, as Triton's device_print writes
+ *     add.py:7: assertion failed: x is positive    then the launch ends
  *
  * A device's printf has at most 32 arguments; there are three for the program, one an axis, one
  * value. */

@@ -1,10 +1,9 @@
 /* tt.h: the Tenstorrent target: a kernel in ring form becomes reader.cpp, compute.cpp, writer.cpp
  * and plan.json, and runs on the model of the Tensix grid.
  *
- *     TtPlan *plan = tt_emit(&cx, kernel, &tt_options_default);        NULL after errors (in the
- * module's diag) plan->source[TENSIX_READER]     kernel text; compiled through tt_wrapper (which
- * adds the compile-time arguments) tt_launch(plan, entries, ...)   tilizes the arguments, runs the
- * kernels, brings the results back
+ *     TtPlan *plan = tt_emit(&cx, kernel, &tt_options_default);   NULL after errors (in the module's diag)
+ *     plan->source[TENSIX_READER]     kernel text; compiled through tt_wrapper, which adds the compile-time arguments
+ *     tt_launch(plan, entries, ...)   tilizes the arguments, runs the kernels, brings the results back
  *
  * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a
  * global tensor a run of DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md

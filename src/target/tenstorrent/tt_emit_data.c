@@ -1,9 +1,8 @@
 /* tt_emit_data.c: the load role as reader.cpp, the store role as writer.cpp.
  *
  *     acquire   cb_reserve_back of every field's CB          wait      cb_wait_front
- *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for
- * each page inside commit    noc_async_read_barrier, cb_push_back         release
- * noc_async_write_barrier, cb_pop_front
+ *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for each page inside
+ *     commit    noc_async_read_barrier, cb_push_back         release   noc_async_write_barrier, cb_pop_front
  *
  * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
  * and not written. The reader also makes what no tensor holds: the scaler of reductions, once, and

@@ -10,8 +10,8 @@
  *     relu_tile_init();             relu_tile(0);                    relu_tile(1);
  *     copy_tile_init(cb_y);         copy_tile(cb_y, p, 2);           copy_tile(cb_y, p + 1, 3);
  *     add_binary_tile_init();       add_binary_tile(0, 2, 0);        add_binary_tile(1, 3, 1);
- *     tile_regs_commit(); tile_regs_wait();  pack_tile(0, cb_out);   pack_tile(1, cb_out);
- * tile_regs_release();
+ *     tile_regs_commit(); tile_regs_wait();
+ *     pack_tile(0, cb_out);         pack_tile(1, cb_out);            tile_regs_release();
  *
  * Which pages share a section is a function of shapes alone, and so is every order of summation:
  * bits depend neither on slots of rings nor on cores. */

@@ -1,7 +1,7 @@
 /* cuda_emu.h: emitted CUDA kernels on the emulator (simt/emu/emu.h).
  *
- * The .cu is compiled by a C++17 compiler with EMU_CXXFLAGS and the embedded folders `prelude` and `include` of cuda and
- * simt on the include path.
+ * The .cu is compiled by a C++17 compiler with EMU_CXXFLAGS and the embedded folders `prelude` and `include` of cuda
+ * and simt on the include path.
  *
  *     EmuLaunch launch = {.kernel = "add", .file = "add.cu", .entry = (EmuEntry)dlsym(so, "tw_emu_add"),
  *                         .grid = {8, 1, 1}, .threads = 256, .params = params,

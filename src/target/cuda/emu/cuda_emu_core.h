@@ -1,8 +1,8 @@
 /* cuda_emu_core.h: what CUDA adds to the emulator (simt/emu/emu_core.h): copies that run beside the threads, mbarriers,
  * matrix instructions, clusters, registers that warps hand to each other.
  *
- * Agents beside the threads: the cp.async copies and the bulk stores of a thread (its sides), the wgmmas of a warpgroup,
- * the TMA loads of an mbarrier.
+ * Agents beside the threads: the cp.async copies and the bulk stores of a thread (its sides), the wgmmas of a
+ * warpgroup, the TMA loads of an mbarrier.
  *
  *     release (mbarrier arrive):     emu_publish(gather, thread)
  *     acquire (mbarrier phase seen): emu_adopt_mbar(thread, mbar, parity) */

@@ -1,5 +1,6 @@
-/* emu_fragment.h: which element of a matrix a lane's registers hold, as PTX lays fragments out (emu_matrix.c). Elements of
- * A, B and the sum by lane, register and place in the register; types are EmuType. Of wgmma, each warp has 16 rows. */
+/* emu_fragment.h: which element of a matrix a lane's registers hold, as PTX lays fragments out (emu_matrix.c). Elements
+ * of A, B and the sum by lane, register and place in the register; types are EmuType. Of wgmma, each warp has 16
+ * rows. */
 #ifndef TARGET_CUDA_EMU_EMU_FRAGMENT_H
 #define TARGET_CUDA_EMU_EMU_FRAGMENT_H
 

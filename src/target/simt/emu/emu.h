@@ -1,16 +1,16 @@
 /* emu.h: runs emitted SIMT kernels on the host, and finds what a GPU would only sometimes show.
  *
- * The kernel's text is compiled by a C++17 compiler against the target's prelude into a shared object; `tw_emu_<kernel>`
- * in it is the entry (made by TW_KERNEL). A target runs a launch with emu_run and what it adds of its own (EmuTarget,
- * emu_core.h); CUDA's is cuda/emu/cuda_emu.h.
+ * The kernel's text is compiled by a C++17 compiler against the target's prelude into a shared object;
+ * `tw_emu_<kernel>` in it is the entry (made by TW_KERNEL). A target runs a launch with emu_run and what it adds of its
+ * own (EmuTarget, emu_core.h); CUDA's is cuda/emu/cuda_emu.h.
  *
  * Every thread is a fiber; blocks run one after another, those that a target runs together side by side. Threads switch
  * only where they wait, in an order that the seed permutes; what is asynchronous on the device takes effect late.
- * Checked, and ended with a report (rows of emu_fault.def): see there. Ordering is tracked by vector clocks, so a missing
- * barrier is found whichever way the schedule went.
+ * Checked, and ended with a report (rows of emu_fault.def): see there. Ordering is tracked by vector clocks, so a
+ * missing barrier is found whichever way the schedule went.
  *
- * Pure function of its arguments and the memory they name; no globals. Concurrent launches are independent. Memory comes
- * from the arena's allocator; when it runs out, the arena's trap is thrown after everything is cleaned up. */
+ * Pure function of its arguments and the memory they name; no globals. Concurrent launches are independent. Memory
+ * comes from the arena's allocator; when it runs out, the arena's trap is thrown after everything is cleaned up. */
 #ifndef TARGET_SIMT_EMU_EMU_H
 #define TARGET_SIMT_EMU_EMU_H
 #include "base/arena.h"

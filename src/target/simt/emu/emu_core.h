@@ -1,11 +1,12 @@
 /* emu_core.h: the emulator's own structures; read emu.h first.
  *
- * Ordering. An *agent* is whatever touches shared memory: a thread, what a thread has started and what runs on beside it
- * (its *sides*: copies, say), and others that a target has. Each numbers its steps with its own clock; an access is
+ * Ordering. An *agent* is whatever touches shared memory: a thread, what a thread has started and what runs on beside
+ * it (its *sides*: copies, say), and others that a target has. Each numbers its steps with its own clock; an access is
  * stamped (agent, clock). A thread's *view* says for every agent up to which clock it is ordered before the thread
- * (`seen`), and up to which clock its generic stores are known to be fenced for units that see only what was (`fenced`).
- * Views are shared and counted, because after a barrier all participants have the same one; what is a thread's own (its
- * clock, its completed sides) lies in the thread and is added when the view is published by a release.
+ * (`seen`), and up to which clock its generic stores are known to be fenced for units that see only what was
+ * (`fenced`). Views are shared and counted, because after a barrier all participants have the same one; what is a
+ * thread's own (its clock, its completed sides) lies in the thread and is added when the view is published by a
+ * release.
  *
  *     release (barrier arrival, tw_sync_warp): emu_publish(gather, thread)
  *     acquire (barrier passed):                emu_adopt(thread, view)
@@ -14,10 +15,11 @@
  * (emu_race.c).
  *
  * Blocks side by side. A target may run some blocks as one (CUDA's clusters): their threads are numbered through, block
- * after block, and so is their shared memory, `shared_stride` bytes a block. Kernels speak of their own block; emu_own()
- * is where its memory begins.
+ * after block, and so is their shared memory, `shared_stride` bytes a block. Kernels speak of their own block;
+ * emu_own() is where its memory begins.
  *
- * Time. Asynchronous work is an Event that happens at a tick. The scheduler (emu.c) resumes one ready thread per tick. */
+ * Time. Asynchronous work is an Event that happens at a tick. The scheduler (emu.c) resumes one ready thread per
+ * tick. */
 #ifndef TARGET_SIMT_EMU_EMU_CORE_H
 #define TARGET_SIMT_EMU_EMU_CORE_H
 #include "base/fiber.h"

@@ -12,7 +12,8 @@
  *
  * In global memory the accesses of a block are followed, of allocations that the launch writes: what its threads read
  * and write at the same place must be ordered, for they are one program (or a row of them), whose accesses keep their
- * order. Two writes of one line are not: threads may hold the same element. What blocks do to each other is the source's affair. */
+ * order. Two writes of one line are not: threads may hold the same element. What blocks do to each other is the
+ * source's affair. */
 #include "target/simt/emu/emu_core.h"
 
 #include <string.h>
