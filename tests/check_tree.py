@@ -7,7 +7,7 @@
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the prelude of emitted CUDA has no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
-- file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
+- C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
 """
 import pathlib
 import re
@@ -77,6 +77,17 @@ def check_names(errors):
         seen[path.name] = path.relative_to(ROOT)
 
 
+def check_width(errors):
+    """.clang-format's width, for comments too, which it leaves as they are drawn."""
+    width = int(re.search(r"ColumnLimit: (\d+)", (ROOT / ".clang-format").read_text()).group(1))
+    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("include/*.h"), *ROOT.glob("python/native/*.[ch]")]):
+        if "prelude" in path.parts or path.parent.name == "include" and "src" in path.parts:
+            continue  # read by users of emitted code, and drawn for them
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            if len(line) > width:
+                errors.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} columns, {width} are the most")
+
+
 def check_prelude(errors):
     for path in sorted([*ROOT.glob("src/target/cuda/prelude/*"), *ROOT.glob("src/target/simt/prelude/*")]):
         if re.search(r"\btemplate\b", path.read_text()):
@@ -98,6 +109,7 @@ def main():
     check_architecture(errors)
     check_texts(errors)
     check_names(errors)
+    check_width(errors)
     check_prelude(errors)
     check_markdown(errors)
     print("\n".join(errors) if errors else "the tree keeps its rules")

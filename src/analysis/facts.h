@@ -7,7 +7,7 @@
  * may wish at all.
  *
  *     mul %pid, 128      is a multiple of 128 and not negative
- *     %lda : i32         after fact_wish(f, %lda, 8): a multiple of 8, and the kernel begins with `require<mult=8> %lda` */
+ *     %lda : i32         after fact_wish(f, %lda, 8) a multiple of 8: the kernel begins with `require<mult=8> %lda` */
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 #include "ir/build.h"

@@ -1,7 +1,7 @@
 /* tile_layout.c: layouts as data: questions that need no algebra, what a type says of one, and their text.
  *
  *     regs<128x64, reg (0,1) (0,2) (0,4) (64,0), lane (0,8) (0,16) (0,32) (1,0) (2,0), warp (4,0) (8,0)>
- *          the padded extents; for each bit of a register's, lane's and warp's number where it moves the element, `0`: not
+ *          the padded extents; for each bit of a register's, lane's and warp's number its step, `0`: none
  *     shared<128x64, width=128, zero=128x80, turned>
  *          the rows and columns that have room; how far zeros are read, where that is beyond the tile */
 #include "ir/tile_layout.h"

@@ -2,7 +2,7 @@
  *
  *     pass_find(cx, op->range, FIND_RING_PLACED, 5, "s", 16384LL, 0LL, "by TMA")
  *       ring: 5 slots of 16384 bytes at 0, by TMA
- *       {"finding": "ring-placed", "subject": "ring", .., "slots": 5, "bytes": 16384, "offset": 0, "means": "by TMA"} */
+ *       {"finding": "ring-placed", "subject": "ring", .., "slots": 5, "bytes": 16384, "offset": 0, .. } */
 #ifndef PASS_FINDING_H
 #define PASS_FINDING_H
 #include "base/source.h"

@@ -1,6 +1,6 @@
 /* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
  *
- *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1 of the tile, each inside the tensor or outside
+ *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp

@@ -3,9 +3,9 @@
  * A load that leaves is an ordinary load of compute, a store an ordinary store: both may stand where they stood. Who
  * leaves, and why, is a finding.
  *
- *     in a branch inside of a loop     skew: loads that are used there run ahead under its condition; a value that leaves
- *                                      the branch would be copied twice, and a store is one of compute anyway
- *     no dot in a loop                 streams come in fast enough by themselves; loads that wait for their place do not
+ *     in a branch inside of a loop     skew: loads that are used there run ahead under its condition; a value that
+ *                                      leaves it would be copied twice, a store is one of compute anyway
+ *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
  *     slots that do not fit            the largest ring of loads that feeds no dot, at last any */
 #include "pass/ring/ring_cut.h"

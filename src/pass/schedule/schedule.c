@@ -1,9 +1,9 @@
 /* schedule.c: pass `schedule`, for machines with threads: who runs when, and where everything lies.
  *
- *   in   FORM_LAYOUT: every tile has its layout, every access its form; flat, or roles and rings with the plan of `ring`
+ *   in   FORM_LAYOUT: every tile has its layout, every access its form; flat, or roles and rings as `ring` planned them
  *   out  FORM_SCHEDULE: the same program with all that the emitter has to know of time and place in its attributes:
- *        of the kernel (`threads`, `shared`, `blocks`), of tasks, roles and rings (schedule_ring.c, schedule_roles.c), and
- *        `at` and `bytes` on every op that needs shared memory
+ *        of the kernel (`threads`, `shared`, `blocks`), of tasks, roles and rings (schedule_ring.c, schedule_roles.c),
+ *        and `at` and `bytes` on every op that needs shared memory
  *
  * A kernel that arrives scheduled (as text) is left as it is. */
 #include "pass/ring/ring_check.h"

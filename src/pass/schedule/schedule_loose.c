@@ -6,7 +6,7 @@
  * same `batch`. A load role does not wait for each trip's words: they are copied into shared memory two trips ahead
  * (cp.async, which words can use), a line of the tile and one word more behind the other:
  *
- *     for<ahead=2, bytes=52224> { tload<batch=1, words=0> .. ; tload<batch=1, words=9216> .. }    three slots of 17408 bytes
+ *     for<ahead=2, bytes=52224> { tload<batch=1, words=0> .. ; tload<batch=1, words=9216> .. }   3 slots of 17408 bytes
  *
  * `words` says where in a slot those of the load lie; `bytes` are those of all slots. Rings come first: where both do
  * not fit, nothing is copied ahead. */

@@ -9,7 +9,7 @@
  *     tma     one thread announces the bytes and issues the copies
  *     stores  the producer's threads store, all of them arrive
  *     mixed   both
- *     async   producer and consumer are the same threads, the loads (cp.async) run ahead in the consumer's loops: no barriers
+ *     async   the same threads at both ends, the loads (cp.async) run ahead in the consumer's loops: no barriers
  *     buffer  the same threads, one item: a buffer between two barriers of the group
  *
  * What threads read one lane of each warp gives back; all of them (`lanes`) where threads read what threads stored.

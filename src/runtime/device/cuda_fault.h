@@ -5,7 +5,7 @@
  * failed; what comes afterwards says that the context was lost, and when.
  *
  *     cuda_fault_note(&faults, code->label, grid);                 with every launch
- *     result = cuda_fault_wait(&faults, &driver, NULL);            ends, fails, or is given up after TILEWRIGHT_GPU_TIMEOUT
+ *     result = cuda_fault_wait(&faults, &driver, NULL);            ends, fails, or is given up after a while
  *     if (result) return cuda_fault_report(cx, &faults, &driver, result, "waiting for the GPU"); */
 #ifndef RUNTIME_DEVICE_CUDA_FAULT_H
 #define RUNTIME_DEVICE_CUDA_FAULT_H
