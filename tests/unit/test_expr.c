@@ -353,7 +353,7 @@ static void check_width(void) {
 static void check_pieces(void) {
     static const char *const pieces[] = {"a + b", "(a)", "f(x)", "x[1]", "a, b", "a ? b", "-a - b", "\"a\""};
     static const char *const good[] = {"a", "i64", "f16 *", "const u32", "+", "&&", "f16 *const x"};
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    for (volatile size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         Trap inner, *outer = arena.trap;
         arena.trap = &inner;
         volatile bool refused = true;

@@ -106,7 +106,7 @@ static void run_case(const Spoilt *s, Arena *arena, Arena *scratch) {
 }
 
 int main(void) {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Trap trap;
         Arena arena, scratch;
         arena_init(&arena, allocator_malloc, &trap);

@@ -124,7 +124,8 @@ static bool of_launch(const char *word) { return strcmp(word, "--grid") == 0 || 
 
 /* The kernel as its door makes it: `x=f32[4]` is an argument. */
 static void run_kernel(const char *file, const char *kernel, const char *arguments) {
-    char command[8000], line[4000], *next = NULL;
+    static char command[8000]; /* a failed check shows it */
+    char line[4000], *next = NULL;
     snprintf(line, sizeof line, "%s", arguments);
     int length = snprintf(command, sizeof command, "%s ir %s%s%s --target cuda --print-after=source", tilewright, file,
                           *kernel ? ":" : "", kernel);

@@ -159,7 +159,7 @@ static void run_edit(const Edit *edit, Arena *arena, Arena *scratch) {
 }
 
 int main(void) {
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+    for (volatile size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         Trap trap;
         Arena arena, scratch;
         arena_init(&arena, allocator_malloc, &trap);
