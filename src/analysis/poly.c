@@ -86,15 +86,6 @@ bool poly_equal(Poly a, Poly b) {
     return true;
 }
 
-uint64_t poly_hash(Poly p) {
-    uint64_t hash = 0;
-    for (int i = 0; i < p.count; i++) {
-        hash = hash_bytes(&p.at[i].scale, sizeof p.at[i].scale, hash);
-        hash = hash_bytes(p.at[i].factor, (size_t)p.at[i].count * sizeof(Ref), hash);
-    }
-    return hash;
-}
-
 bool poly_const(Poly p, int64_t *value) {
     if (p.bad || p.count > 1 || (p.count == 1 && p.at[0].count)) return false;
     *value = p.count ? p.at[0].scale : 0;

@@ -14,8 +14,6 @@ static const struct {
 
 void diag_init(Diag *diag, Arena *arena, SourceMap *sources) { *diag = (Diag){.arena = arena, .sources = sources}; }
 
-const char *diag_name(DiagId id) { return rows[id].name; }
-
 static bool seen_before(const Diag *diag, const DiagMessage *message) {
     for (size_t i = 0; i < diag->messages.count; i++) {
         const DiagMessage *other = &diag->messages.at[i];

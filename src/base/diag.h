@@ -44,8 +44,6 @@ typedef struct Diag {
 void diag_init(Diag *diag, Arena *arena, SourceMap *sources);
 void diag_emit(Diag *diag, DiagId id, Range range, ...);
 void diag_vemit(Diag *diag, DiagId id, Range range, va_list args);
-void diag_vemit(Diag *diag, DiagId id, Range range, va_list args);
 /* Everything collected, as the user reads it. */
 char *diag_render(const Diag *diag, Arena *arena);
-const char *diag_name(DiagId id);
 #endif

@@ -287,8 +287,6 @@ RefList op_list(const Op *op, int list);
 
 /* --- text: printer and parser (print.c, parse.c), verifier (verify.c) --- */
 char *ir_print(const Kernel *k, Arena *arena);
-/* With " @line:col" behind every op that has a place. */
-char *ir_print_places(const Kernel *k, Arena *arena);
 /* Parses every kernel of the file into the module; false after errors (in the module's diag). */
 bool ir_parse(Module *m, const SourceFile *file);
 /* Checks types, dominance, terminators, forms; false with a diagnostic (an internal one when a pass made it). */

@@ -21,7 +21,6 @@
 typedef struct Printer {
     const Kernel *k;
     Text out;
-    bool places;
     const char **names; /* by Ref */
     Map taken;          /* printed name -> how many visible values have it */
     int unnamed;
@@ -366,9 +365,6 @@ static void print_op(Printer *p, const Op *op, int depth) {
         text_add_char(&p->out, '}');
         for (int a = 0; a < region->arg_count; a++) forget(p, region->args[a]);
     }
-    Place place;
-    if (p->places && p->k->module->sources && source_find(p->k->module->sources, op->range.begin, &place))
-        text_add(&p->out, " @%d:%d", place.line, place.column);
     text_add_char(&p->out, '\n');
 }
 
@@ -411,8 +407,8 @@ static void print_kernel_attrs(Printer *p) {
     print_attrs(p, OP_NONE, attrs, count, NULL, false);
 }
 
-static char *print_kernel(const Kernel *k, Arena *arena, bool places) {
-    Printer p = {.k = k, .out = text_new(arena), .places = places};
+char *ir_print(const Kernel *k, Arena *arena) {
+    Printer p = {.k = k, .out = text_new(arena)};
     p.names = ARENA_ARRAY(arena, const char *, k->values.count);
     text_add(&p.out, "kernel @%s", k->name);
     define_args(&p, k->body);
@@ -431,6 +427,3 @@ static char *print_kernel(const Kernel *k, Arena *arena, bool places) {
     text_add(&p.out, "}\n");
     return p.out.at;
 }
-
-char *ir_print(const Kernel *k, Arena *arena) { return print_kernel(k, arena, false); }
-char *ir_print_places(const Kernel *k, Arena *arena) { return print_kernel(k, arena, true); }

@@ -276,7 +276,6 @@ bool tri_align(Lower *l, Val *a, Val *b, Range range);
 bool tri_fits(Lower *l, const Type *tile, Range range); /* not too many elements, or reported */
 Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
 Val tri_truth(Lower *l, Val v, Range range);   /* as the condition of if: a bool constexpr, or a scalar i1 */
-Ref tri_val_ref(Lower *l, Val v, Range range); /* to_tensor's reference */
 static inline const Type *tri_ref_type(const Lower *l, Ref ref) { return ir_type(l->kernel, ref); }
 
 /* --- triton_shape.c --- */

@@ -61,11 +61,6 @@ Val tri_to_tensor(Lower *l, Val v, Range range) {
     return make_number(l, v, elem);
 }
 
-Ref tri_val_ref(Lower *l, Val v, Range range) {
-    v = tri_to_tensor(l, v, range);
-    return v.kind == VAL_TENSOR ? v.ref : REF_NONE;
-}
-
 /* --- shapes --- */
 
 static Val pad_rank(Lower *l, Val v, int rank) {

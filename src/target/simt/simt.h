@@ -159,7 +159,6 @@ void emit_for(Emit *e, const Op *op);
 void emit_while(Emit *e, const Op *op);
 void emit_if(Emit *e, const Op *op);
 void emit_carried(Emit *e, Ref ref, Ref initial); /* declares a variable that a loop or if sets */
-void emit_copy(Emit *e, Ref target, Ref source);  /* into such a variable */
 void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /* all at once */
 /* What the next barrier stands for. Where two ways meet, it is all that either left. */
 typedef struct Pending {

@@ -75,8 +75,6 @@ static void copy_to(Emit *e, Ref target, Ref source, const Expr *to) {
     cs_close(&e->p);
 }
 
-void emit_copy(Emit *e, Ref target, Ref source) { copy_to(e, target, source, emit_hold(e, target)->by); }
-
 /* Is every element of the value +0? */
 static bool is_zero(Emit *e, Ref ref) {
     const Op *op = ref_is_value(ref) ? ir_value(e->k, ref)->op : NULL;
