@@ -45,6 +45,12 @@ def running_with(mark):
     return found
 
 
+def obey():
+    """A shell starts what runs in its background with SIGINT ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Test:
 
     def __init__(self, tilewright, folder, say):
@@ -63,7 +69,7 @@ class Test:
         return subprocess.Popen([self.tilewright, "run", "k.py", "--arg", "x=zeros:f32[64]", "--arg", "n=1000000", "--grid", grid,
                                  "--set", f"max_steps={1 << 60}", *options],
                                 cwd=self.work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                preexec_fn=before)
+                                preexec_fn=lambda: (obey(), before and before()))
 
     def end(self, name, process, numbers, limit=3.0):
         start = time.time()
