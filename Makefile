@@ -60,6 +60,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
 $(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/tests/test_layout_text: | $(B)/tilewright
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c

@@ -265,6 +265,7 @@ static bool read_sample(const char *path, Sample *s) {
 static void add_sample(Sample s) {
     int door = door_of(s.name, s.text);
     if (sample_count[door] < MOST_SAMPLES) samples[door][sample_count[door]++] = s;
+    else free(s.text);
 }
 
 /* Of a golden file of passes the kernels, each by itself: the input, and what was made of it, in its form. */
@@ -287,10 +288,9 @@ static void add_folder(const char *folder) {
         Sample s = {0};
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (entry->d_name[0] == '.' || !strchr(entry->d_name, '.') || !read_sample(path, &s)) continue;
-        if (strncmp(s.text, "---- ", 5) == 0)
-            add_sections(&s);
-        else
-            add_sample(s);
+        bool golden = strncmp(s.text, "---- ", 5) == 0;
+        if (golden) add_sections(&s), free(s.text);
+        if (!golden) add_sample(s);
     }
     if (dir) closedir(dir);
 }
