@@ -5,8 +5,8 @@
     tools/emitted.py build/tilewright --against before     what is other than that; --show prints the texts' differences
 
 For changes of the compiler that must change nothing: a text that is the same runs as fast as it did and gives the same bits.
-The kernels are those of tests/wild, tests/gpu/kernels.txt and tests/random; each is emitted for every target under several plans. A
-kernel that a target refuses counts with its message; one that only one of the builds was given is left out. --keep FOLDER keeps the
+The kernels are those of tests/wild and tests/gpu/kernels.txt, each for every target under several plans, and those that `make bench-gpu`
+measures (bench/gpu_rows.py), with all that its tuner tries. A kernel that a target refuses counts with its message; one that only one of the builds was given is left out. --keep FOLDER keeps the
 texts (for --show, of the other build too)."""
 import argparse
 import concurrent.futures
@@ -23,14 +23,30 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 spec = importlib.util.spec_from_file_location("wild", ROOT / "tests/wild/run.py")
 wild = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(wild)
+sys.path.insert(0, str(ROOT / "bench"))
+import gpu_rows  # noqa: E402
 
 PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "cuda --set num_warps=1", "cuda --set roles=off",
          "cuda --set persist=off --set num_stages=4", "cuda:sm_80", "cuda:sm_80 --set num_stages=3", "tenstorrent"]
 # Copied as they are beside every text: sources, whose changes git shows.
 PRELUDES = {path.name for path in ROOT.glob("src/target/*/prelude/*")}
 
-
 LAUNCH = ["--grid", "--tolerance"]
+DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float8_e4m3fn": "f8e4m3"}
+
+
+def measured():
+    """(kernel, arguments) of each row of the bench, its step and its configuration."""
+    for row in gpu_rows.ROWS:
+        for constants, options in row.configs:
+            for step in row.steps:
+                text = (ROOT / "kernels/triton" / step.file).read_text()
+                arguments = {name: f"zeros:{DTYPES[row.arrays[value].dtype]}[16]" if value in row.arrays else str(value).lower()
+                             for name, value in step.args.items()}
+                arguments.update({name: value for name, value in constants.items() if re.search(rf"\b{name}\b", text)})
+                words = [word for name, value in arguments.items() for word in ("--arg", f"{name}={value}")]
+                words += [word for name, value in options.items() for word in ("--set", f"{name}={value}")]
+                yield f"kernels/triton/{step.file}:{step.kernel}", words
 
 
 def cases():
@@ -39,6 +55,9 @@ def cases():
             yield str(pathlib.Path(kernel).relative_to(ROOT)), plan, arguments
     for kernel, _, arguments in wild.listed(ROOT / "tests/gpu/kernels.txt"):
         for plan in PLANS[:1] + PLANS[2:3] + PLANS[-3:]:
+            yield kernel, plan, arguments
+    for kernel, arguments in measured():
+        for plan in ("cuda", "cuda --set variant=2"):
             yield kernel, plan, arguments
 
 
