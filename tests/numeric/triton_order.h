@@ -248,19 +248,24 @@ static void order_arrays(Gen *g) {
     line(g, "at = tl.load(%s + pid) & 15", new_array(g, 'x', I32, 16, PLAIN)->name);
 }
 
+/* Up to three of the plans, no option twice. */
+static void draw_plans(Gen *g, const tw_pair *plans, uint32_t of) {
+    Program *p = g->p;
+    int count = (int)draw(g, 4);
+    for (int i = 0; i < count; i++) {
+        tw_pair plan = plans[draw(g, of)];
+        bool there = false;
+        for (int s = 0; s < p->set_count; s++) there |= strcmp(p->sets[s].name, plan.name) == 0;
+        if (!there) p->sets[p->set_count++] = plan;
+    }
+}
+
 static void order_plan(Gen *g) {
     static const tw_pair plans[] = {
         {"roles", "on"}, {"roles", "off"}, {"cluster", "2"}, {"persist", "on"}, {"persist", "off"}, {"num_warps", "8"}, {"num_stages", "1"},
         {"num_stages", "2"}, {"num_stages", "4"}, {"slots", "2"}, {"rotate", "off"}, {"variant", "1"}, {"variant", "4"}, {"workers", "2"}, {"num_warps", "1"},
     };
-    Program *p = g->p;
-    int count = (int)draw(g, 4);
-    for (int i = 0; i < count; i++) {
-        tw_pair plan = plans[draw(g, sizeof plans / sizeof *plans)];
-        bool there = false;
-        for (int s = 0; s < p->set_count; s++) there |= strcmp(p->sets[s].name, plan.name) == 0;
-        if (!there) p->sets[p->set_count++] = plan;
-    }
+    draw_plans(g, plans, sizeof plans / sizeof *plans);
 }
 
 /* The whole kernel; random_triton.c writes head and parameters. */

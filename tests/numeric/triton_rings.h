@@ -121,14 +121,7 @@ static void rings_plan(Gen *g) {
         {"roles", "on"}, {"roles", "off"}, {"roles", "off"}, {"cluster", "2"}, {"persist", "on"}, {"persist", "off"}, {"num_warps", "8"},
         {"num_stages", "1"}, {"num_stages", "6"}, {"slots", "2"}, {"slots", "7"}, {"rotate", "off"}, {"workers", "2"}, {"gang", "2"}, {"num_warps", "2"},
     };
-    Program *p = g->p;
-    int count = (int)draw(g, 4);
-    for (int i = 0; i < count; i++) {
-        tw_pair plan = plans[draw(g, sizeof plans / sizeof *plans)];
-        bool there = false;
-        for (int s = 0; s < p->set_count; s++) there |= strcmp(p->sets[s].name, plan.name) == 0;
-        if (!there) p->sets[p->set_count++] = plan;
-    }
+    draw_plans(g, plans, sizeof plans / sizeof *plans);
 }
 
 static void rings_kernel(Gen *g) {

@@ -333,12 +333,8 @@ static bool lower_max(Lang *l, const PyNode *call, Param *p, Val *out) { return 
 static bool lower_min(Lang *l, const PyNode *call, Param *p, Val *out) { return extreme(l, call, p, OP_MIN, out); }
 
 static bool lower_if_then_else(Lang *l, const PyNode *call, Param *p, Val *out) {
-    bool host;
     Ref c;
-    if (!truth(&p[0].val, &host))
-        return convert(l, &p[0].val, EL_I1, call->range, &c) && choose(l, c, &p[1].val, &p[2].val, call->range, out);
-    *out = host ? p[1].val : p[2].val;
-    return true;
+    return convert(l, &p[0].val, EL_I1, call->range, &c) && choose(l, c, &p[1].val, &p[2].val, call->range, out);
 }
 
 static bool cast_to(Lang *l, const PyNode *call, const Param *value, const Param *dtype, Val *out) {

@@ -208,6 +208,11 @@ static bool compare(Lang *l, PyOp op, const Val *x, const Val *y, Range range, V
 /* x where the condition holds, else y */
 bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out) {
     Ref a, b;
+    int64_t known;
+    if (is_host_number(x) && is_host_number(y) && ir_const_int(l->kernel, condition, &known)) {
+        *out = known ? *x : *y;
+        return true;
+    }
     if (!meet_scalars(l, x, y, range, &a, &b)) return false;
     *out = val_scalar(l, ir_ternary(&l->b, OP_SELECT, condition, a, b));
     return true;
@@ -375,19 +380,12 @@ static bool eval_bool(Lang *l, const PyNode *node, Val *out) {
 static bool select_lazily(Lang *l, const PyNode *node, const PyNode *condition, const PyNode *body,
                           const PyNode *orelse, Val *out) {
     Val test, x, y;
-    bool host, known;
+    bool host;
     Ref c;
     if (!eval(l, condition, &test)) return false;
-    known = truth(&test, &host);
-    if (known && node->kind == PY_IfExp) return eval(l, host ? body : orelse, out);
-    if (known)
-        c = ir_int(&l->b, EL_I1, host);
-    else if (!convert(l, &test, EL_I1, node->range, &c))
-        return false;
-    if (!eval_under(l, body, c, true, &x) || !eval_under(l, orelse, c, false, &y)) return false;
-    if (!known || !is_host_number(&x) || !is_host_number(&y)) return choose(l, c, &x, &y, node->range, out);
-    *out = host ? x : y;
-    return true;
+    if (node->kind == PY_IfExp && truth(&test, &host)) return eval(l, host ? body : orelse, out);
+    return convert(l, &test, EL_I1, node->range, &c) && eval_under(l, body, c, true, &x) &&
+           eval_under(l, orelse, c, false, &y) && choose(l, c, &x, &y, node->range, out);
 }
 
 static bool eval_compare(Lang *l, const PyNode *node, Val *out) {

@@ -98,6 +98,10 @@ static bool meet(const Buffer *a, const Buffer *b) {
     return a->role != b->role || (a->first <= b->last && b->first <= a->last);
 }
 
+static bool apart(const Buffer *a, const Buffer *b) {
+    return a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
+}
+
 void schedule_place(Schedule *s) {
     Planner p = planner_of(s);
     int64_t base = (s->bytes + 1023) / 1024 * 1024;
@@ -108,8 +112,7 @@ void schedule_place(Schedule *s) {
             moved = false;
             for (size_t j = 0; j < i; j++) {
                 const Buffer *other = &p.buffers.at[j];
-                bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
-                if (!meet(b, other) || apart) continue;
+                if (!meet(b, other) || apart(b, other)) continue;
                 b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
                 moved = true;
             }
@@ -157,8 +160,7 @@ bool schedule_place_holds(Schedule *s) {
             return schedule_fail(s, b->op, "its shared memory lies beyond what the block has (`shared`)");
         for (size_t j = 0; j < i; j++) {
             const Buffer *other = &p.buffers.at[j];
-            bool apart = b->offset + b->bytes <= other->offset || other->offset + other->bytes <= b->offset;
-            if (!apart && (meet(b, other) || is_ring(b) || is_ring(other)))
+            if (!apart(b, other) && (meet(b, other) || is_ring(b) || is_ring(other)))
                 return schedule_fail(s, b->op, "its shared memory is in use by another op");
         }
     }

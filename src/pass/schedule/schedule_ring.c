@@ -268,12 +268,17 @@ static void write_ring(const Schedule *s, const RingSchedule *r) {
     set_number(s, op, AT_LANES, r->lanes, 0);
 }
 
-bool schedule_rings(Schedule *s, int64_t other) {
-    s->rings.count = 0;
+static bool plan_each(Schedule *s) {
     for (Op *op = s->k->body->first; op; op = op->next)
         if (op->code == OP_RING && !plan_ring(s, op)) return false;
     for (size_t i = 0; i < s->rings.count; i++)
         if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
+    return true;
+}
+
+bool schedule_rings(Schedule *s, int64_t other) {
+    s->rings.count = 0;
+    if (!plan_each(s)) return false;
     while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
     s->bytes = 0;
     for (size_t i = 0; i < s->rings.count; i++) {
@@ -364,10 +369,8 @@ bool schedule_rings_hold(Schedule *s) {
         above &= op != s->tasks;
         if (op->code != OP_RING) continue;
         if (!above || !s->tasks) return schedule_fail(s, op, "rings stand before `tasks`");
-        if (!plan_ring(s, op)) return false;
     }
-    for (size_t i = 0; i < s->rings.count; i++)
-        if (schedule_is_single(s, s->rings.at[i].from)) s->rings.at[i].full_count = 1;
+    if (!plan_each(s)) return false;
     for (size_t i = 0; i < s->rings.count; i++)
         if (!ring_holds(s, &s->rings.at[i])) return false;
     return true;

@@ -38,7 +38,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
                       .params = params_text(e),
                       .execution = cuda.plan->execution,
                       .threads = cuda.plan->threads,
-                      .blocks = kernel_int(k, AT_BLOCKS, e->lean ? 1 : 0), /* a lean one takes what it needs */
+                      .blocks = kernel_int(k, AT_BLOCKS, 0),
                       .shared_bytes = cuda.plan->shared_bytes,
                       .before = &cuda.forms_lines,
                       .top = &top,

@@ -149,8 +149,7 @@ static void add_requires(Text *t, const Kernel *k) {
 
 char *cuda_json(const PassContext *cx, const Kernel *k, const CudaPlan *plan) {
     Text t = text_new(k->module->arena);
-    const Op *tasks = k->body->first;
-    while (tasks && tasks->code != OP_TASKS) tasks = tasks->next;
+    const Op *tasks = tasks_of(k);
     text_add(&t, "{\n  \"schema\": \"tilewright-cuda-plan-1\",\n  \"kernel\": ");
     text_add_json(&t, k->name);
     text_add(&t, ",\n  \"entry\": \"%s\",\n  \"arch\": \"%s\",\n", plan->name, cx->machine->arch);
