@@ -50,6 +50,7 @@ static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
         if (!ir_const_int(k, op->operands[1], &number) || number < 0 || number > 20) return 1;
         a = divisor_at(k, op->operands[0], depth);
         return a > LARGEST >> number ? LARGEST : a << number;
+    case OP_SPLAT: return divisor_at(k, op->operands[0], depth);
     case OP_NEG:
     case OP_CAST: /* wrapping keeps a power of two */
         if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem)) return 1;
@@ -69,9 +70,10 @@ static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
     if (ir_const_int(k, x, &number)) return low_bit(number);
     if (ref_is_literal(x)) return 1;
     const Value *v = ir_value(k, x);
-    const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
+    bool tile = v->type->rank > 0; /* what is stated of one is said of the first of each run of its elements */
+    const Attr *fact = tile ? NULL : stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
     int64_t known = fact ? low_bit(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
+    if (!tile && (fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
     if (v->type->pointer && known < elem_info[v->type->elem].bytes) known = elem_info[v->type->elem].bytes;
     int64_t found = 1;
     if (v->op) {
@@ -434,9 +436,4 @@ TensorParts fact_tensor(Facts *f, Ref tensor) {
         parts.stride[d] = part(f, tensor, OP_STRIDE, d);
     }
     return parts;
-}
-
-int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d) {
-    const Attr *dims = op_attr(op, AT_DIMS);
-    return dims ? (int)dims->list.at[d] : tensor_rank - tile_rank + d;
 }

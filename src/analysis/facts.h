@@ -19,7 +19,7 @@ typedef struct Facts {
 } Facts;
 
 Facts facts_new(Kernel *k, bool may_wish);
-/* The largest known power of two that divides it (bytes for pointers), at most 1 << 20. */
+/* The largest known power of two that divides it, all elements of a tile (bytes for pointers), at most 1 << 20. */
 int64_t fact_divisor(const Facts *f, Ref x);
 bool fact_nonnegative(const Facts *f, Ref x);
 /* Is its value one of int32, whatever its type? */
@@ -49,6 +49,4 @@ typedef struct TensorParts {
 } TensorParts;
 /* Parts of a parameter are made as ops at the start of the kernel, once each. */
 TensorParts fact_tensor(Facts *f, Ref tensor);
-/* Which tensor dimension the tile's dimension d is, for a tload, tstore or tatomic. */
-int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d);
 #endif

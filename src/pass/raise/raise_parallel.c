@@ -175,6 +175,8 @@ static bool affine_of(Loop *loop, Ref ref, Affine *out) {
 bool raise_box(Loop *loop, const Op *op, Box *box) {
     RefList indices = op_list(op, 0);
     unsigned seen = 0;
+    if (box_is_indexed(loop->k, op))
+        return raise_fail(loop, op, "an index vector inside an element loop is not raised");
     box->rank = indices.count;
     for (int d = 0; d < indices.count; d++) {
         Affine affine;
