@@ -20,6 +20,7 @@ typedef struct Loop {
     int64_t extent[MAX_RANK];
     Analysis *affine;
     Map done;        /* Ref -> Raised, both for values already made */
+    Map first;       /* Ref -> Ref, what it is in the first iteration */
     Map *widened;    /* buffers of 16-bit sums that are carried in f32 by now */
     const char *why; /* set on failure */
     Range where;

@@ -127,13 +127,10 @@ static bool is_zero(const Loop *loop, Ref ref) {
     return ir_const_int(loop->k, ref, &number) && number == 0;
 }
 
-/* What the value is in the first iteration, where all variables are 0; REF_NONE: that cannot be said. */
-static Ref at_first(Loop *loop, Ref ref) {
-    if (variable_index(loop, ref) >= 0) return ir_literal_int(loop->k, ir_type(loop->k, ref), 0);
-    Raised value;
-    Op *op = raise_body_op(loop, ref);
-    if (!op) return ref;
-    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return raise_value(loop, ref, &value) ? value.ref : REF_NONE;
+static Ref at_first(Loop *loop, Ref ref);
+
+/* The op with its operands of the first iteration. */
+static Ref op_at_first(Loop *loop, const Op *op) {
     Ref *at = ARENA_ARRAY(loop->cx->scratch, Ref, op->operand_count);
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i] && !(at[i] = at_first(loop, op->operands[i]))) return REF_NONE;
@@ -143,7 +140,22 @@ static Ref at_first(Loop *loop, Ref ref) {
     Op *made = ir_begin(&loop->b, op->code);
     for (int i = 0; i < op->operand_count; i++) ir_operand(&loop->b, made, at[i]);
     for (int i = 0; i < op->attr_count; i++) op_set(loop->k, made, op->attrs[i]);
-    return ir_end(&loop->b, made, op_info[op->code].result == RES_GIVEN ? ir_type(loop->k, ref) : NULL);
+    bool given = op_info[op->code].result == RES_GIVEN;
+    return ir_end(&loop->b, made, given ? ir_type(loop->k, op->results[0]) : NULL);
+}
+
+/* What the value is in the first iteration, where all variables are 0; REF_NONE: that cannot be said. */
+static Ref at_first(Loop *loop, Ref ref) {
+    if (variable_index(loop, ref) >= 0) return ir_literal_int(loop->k, ir_type(loop->k, ref), 0);
+    const Op *op = raise_body_op(loop, ref);
+    if (!op) return ref;
+    Raised value;
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return raise_value(loop, ref, &value) ? value.ref : REF_NONE;
+    MapEntry *known = map_find_number(&loop->first, ref);
+    if (known) return (Ref)(uintptr_t)known->value;
+    Ref first = op_at_first(loop, op);
+    map_put_number(&loop->first, loop->cx->scratch, ref, (void *)(uintptr_t)first);
+    return first;
 }
 
 bool raise_box(Loop *loop, const Op *op, Box *box) {
