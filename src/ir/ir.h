@@ -285,6 +285,14 @@ typedef struct RefList {
 } RefList;
 RefList op_list(const Op *op, int list);
 
+/* --- boxes of tensors: tload, tstore, tatomic --- */
+/* The dimension of the tensor that an axis of the box runs along; the axis that runs along a dimension, -1: none. */
+int box_dim(const Op *op, int tensor_rank, int box_rank, int axis);
+int box_axis(const Op *op, int tensor_rank, int box_rank, int dim);
+bool box_wraps(const Op *op, int dim); /* is the index along that dimension taken modulo the extent? */
+/* Is an offset an index vector? Then it is no box in memory: its places may lie anywhere, in any order, twice. */
+bool box_is_indexed(const Kernel *k, const Op *op);
+
 /* --- text: printer and parser (print.c, parse.c), verifier (verify.c) --- */
 char *ir_print(const Kernel *k, Arena *arena);
 /* Parses every kernel of the file into the module; false after errors (in the module's diag). */

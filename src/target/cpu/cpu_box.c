@@ -169,6 +169,7 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
     RefList offsets = op_list(op, 0);
+    if (box_is_indexed(e->k, op)) cpu_unsupported(e, op, "index vectors have no code here yet");
     const Attr *dims = op_attr(op, AT_DIMS);
     bool unchecked = op_flag(op, AT_NOCHECK);
     int axis = 0;
