@@ -77,6 +77,7 @@ static int64_t divisor_of_op(DivisorQuery *q, const Value *v, int depth) {
     case OP_SHL:
         if (!ir_const_int(q->k, op->operands[1], &number) || number < 0 || number > 20) return 1;
         return times(divisor_at(q, op->operands[0], depth), (int64_t)1 << number);
+    case OP_SPLAT: return divisor_at(q, op->operands[0], depth);
     case OP_NEG:
     case OP_CAST: {
         const Type *from = ir_type(q->k, op->operands[0]);
@@ -98,9 +99,10 @@ static int64_t divisor_at(DivisorQuery *q, Ref x, int depth) {
     if (ir_const_int(k, x, &number)) return magnitude(number);
     if (ref_is_literal(x)) return 1;
     const Value *v = ir_value(k, x);
-    const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
+    bool tile = v->type->rank > 0; /* what is stated of one is said of the first of each run of its elements */
+    const Attr *fact = tile ? NULL : stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
     int64_t known = fact ? magnitude(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ))) known = joined(known, magnitude(fact->number));
+    if (!tile && (fact = stated(k, x, AT_EQ))) known = joined(known, magnitude(fact->number));
     if (v->type->pointer) known = joined(known, elem_info[v->type->elem].bytes);
     int64_t found = 1;
     if (v->op) {
@@ -439,9 +441,4 @@ TensorParts fact_tensor(Facts *f, Ref tensor) {
         parts.stride[d] = part(f, tensor, OP_STRIDE, d);
     }
     return parts;
-}
-
-int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d) {
-    const Attr *dims = op_attr(op, AT_DIMS);
-    return dims ? (int)dims->list.at[d] : tensor_rank - tile_rank + d;
 }

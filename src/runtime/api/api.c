@@ -9,15 +9,19 @@ static tw_status cancelled(tw_context *cx) {
 }
 
 tw_status api_guarded(tw_context *cx, ApiBody *body, void *call) {
+    if (cx->inside) return api_misuse(cx, "a context cannot be called from its own `print` or `poll`");
     cx->message = cx->warnings = cx->findings = "";
     cx->findings_json = "[]\n";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
+    cx->inside = true;
     if (TRAP_ARM(&cx->trap)) {
         tw_status status = body(cx, call);
+        cx->inside = false;
         /* Whoever asked for the end must learn of it, even where the work was done just before. */
         return cancel_is_asked(&cx->cancel) ? cancelled(cx) : status;
     }
+    cx->inside = false;
     arena_free(&cx->launch_scratch);
     if (cx->trap.code == TRAP_STOPPED) return cancelled(cx);
     if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
