@@ -131,8 +131,8 @@ static void check_access(Check *c, const Op *op) {
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
-        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op)))
-        complain(c, op, "threads cannot copy this straight into a slot of a ring that runs ahead on the same threads");
+        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op, a)))
+        complain(c, op, "threads cannot copy this straight into a slot of its ring");
 }
 
 static void check_load(Check *c, const Op *op) {

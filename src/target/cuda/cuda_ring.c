@@ -355,6 +355,9 @@ static void emit_commit(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->fused || r->full_count == 1) return;
     const Expr *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->by);
+    Word arrive = op_word(op, AT_ARRIVE, WORD_NONE);
+    if (arrive) cs_line(&e->p, "tw_cp_async_arrive(%p);", full);
+    if (arrive == ARRIVE_COPIES) return;
     cs_line(&e->p, "tw_fence_async();");
     cs_line(&e->p, "tw_mbar_arrive(%p);", full);
 }
@@ -372,6 +375,7 @@ static void emit_wait(Emit *e, const Op *op) {
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
+    if (op_flag(op, AT_FENCE)) cs_line(&e->p, "tw_fence_async();");
     advance(e, r);
 }
 
