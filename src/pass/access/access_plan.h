@@ -79,6 +79,7 @@ typedef struct Access {
     PassContext *cx;
     Kernel *k;
     Analysis a;
+    const int *uses; /* by Ref, of the kernel as it came */
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
@@ -110,7 +111,8 @@ typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -
     bool upper;
     Poly limit;
     bool other; /* no such bound, but of that one axis (of none) alone */
-    Ref value;  /* the part of the mask that says it */
+    Ref value;  /* the part of the mask that says it .. */
+    int place;  /* .. and the axis that it can be a vector of: -1: a number, -2: none */
 } Condition;
 typedef struct Conditions {
     int count;
