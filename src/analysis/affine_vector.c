@@ -124,15 +124,19 @@ static const Affine *first_reason(Analysis *a, const Op *op, const Affine *why) 
 const Affine *affine_vector(Analysis *a, Ref value, const Affine *why) {
     const Type *type = ir_type(a->k, value);
     unsigned axes = a->separates && !type->pointer ? affine_axes(a, value) : 0;
+    const Op *op = ir_value(a->k, value)->op;
+    if (axes && !is_one(axes) && why->why == WHY_NOT_AFFINE && affine_is_slicewise(op) &&
+        why->where.begin == op->range.begin)
+        return affine_unknown(a, op, WHY_TWO_AXES);
     if (!is_one(axes)) return why;
     Affine *f = affine_new(a, type->rank);
     f->wide = elem_info[type->elem].bits == 64;
     Part *part = ARENA_NEW(a->arena, Part);
-    *part = (Part){value, poly_int(a->arena, 1), first_reason(a, ir_value(a->k, value)->op, why)};
+    *part = (Part){value, poly_int(a->arena, 1), first_reason(a, op, why)};
     for (;;) { /* the same vector, however it is spread, is one value */
-        const Op *op = ir_value(a->k, part->value)->op;
-        if (!op || !affine_is_spread(a->k, op) || !is_one(affine_axes(a, op->operands[0]))) break;
-        part->value = op->operands[0];
+        const Op *made = ir_value(a->k, part->value)->op;
+        if (!made || !affine_is_spread(a->k, made) || !is_one(affine_axes(a, made->operands[0]))) break;
+        part->value = made->operands[0];
     }
     f->axis[axis_of(axes)] = (Axis){.part_count = 1, .part = part};
     return f;

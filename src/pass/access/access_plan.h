@@ -18,7 +18,8 @@ typedef struct PlanDim {
     bool wraps;          /* index modulo limit[0] */
     bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
     bool clamps;
-    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold, else outside. */
+    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold,
+     * else outside. */
     bool indexed;
     Poly step;
     int part_count;
@@ -56,7 +57,8 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
-/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common (access_vector.c). */
+/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
+ * (access_vector.c). */
 void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);
 
 typedef struct Spot { /* where something was put in behind a definition: the last op of it */

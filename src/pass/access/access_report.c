@@ -1,8 +1,8 @@
 /* access_report.c: what `explain` says of accesses through pointers.
  *
  *     load: box f32[64] of X[n], strides [1], at [64*pid]; outside 0; contiguous
- *     load: box f16[64,32] of A[unbounded, K], strides [lda, 1], at [token, 32*k]; dimension 0 is indexed by numbers from ids,
- *           where its mask holds; outside 0; contiguous
+ *     load: box f16[64,32] of A[unbounded, K], strides [lda, 1], at [token, 32*k]; dimension 0 is
+ *           indexed by numbers from ids, where its mask holds; outside 0; contiguous
  *     load: stays a gather: its indices are read from memory (line 5); a gather it is; ..
  *     access: 5 of 6 accesses are boxes
  *
