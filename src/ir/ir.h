@@ -162,7 +162,8 @@ typedef enum Trait {
     TRAIT_WRITES = 8,
     TRAIT_SYNC = 16,
     TRAIT_TERMINATOR = 32,
-    TRAIT_REGIONS = 64
+    TRAIT_REGIONS = 64,
+    TRAIT_LAUNCH = 128
 } Trait;
 
 typedef struct OpInfo {
