@@ -31,7 +31,7 @@ const OpInfo op_info[OP_COUNT] = {
 };
 
 bool op_has(Opcode code, Trait trait) {
-    static const char letters[] = "PERWSXN"; /* in the order of enum Trait */
+    static const char letters[] = "PERWSXNL"; /* in the order of enum Trait */
     const char *traits = op_info[code].traits;
     if (trait == TRAIT_PURE && strchr(traits, 'E')) return true;
     for (int i = 0; letters[i]; i++)

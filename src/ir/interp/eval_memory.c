@@ -250,7 +250,8 @@ static bool place(const Box *box, int dim, int64_t along, int64_t *index) {
         if (*index < 0) *index += extent;
         return true;
     }
-    return box->nocheck || box->tensor->unbounded[dim] || (*index >= 0 && *index < extent);
+    if (box->nocheck || box->tensor->unbounded[dim]) return !vector || *index != INDEX_OUTSIDE;
+    return *index >= 0 && *index < extent;
 }
 
 /* One row of the box: `offset` in elements of its other dimensions. */

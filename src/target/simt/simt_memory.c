@@ -83,6 +83,12 @@ static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
     return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
 }
 
+/* INDEX_OUTSIDE is a number of 64 bits. */
+static bool may_be_outside(Emit *e, const Op *op, int d) {
+    Ref at = op_list(op, 0).at[d];
+    return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
+}
+
 void box_indices(Emit *e, Box *b, Ref mask) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
@@ -97,6 +103,8 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
             box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+        if (!b->tensor.extent[d] && may_be_outside(e, op, d))
+            box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
         if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
         if (inner) continue;
         const Expr *by = b->tensor.stride[d];
