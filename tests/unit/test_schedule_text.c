@@ -15,6 +15,7 @@ static const Edit edits[] = {
     {"turned", "", "", NULL, NULL},
     {"skew", "", "", NULL, NULL},
     {"loose", "", "", NULL, NULL},
+    {"copies", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
     {"late", "dot<instr=wgmma, flight>", "dot<instr=wgmma>", NULL, "stays in flight with the release"},
@@ -83,6 +84,17 @@ static const Edit edits[] = {
     {"turned", "dot<instr=wgmma, flight>", "dot<instr=wgmma>", NULL, "the order head, scale, tail"},
     {"turned", "cast<packed>", "cast", NULL, NULL},
     {"turned", "cast %on", "cast<packed> %on", NULL, "left operand"},
+    /* copies of threads: who arrives, and who says that they have landed */
+    {"copies", "commit<arrive=copies>", "commit", NULL, "`arrive` is not how"},
+    {"copies", "commit<arrive=copies>", "commit<arrive=both>", NULL, "`arrive` is not how"},
+    {"copies", "arrivals=[128,4]", "arrivals=[1,4]", NULL, "who waits for whom"},
+    {"copies", "arrivals=[128,4]", "arrivals=[256,4]", NULL, "who waits for whom"},
+    {"copies", "wait<fence>", "wait", NULL, "it needs `fence`"},
+    {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
+    {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
+    {"copies", "tload<by=async, ", "tload<", NULL, "`arrive` is not how"},
+    {"copies", "vector=4, whole>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},
     {"skew", ", ahead=2", "", NULL, NULL},

@@ -39,14 +39,14 @@ typedef struct RingSchedule {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* where the barriers lie; full[i] = full + 8 i */
     int full_count, empty_count;
-    int tma_puts, thread_puts; /* puts that TMA moves, that the producer's threads store */
-    bool leaves;               /* a field goes out by TMA */
-    int parts;                 /* panels that go out one by one, two have room; 0: the whole tile */
-    bool fused;                /* producer and consumer are the same threads: no barriers */
-    bool ahead;                /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
-    bool paired;               /* blocks of a cluster fill it for each other */
-    bool each;                 /* every program of a gang has slots of its own */
-    bool lanes;                /* each thread gives a slot back, not one for its warp */
+    int tma_puts, store_puts, copy_puts; /* that TMA moves, that the producer's threads store, or copy (cp.async) */
+    bool leaves;                         /* a field goes out by TMA */
+    int parts;                           /* panels that go out one by one, two have room; 0: the whole tile */
+    bool fused;                          /* producer and consumer are the same threads: no barriers */
+    bool ahead;  /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
+    bool paired; /* blocks of a cluster fill it for each other */
+    bool each;   /* every program of a gang has slots of its own */
+    bool lanes;  /* each thread gives a slot back, not one for its warp */
 } RingSchedule;
 
 typedef struct Schedule {

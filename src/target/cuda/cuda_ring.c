@@ -135,7 +135,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     Arena *arena = e->k->module->arena;
     CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
-        int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
+        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, 2, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
         map.stride[i] = ring_wanted(e, parts.stride[d]);
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
@@ -343,6 +343,9 @@ static void emit_commit(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->fused || r->full_count == 1) return;
     const Expr *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->by);
+    Word arrive = op_word(op, AT_ARRIVE, WORD_NONE);
+    if (arrive) cs_line(&e->p, "tw_cp_async_arrive(%p);", full);
+    if (arrive == ARRIVE_COPIES) return;
     cs_line(&e->p, "tw_fence_async();");
     cs_line(&e->p, "tw_mbar_arrive(%p);", full);
 }
@@ -360,6 +363,7 @@ static void emit_wait(Emit *e, const Op *op) {
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
     cs_line(&e->p, "tw_mbar_wait(%p, %s);", ring_barrier(e, r->full_name, slot), ring_counter(e, r, "phase"));
+    if (op_flag(op, AT_FENCE)) cs_line(&e->p, "tw_fence_async();");
     advance(e, r);
 }
 
