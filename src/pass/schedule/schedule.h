@@ -13,6 +13,9 @@
  *   schedule_cluster.c  pairs of blocks that load for each other
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_sync.c     where threads wait for each other, and for what runs beside them
+ *   pending.c           what is to be waited for, at one place
+ *   text_order.c        in which order the text runs through the ops
  *   schedule_check.c    does a schedule that came as text hold?
  *   scratch.c           how much an op needs while it runs
  *
@@ -123,6 +126,10 @@ bool schedule_cluster_holds(Schedule *s);
 void schedule_place(Schedule *s);
 bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
+
+/* --- schedule_sync.c --- */
+void schedule_sync(Schedule *s); /* the last: when all else is decided */
+bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);
