@@ -39,7 +39,7 @@ static bool worded(Order *o, Op *op, AttrId id, Word word, Word both, bool neede
 static void met(Order *o, const Op *op) {
     Pending *now = &o->now;
     if (o->alone) refuse(o, op, "one thread runs the role: it cannot wait for others of its group");
-    now->writes = now->hidden = now->stores = false;
+    now->writes = now->kept = now->hidden = now->stores = false;
     now->reads = o->dot_reads;
     now->scratch = NULL;
     now->loaded = now->stored = now->combined = 0;
@@ -63,7 +63,7 @@ static void meet_at(Order *o, Op *op, Word where, bool needed, const char *why) 
 void pending_join(Order *o, Pending p) {
     Pending *now = &o->now;
     if (now->scratch != p.scratch) now->scratch = NULL;
-    now->reads |= p.reads, now->writes |= p.writes, now->hidden |= p.hidden;
+    now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
     now->stores |= p.stores, now->unread |= p.unread;
     now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
     now->in_flight |= p.in_flight, now->by_threads |= p.by_threads;
@@ -91,7 +91,7 @@ void pending_enter_loop(Order *o, const Op *loop) {
 
 /* --- shared memory --- */
 static const char still_read[] =
-    "other threads may still read the shared memory that it writes: a barrier stands before that (`sync`)";
+    "other threads may still read, or write, the shared memory that it writes: a barrier stands before that (`sync`)";
 static const char not_written[] =
     "other threads have written the shared memory that it reads: a barrier stands before that (`sync`)";
 
@@ -103,14 +103,14 @@ static void settle(Order *o, Op *op) {
 
 void pending_write(Order *o, Op *op, Word where) {
     settle(o, op);
-    meet_at(o, op, where, o->now.reads, still_read);
+    meet_at(o, op, where, o->now.reads || o->now.kept, still_read);
     o->now.writes = true;
 }
 
-void pending_overwrite(Order *o, Op *op) {
+void pending_keep(Order *o, Op *op) {
     settle(o, op);
     meet_at(o, op, SYNC_BEFORE, o->now.reads || o->now.writes, still_read);
-    o->now.writes = true;
+    o->now.writes = o->now.kept = true;
 }
 
 void pending_read(Order *o, Op *op, Word where) {

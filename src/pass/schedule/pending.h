@@ -12,6 +12,7 @@
 /* Where two ways meet, it is all that either left. Parameters that global memory is reached through are bits. */
 typedef struct Pending {
     bool reads, writes;                /* of shared memory */
+    bool kept;                         /* a buffer was written, whose memory may be another's next, read or not */
     bool hidden;                       /* threads wrote to shared memory what other units were not shown yet */
     bool stores;                       /* of global memory, by threads */
     bool unread;                       /* a store beside the threads may still read shared memory */
@@ -39,7 +40,7 @@ void pending_enter_loop(Order *o, const Op *loop);
 /* --- shared memory; `where` is SYNC_BEFORE or SYNC_WITHIN --- */
 void pending_write(Order *o, Op *op, Word where);
 void pending_read(Order *o, Op *op, Word where);
-void pending_overwrite(Order *o, Op *op);           /* of what was written as well: the later one stays */
+void pending_keep(Order *o, Op *op);                /* a buffer, which may have been written: the later one stays */
 void pending_copy(Order *o, Op *op);                /* by copies that are waited for by themselves */
 void pending_scratch(Order *o, Op *op, Word where); /* written, then read, perhaps more than once */
 void pending_reduce(Order *o, Op *op);              /* the same, where scratch that lies apart may wait */

@@ -312,7 +312,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: run_atomic(y, op); return;
     case OP_BLOAD: pending_read(o, op, SYNC_BEFORE); return;
-    case OP_BSTORE: pending_overwrite(o, op); return;
+    case OP_BSTORE: pending_keep(o, op); return;
     case OP_SYNC: pending_meet(o, op); return;
     case OP_BUF:
     case OP_RING: return;
@@ -368,7 +368,7 @@ static void run_role(Sync *y, const Op *tasks, Op *role) {
     }
     if (!y->o.proves && y->stores_beside) op_set(s->k, role, (Attr){.id = AT_LANDS, .number = 1});
     if (y->o.proves && !s->failed && op_flag(role, AT_LANDS) != y->stores_beside)
-        schedule_fail(s, role, "a role `lands` the stores that it issues beside its threads, before it ends");
+        schedule_fail(s, role, "a role ends when the stores that it issued beside its threads have landed (`lands`)");
 }
 
 static void run_tasks(Sync *y, Op *tasks) {
