@@ -2,7 +2,8 @@
  *
  *     tw_inside_i32(v, n, extent, &lo, &hi)      are all n indices in 0 .. extent? lo, hi: the least and largest of those that
  *                                                are, 0 if none is
- *     tw_span_i32(v, n, &lo, &hi)                the least and largest of all */
+ *     tw_span_i32(v, n, &lo, &hi)                the least and largest of all
+ *     tw_lines_i32(at, v, n, bounded, extent)    the indices for gemm.h: those outside (if bounded) are TW_NOWHERE */
 #ifndef TILEWRIGHT_INDICES_H
 #define TILEWRIGHT_INDICES_H
 #include "cpu.h"
@@ -23,6 +24,10 @@
     TW_FN void tw_span_##T(const T *v, i64 n, i64 *lo, i64 *hi) {                                  \
         *lo = *hi = (i64)v[0];                                                                     \
         for (i64 i = 1; i < n; i++) *lo = tw_min_i64(*lo, (i64)v[i]), *hi = tw_max_i64(*hi, (i64)v[i]); \
+    }                                                                                              \
+    TW_FN void tw_lines_##T(i64 *at, const T *v, i64 n, i32 bounded, i64 extent) {                 \
+        for (i64 i = 0; i < n; i++)                                                                \
+            at[i] = !bounded || ((i64)v[i] >= 0 && (i64)v[i] < extent) ? (i64)v[i] : TW_NOWHERE;   \
     }
 TW_INDICES(i8)
 TW_INDICES(u8)
