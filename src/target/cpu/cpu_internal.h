@@ -117,7 +117,7 @@ typedef struct Box {
     const char *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
     const char *index_type[MAX_RANK];
     const char *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
-    const char *end[MAX_RANK];                                 /* that they lie inside below; NULL: all do */
+    const char *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
