@@ -15,6 +15,7 @@ static const Edit edits[] = {
     {"turned", "", "", NULL, NULL},
     {"skew", "", "", NULL, NULL},
     {"loose", "", "", NULL, NULL},
+    {"pieces", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
     {"late", "dot<instr=wgmma, flight>", "dot<instr=wgmma>", NULL, "stays in flight with the release"},
@@ -96,6 +97,14 @@ static const Edit edits[] = {
     {"skew", "slots=3", "slots=2", NULL, "`ahead` is more than"},
     {"skew", "by=async", "by=buffer", NULL, "`twin` stands on a loop"},
     {"skew", "by=async", "by=tma", NULL, "`twin` stands on a loop"},
+    /* conversions in pieces */
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=4, bytes=32768", NULL, NULL},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=128, bytes=1024", NULL, NULL},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=256, bytes=1024", NULL, "at least 1024 bytes"},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=2, bytes=32768", NULL, "`at` and `bytes` say where"},
+    {"pieces", "pieces=2", "pieces=3", NULL, "`pieces` are 2, 4"},
+    {"pieces", "pieces=2", "pieces=1", NULL, "`pieces` must be in 2"},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, bytes=65536", NULL, "`at` and `bytes` say where"},
     /* words ahead */
     {"loose", "for<ahead=2, at=", "for<at=", NULL, "with `ahead` and `bytes`"},
     {"loose", "words=9216", "words=9200", NULL, "`words` lie"},
