@@ -5,11 +5,35 @@ enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
 
 Facts facts_new(Kernel *k, bool may_wish) { return (Facts){.k = k, .may_wish = may_wish}; }
 
-static int64_t low_bit(int64_t x) {
-    if (x == 0) return LARGEST;
-    uint64_t bit = (uint64_t)x & -(uint64_t)x;
-    return bit > LARGEST ? LARGEST : (int64_t)bit;
+/* Divisors are numbers >= 0: of 0, which everything divides, it is 0. */
+static int64_t magnitude(int64_t x) { return x == INT64_MIN ? INT64_MAX / 2 + 1 : x < 0 ? -x : x; }
+
+/* The largest power of two in a divisor. */
+static int64_t low_bit(int64_t divisor) {
+    if (divisor == 0) return LARGEST;
+    int64_t bit = divisor & -divisor;
+    return bit > LARGEST ? LARGEST : bit;
 }
+
+/* What divides both. */
+static int64_t common(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What divides the product; where that is too large, the powers of two in it. */
+static int64_t times(int64_t a, int64_t b) {
+    int64_t product;
+    if (!__builtin_mul_overflow(a, b, &product)) return product;
+    return low_bit(low_bit(a) * low_bit(b));
+}
+
+/* Both divide it. */
+static int64_t joined(int64_t a, int64_t b) { return a && b ? times(a / common(a, b), b) : 0; }
 
 /* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses), or EQ. */
 static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
@@ -22,69 +46,75 @@ static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
     return best;
 }
 
-static int64_t divisor_at(const Kernel *k, Ref x, int depth);
+typedef struct DivisorQuery {
+    const Kernel *k;
+    int left; /* questions, as in NaturalQuery */
+} DivisorQuery;
 
-static int64_t divisor_of_op(const Kernel *k, const Value *v, int depth) {
+static int64_t divisor_at(DivisorQuery *q, Ref x, int depth);
+
+/* Of a value that its type may have cut off: modulo a power of two only powers of two stay. */
+static int64_t cut_to(const Type *type, int64_t divisor) {
+    bool exact = type->pointer || (elem_info[type->elem].cls == CLASS_INT && elem_info[type->elem].bits >= 32);
+    return exact || !divisor ? divisor : low_bit(divisor);
+}
+
+static int64_t divisor_of_op(DivisorQuery *q, const Value *v, int depth) {
     const Op *op = v->op;
     int64_t a, b, number;
     switch (op->code) {
     case OP_ADD:
     case OP_SUB:
     case OP_MIN:
-    case OP_MAX:
+    case OP_MAX: return common(divisor_at(q, op->operands[0], depth), divisor_at(q, op->operands[1], depth));
+    case OP_SELECT: return common(divisor_at(q, op->operands[1], depth), divisor_at(q, op->operands[2], depth));
+    case OP_MUL: return times(divisor_at(q, op->operands[0], depth), divisor_at(q, op->operands[1], depth));
     case OP_AND:
     case OP_OR:
-        a = divisor_at(k, op->operands[0], depth);
-        b = divisor_at(k, op->operands[1], depth);
-        if (op->code == OP_AND) return a > b ? a : b;
-        return a < b ? a : b;
-    case OP_SELECT:
-        a = divisor_at(k, op->operands[1], depth);
-        b = divisor_at(k, op->operands[2], depth);
-        return a < b ? a : b;
-    case OP_MUL:
-        a = divisor_at(k, op->operands[0], depth);
-        b = divisor_at(k, op->operands[1], depth);
-        return a > LARGEST / b ? LARGEST : a * b;
+        a = low_bit(divisor_at(q, op->operands[0], depth));
+        b = low_bit(divisor_at(q, op->operands[1], depth));
+        return (op->code == OP_AND) == (a > b) ? a : b;
     case OP_SHL:
-        if (!ir_const_int(k, op->operands[1], &number) || number < 0 || number > 20) return 1;
-        a = divisor_at(k, op->operands[0], depth);
-        return a > LARGEST >> number ? LARGEST : a << number;
+        if (!ir_const_int(q->k, op->operands[1], &number) || number < 0 || number > 20) return 1;
+        return times(divisor_at(q, op->operands[0], depth), (int64_t)1 << number);
     case OP_NEG:
-    case OP_CAST: /* wrapping keeps a power of two */
-        if (!elem_is_int(v->type->elem) || !elem_is_int(ir_type(k, op->operands[0])->elem)) return 1;
-        return divisor_at(k, op->operands[0], depth);
+    case OP_CAST: {
+        const Type *from = ir_type(q->k, op->operands[0]);
+        if (!elem_is_int(v->type->elem) || !elem_is_int(from->elem)) return 1;
+        a = divisor_at(q, op->operands[0], depth);
+        return elem_info[v->type->elem].bits < elem_info[from->elem].bits && a ? low_bit(a) : a;
+    }
     case OP_PTR_ADD:
-        a = divisor_at(k, op->operands[0], depth);
-        b = divisor_at(k, op->operands[1], depth);
-        b = b > LARGEST / 8 ? LARGEST : b * elem_info[v->type->elem].bytes;
-        return a < b ? a : b;
+        b = times(divisor_at(q, op->operands[1], depth), elem_info[v->type->elem].bytes);
+        return common(divisor_at(q, op->operands[0], depth), b);
     default: return 1;
     }
 }
 
-static int64_t divisor_at(const Kernel *k, Ref x, int depth) {
-    if (x == REF_NONE || depth > DEEPEST) return 1;
+static int64_t divisor_at(DivisorQuery *q, Ref x, int depth) {
+    if (x == REF_NONE || depth > DEEPEST || --q->left < 0) return 1;
+    const Kernel *k = q->k;
     int64_t number;
-    if (ir_const_int(k, x, &number)) return low_bit(number);
+    if (ir_const_int(k, x, &number)) return magnitude(number);
     if (ref_is_literal(x)) return 1;
     const Value *v = ir_value(k, x);
     const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
-    int64_t known = fact ? low_bit(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ)) && low_bit(fact->number) > known) known = low_bit(fact->number);
-    if (v->type->pointer && known < elem_info[v->type->elem].bytes) known = elem_info[v->type->elem].bytes;
+    int64_t known = fact ? magnitude(fact->number) : 1;
+    if ((fact = stated(k, x, AT_EQ))) known = joined(known, magnitude(fact->number));
+    if (v->type->pointer) known = joined(known, elem_info[v->type->elem].bytes);
     int64_t found = 1;
     if (v->op) {
-        found = divisor_of_op(k, v, depth + 1);
+        found = cut_to(v->type, divisor_of_op(q, v, depth + 1));
     } else if (v->region->owner && v->region->owner->code == OP_FOR && v->index == 0) {
-        int64_t lo = divisor_at(k, v->region->owner->operands[0], depth + 1);
-        int64_t step = divisor_at(k, v->region->owner->operands[2], depth + 1);
-        found = lo < step ? lo : step;
+        const Op *loop = v->region->owner;
+        found = common(divisor_at(q, loop->operands[0], depth + 1), divisor_at(q, loop->operands[2], depth + 1));
     }
-    return found > known ? found : known;
+    return joined(found, known);
 }
 
-int64_t fact_divisor(const Facts *f, Ref x) { return divisor_at(f->k, x, 0); }
+int64_t fact_multiple(const Kernel *k, Ref x) { return divisor_at(&(DivisorQuery){k, QUESTIONS}, x, 0); }
+
+int64_t fact_divisor(const Facts *f, Ref x) { return low_bit(fact_multiple(f->k, x)); }
 
 /* What a promised condition says x is at least. */
 static void promised_least(const Kernel *k, Ref condition, Ref x, int64_t *known, int depth) {

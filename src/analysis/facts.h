@@ -19,7 +19,10 @@ typedef struct Facts {
 } Facts;
 
 Facts facts_new(Kernel *k, bool may_wish);
-/* The largest known power of two that divides it (bytes for pointers), at most 1 << 20. */
+/* A number >= 0 of which it is a multiple (bytes for pointers), the largest that is known; 0: it is 0. Signed sums and
+ * products are taken to be exact. */
+int64_t fact_multiple(const Kernel *k, Ref x);
+/* The power of two in that, at most 1 << 20: it holds where numbers wrap around, too. */
 int64_t fact_divisor(const Facts *f, Ref x);
 bool fact_nonnegative(const Facts *f, Ref x);
 /* Is its value one of int32, whatever its type? */

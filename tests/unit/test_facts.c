@@ -29,6 +29,9 @@ static const char text[] =
     "  for %go = 0, %n, 1 { %g3 = mul %go, 3 ; %gm = add %g3, %n ; %gn = mul %go, %n ; %gq = rem %go, 7 ; %gr = add %g3, %gq }\n"
     "  for %down = 9, -1, -3 { %d2 = mul %down, 2 }\n"
     "  for %below = 9, -5, -3 { %b2 = mul %below, 2 }\n"
+    "  %m48 = mul %pid, 48 ; %m36 = mul %n, -36 ; %m12 = sub %m48, %m36 ; %zero = mul %m48, 0\n"
+    "  %u48 = mul %u, 48 ; %n48 = cast %m48 : i16 ; %w48 = cast %m48 : i64 ; %big = mul %w48, 6148914691236517205\n"
+    "  for %by = 96, %n, 72 { %b3 = shl %by, 1 }\n"
     "  return }\n";
 
 static Kernel *kernel;
@@ -95,6 +98,20 @@ static void test_multiples(Facts *f) {
     }
 }
 
+/* Divisors that are no powers of two: gone where a number may have been cut off, and where they outgrow 64 bits. */
+static void test_any_multiples(void) {
+    static const struct {
+        const char *name;
+        int64_t divisor;
+    } cases[] = {{"m48", 48}, {"m36", 36}, {"m12", 12}, {"zero", 0}, {"u48", 16}, {"n48", 16},
+                 {"w48", 48}, {"big", 16}, {"by", 24},  {"b3", 48},  {"s", 128},  {"n", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t got = fact_multiple(kernel, named(cases[i].name));
+        CHECK(got == cases[i].divisor);
+        if (got != cases[i].divisor) fprintf(stderr, "%s: %lld\n", cases[i].name, (long long)got);
+    }
+}
+
 static void test_naturals(Facts *f) {
     static const char *const yes[] = {"pid", "s", "c",  "a",    "mx", "ui",
                                       "n",   "g", "up", "down", "u", "m"};
@@ -155,6 +172,7 @@ int main(void) {
     kernel = module->kernels.at[0];
     Facts facts = facts_new(kernel, false);
     test_multiples(&facts);
+    test_any_multiples();
     test_naturals(&facts);
     test_forms(&arena);
     test_growth(&arena);

@@ -15,16 +15,21 @@ static void raised(const char *text, const char *want, const char *finding) {
         diag_init(&diag, &arena, &sources);
         Module *m = ir_module_new(&arena, &diag, &sources);
         CHECK(ir_parse(m, source_add(&sources, "t.ir", text, strlen(text))));
-        PassContext cx = {.module = m, .machine = machine_find("interp"), .options = pass_options_default, .scratch = &scratch};
+        PassContext cx = {
+            .module = m, .machine = machine_find("interp"), .options = pass_options_default, .scratch = &scratch};
         PipelineRequest request = {.only = "fold,raise", .verify_each = true};
         bool good = m->kernels.count && pipeline_run(&cx, m->kernels.at[0], &request);
         pass_fold(&cx, m->kernels.at[0]);
         const char *got = good ? ir_print(m->kernels.at[0], &arena) : "";
-        if (good && *want == '~') CHECK(strstr(got, want + 1) != NULL);
-        else if (good) CHECK_TEXT(got, want);
-        else CHECK_TEXT(diag_render(&diag, &arena), want);
+        if (good && *want == '~')
+            CHECK(strstr(got, want + 1) != NULL);
+        else if (good)
+            CHECK_TEXT(got, want);
+        else
+            CHECK_TEXT(diag_render(&diag, &arena), want);
         bool found = !finding;
-        for (size_t i = 0; i < cx.findings.count; i++) found |= strstr(cx.findings.at[i].text, finding ? finding : "") != NULL;
+        for (size_t i = 0; i < cx.findings.count; i++)
+            found |= strstr(cx.findings.at[i].text, finding ? finding : "") != NULL;
         CHECK(found);
     } else {
         CHECK_TEXT(trap.message, "no trap");
@@ -98,7 +103,8 @@ static void test_row_sum(void) {
            "    parallel %i in 32 {\n"
            "      %r = add %m, %i ; %x = tload %A, [%r, %j] : f16 ; %f = cast %x : f32\n"
            "      %c = bload %ps, [%i] : f32 ; %s = add %c, %f ; bstore %ps, [%i], %s } }\n"
-           "  parallel %i in 32 { %c = bload %ps, [%i] : f32 ; %h = cast %c : f16 ; %r = add %m, %i ; tstore %B, [%r], %h }\n"
+           "  parallel %i in 32 { %c = bload %ps, [%i] : f32 ; %h = cast %c : f16 ; %r = add %m, %i ; tstore %B, [%r], "
+           "%h }\n"
            "}\n",
            "kernel @rows(%A: tensor<f16,2>, %B: tensor<f16,1>, %N: i32) {\n"
            "  %bx = program_id<0>\n"
@@ -128,7 +134,8 @@ static void test_row_sum(void) {
 static void test_whole_row_sum(void) {
     raised("kernel @w(%p: *f32, %B: *f32) {\n"
            "  %A = tensor %p, [7, 300], [300, 1] ; %z = splat 0.0 : f32[7]\n"
-           "  %s = for %j = 0, 300, 1 (%a = %z) { %x = tload<dims=[0]> %A, [0, %j] : f32[7] ; %b = add %a, %x ; yield %b }\n"
+           "  %s = for %j = 0, 300, 1 (%a = %z) { %x = tload<dims=[0]> %A, [0, %j] : f32[7] ; %b = add %a, %x ; yield "
+           "%b }\n"
            "  %o = tensor %B, [7], [1] ; tstore %o, [0], %s\n"
            "}\n",
            "kernel @w(%p, %B: *f32) {\n"
@@ -196,36 +203,66 @@ static void test_left_alone(void) {
     raised(shift, shift, "its iterations have no order");
 }
 
+/* However the sum is written, and however often: it is the place that counts. */
+static void test_sums_of_indices(void) {
+    raised("kernel @i(%A: tensor<f32,1>, %m, %n: i32) {\n"
+           "  parallel %i in 8 {\n"
+           "    %g = neg %i ; %p = sub %m, %g ; %q = add %p, %n\n"
+           "    %x = tload %A, [%q] : f32 ; %y = mul %x, 2.0\n"
+           "    %r = add %n, %i ; %s = add %r, %m\n"
+           "    tstore %A, [%s], %y }\n"
+           "}\n",
+           "kernel @i(%A: tensor<f32,1>, %m, %n: i32) {\n"
+           "  %0 = add %n, %m\n"
+           "  %1 = add %m, %n\n"
+           "  %x = tload %A, [%1] : f32[8]\n"
+           "  %y = mul %x, 2.0\n"
+           "  tstore %A, [%0], %y\n"
+           "}\n",
+           NULL);
+    raised("kernel @n(%A: tensor<f32,1>, %n: i32) {\n"
+           "  parallel %i in 8 { %j = mul %i, %n ; tstore %A, [%j], 1.0 }\n"
+           "}\n",
+           "~parallel", "an index must be a sum of loop variables and uniform values");
+}
+
 /* A sum that something else of the body sees is no `reduce`; an integer product wraps in its own type. */
 static void test_cells(void) {
-#define CELLS(element, updates)                                        \
-    "kernel @c(%A: tensor<" element ",2>, %C: tensor<i32,1>) {\n"      \
-    "  %T = buf : buf<i32[8], local> ; %z = splat 0 : i32[8]\n"        \
-    "  bstore %T, [0], %z\n"                                           \
-    "  parallel %i, %j in 8, 4 {\n"                                    \
-    "    %a = tload %A, [%i, %j] : " element "\n"                      \
-    "    %t = bload %T, [%i] : i32\n" updates "  }\n"                  \
+#define CELLS(element, updates)                                   \
+    "kernel @c(%A: tensor<" element ",2>, %C: tensor<i32,1>) {\n" \
+    "  %T = buf : buf<i32[8], local> ; %z = splat 0 : i32[8]\n"   \
+    "  bstore %T, [0], %z\n"                                      \
+    "  parallel %i, %j in 8, 4 {\n"                               \
+    "    %a = tload %A, [%i, %j] : " element "\n"                 \
+    "    %t = bload %T, [%i] : i32\n" updates "  }\n"             \
     "  %r = bload %T, [0] : i32[8] ; tstore %C, [0], %r\n}\n"
     static const char *const kept[][2] = {
-        {CELLS("i32", "    %m = mul %t, %a\n    %s = add %t, %m\n    bstore %T, [%i], %s\n"), "with an e that does not read it"},
+        {CELLS("i32", "    %m = mul %t, %a\n    %s = add %t, %m\n    bstore %T, [%i], %s\n"),
+         "with an e that does not read it"},
         {CELLS("i32", "    %s = add %t, %t\n    bstore %T, [%i], %s\n"), "with an e that does not read it"},
-        {CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = mul %u, %a\n"
-                      "    bstore %T, [%i], %v\n"), "between two updates"},
-        {CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    bstore %T, [%i], %a\n"), "updated in two ways"},
-        {CELLS("f32", "    %f = cast %t : f32\n    %s = add %f, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"), "must be `cell = cell op e`"},
-        {CELLS("i8", "    %n = cast %t : i8\n    %s = add %n, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"), "must be `cell = cell op e`"},
+        {CELLS("i32",
+               "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = mul %u, %a\n"
+               "    bstore %T, [%i], %v\n"),
+         "between two updates"},
+        {CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    bstore %T, [%i], %a\n"),
+         "updated in two ways"},
+        {CELLS("f32", "    %f = cast %t : f32\n    %s = add %f, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"),
+         "must be `cell = cell op e`"},
+        {CELLS("i8", "    %n = cast %t : i8\n    %s = add %n, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"),
+         "must be `cell = cell op e`"},
     };
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], "~parallel", kept[i][1]);
-    raised(CELLS("i32", "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = add %a, %u\n"
-                        "    bstore %T, [%i], %v\n"), "~reduce<add", NULL);
-#define PRODUCTS(products)                                                              \
-    "kernel @p(%A, %B: tensor<i8,2>, %C: tensor<i32,2>) {\n"                            \
-    "  %T = buf : buf<i32[8,8], local> ; %z = splat 0 : i32[8,8]\n"                     \
-    "  bstore %T, [0, 0], %z\n"                                                         \
-    "  parallel %i, %j, %k in 8, 8, 8 {\n"                                              \
-    "    %a = tload %A, [%i, %k] : i8 ; %b = tload %B, [%k, %j] : i8\n"                 \
-    "    %t = bload %T, [%i, %j] : i32\n" products                                      \
-    "    %s = add %t, %p ; bstore %T, [%i, %j], %s }\n"                                 \
+    raised(CELLS("i32",
+                 "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = add %a, %u\n"
+                 "    bstore %T, [%i], %v\n"),
+           "~reduce<add", NULL);
+#define PRODUCTS(products)                                                                             \
+    "kernel @p(%A, %B: tensor<i8,2>, %C: tensor<i32,2>) {\n"                                           \
+    "  %T = buf : buf<i32[8,8], local> ; %z = splat 0 : i32[8,8]\n"                                    \
+    "  bstore %T, [0, 0], %z\n"                                                                        \
+    "  parallel %i, %j, %k in 8, 8, 8 {\n"                                                             \
+    "    %a = tload %A, [%i, %k] : i8 ; %b = tload %B, [%k, %j] : i8\n"                                \
+    "    %t = bload %T, [%i, %j] : i32\n" products "    %s = add %t, %p ; bstore %T, [%i, %j], %s }\n" \
     "  %r = bload %T, [0, 0] : i32[8,8] ; tstore %C, [0, 0], %r\n}\n"
     raised(PRODUCTS("    %m = mul %a, %b ; %p = cast %m : i32\n"), "~reduce<add", NULL);
     raised(PRODUCTS("    %x = cast %a : i32 ; %y = cast %b : i32 ; %p = mul %x, %y\n"), "~dot %a, %b", NULL);
@@ -238,6 +275,7 @@ int main(void) {
     test_whole_row_sum();
     test_buffers();
     test_left_alone();
+    test_sums_of_indices();
     test_cells();
     return check_done();
 }

@@ -2,6 +2,7 @@
  * stores, the pass) and raise_accumulate.c (a cell that several iterations update). */
 #ifndef PASS_RAISE_RAISE_LOOP_H
 #define PASS_RAISE_RAISE_LOOP_H
+#include "analysis/affine.h"
 #include "pass/raise/raise.h"
 
 typedef struct Raised { /* a value of the body as a tile */
@@ -17,16 +18,19 @@ typedef struct Loop {
     Builder b; /* just before the loop */
     int rank;
     int64_t extent[MAX_RANK];
+    Analysis *affine;
     Map done;        /* Ref -> Raised, both for values already made */
+    Map first;       /* Ref -> Ref, what it is in the first iteration */
     Map *widened;    /* buffers of 16-bit sums that are carried in f32 by now */
     const char *why; /* set on failure */
     Range where;
 } Loop;
 
 typedef struct Box {
-    int rank; /* of the tensor or buffer */
-    Ref offset[MAX_RANK];
-    int axis[MAX_RANK]; /* the variable of each dimension, or -1 */
+    int rank;             /* of the tensor or buffer */
+    Poly start[MAX_RANK]; /* each index as a sum */
+    Ref offset[MAX_RANK]; /* in the first iteration */
+    int axis[MAX_RANK];   /* the variable of each dimension, or -1 */
 } Box;
 
 /* --- raise_parallel.c --- */

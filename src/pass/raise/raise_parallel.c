@@ -15,11 +15,6 @@
 
 #include <string.h>
 
-typedef struct Affine { /* base + sum of coefficient * variable */
-    Ref base;
-    int64_t coefficient[MAX_RANK];
-} Affine;
-
 bool raise_fail(Loop *loop, const Op *op, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -106,70 +101,61 @@ static int join_axes(const Raised *values, int value_count, int *axes) {
 
 /* --- indices --- */
 
-static Ref add_bases(Loop *loop, Opcode code, Ref x, Ref y) {
-    int64_t c;
-    if (ir_const_int(loop->k, y, &c) && c == 0) return x;
-    if (code == OP_ADD && ir_const_int(loop->k, x, &c) && c == 0) return y;
-    return ir_binary(&loop->b, code, x, y);
-}
-
-/* x + sign * factor * y of two coefficients; false when it does not fit. */
-static bool combine(int64_t x, int64_t sign, int64_t y, int64_t *out) {
-    int64_t part;
-    return !__builtin_mul_overflow(sign, y, &part) && !__builtin_add_overflow(x, part, out);
-}
-
-/* Sums and multiples of loop variables and uniform values, in signed integers of 32 bits or more: there an index that
- * wraps around lies outside of everything, as the sum without an end does. */
-static bool affine_of(Loop *loop, Ref ref, Affine *out) {
-    *out = (Affine){.base = ref};
-    int variable = variable_index(loop, ref);
-    if (variable >= 0) {
-        out->base = ir_literal_int(loop->k, ir_type(loop->k, ref), 0);
-        out->coefficient[variable] = 1;
-        return true;
-    }
-    Op *op = raise_body_op(loop, ref);
-    if (!op) return true; /* uniform */
-    Affine x, y;
-    int64_t factor;
-    Elem elem = ir_type(loop->k, ref)->elem;
-    bool plain = elem == EL_I32 || elem == EL_I64;
-    switch (plain ? op->code : OP_NONE) {
-    case OP_ADD:
-    case OP_SUB:
-        if (!affine_of(loop, op->operands[0], &x) || !affine_of(loop, op->operands[1], &y)) return false;
-        out->base = add_bases(loop, op->code, x.base, y.base);
-        for (int d = 0; d < loop->rank; d++)
-            if (!combine(x.coefficient[d], op->code == OP_ADD ? 1 : -1, y.coefficient[d], &out->coefficient[d]))
-                return raise_fail(loop, op, "an index steps by more than 64 bits hold");
-        return true;
-    case OP_MUL:
-        for (int side = 0; side < 2; side++) {
-            if (!ir_const_int(loop->k, op->operands[side], &factor)) continue;
-            if (!affine_of(loop, op->operands[1 - side], &x)) return false;
-            int64_t zero;
-            bool none = ir_const_int(loop->k, x.base, &zero) && zero == 0;
-            out->base = none ? x.base : ir_binary(&loop->b, OP_MUL, x.base, op->operands[side]);
-            for (int d = 0; d < loop->rank; d++)
-                if (!combine(0, factor, x.coefficient[d], &out->coefficient[d]))
-                    return raise_fail(loop, op, "an index steps by more than 64 bits hold");
-            return true;
+/* By how much an index steps with each loop variable, if it is a sum of such steps and of what is uniform (in signed
+ * integers of 32 bits or more, where an index that wraps around lies outside of everything, as the exact sum does). */
+static bool find_steps(Loop *loop, const Op *access, Ref index, Poly *start, int64_t step[MAX_RANK]) {
+    const Op *made = raise_body_op(loop, index);
+    *start = affine_of(loop->affine, index)->start;
+    memset(step, 0, MAX_RANK * sizeof *step);
+    for (int i = 0; i < start->count; i++) {
+        const Term *term = &start->at[i];
+        int variable = term->count == 1 ? variable_index(loop, term->factor[0]) : -1;
+        if (variable >= 0) step[variable] = term->scale;
+        for (int j = 0; j < term->count && variable < 0; j++) {
+            Raised factor;
+            if (!raise_value(loop, term->factor[j], &factor)) return false;
+            if (factor.count)
+                return raise_fail(loop, made ? made : access,
+                                  "an index must be a sum of loop variables and uniform values");
         }
-        break;
-    case OP_CAST:
-        if (ir_type(loop->k, op->operands[0])->elem != EL_I32) break; /* to i64; the other way it may be cut off */
-        if (!affine_of(loop, op->operands[0], &x)) return false;
-        *out = x;
-        out->base = ir_cast(&loop->b, x.base, ir_type(loop->k, ref)->elem);
-        return true;
-    default: break;
     }
-    Raised value;
-    if (!raise_value(loop, ref, &value)) return false;
-    if (value.count) return raise_fail(loop, op, "an index must be a sum of loop variables and uniform values");
-    out->base = value.ref;
     return true;
+}
+
+static bool is_zero(const Loop *loop, Ref ref) {
+    int64_t number;
+    return ir_const_int(loop->k, ref, &number) && number == 0;
+}
+
+static Ref at_first(Loop *loop, Ref ref);
+
+/* The op with its operands of the first iteration. */
+static Ref op_at_first(Loop *loop, const Op *op) {
+    Ref *at = ARENA_ARRAY(loop->cx->scratch, Ref, op->operand_count);
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] && !(at[i] = at_first(loop, op->operands[i]))) return REF_NONE;
+    if ((op->code == OP_ADD || op->code == OP_SUB) && is_zero(loop, at[1])) return at[0];
+    if (op->code == OP_ADD && is_zero(loop, at[0])) return at[1];
+    if (op->code == OP_MUL && (is_zero(loop, at[0]) || is_zero(loop, at[1]))) return at[!is_zero(loop, at[0])];
+    Op *made = ir_begin(&loop->b, op->code);
+    for (int i = 0; i < op->operand_count; i++) ir_operand(&loop->b, made, at[i]);
+    for (int i = 0; i < op->attr_count; i++) op_set(loop->k, made, op->attrs[i]);
+    bool given = op_info[op->code].result == RES_GIVEN;
+    return ir_end(&loop->b, made, given ? ir_type(loop->k, op->results[0]) : NULL);
+}
+
+/* What the value is in the first iteration, where all variables are 0; REF_NONE: that cannot be said. */
+static Ref at_first(Loop *loop, Ref ref) {
+    if (variable_index(loop, ref) >= 0) return ir_literal_int(loop->k, ir_type(loop->k, ref), 0);
+    const Op *op = raise_body_op(loop, ref);
+    if (!op) return ref;
+    Raised value;
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return raise_value(loop, ref, &value) ? value.ref : REF_NONE;
+    MapEntry *known = map_find_number(&loop->first, ref);
+    if (known) return (Ref)(uintptr_t)known->value;
+    Ref first = op_at_first(loop, op);
+    map_put_number(&loop->first, loop->cx->scratch, ref, (void *)(uintptr_t)first);
+    return first;
 }
 
 bool raise_box(Loop *loop, const Op *op, Box *box) {
@@ -177,16 +163,16 @@ bool raise_box(Loop *loop, const Op *op, Box *box) {
     unsigned seen = 0;
     box->rank = indices.count;
     for (int d = 0; d < indices.count; d++) {
-        Affine affine;
-        if (!affine_of(loop, indices.at[d], &affine)) return false;
-        box->offset[d] = affine.base;
+        int64_t step[MAX_RANK];
+        if (!find_steps(loop, op, indices.at[d], &box->start[d], step)) return false;
+        if (!(box->offset[d] = at_first(loop, indices.at[d]))) return false;
         box->axis[d] = -1;
         for (int v = 0; v < loop->rank; v++) {
-            if (affine.coefficient[v] == 0) continue;
+            if (step[v] == 0) continue;
             if (box->axis[d] >= 0) return raise_fail(loop, op, "index %d uses two loop variables", d + 1);
-            if (affine.coefficient[v] != 1)
+            if (step[v] != 1)
                 return raise_fail(loop, op, "index %d steps by %lld; only steps of 1 make a box", d + 1,
-                                  (long long)affine.coefficient[v]);
+                                  (long long)step[v]);
             if (seen >> v & 1) return raise_fail(loop, op, "a loop variable stands in two indices");
             seen |= 1u << v;
             box->axis[d] = v;
@@ -197,7 +183,7 @@ bool raise_box(Loop *loop, const Op *op, Box *box) {
 
 bool raise_same_box(const Box *a, const Box *b) {
     for (int d = 0; d < a->rank; d++)
-        if (a->axis[d] != b->axis[d] || a->offset[d] != b->offset[d]) return false;
+        if (!poly_equal(a->start[d], b->start[d])) return false;
     return a->rank == b->rank;
 }
 
@@ -421,12 +407,19 @@ static void collect(Op *op, void *user) {
 bool raise_parallel(PassContext *cx, Kernel *k) {
     Found found = {.arena = cx->scratch};
     Map widened = {0};
+    Analysis affine;
     bool changed = false;
     ir_walk(k->body, collect, &found);
+    if (found.loops.count) affine_init(&affine, k, cx->scratch, true);
     for (size_t i = 0; i < found.loops.count; i++) {
         Op *op = found.loops.at[i];
-        Loop loop = {
-            .cx = cx, .k = k, .op = op, .b = ir_builder_before(k, op), .rank = op->operand_count, .widened = &widened};
+        Loop loop = {.cx = cx,
+                     .k = k,
+                     .op = op,
+                     .b = ir_builder_before(k, op),
+                     .rank = op->operand_count,
+                     .affine = &affine,
+                     .widened = &widened};
         Op *before = op->previous;
         if (raise_loop(&loop)) {
             ir_remove(op);
@@ -440,6 +433,7 @@ bool raise_parallel(PassContext *cx, Kernel *k) {
                   loop.why);
         if (!ordered) continue;
         run_in_order(&loop);
+        affine_forget(&affine);
         changed = true;
     }
     return changed;

@@ -92,8 +92,6 @@ int64_t tt_pages(const Type *type, TtPaging paging);
 TtLayout tt_layout(int rank, const int *dims, const Type *tile, TtPaging paging);
 /* The tensor dimension of each axis of the tile. */
 void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]);
-/* A number that divides the value, as large as is known; 0 for the value 0. */
-int64_t tt_multiple(const Kernel *k, Ref value);
 /* What stands in the padding of a tile's pages; false: not one known number. */
 bool tt_padding(Tt *tt, Ref value, double *number);
 /* The value behind ops that change neither bits nor pages: widening casts, and new extents of 1. */

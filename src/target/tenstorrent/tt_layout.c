@@ -1,10 +1,11 @@
-/* tt_layout.c: where elements lie in pages, and what is known of offsets, padding and precision.
+/* tt_layout.c: where elements lie in pages, and what is known of padding and precision.
  *
  * A page is 32x32 elements. A tile of rank 2 and more takes cdiv(rows, 32) x cdiv(columns, 32)
  * pages for each place of its other axes; a vector has three ways (TtPaging). Extents that are no
  * multiples of a page are padded: what stands in the padding is the fill of the load, and follows
  * every elementwise op, so it is often one known number. A reduction or a product over a padded
  * axis needs that number to be neutral. */
+#include "analysis/facts.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <math.h>
@@ -60,52 +61,8 @@ void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]) {
     const Type *tensor = ir_type(tt->k, access->operands[0]);
     bool is_load = access->code == OP_TLOAD;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
-    const Attr *given = op_attr(access, AT_DIMS);
-    for (int axis = 0; axis < tile->rank; axis++)
-        dims[axis] = given ? (int)given->list.at[axis] : tensor->rank - tile->rank + axis;
+    for (int axis = 0; axis < tile->rank; axis++) dims[axis] = fact_tensor_dim(access, tensor->rank, tile->rank, axis);
 }
-
-/* ------------------------------------------------------------------------------------------------- offsets */
-
-static int64_t gcd(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
-static int64_t multiple(const Kernel *k, Ref value, int depth) {
-    int64_t number;
-    if (ir_const_int(k, value, &number)) return number < 0 ? -number : number;
-    if (!ref_is_value(value) || depth > 30) return 1;
-    const Value *v = ir_value(k, value);
-    if (!v->op) {
-        const Op *owner = v->region->owner;
-        bool is_loop_variable = owner && owner->code == OP_FOR && v->index == 0;
-        if (!is_loop_variable) return 1;
-        return gcd(multiple(k, owner->operands[0], depth + 1), multiple(k, owner->operands[2], depth + 1));
-    }
-    const Op *op = v->op;
-    if (op->operand_count < 1 || op->code == OP_EXTENT || op->code == OP_STRIDE) return 1;
-    int64_t x = multiple(k, op->operands[0], depth + 1);
-    int64_t y = op->operand_count > 1 ? multiple(k, op->operands[op->operand_count - 1], depth + 1) : 0;
-    switch (op->code) {
-    case OP_MUL: return x && y && x > INT64_MAX / y ? 1 : x * y;
-    case OP_CAST:
-    case OP_NEG: return x;
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MIN:
-    case OP_MAX: return gcd(x, y);
-    case OP_SELECT: return gcd(multiple(k, op->operands[1], depth + 1), y);
-    case OP_SHL: return ir_const_int(k, op->operands[1], &number) && number < 32 ? x << number : x;
-    default: return 1;
-    }
-}
-
-int64_t tt_multiple(const Kernel *k, Ref value) { return multiple(k, value, 0); }
 
 /* ------------------------------------------------------------------------------------------ ops without cost */
 

@@ -13,6 +13,8 @@
  *   - a DRAM buffer for each tensor, paging, grain and fill of the loads, and one for the stores.
  * So in-place kernels read what was there before the launch, which is what tasks without order may
  * rely on. */
+#include "analysis/facts.h"
+#include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -312,17 +314,6 @@ void tt_plan_fields(Tt *tt) {
 
 /* ------------------------------------------------------------------------------------------- DRAM buffers */
 
-/* The parameter in whose memory a tensor lies. */
-static int param_of(const Kernel *k, Ref ref) {
-    while (ref_is_value(ref)) {
-        const Value *v = ir_value(k, ref);
-        if (!v->op) return v->region == k->body ? v->index : -1;
-        if (v->op->code != OP_TENSOR && v->op->code != OP_PTR_ADD && v->op->code != OP_BASE) break;
-        ref = v->op->operands[0];
-    }
-    return -1;
-}
-
 /* The address at which a tensor begins: a pointer, or a parameter that is a tensor itself. */
 static Ref base_of(const Tt *tt, Ref tensor) {
     const Op *op = ir_value(tt->k, tensor)->op;
@@ -382,7 +373,7 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
     RefList offsets = op_list(access, 0);
     bool good = true;
     for (int d = 0; d < offsets.count; d++) {
-        if (tt_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
+        if (fact_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
         diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
         good = false;
     }
@@ -399,7 +390,7 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
     Ref tensor = access->operands[0];
     bool is_load = access->code == OP_TLOAD;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
-    TtBuffer buffer = {.output = !is_load, .elem = tile->elem, .arg = param_of(tt->k, tensor)};
+    TtBuffer buffer = {.output = !is_load, .elem = tile->elem, .arg = roots_only(tt->k, tt->arena, tensor)};
     int dims[MAX_RANK];
     Ref mask = op_operand(access, is_load ? 1 : 2);
     const Attr *fill = op_attr(access, AT_FILL);
