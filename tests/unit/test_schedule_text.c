@@ -16,6 +16,7 @@ static const Edit edits[] = {
     {"skew", "", "", NULL, NULL},
     {"loose", "", "", NULL, NULL},
     {"copies", "", "", NULL, NULL},
+    {"pieces", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
     {"late", "dot<instr=wgmma, flight>", "dot<instr=wgmma>", NULL, "stays in flight with the release"},
@@ -108,6 +109,14 @@ static const Edit edits[] = {
     {"skew", "slots=3", "slots=2", NULL, "`ahead` is more than"},
     {"skew", "by=async", "by=buffer", NULL, "`twin` stands on a loop"},
     {"skew", "by=async", "by=tma", NULL, "`twin` stands on a loop"},
+    /* conversions in pieces */
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=4, bytes=32768", NULL, NULL},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=128, bytes=1024", NULL, NULL},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=256, bytes=1024", NULL, "at least 1024 bytes"},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=2, bytes=32768", NULL, "`at` and `bytes` say where"},
+    {"pieces", "pieces=2", "pieces=3", NULL, "`pieces` are 2, 4"},
+    {"pieces", "pieces=2", "pieces=1", NULL, "`pieces` must be in 2"},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, bytes=65536", NULL, "`at` and `bytes` say where"},
     /* words ahead */
     {"loose", "for<ahead=2, at=", "for<at=", NULL, "with `ahead` and `bytes`"},
     {"loose", "words=9216", "words=9200", NULL, "`words` lie"},
@@ -234,7 +243,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces"};
     size_t count = sizeof edits / sizeof *edits, file = 0;
     int number = 0, all = 0;
     for (volatile size_t i = 0; i < count || file < sizeof files / sizeof *files; i++) {

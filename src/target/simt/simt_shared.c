@@ -197,7 +197,21 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     cs_close(&e->p);
 }
 
-/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. Says how. */
+/* The bits of the map's offsets from `first` on, so many: those of lane and warp, and those of register r. */
+static void offset_bits(Emit *e, const PlaceMap *map, int first, int count, const Expr **thread, const Expr **reg) {
+    uint32_t masks[LL_INPUTS][LL_MAX_BITS];
+    for (int in = LL_REGISTER; in <= LL_WARP; in++) {
+        register_masks(map, (LayoutInput)in, LL_OFFSET, masks[in]);
+        for (int i = 0; i < map->count[in]; i++) masks[in][i] = masks[in][i] >> first & ((1u << count) - 1);
+    }
+    const Expr *lane = place_bits(e->arena, &place_lane, map->count[LL_LANE], masks[LL_LANE]);
+    const Expr *warp = place_bits(e->arena, &place_warp, map->count[LL_WARP], masks[LL_WARP]);
+    *thread = ex(e->arena, "%p ^ %p", lane, warp);
+    *reg = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks[LL_REGISTER]);
+}
+
+/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`; where it goes in pieces,
+ * those of piece `turn`. Says how. */
 static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
@@ -213,18 +227,18 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     }
     if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER]) vector = 1, used = 0, low = true;
     while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
-    uint32_t masks[LL_MAX_BITS];
-    register_masks(&map, LL_LANE, LL_OFFSET, masks);
-    const Expr *lane = place_bits(e->arena, &place_lane, map.count[LL_LANE], masks);
-    register_masks(&map, LL_WARP, LL_OFFSET, masks);
-    const Expr *warp = place_bits(e->arena, &place_warp, map.count[LL_WARP], masks);
-    register_masks(&map, LL_REGISTER, LL_OFFSET, masks);
-    const Expr *reg = place_bits(e->arena, &place_r, map.count[LL_REGISTER], masks);
+    int pieces = ll_log2(op_int(op, AT_PIECES, 1)), within = via->count[LL_OFFSET] - pieces;
+    const Expr *thread, *reg, *own_piece, *piece_of;
+    offset_bits(e, &map, 0, within, &thread, &reg);
+    offset_bits(e, &map, within, pieces, &own_piece, &piece_of);
     const Expr *array = emit_hold(e, value)->by;
     const char *name = cs_fresh(&e->p, store ? "to" : "from");
-    cs_line(&e->p, "const i32 %s = %p ^ %p;", name, lane, warp);
-    emit_unroll(e, "r", layout->registers, low ? vector : 1);
+    cs_line(&e->p, "const i32 %s = %p;", name, thread);
+    bool by_thread = pieces && ex_is_int(piece_of, 0); /* all of a thread's registers are in one piece */
+    if (by_thread) cs_open(&e->p, "if (%p == turn)", own_piece);
+    (pieces ? emit_unroll_real : emit_unroll)(e, "r", layout->registers, low ? vector : 1);
     if (!low) cs_line(&e->p, "if (r & %u) continue;", used);
+    if (pieces && !by_thread) cs_line(&e->p, "if ((%p ^ %p) != turn) continue;", own_piece, piece_of);
     const Expr *at = ex(e->arena, "%lld + (%s ^ %p) * %d", (long long)shared_offset(e, op), name, reg, bytes);
     const Expr *owner = store ? place_owner(e, &layout->map) : NULL;
     const Expr *piece = low ? ex(e->arena, "%p + r", array) : ex_name(e->arena, "piece");
@@ -247,9 +261,20 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
         cs_line(&e->p, "%p[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
+    if (by_thread) cs_close(&e->p);
     int wavefronts = ll_bank_conflicts(e->cx->machine->banks, &map, bytes, vector);
     return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s", store ? "written" : "read",
                         vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
+}
+
+/* All have read the piece before when the next one is written. What is to be shown is, behind the first. */
+static void sync_pieces(Emit *e) {
+    bool shows = e->shows;
+    e->shows = false;
+    cs_open(&e->p, "if (turn)");
+    sync_step(e);
+    cs_close(&e->p);
+    e->shows = shows;
 }
 
 void shared_convert(Emit *e, const Op *op) {
@@ -289,12 +314,21 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     default: break;
     }
-    LinearLayout via =
-        ll_choose_swizzle(e->cx->machine->banks, &from->map, &to->map, convert_bytes(ir_type(e->k, result)));
+    int pieces = (int)op_int(op, AT_PIECES, 1), bytes = convert_bytes(ir_type(e->k, result));
+    Banks banks = e->cx->machine->banks;
+    LinearLayout via = pieces > 1 ? ll_choose_pieces(banks, &from->map, &to->map, bytes)
+                                  : ll_choose_swizzle(banks, &from->map, &to->map, bytes);
     sync_before(e, op);
+    if (pieces > 1) {
+        emit_declare(e, result);
+        emit_unroll_real(e, "turn", pieces, 1);
+        sync_pieces(e);
+    }
     const char *there = move_side(e, op, value, &via, true);
     sync_step(e);
-    emit_declare(e, result);
+    if (pieces == 1) emit_declare(e, result);
     const char *back = move_side(e, op, result, &via, false);
-    emit_find(e, op, FIND_CONVERT_SHARED, there, back);
+    if (pieces > 1) cs_close(&e->p);
+    emit_find(e, op, FIND_CONVERT_SHARED, pieces == 1 ? "" : arena_printf(e->arena, " in %d pieces", pieces), there,
+              back);
 }
