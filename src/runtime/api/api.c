@@ -112,6 +112,8 @@ static tw_status cancelled(tw_context *cx) {
 
 static tw_status guarded(tw_context *cx, Body *body, void *call) {
     cx->message = cx->warnings = cx->findings = "";
+    cx->diagnostics = NULL;
+    cx->diagnostic_count = 0;
     cx->findings_json = "[]\n";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);
@@ -207,15 +209,20 @@ DEFINE_INIT(tw_compile_options)
 
 /* --- context --- */
 
-static tw_status open_context(tw_context *cx, void *call) {
-    const tw_context_options *options = call;
+static tw_status choose_cache(tw_context *cx, void *call) {
+    const char *wish = call;
     char dir[CACHE_PATH], absolute[CACHE_PATH];
-    const char *wish = options->cache_dir;
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
+    cx->cache_dir = NULL;
     if (wish && *wish && path_absolute(wish, absolute))
         cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
     cx->no_cache = !cx->cache_dir && !(wish && !*wish);
     return TW_OK;
+}
+
+tw_status tw_context_set_cache_dir(tw_context *cx, const char *dir) {
+    if (!cx) return TW_ERROR_ARGUMENT;
+    return guarded(cx, choose_cache, (void *)(uintptr_t)dir);
 }
 
 tw_status tw_context_create(const tw_context_options *user_options, tw_context **out) {
@@ -238,7 +245,7 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     cx->tool_timeout = options.tool_timeout > 0 ? options.tool_timeout : 120;
     arena_init(&cx->texts, allocator, &cx->trap);
     arena_init(&cx->arena, allocator, &cx->trap);
-    tw_status status = guarded(cx, open_context, &options);
+    tw_status status = guarded(cx, choose_cache, (void *)(uintptr_t)options.cache_dir);
     if (status == TW_OK)
         *out = cx;
     else
@@ -254,6 +261,16 @@ int32_t tw_context_cancel(tw_context *cx) { return cx && cancel_ask(&cx->cancel)
 
 const char *tw_context_message(const tw_context *cx) { return cx ? cx->message : ""; }
 const char *tw_context_findings(const tw_context *cx) { return cx ? cx->findings : ""; }
+
+tw_status tw_context_diagnostic_at(const tw_context *cx, size_t index, tw_diagnostic *diagnostic) {
+    if (!cx || !diagnostic) return TW_ERROR_ARGUMENT;
+    /* An error that is about no source, such as a wrong argument: its message. */
+    tw_diagnostic plain = {.severity = "error", .code = "", .text = cx->message};
+    const tw_diagnostic *found = index < cx->diagnostic_count ? &cx->diagnostics[index] : NULL;
+    if (!found && !cx->diagnostic_count && index == 0 && *cx->message) found = &plain;
+    if (!found) return TW_ERROR_NOT_FOUND;
+    return give_info(diagnostic, found, sizeof *found) ? TW_OK : TW_ERROR_ARGUMENT;
+}
 
 const char *tw_context_findings_json(const tw_context *cx) { return cx ? cx->findings_json : "[]\n"; }
 
@@ -677,8 +694,8 @@ tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_opt
     if (!take_options(&options, sizeof options, user_options)) return misuse(cx, bad_struct);
     if (!args_ok(options.args, options.arg_count)) return misuse(cx, bad_args);
     if (!pairs_ok(options.options, options.option_count)) return misuse(cx, bad_pairs);
-    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_IR)
-        return misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR");
+    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_BUILD)
+        return misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR, TW_STAGE_BUILD");
     KernelCall call = {.module = m, .name = name, .options = &options};
     tw_status status = guarded(cx, compile_body, &call);
     if (status == TW_OK)
