@@ -142,7 +142,7 @@ typedef struct tw_context_options {
     int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
     void (*print)(void *user, const char *text, size_t length); /* what kernels print when
                               they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
-                              that launches or compiles */
+                              that launches or compiles. Must not call into the same context */
     void *print_user;
     int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
                                     of the call: not 0 cancels it, as tw_context_cancel does. May be
@@ -157,8 +157,8 @@ TW_API void tw_context_options_init(tw_context_options *options);
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
 TW_API void tw_context_destroy(tw_context *context);
 
-/* Where compiled kernels are kept from now on; dir as in tw_context_options. Errors: TW_ERROR_ARGUMENT, TW_ERROR_MEMORY.
- * Since 0.2. */
+/* Where compiled kernels are kept from now on; dir as in tw_context_options. Errors: TW_ERROR_ARGUMENT,
+ * TW_ERROR_MEMORY. Since 0.2. */
 TW_API tw_status tw_context_set_cache_dir(tw_context *context, const char *dir);
 
 /* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
@@ -189,8 +189,8 @@ typedef struct tw_diagnostic {
 } tw_diagnostic;
 
 /* The messages of the last call one by one, in the order of tw_context_message and tw_context_warnings. An error that
- * is about no source is one of them, without a place. TW_ERROR_NOT_FOUND past the last. Does not count as a call: messages
- * stay as they are. Since 0.2. */
+ * is about no source is one of them, without a place. TW_ERROR_NOT_FOUND past the last. Does not count as a call:
+ * messages stay as they are. Since 0.2. */
 TW_API tw_status tw_context_diagnostic_at(const tw_context *context, size_t index, tw_diagnostic *diagnostic);
 
 /* What the compiler had proved and chosen when the last compile was refused, as tw_kernel_explain gives it for one that

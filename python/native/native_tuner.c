@@ -5,7 +5,8 @@
  *     tuner.remember(args, kwargs, config_kwargs, config)
  *
  * The key of a launch is what Triton's is: the values of the key arguments and the dtypes of all arguments that have
- * one. A launch whose key is known is a plain launch with the configuration's keywords; all else is Python's business. */
+ * one. A launch whose key is known is a plain launch with the configuration's keywords; all else is Python's
+ * business. */
 #include "native.h"
 
 typedef struct Tuner {

@@ -351,46 +351,21 @@ bool fact_surely_natural(const Kernel *k, Ref x) {
 
 bool fact_nonnegative(const Facts *f, Ref x) { return fact_natural(f->k, x, NULL, NULL); }
 
-/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic of integers on
- * them, all at the top. */
-static bool at_launch(const Kernel *k, Ref x, int depth) {
+/* Parameters, parts of tensor parameters, and arithmetic of integers on them, all at the top. */
+static bool at_launch(const Kernel *k, Ref x, int depth, int *left) {
+    if (x == REF_NONE || depth > DEEPEST || --*left < 0) return false;
+    const Type *type = ir_type(k, x);
+    if (type->kind == TY_TILE && !type->pointer && elem_is_float(type->elem)) return false;
     if (ref_is_literal(x)) return true;
-    if (!ref_is_value(x) || depth > DEEPEST) return false;
     const Value *v = ir_value(k, x);
-    if (v->type->kind == TY_TILE && !v->type->pointer && elem_is_float(v->type->elem)) return false;
     if (!v->op) return v->region == k->body;
-    switch (v->op->code) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_REM:
-    case OP_FLOORDIV:
-    case OP_MOD:
-    case OP_CDIV:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_NEG:
-    case OP_ABS:
-    case OP_CAST:
-    case OP_PTR_ADD:
-    case OP_EXTENT:
-    case OP_STRIDE:
-    case OP_BASE:
-        if (v->op->parent != k->body) return false;
-        for (int i = 0; i < v->op->operand_count; i++)
-            if (!at_launch(k, v->op->operands[i], depth + 1)) return false;
-        return true;
-    default: return false;
-    }
+    if (!op_has(v->op->code, TRAIT_LAUNCH) || v->op->parent != k->body) return false;
+    for (int i = 0; i < v->op->operand_count; i++)
+        if (!at_launch(k, v->op->operands[i], depth + 1, left)) return false;
+    return true;
 }
 
-bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0); }
+bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0, &(int){QUESTIONS}); }
 
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;

@@ -49,7 +49,7 @@ static bool store_drops(Demand *d, const Op *store, int axis) {
     Poly limit = poly_sub(d->a->arena, d->modulus, d->first);
     for (int i = 0; i < conditions.count; i++) {
         const Condition *c = &conditions.at[i];
-        if (c->axis == axis && c->upper && poly_equal(c->limit, limit)) return true;
+        if (c->axis == axis && c->upper && !c->other && poly_equal(c->limit, limit)) return true;
     }
     return false;
 }
