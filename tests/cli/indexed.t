@@ -15,7 +15,7 @@ $ tilewright check rows.ir $(cat arguments) --target cuda --emulate | grep Y:
 Y: f32[30, 32], max error 0: ok
 $ tilewright explain rows.ir --target cuda | grep ':[45]:'
 rows.ir:3:4: load: box i32[32] of I[n], strides [1], at [0]; outside 0; contiguous
-rows.ir:4:4: load: box f32[32,32] of X[R, 32], strides [32, 1], at [v, 0]; outside -1; contiguous
+rows.ir:4:4: load: box f32[32,32] of X[R, 32], strides [32, 1], at [v, 0]; dimension 0 is indexed by a vector; outside -1; contiguous
 rows.ir:5:3: store: box f32[32,32] of Y[n, 32], strides [32, 1], at [0, 0]; contiguous
 rows.ir:3:4: load: vectors of 4 bytes
 rows.ir:4:4: load: vectors of 16 bytes
