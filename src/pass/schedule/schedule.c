@@ -118,6 +118,7 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    schedule_move(s);
     schedule_sync(s);
     return true;
 }
