@@ -140,6 +140,7 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
     box->begin[axis] = extent ? "0" : "TW_FIRST";
     box->end[axis] = extent ? extent : tested ? "TW_BEHIND" : NULL;
     e->uses_indices = true;
+    box->index_type[axis] = type;
     cs_line(&e->p, "i64 %s, %s;", box->least[axis], box->most[axis]);
     const char *list = arena_printf(e->arena, "%s, %lld", box->indices[axis], (long long)box->tile->extent[axis]);
     const char *ends = arena_printf(e->arena, "&%s, &%s", box->least[axis], box->most[axis]);
@@ -295,6 +296,26 @@ void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
         else
             nest->lo[d] = "0", nest->hi[d] = on.text; /* of one place: it, or none */
     }
+}
+
+bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
+    RefList offsets = op_list(op, 0);
+    *axis = -1;
+    for (int d = 0; d < offsets.count; d++) {
+        if (!ir_type(k, offsets.at[d])->rank) continue;
+        if (*axis >= 0) return false;
+        *axis = box_axis(op, offsets.count, 2, d);
+    }
+    return true;
+}
+
+const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
+    if (!box->indices[axis]) return "0";
+    const char *name = cs_fresh(&e->p, "lines");
+    cs_line(&e->p, "i64 *const %s = (i64 *)(scratch + %lld);", name, (long long)offset);
+    cs_line(&e->p, "tw_lines_%s(%s, %s, %lld, %s, %s);", box->index_type[axis], name, box->indices[axis],
+            (long long)box->tile->extent[axis], box->begin[axis], box->end[axis] ? box->end[axis] : "TW_BEHIND");
+    return name;
 }
 
 /* The condition that the indices lie inside; NULL: always. */

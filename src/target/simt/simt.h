@@ -96,6 +96,7 @@ struct Emit {
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
+    int *uses_inside;   /* of the run of ops that is being written; else 0 */
     int lanes;          /* of a warp */
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
