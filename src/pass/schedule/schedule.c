@@ -134,6 +134,7 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
+        pass_fetch(cx, k);
         s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
         if (!k->module->diag->errors) plan(&s);
     }
