@@ -364,9 +364,30 @@ static const TritonCase numbers[] = {
          "tl.store(z + r[:, None] * 2 + r[None, :], c)")},
     {ROW("formats of dot_scaled", "x u8 1", "tl.dot_scaled(tl.zeros((16, 32), tl.uint8), None, 'e3m2', "
          "tl.zeros((32, 16), tl.uint8), None, 'e4m3')"), .refused = "the format 'e2m1'"},
-    {ROW("inline assembly", "x f32 1", "tl.inline_asm_elementwise('nop')"),
-     .refused = "`inline_asm_elementwise`"},
-    {ROW("PDL", "x f32 1", "tl.extra.cuda.gdc_wait()"), .refused = "`gdc_wait`"},
+#define ASM(code, constraints, rest) \
+    "tl.inline_asm_elementwise('" code "', '" constraints "', [tl.arange(0, 6)], " rest ")"
+    {ROW("assembly", "x f32 1", ASM("mov.b32 $0, $1;", "=r,r", "tl.int32, True, 1")),
+     .refused = "assembly of NVIDIA GPUs (PTX), which target interp does not run"},
+    {ROW("a register too few", "x f32 1", ASM("mov.b32 $0, $1;", "=r", "tl.int32, True, 1")),
+     .refused = "a `$` that is no register"},
+    {ROW("no register for an argument", "x f32 1", ASM("mov.b32 $0, 1;", "=r", "tl.int32, True, 1")),
+     .refused = "a register for this argument is missing"},
+    {ROW("a register too many", "x f32 1", ASM("nop", "=r,r,r", "tl.int32, True, 1")),
+     .refused = "more inputs than the arguments fill"},
+    {ROW("an output too many", "x f32 1", ASM("nop", "=r,=r,r", "tl.int32, True, 1")),
+     .refused = "more outputs"},
+    {ROW("a wide result", "x f32 1", ASM("nop", "=r,r", "tl.int64, True, 1")),
+     .refused = "register $0 (`r`) has 32 bits, the result puts 64 into it"},
+    {ROW("a pack that does not divide", "x f32 1", ASM("nop", "=r,r", "tl.int32, True, 4")),
+     .refused = "pack must divide"},
+    {ROW("an unknown register", "x f32 1", ASM("nop", "=x,r", "tl.int32, True, 1")),
+     .refused = "one of h, r, l, f, d"},
+    {ROW("a name as register", "x f32 1", ASM("mov $x, $1;", "=r,r", "tl.int32, True, 1")),
+     .refused = "`$$` a dollar"},
+    {ROW("no dtype", "x f32 1", ASM("nop", "=r,r", "(), True, 1")), .refused = "dtype is a dtype"},
+#undef ASM
+    {ROW("PDL is nothing here", "x f32 1; z f32 = 1",
+         "tl.extra.cuda.gdc_wait()\nv = tl.load(x)\ntl.extra.cuda.gdc_launch_dependents()\ntl.store(z, v)")},
 
     /* the known answers of Philox-4x32-10 and 4x64-10 */
     {ROW("Philox",
