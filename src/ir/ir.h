@@ -162,7 +162,8 @@ typedef enum Trait {
     TRAIT_WRITES = 8,
     TRAIT_SYNC = 16,
     TRAIT_TERMINATOR = 32,
-    TRAIT_REGIONS = 64
+    TRAIT_REGIONS = 64,
+    TRAIT_LAUNCH = 128
 } Trait;
 
 typedef struct OpInfo {
@@ -284,6 +285,16 @@ typedef struct RefList {
     Ref *at;
 } RefList;
 RefList op_list(const Op *op, int list);
+
+/* --- boxes of tensors: tload, tstore, tatomic --- */
+/* The dimension of the tensor that an axis of the box runs along; the axis that runs along a dimension, -1: none. */
+int box_dim(const Op *op, int tensor_rank, int box_rank, int axis);
+int box_axis(const Op *op, int tensor_rank, int box_rank, int dim);
+bool box_wraps(const Op *op, int dim); /* is the index along that dimension taken modulo the extent? */
+/* The number of an index vector that is outside of every tensor: of one without an extent, too. */
+#define INDEX_OUTSIDE INT64_MIN
+/* Is an offset an index vector? Then it is no box in memory: its places may lie anywhere, in any order, twice. */
+bool box_is_indexed(const Kernel *k, const Op *op);
 
 /* --- text: printer and parser (print.c, parse.c), verifier (verify.c) --- */
 char *ir_print(const Kernel *k, Arena *arena);

@@ -77,6 +77,7 @@ static void collect_region(Access *x, const Region *region) {
             /* In order, so that long chains of ops need no deep recursion. */
             const Affine *f = affine_of(&x->a, op->results[i]);
             affine_is_variant(&x->a, op->results[i]);
+            affine_axes(&x->a, op->results[i]);
             if (!ty_is_scalar(type) || type->pointer || !elem_is_int(type->elem)) continue;
             if (f->known && !f->start.bad) *VEC_PUSH(&x->known, x->a.arena) = (Known){f->start, op->results[i]};
         }
@@ -93,7 +94,7 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
         int64_t number;
         const Axis *axis = &f->axis[d];
         Poly stride = axis->turn ? axis->scale : axis->step;
-        if (type->extent[d] == 1) continue;
+        if (type->extent[d] == 1 || axis->part_count) continue;
         if (poly_const(stride, &number)) {
             if (number == 1) return false;
             continue;
@@ -219,7 +220,7 @@ static void order_dims(Access *x, Plan *plan) {
     while (first < plan->dim_count && plan->dim[first].axis < 0) first++;
     int64_t number;
     for (int i = first; i < plan->dim_count; i++)
-        if (poly_const(plan->dim[i].stride, &number) && number == 1) unit = i;
+        if (!plan->dim[i].indexed && poly_const(plan->dim[i].stride, &number) && number == 1) unit = i;
     plan->box_rank = plan->dim_count - first;
     if (unit >= 0 && unit < plan->dim_count - 1) {
         PlanDim moved = plan->dim[unit];
@@ -267,7 +268,8 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
         extents[i] = build_limit(x, b, dim, plan);
         strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
         bool far = dim->starts_at_zero && !poly_is_place(&x->a, dim->offset);
-        offsets[i] = build_poly(x, b, dim->offset, plan, plan->wide || far);
+        offsets[i] =
+            dim->indexed ? access_index(x, plan, dim) : build_poly(x, b, dim->offset, plan, plan->wide || far);
     }
     Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
     name_after(x, tensor, "T", plan->base);
@@ -340,6 +342,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     x.a.asks = true;
+    x.a.separates = strcmp(cx->machine->name, "cpu") != 0;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
     bool guessed = false;

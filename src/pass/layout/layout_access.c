@@ -13,13 +13,6 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
-static bool wraps(const Op *access, int dim) {
-    const Attr *wrap = op_attr(access, AT_WRAP);
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] == dim) return true;
-    return false;
-}
-
 static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE; }
 
 static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
@@ -31,10 +24,10 @@ Access access_best(Facts *f, const Op *op) {
     if (!layout || layout->home != HOME_REGISTERS) return a;
     TensorParts parts = fact_tensor(f, op->operands[0]);
     int along = layout_vector_dim(f, op, &parts, type);
-    int dim = along >= 0 ? fact_tensor_dim(op, parts.rank, type->rank, along) : -1;
+    int dim = along >= 0 ? box_dim(op, parts.rank, type->rank, along) : -1;
     a.vector = layout_vector(f, op, type, &layout->map);
     bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    if (dim < 0 || masked || wraps(op, dim)) return a;
+    if (dim < 0 || masked || box_wraps(op, dim)) return a;
     a.along = along;
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;

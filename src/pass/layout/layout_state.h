@@ -38,6 +38,8 @@ const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *ty
 const Layout *lay_in_shared(LayoutState *st, SharedTile tile);
 /* The layout in which an operand of this type broadcasts into a result that has `map`. */
 LinearLayout lay_fit(const LinearLayout *map, const Type *operand);
+/* The same for operand i of an op whose tile has `map`; an index vector lives in the slice along its axis. */
+LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map);
 /* May the left operand of a wgmma stay in registers, where `from` has it? */
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
 /* Can the machine do the dot here with the instruction that it is stamped with? If not, false with a message. */

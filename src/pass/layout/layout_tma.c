@@ -15,14 +15,14 @@
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     const Machine *machine = st->cx->machine;
-    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
+    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP) || box_is_indexed(k, op)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     const Attr *fill = op_attr(op, AT_FILL);
     if (mask || box->extent[0] > machine->box_extent || box->extent[1] * tile->elem_bytes % tile->width) return false;
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
     if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != 1) return false;
-    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
+    int inner = box_dim(op, parts.rank, 2, 1);
     if (inner != parts.rank - 1) return false;
     /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
      * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may

@@ -46,7 +46,9 @@ static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *b
     const Type *tile = ir_type(plan->k, box->load->results[0]);
     Elem elem = tile->elem;
     const Attr *fill = op_attr(box->load, AT_FILL);
-    if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP)) return false;
+    if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP) ||
+        box_is_indexed(plan->k, box->load))
+        return false;
     if (fill && (ref_is_value(fill->ref) || ir_literal(plan->k, fill->ref)->f != 0)) return false;
     box->rows = axis[0], box->columns = axis[1];
     return elem == EL_F32 || elem == EL_BF16 || elem == EL_F16;

@@ -113,6 +113,9 @@ typedef struct Box {
     bool unit;                    /* the last axis' stride is known to be 1 */
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
+    const char *indices[MAX_RANK];                /* NULL, or the array that says where the places of the axis lie */
+    const char *least[MAX_RANK], *most[MAX_RANK]; /* of those, inside the tensor */
+    const char *end[MAX_RANK];                    /* that they lie inside below; NULL: all do */
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
@@ -141,7 +144,7 @@ typedef struct Emit {
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
-    bool uses_dot, uses_gemm, uses_sort, uses_scan;
+    bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices;
     int ahead; /* boxes that are prefetched for the next program */
     bool failed;
 } Emit;
@@ -174,6 +177,8 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index);
 void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scalars */
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
+/* A new constant in the body at that depth. */
+Ix cpu_name(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint);
 /* A constant of that type from its bits in memory form. */
 Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint);
 const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits, const char *other);
@@ -204,10 +209,10 @@ Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
 Box *cpu_find_box(Emit *e, const Op *op);
 const TensorText *cpu_tensor(Emit *e, Ref tensor);
 void cpu_emit_tensor(Emit *e, Op *op);
-/* The element's address expression for tile indices. */
-const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast, int *depth);
-/* The condition that the indices lie inside; NULL: always. */
-const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index);
+/* The element at tile indices, as an lvalue; its rows are named in the nest. */
+const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth);
+/* Bounds of a nest that writes to the box: it does what lies inside, and leaves out the rest. */
+void cpu_box_bounds(Emit *e, Nest *nest, const Box *box);
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index);
 void cpu_emit_tstore(Emit *e, Op *op);
 /* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`

@@ -131,11 +131,10 @@ void cpu_emit_tatomic(Emit *e, Op *op) {
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
     Nest nest;
     nest_begin(e, &nest, box->tile);
-    for (int d = 0; d < box->tile->rank; d++)
-        if (box->checked[d]) nest.lo[d] = box->lo[d], nest.hi[d] = box->hi[d];
+    cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, op_operand(op, 1), nest.index);
     int depth = 0;
-    const char *slot = cpu_box_element(e, box, nest.index, false, &depth);
+    const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
     nest_add(e, &nest, nest.rank, "%s(&%s, %s);", function, slot, x.text);
     nest_end(e, &nest, false);
     if (box->ok) cs_close(&e->p);

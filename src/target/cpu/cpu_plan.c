@@ -148,7 +148,8 @@ static bool reads_well(const CpuPlan *plan, const Op *op) {
     const Op *tensor = op->code == OP_TLOAD ? ir_value(plan->k, op->operands[0])->op : NULL;
     int64_t stride = 0;
     if (!tensor || tensor->code != OP_TENSOR || op_operand(op, 1) || op_attr(op, AT_WRAP)) return false;
-    RefList strides = op_list(tensor, 1);
+    RefList strides = op_list(tensor, 1), offsets = op_list(op, 0);
+    if (ir_type(plan->k, offsets.at[offsets.count - 1])->rank) return false;
     return !op_attr(op, AT_DIMS) && ir_const_int(plan->k, strides.at[strides.count - 1], &stride) && stride == 1 &&
            (!cpu_is_wide_elem(type) || type->elem == EL_BF16);
 }
@@ -193,9 +194,19 @@ static void find_roots(CpuPlan *plan, Ref v) {
     }
 }
 
+/* Does it say where the places of a box lie? */
+static bool is_index_of(const Op *user, Ref v) {
+    if (user->code != OP_TLOAD && user->code != OP_TSTORE && user->code != OP_TATOMIC) return false;
+    RefList offsets = op_list(user, 0);
+    for (int d = 0; d < offsets.count; d++)
+        if (offsets.at[d] == v) return true;
+    return false;
+}
+
 /* Must a user have the whole tile in memory? */
 static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     const Placed *placed = &plan->placed[v];
+    if (is_index_of(user, v)) return true; /* every row asks for it, and the box is looked at before */
     switch (user->code) {
     case OP_YIELD:
     case OP_TEST: return true;

@@ -84,7 +84,7 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
     TensorText t = memory_tensor(e, load->operands[0]);
     RefList offsets = op_list(load, 0);
     int inner = access_of(load).along, bytes = ty_elem_bytes(type);
-    int along = fact_tensor_dim(load, t.rank, 2, inner), across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
+    int along = box_dim(load, t.rank, 2, inner), across = box_dim(load, t.rank, 2, 1 - inner);
     const Expr *row = t.base, *last = t.base, *on = NULL;
     for (int d = 0; d < t.rank; d++) {
         const Expr *stride = stride_of(e, &t, d), *at = emit_scalar(e, offsets.at[d]);

@@ -135,7 +135,7 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     Arena *arena = e->k->module->arena;
     CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
-        int d = parts.rank - 1 - i, t = layout_tile_dim(op, parts.rank, 2, d);
+        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, 2, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
         map.stride[i] = ring_wanted(e, parts.stride[d]);
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);

@@ -211,6 +211,8 @@ const Expr *place_thread(Emit *e, const LinearLayout *map, int dim);
 const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr *r);
 /* The register of `operand` that stands where register r of `result` is; they may differ in extents of 1. */
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
+/* The same for a vector that has an element for each place along an axis of the tile. */
+const Expr *place_along(Emit *e, Ref vector, const Layout *tile, int axis, const Expr *r);
 /* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
 /* A condition that is true in the one thread that owns what this thread holds; NULL: always. */

@@ -51,13 +51,6 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
     return t;
 }
 
-bool box_wraps(const Op *op, int dim) {
-    const Attr *wrap = op_attr(op, AT_WRAP);
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] == dim) return true;
-    return false;
-}
-
 /* --- one box --- */
 void box_also(Emit *e, const Expr **condition, const Expr *also) { *condition = ex_and(e->arena, *condition, also); }
 
@@ -65,32 +58,53 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     Box b = {.op = op, .tile = tile, .layout = layout};
     Access a = access_of(op);
     int rank = ir_type(e->k, op->operands[0])->rank;
-    b.inner_dim = a.along >= 0 ? fact_tensor_dim(op, rank, tile->rank, a.along) : -1;
+    b.inner_dim = a.along >= 0 ? box_dim(op, rank, tile->rank, a.along) : -1;
     b.vector = a.vector;
     b.whole = a.whole;
     b.tensor = memory_tensor(e, op->operands[0]);
     return b;
 }
 
+/* The index that a vector gives register r of the tile along an axis. */
+static const Expr *index_of(Emit *e, Ref vector, const Layout *tile, int axis) {
+    const Hold *hold = emit_hold(e, vector);
+    if (hold->kind == HOLD_SCALAR) return hold->by;
+    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "simt: an index vector is in no register");
+    return ex(e->arena, "%p[%p]", hold->by, place_along(e, vector, tile, axis, &place_r));
+}
+
+/* Where register r lies along dimension d of the tensor, axis t of the tile (-1: none). */
+static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
+    Ref at = op_list(b->op, 0).at[d];
+    if (emit_is_tile(e, at)) return ex(e->arena, "(i64)%p", index_of(e, at, b->layout, t));
+    const Expr *offset = emit_scalar(e, at);
+    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
+    return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
+}
+
+/* INDEX_OUTSIDE is a number of 64 bits. */
+static bool may_be_outside(Emit *e, const Op *op, int d) {
+    Ref at = op_list(op, 0).at[d];
+    return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
+}
+
 void box_indices(Emit *e, Box *b, Ref mask) {
     const Op *op = b->op;
-    RefList offsets = op_list(op, 0);
     bool check = !op_flag(op, AT_NOCHECK);
     b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
-        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
-        const Expr *offset = emit_scalar(e, offsets.at[d]);
-        const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
-        bool wrap = box_wraps(op, d);
-        const Expr *sum = ex_is_int(coord, 0)    ? ex(e->arena, "(i64)%p", offset)
-                          : ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord)
-                                                 : ex(e->arena, "(i64)%p + %p", offset, coord);
-        if (wrap && b->tensor.extent[d]) sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
+        int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
+        const Expr *sum = place_in_tensor(e, b, d, t);
+        if (box_wraps(op, d) && b->tensor.extent[d])
+            sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
         b->index[d] = ex(e->arena, "i%d", d);
         cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
             box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+        if (!b->tensor.extent[d] && may_be_outside(e, op, d))
+            box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
         if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
         if (inner) continue;
         const Expr *by = b->tensor.stride[d];
