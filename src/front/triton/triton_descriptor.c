@@ -193,6 +193,7 @@ Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range) {
     if (strcmp(attr, "dtype") == 0) return tri_val_dtype(ty_scalar(l->module, type->elem));
     if (strcmp(attr, "block_type") == 0 || strcmp(attr, "type") == 0) return tri_val_dtype(type);
     if (strcmp(attr, "block_shape") == 0) return d[D_BLOCK];
+    if (strcmp(attr, "base") == 0) return d[D_BASE];
     if (strcmp(attr, "shape") == 0) return d[D_SHAPE];
     if (strcmp(attr, "strides") == 0) return d[D_STRIDES];
     const Builtin *builtin = tri_builtin_find(attr, 'D');
