@@ -133,8 +133,10 @@ static End run_jump(Lower *l, const PyNode *node) {
 /* --- simple statements --- */
 
 bool tri_is_constexpr_annotation(Lower *l, const PyNode *annotation) {
-    const char *path = tri_names_path(l->names, annotation, l->arena);
-    return path && strcmp(path, "triton.language.constexpr") == 0;
+    static const char start[] = "triton.language.";
+    const char *path = tri_names_path(l->names, annotation, l->arena), *last = path ? strrchr(path, '.') : NULL;
+    return last && strncmp(path, start, sizeof start - 1) == 0 &&
+           strcmp(last, ".constexpr") == 0; /* core.constexpr too */
 }
 
 static void run_annotated(Lower *l, const PyNode *node) {
