@@ -119,6 +119,7 @@ static bool plan(Schedule *s) {
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
     schedule_move(s);
+    schedule_axis(s);
     schedule_sync(s);
     return true;
 }
