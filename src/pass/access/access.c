@@ -19,7 +19,6 @@
 #include "analysis/facts.h"
 #include "pass/fold/fold.h"
 
-#include <string.h>
 
 /* --- loops of step 1 --- */
 
@@ -341,8 +340,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
-    x.a.asks = true;
-    x.a.separates = strcmp(cx->machine->name, "cpu") != 0;
+    x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
     bool guessed = false;

@@ -49,16 +49,13 @@ void atomic_fence(Emit *e, const Op *op) { write_fence(e, op); }
 
 static void before(Emit *e, const Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
-    memory_before_write(e, op);
-    if (sem != SEM_RELEASE && sem != SEM_ACQ_REL) return;
-    if (e->stores_pending) shared_sync(e);
-    write_fence(e, op);
+    sync_before_access(e, op);
+    if (sem == SEM_RELEASE || sem == SEM_ACQ_REL) write_fence(e, op);
 }
 
 static void after(Emit *e, const Op *op, bool used) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
-    memory_mark(e, op);
 }
 
 /* --- one element --- */
@@ -116,7 +113,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     Ref mask = mask_of(op);
     if (used) {
         cs_line(&e->p, "%s %s = %s();", memory, old, memory);
-        shared_before_write(e);
+        sync_within(e, op);
     }
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
     if (mask) cs_open(&e->p, "if (%p)", emit_scalar(e, mask));
@@ -126,7 +123,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     if (used) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, old);
     cs_close(&e->p);
     if (used) {
-        shared_before_read(e);
+        sync_step(e);
         cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
         emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, ex_name(e->arena, old)));
     }
@@ -139,11 +136,11 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
-        shared_before_write(e);
+        sync_within(e, op);
         emit_unroll(e, "r", layout->registers, 1);
         cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%p) * %lld, %s + r);", base, plane, e->thread, bytes, array);
         cs_close(&e->p);
-        shared_before_read(e);
+        sync_step(e);
         emit_unroll(e, "r", layout->registers, 1);
         cs_line(&e->p, "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * %d + (lane & ~%u)) * %lld);", array, base,
                 plane, copies.at[LL_WARP], e->lanes, copies.at[LL_LANE], bytes);

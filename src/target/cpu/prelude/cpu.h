@@ -130,6 +130,9 @@ TW_FN void tw_ahead(const u8 **last, const void *now, i64 bytes) {
     *last = now;
 }
 
+/* The line of a matrix that an index vector does not find (indices.h, gemm.h). */
+#define TW_NOWHERE (-9223372036854775807LL - 1)
+
 /* Do two pieces of memory, each from its first byte to one past its last, not meet? */
 TW_FN i32 tw_apart(const void *a, const void *a_end, const void *b, const void *b_end) {
     return (u64)a_end <= (u64)b || (u64)b_end <= (u64)a;
