@@ -16,7 +16,7 @@ static bool holds(Schedule *s, const Op *op) {
     if (of_loop && !(op->parent->owner && op->parent->owner->code == OP_FOR))
         return schedule_fail(s, op, "`behind` and `flight` stand in loops");
     if (op->code == OP_CONVERT) return schedule_pieces_hold(s, op);
-    if (op->code == OP_TLOAD) return schedule_loose_holds(s, op);
+    if (op->code == OP_TLOAD) return schedule_loose_holds(s, op) && schedule_rows_hold(s, op);
     return !op_flag(op, AT_PACKED) || schedule_dot_holds(s, op);
 }
 
