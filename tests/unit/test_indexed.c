@@ -51,6 +51,18 @@ static const Case cases[] = {
      "  %F = tensor %f, [3, 8, 16], [128, 16, 1] ; %c = splat 0.5 : f32[16,16] ; tatomic<add, dims=[1,2]> %F, [%g, %v, 0], %c\n"
      "  return }\n",
      .grid = {4, 1, 1}, .plain = 1, .tolerance = 1e-6},
+    {"atomics of small numbers, of odd rows, under masks",
+     "kernel @k(%h: *bf16, %s: *i16, %b: *u8, %d: *f64, %i: *i32) {\n"
+     "  %g = program_id<0> ; %I = tensor %i, [4096], [1] ; %o = mul %g, 16 ; %v0 = tload %I, [%o] : i32[16] ; %v = rem %v0, 9\n"
+     "  %S = tensor %s, [8, 30], [37, 1] ; %t = iota<0, 336> ; %a = reshape %t : i32[16,21] ; %c = cast %a : i16[16,21]\n"
+     "  tatomic<xor> %S, [%v, 12], %c ; %B = tensor %b, [8, 21], [21, 1] ; %e = cast %a : u8[16,21]\n"
+     "  tatomic<max> %B, [%v, -2], %e ; %H = tensor %h, [8, 40], [40, 1] ; %f = cast %a : bf16[16,21] ; tatomic<max> %H, [%v, 1], %f\n"
+     "  %q = iota<0, 21> ; %odd = rem %q, 2 ; %k = cmp<eq> %odd, 1 ; %m = expand<0> %k ; %D = tensor %d, [8, 21], [21, 1]\n"
+     "  %n = cast %a : f64[16,21] ; tatomic<min> %D, [%v, 0], %n, %m ; %l = splat 2.0 : f64[16,21] ; %far = ptr_add %d, 1000\n"
+     "  %E = tensor %far, [8, 21], [21, 1] ; tatomic<add> %E, [%v, 0], %l\n"
+     "  %r = slice %n, [0, 0] : f64[1,21] ; %r1 = reshape %r : f64[21] ; %row = tensor %d, [2000], [1] ; tatomic<max> %row, [1990], %r1\n"
+     "  return }\n",
+     .grid = {4, 1, 1}, .plain = 1, .threads = 2},
     {"a store that overlaps what is read, by numbers",
      "kernel @k(%x: *f32, %n: i32) {\n"
      "  %X = tensor %x, [60, 64], [64, 1] ; %q = iota<0, 16> ; %f = flip<axis=0> %q ; %k = mul %q, 3 ; %j = sub %k, %n\n"

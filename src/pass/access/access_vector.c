@@ -178,7 +178,7 @@ static Ref make_index(Slicer *s, const PlanDim *dim, int64_t length) {
         if (s->b) all = all ? ir_binary(s->b, OP_AND, all, one) : one;
     }
     if (!s->b) return REF_NONE;
-    sum = as_vector(s, sum, length);
+    sum = as_vector(s, sum ? sum : ir_int(s->b, EL_I64, 0), length); /* 0: an axis that repeats one place */
     if (!all) return sum;
     return ir_ternary(s->b, OP_SELECT, all, ir_cast(s->b, sum, EL_I64), ir_int(s->b, EL_I64, INDEX_OUTSIDE));
 }

@@ -241,6 +241,7 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
+bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row, with its values in memory? */
 void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);

@@ -217,8 +217,8 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
-    case OP_ATOMIC_CAS:
-    case OP_TATOMIC: return !placed->cheap;
+    case OP_ATOMIC_CAS: return !placed->cheap;
+    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */

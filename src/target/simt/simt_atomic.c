@@ -4,7 +4,7 @@
  * layout keeps copies of an element, the owner hands it on: to other lanes by a shuffle, to other
  * warps through shared memory. What no instruction does is a loop around compare-and-swap:
  *
- *     f16 was; tw_ldg(1, &was, p);
+ *     f16 was = tw_atomic_cas(p, zero, zero);
  *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
  *
  * Order: before a release the threads of the program meet and fence, so that what any of them wrote
@@ -66,6 +66,10 @@ static void write_call(Emit *e, const char *old, const Expr *call) {
         cs_line(&e->p, "%p;", call);
 }
 
+static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
+    return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
+}
+
 /* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
 static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
     const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
@@ -74,8 +78,8 @@ static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, con
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
-    cs_line(&e->p, "%s %s;", memory, was);
-    cs_line(&e->p, "tw_ldg(1, &%s, %p);", was, pointer);
+    const Expr *zero = packed(e, elem, cs_zero(e->arena, &(Type){.elem = elem}));
+    cs_line(&e->p, "%s %s = tw_atomic_cas(%p, %p, %p);", memory, was, pointer, zero, zero); /* what is there */
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
     const Expr *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
     cs_line(&e->p, "%s = tw_atomic_cas(%p, %s, %p);", was, pointer, seen,
@@ -83,10 +87,6 @@ static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, con
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
     if (old) cs_line(&e->p, "%s = %s;", old, was);
-}
-
-static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
-    return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
 }
 
 static void write_one(Emit *e, const Op *op, const Layout *layout, const char *old) {

@@ -347,7 +347,7 @@ void memory_tatomic(Emit *e, const Op *op) {
     else
         emit_block(e);
     box_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
-    box_indices(e, &b, REF_NONE);
+    box_indices(e, &b, op_operand(op, 2));
     cs_open(&e->p, "if (%p)", b.condition ? b.condition : &expr_true);
     const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     atomic_element(e, op, type->elem, b.row, text);
