@@ -389,8 +389,7 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
     if (!f->may_wish || !ref_is_value(x) || --*left < 0) return false;
     const Type *type = ir_type(f->k, x);
-    if (type->rank) return false;
-    if (fact_at_launch(f->k, x)) return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
+    if (!type->rank && fact_at_launch(f->k, x)) return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
     const Op *op = ir_value(f->k, x)->op;
     int64_t other;
     switch (op ? op->code : OP_NONE) {
@@ -409,6 +408,10 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
                 return !asks || want_multiple(f, op->operands[i], other, true, left);
         }
         return false;
+    case OP_SELECT:
+        return want_multiple(f, op->operands[1], multiple, asks, left) &&
+               want_multiple(f, op->operands[2], multiple, asks, left);
+    case OP_SPLAT: return want_multiple(f, op->operands[0], multiple, asks, left);
     case OP_CAST:
         return elem_is_int(type->elem) && elem_is_int(ir_type(f->k, op->operands[0])->elem) &&
                want_multiple(f, op->operands[0], multiple, asks, left);
