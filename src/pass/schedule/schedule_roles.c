@@ -69,7 +69,7 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
+    bool two = threads_load(s) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 
