@@ -217,12 +217,18 @@ const Layout *lay_natural(LayoutState *st, Ref ref) {
     Natural *entry = natural_entry(st, ref);
     if (entry->state == ASKED) st->cycles++; /* through a loop: someone else decides */
     if (entry->state != UNSEEN) return entry->layout;
+    if (entry->asked_at == st->known + 1) { /* nothing is known that was not known then */
+        st->cycles++;
+        return NULL;
+    }
     entry->state = ASKED;
     int cycles = st->cycles;
     const Layout *layout = v.op ? natural_op(st, v.op, v.index) : natural_argument(st, &v);
     entry = natural_entry(st, ref);
     /* "Floats" only because the loop's own value was not known yet is no answer for later. */
     entry->state = layout || st->cycles == cycles ? KNOWN : UNSEEN;
+    if (layout) st->known++;
+    entry->asked_at = st->known + 1;
     return entry->layout = layout;
 }
 

@@ -17,6 +17,7 @@
 typedef struct Natural {
     enum { UNSEEN, ASKED, KNOWN } state;
     const Layout *layout; /* NULL: the value floats */
+    int asked_at;         /* UNSEEN, but looked at when so many layouts (less 1) were known: it floated then */
 } Natural;
 
 typedef struct LayoutState {
@@ -29,6 +30,7 @@ typedef struct LayoutState {
     Map made;             /* value and layout -> that value in that layout */
     bool failed;
     int cycles; /* times that natural met a value it was being asked for */
+    int known;  /* values that natural knows a layout of */
 } LayoutState;
 
 /* --- layout.c --- */

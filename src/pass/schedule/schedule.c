@@ -119,6 +119,8 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    schedule_move(s);
+    schedule_axis(s);
     schedule_sync(s);
     return true;
 }
@@ -134,6 +136,7 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
+        pass_fetch(cx, k);
         s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
         if (!k->module->diag->errors) plan(&s);
     }

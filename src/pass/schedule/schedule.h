@@ -15,6 +15,8 @@
  *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_move.c     how tiles lie in the scratch through which they go
+ *   schedule_axis.c     how warps take each other's values in a reduction
  *   schedule_sync.c     where threads wait for each other, and for what runs beside them
  *   pending.c           what is to be waited for, at one place
  *   text_order.c        in which order the text runs through the ops
@@ -82,6 +84,7 @@ bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written rig
 /* --- schedule_dot.c --- */
 void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
+bool schedule_width_holds(Schedule *s, const Op *dot);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
@@ -138,6 +141,14 @@ bool schedule_pieces_hold(Schedule *s, const Op *convert);
 void schedule_place(Schedule *s);
 bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
+
+/* --- schedule_move.c --- */
+void schedule_move(Schedule *s); /* when scratch has its place */
+bool schedule_move_holds(Schedule *s, const Op *op);
+
+/* --- schedule_axis.c --- */
+void schedule_axis(Schedule *s); /* the same */
+bool schedule_axis_holds(Schedule *s, const Op *op);
 
 /* --- schedule_sync.c --- */
 void schedule_sync(Schedule *s); /* the last: when all else is decided */
