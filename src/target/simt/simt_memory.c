@@ -87,11 +87,12 @@ static bool may_be_outside(Emit *e, const Op *op, int d) {
     return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
 }
 
-void box_indices(Emit *e, Box *b, Ref mask) {
+void box_part(Emit *e, Box *b, BoxPart part) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
     b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
+        if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
         const Expr *sum = place_in_tensor(e, b, d, t);
         if (box_wraps(op, d) && b->tensor.extent[d])
@@ -109,6 +110,10 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         b->row =
             by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }
+}
+
+void box_indices(Emit *e, Box *b, Ref mask) {
+    box_part(e, b, BOX_ALL);
     if (mask)
         box_also(e, &b->condition,
                  b->layout ? elementwise_operand(e, mask, b->layout, &place_r) : emit_scalar(e, mask));
