@@ -250,7 +250,8 @@ static bool place(const Box *box, int dim, int64_t along, int64_t *index) {
         if (*index < 0) *index += extent;
         return true;
     }
-    return box->nocheck || box->tensor->unbounded[dim] || (*index >= 0 && *index < extent);
+    if (box->nocheck || box->tensor->unbounded[dim]) return !vector || *index != INDEX_OUTSIDE;
+    return *index >= 0 && *index < extent;
 }
 
 /* One row of the box: `offset` in elements of its other dimensions. */
@@ -394,6 +395,6 @@ static void store_box(Process *p, Step *s, Ref mask, Word kind) {
 void eval_tstore(Process *p, Step *s) { store_box(p, s, op_operand(s->op, 2), WORD_NONE); }
 
 void eval_tatomic(Process *p, Step *s) {
-    store_box(p, s, REF_NONE, op_word(s->op, AT_COMBINE, COMBINE_ADD));
+    store_box(p, s, op_operand(s->op, 2), op_word(s->op, AT_COMBINE, COMBINE_ADD));
     process_pause(p);
 }

@@ -18,7 +18,8 @@ typedef struct PlanDim {
     bool wraps;          /* index modulo limit[0] */
     bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
     bool clamps;
-    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold, else outside. */
+    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold,
+     * else outside. */
     bool indexed;
     Poly step;
     int part_count;
@@ -56,7 +57,8 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
-/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common (access_vector.c). */
+/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
+ * (access_vector.c). */
 void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);
 
 typedef struct Spot { /* where something was put in behind a definition: the last op of it */
@@ -79,6 +81,7 @@ typedef struct Access {
     PassContext *cx;
     Kernel *k;
     Analysis a;
+    const int *uses; /* by Ref, of the kernel as it came */
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
@@ -110,7 +113,8 @@ typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -
     bool upper;
     Poly limit;
     bool other; /* no such bound, but of that one axis (of none) alone */
-    Ref value;  /* the part of the mask that says it */
+    Ref value;  /* the part of the mask that says it .. */
+    int place;  /* .. and the axis that it can be a vector of: -1: a number, -2: none */
 } Condition;
 typedef struct Conditions {
     int count;

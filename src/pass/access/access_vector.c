@@ -1,11 +1,12 @@
 /* access_vector.c: dimensions whose places an index vector says.
  *
  *     base + token[i] * %stride + j,  mask real[i]
- *  -> tensor %base, [none, none], [%stride, 1] ;  %at = select %real, %token, -2147483648 ;  tload .., [%at, 0]
+ *  -> tensor %base, [none, none], [%stride, 1] ;  %at = select %real, i64(%token), -2^63 ;  tload .., [%at, 0]
  *
  * The parts of the axis (affine.h) and its own steps are summed into one vector of rank 1: in units of
  * a stride where all of them have one in common that is the same for the whole launch, else of elements.
- * Conditions of that axis choose: the least number of the vector's type is outside of every tensor.
+ * Conditions of that axis choose: INDEX_OUTSIDE is outside of every tensor. (Not -1: numbers from memory may
+ * be negative and lie inside of the array all the same, since its base may have been moved.)
  *
  * A vector is made anew from the slices of what the source computes, of rank 1 all the way, and behind
  * the last of them: so a loop that only moves the base does not touch it. One that is there already in
@@ -177,12 +178,9 @@ static Ref make_index(Slicer *s, const PlanDim *dim, int64_t length) {
         if (s->b) all = all ? ir_binary(s->b, OP_AND, all, one) : one;
     }
     if (!s->b) return REF_NONE;
-    sum = as_vector(s, sum, length);
+    sum = as_vector(s, sum ? sum : ir_int(s->b, EL_I64, 0), length); /* 0: an axis that repeats one place */
     if (!all) return sum;
-    Elem elem = ir_type(s->x->k, sum)->elem;
-    if (elem_info[elem].cls == CLASS_UINT) sum = ir_cast(s->b, sum, elem = EL_I64);
-    Ref outside = ir_int(s->b, elem, elem_info[elem].bits == 64 ? INT64_MIN : INT32_MIN);
-    return ir_ternary(s->b, OP_SELECT, all, sum, outside);
+    return ir_ternary(s->b, OP_SELECT, all, ir_cast(s->b, sum, EL_I64), ir_int(s->b, EL_I64, INDEX_OUTSIDE));
 }
 
 /* Behind the definition of the value, and behind what was put there before. */

@@ -59,6 +59,7 @@ typedef struct Cut {
     Arena *arena;
     bool all;         /* every access through a ring */
     bool *replicable; /* by Ref: each role computes its own */
+    bool *index;      /* by Ref: an index vector, or a tile that one is made of */
     bool *shared;     /* by Ref: computed once, before the roles */
     size_t value_count;
     VEC(Ref) values;       /* all that are defined in the kernel */

@@ -47,6 +47,24 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
+typedef struct Sums {
+    const Kernel *k;
+    int most; /* registers that the sums of a product take */
+} Sums;
+
+static void look_at_sums(Op *op, void *user) {
+    Sums *sums = user;
+    const Layout *layout = op->code == OP_DOT ? schedule_layout(sums->k, op->results[0]) : NULL;
+    if (layout && layout->registers > sums->most) sums->most = layout->registers;
+}
+
+/* Do the sums of every product leave half of so many registers to the rest? */
+static bool sums_leave_room(const Schedule *s, int registers) {
+    Sums sums = {s->k, 0};
+    ir_walk(s->k->body, look_at_sums, &sums);
+    return sums.most <= registers / 2;
+}
+
 void schedule_roles(Schedule *s) {
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -69,7 +87,8 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
+    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
+               sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 

@@ -217,8 +217,8 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
-    case OP_ATOMIC_CAS:
-    case OP_TATOMIC: return !placed->cheap;
+    case OP_ATOMIC_CAS: return !placed->cheap;
+    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */
@@ -539,6 +539,11 @@ static void place_gemm(CpuPlan *plan, Gemm *g) {
     bool kept = g->slot >= 0; /* from program to program */
     g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
     g->rows = new_block(plan, ROWS_FLOATS * 4, place->first, place->last);
+    for (int i = 0; i < 2; i++) {
+        int axis;
+        cpu_box_vector(plan->k, (i ? &g->b : &g->a)->load, &axis);
+        g->lines[i] = axis < 0 ? -1 : new_block(plan, c->extent[i] * 8, place->first, place->last);
+    }
     g->panels =
         new_block(plan, g->room_k * width * 4, kept ? 0 : place->first, kept ? (int)plan->order.count : place->last);
 }
@@ -578,7 +583,9 @@ static void place_temps(CpuPlan *plan, Op *op) {
             bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
             DotBox box;
             bool gathers = i < 2 && cpu_dot_box(plan, op, i, &box);
-            if (gathers || narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
+            if (!gathers && !narrow && !f64 && direct) continue;
+            bool lines = gathers && box_is_indexed(k, box.load);
+            want_temp(plan, op, i, cpu_lines_offset(type) + (lines ? cpu_lines_bytes(type) : 0));
         }
         break;
     case OP_YIELD: {
