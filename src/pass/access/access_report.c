@@ -130,7 +130,10 @@ static void show_dims(Access *x, Text *out, const Plan *plan) {
             if (j) text_add(out, " min ");
             show_poly(x, out, plan->dim[i].limit[j], plan);
         }
-        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+        if (plan->dim[i].gate)
+            text_add(out, "1 if its condition holds");
+        else if (!plan->dim[i].limit_count)
+            text_add(out, "unbounded");
     }
     text_add(out, "], strides [");
     for (int i = 0; i < plan->dim_count; i++) {
