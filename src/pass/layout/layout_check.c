@@ -280,6 +280,8 @@ static void check_move(Check *c, const Op *op) {
     case OP_FLIP:
     case OP_SCAN:
     case OP_SORT:
+    case OP_ASM:
+    case OP_ASM_ACT:
     case OP_MAP:
         want_operands(c, op, map_of(c, op, op->results[0])), want_results(c, op, map_of(c, op, op->results[0]));
         return;

@@ -601,8 +601,16 @@ TW_MMA_INTEGER(tw_mma_s8, "s8")
 TW_MMA_INTEGER(tw_mma_u8, "u8")
 
 /* ---- other ---- */
+#define tw_list(...) __VA_ARGS__
+#define tw_asm(code, outputs, inputs) asm(code : outputs : inputs)
+#define tw_asm_act(code, outputs, inputs) asm volatile(code : outputs : inputs : "memory")
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 TW_FN void tw_pdl_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 TW_FN void tw_pdl_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#else /* launches do not overlap */
+TW_FN void tw_pdl_wait() {}
+TW_FN void tw_pdl_launch() {}
+#endif
 #define tw_printf(...) printf(__VA_ARGS__)
 #define tw_trap(text)                                                                              \
     do {                                                                                           \
