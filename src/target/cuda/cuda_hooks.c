@@ -41,6 +41,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     state->ahead = skew_twin(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
     state->staged = loose_begin(e, loop);
+    copy_begin(e, loop);
     state->late = late_release(loop->regions[0]);
     if (!state->late) return state;
     CudaEmit *cuda = cuda_of(e);
