@@ -12,6 +12,7 @@ import pytest
 
 import tilewright.triton as triton
 import tilewright.triton.language as tl
+import tilewright.triton.language.core as core
 
 FACTOR = tl.constexpr(3)
 
@@ -162,8 +163,10 @@ def test_what_is_missing_fails_at_the_call():
     assert _log2(64) == 6 and _is_power_of_two(8) and not _is_power_of_two(6)
 
     @triton.jit
-    def kernel(x, N: tl.constexpr):
-        tl.store(x, _log2(N))
+    def kernel(x, N: tl.core.constexpr):
+        bits: core.constexpr = _log2(N)
+        for i in tl.core.static_range(bits + 1):
+            tl.store(x, i)
 
     x = np.zeros(1, np.int32)
     kernel[(1, )](x, 32)

@@ -134,7 +134,8 @@ static End run_jump(Lower *l, const PyNode *node) {
 
 bool tri_is_constexpr_annotation(Lower *l, const PyNode *annotation) {
     const char *path = tri_names_path(l->names, annotation, l->arena);
-    return path && strcmp(path, "triton.language.constexpr") == 0;
+    return path &&
+           (strcmp(path, "triton.language.constexpr") == 0 || strcmp(path, "triton.language.core.constexpr") == 0);
 }
 
 static void run_annotated(Lower *l, const PyNode *node) {
