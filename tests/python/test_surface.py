@@ -168,9 +168,15 @@ def test_what_is_missing_fails_at_the_call():
         for i in tl.core.static_range(bits + 1):
             tl.store(x, i)
 
+    @triton.jit
+    def bits(x, N: tl.constexpr):
+        tl.store(x, (tl.core.get_int_dtype(N, signed=True) == tl.int16) * 2 + (tl.get_int_dtype(bitwidth=N, signed=False) == tl.uint16))
+
     x = np.zeros(1, np.int32)
     kernel[(1, )](x, 32)
     assert x[0] == 5
+    bits[(1, )](x, 16)
+    assert x[0] == 3
 
 
 class Holder:
