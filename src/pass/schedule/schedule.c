@@ -109,6 +109,7 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
+    schedule_rows(s);
     schedule_gang(s);
     if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, false)) {
         if (!s->tasks) schedule_refuse_size(s);
@@ -119,6 +120,7 @@ static bool plan(Schedule *s) {
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
     schedule_move(s);
+    schedule_axis(s);
     schedule_sync(s);
     return true;
 }
