@@ -109,6 +109,7 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
+    schedule_rows(s);
     schedule_gang(s);
     if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, false)) {
         if (!s->tasks) schedule_refuse_size(s);

@@ -49,16 +49,18 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
 
 typedef struct Sums {
     const Kernel *k;
-    int most; /* registers that the sums of a product take */
+    int most; /* registers that the sums of products in a row take */
 } Sums;
 
 static void look_at_sums(Op *op, void *user) {
     Sums *sums = user;
-    const Layout *layout = op->code == OP_DOT ? schedule_layout(sums->k, op->results[0]) : NULL;
-    if (layout && layout->registers > sums->most) sums->most = layout->registers;
+    int own = 0;
+    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
+        if (in_row->code == OP_DOT) own += schedule_layout(sums->k, in_row->results[0])->registers;
+    if (own > sums->most) sums->most = own;
 }
 
-/* Do the sums of every product leave half of so many registers to the rest? */
+/* Do the sums of all products in a row leave half of so many registers to the rest? */
 static bool sums_leave_room(const Schedule *s, int registers) {
     Sums sums = {s->k, 0};
     ir_walk(s->k->body, look_at_sums, &sums);
