@@ -381,8 +381,16 @@ typedef struct Visit {
 
 static void consider(Op *op, void *user) {
     const Visit *v = user;
-    if (v->stores && cut_is_write(op)) consider_store(v->c, op);
-    if (!v->stores && cut_is_read(op)) consider_load(v->c, op);
+    if (v->stores ? !cut_is_write(op) : !cut_is_read(op)) return;
+    const char *why = cut_must_stay(v->c, op);
+    if (why) {
+        refuse(v->c, op, why);
+        if (v->stores) cut_note_stay(v->c, op);
+    } else if (v->stores) {
+        consider_store(v->c, op);
+    } else {
+        consider_load(v->c, op);
+    }
 }
 
 static void note_memory(Op *op, void *user) {
