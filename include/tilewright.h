@@ -142,7 +142,7 @@ typedef struct tw_context_options {
     int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
     void (*print)(void *user, const char *text, size_t length); /* what kernels print when
                               they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
-                              that launches or compiles */
+                              that launches or compiles. Must not call into the same context */
     void *print_user;
     int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
                                     of the call: not 0 cancels it, as tw_context_cancel does. May be

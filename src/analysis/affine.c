@@ -25,7 +25,10 @@ const Affine *affine_unknown(Analysis *a, const Op *op, WhyId why) {
 
 static bool is_bad(const Affine *f) {
     bool bad = f->start.bad;
-    for (int d = 0; d < f->rank; d++) bad = bad || f->axis[d].step.bad || f->axis[d].scale.bad;
+    for (int d = 0; d < f->rank; d++) {
+        bad = bad || f->axis[d].step.bad || f->axis[d].scale.bad;
+        for (int i = 0; i < f->axis[d].part_count; i++) bad = bad || f->axis[d].part[i].scale.bad;
+    }
     return bad;
 }
 
@@ -43,14 +46,16 @@ const Affine *affine_atom(Analysis *a, Ref value, const Op *op, WhyId why) {
 
 bool affine_is_uniform(const Affine *f) {
     for (int d = 0; d < f->rank; d++)
-        if (f->axis[d].turn || !poly_is_zero(f->axis[d].step)) return false;
+        if (f->axis[d].turn || f->axis[d].part_count || !poly_is_zero(f->axis[d].step)) return false;
     return true;
 }
 
-/* Both on one axis; false when they turn differently. */
+/* Both on one axis; false when they turn differently, or have too many parts. */
 static bool add_axis(Analysis *a, Axis *out, const Axis *x, const Axis *y, int64_t sign) {
     *out = x->turn ? *x : *y;
     out->step = poly_add(a->arena, x->step, poly_scale(a->arena, y->step, sign));
+    if (x->part_count || y->part_count || (a->separates && x->turn && y->turn))
+        return affine_add_parts(a, out, x, y, sign);
     if (!y->turn) return true;
     if (!x->turn) {
         out->scale = poly_scale(a->arena, y->scale, sign);
@@ -85,6 +90,7 @@ const Affine *affine_scale(Analysis *a, const Op *op, const Affine *x, Poly by) 
         f->axis[d] = x->axis[d];
         f->axis[d].step = poly_mul(a->arena, x->axis[d].step, by);
         f->axis[d].scale = poly_mul(a->arena, x->axis[d].scale, by);
+        affine_scale_parts(a, &f->axis[d], by);
     }
     return is_bad(f) ? affine_unknown(a, op, WHY_TOO_LARGE) : f;
 }
@@ -125,7 +131,8 @@ static bool join_axes(Analysis *a, const Affine *x, const Type *old, int from, i
         if (old->extent[d] == 1) continue;
         if (length == 1)
             *out = *axis;
-        else if (axis->turn || out->turn || !poly_equal(axis->step, poly_scale(a->arena, out->step, length)))
+        else if (axis->turn || out->turn || axis->part_count || out->part_count ||
+                 !poly_equal(axis->step, poly_scale(a->arena, out->step, length)))
             return false;
         length *= old->extent[d];
     }
@@ -152,7 +159,7 @@ static const Affine *reshape_form(Analysis *a, const Op *op, const Affine *x) {
         Axis axis;
         int parts = 0;
         for (int d = to; d < j; d++) parts += new->extent[d] > 1;
-        if (!join_axes(a, x, old, from, i, &axis) || (axis.turn && parts > 1))
+        if (!join_axes(a, x, old, from, i, &axis) || ((axis.turn || axis.part_count) && parts > 1))
             return affine_unknown(a, op, WHY_RESHAPE);
         int64_t length = 1;
         for (int d = j - 1; d >= to; length *= new->extent[d--]) {
@@ -209,6 +216,7 @@ static bool is_askable(const Analysis *a, Poly p) {
 static bool is_believable(Analysis *a, const Affine *f, const Type *type) {
     Poly corners[AFFINE_CORNERS];
     int count = a->asks ? affine_corners(a, f, type, corners) : 0;
+    if (count < 0) return false;
     for (int i = 0; i < count; i++)
         if (!poly_fits_i32(a, corners[i]) && !is_askable(a, corners[i])) return false;
     return true;
@@ -233,7 +241,8 @@ static const Affine *cast_form(Analysis *a, Ref value, const Op *op, const Affin
                 (to->bits == from->bits && to->cls == from->cls);
     if (!kept && to->bits == from->bits && to->cls == CLASS_UINT) {
         kept = poly_is_natural(a, x->start);
-        for (int d = 0; kept && d < x->rank; d++) kept = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+        for (int d = 0; kept && d < x->rank; d++)
+            kept = !x->axis[d].turn && !x->axis[d].part_count && poly_is_natural(a, x->axis[d].step);
     }
     if (!kept) return affine_atom(a, value, op, WHY_NARROW);
     Affine *f = affine_new(a, x->rank);
@@ -332,12 +341,18 @@ static const Affine *make_form(Analysis *a, Ref r) {
     const Value value = *ir_value(a->k, r);
     if (!value.op) {
         const Op *owner = value.region->owner;
-        if (owner && owner->code == OP_FOR && value.index > 0) return affine_carried(a, r, owner, value.index - 1);
-        return affine_atom(a, r, owner, owner && owner->code == OP_WHILE ? WHY_LOOP : WHY_REGION);
+        if (owner && owner->code == OP_FOR && value.index > 0) {
+            const Affine *carried = affine_carried(a, r, owner, value.index - 1);
+            return carried->known ? carried : affine_vector(a, r, carried);
+        }
+        const Affine *self = affine_atom(a, r, owner, owner && owner->code == OP_WHILE ? WHY_LOOP : WHY_REGION);
+        return self->known ? self : affine_vector(a, r, self);
     }
     const Affine *f = op_form(a, r, value.op);
     /* A scalar that cannot be taken apart still is a number. */
     if (!f->known && type->rank == 0) f = affine_atom(a, r, value.op, f->why);
+    /* A tile that moves along one axis still is a vector. */
+    if (type->rank && !type->pointer) f = f->known ? affine_join(a, r, value.op, f) : affine_vector(a, r, f);
     bool itself = type->rank == 0 && !type->pointer && f->start.count == 1 && f->start.at[0].count == 1 &&
                   f->start.at[0].factor[0] == r;
     Ref same = itself ? same_number(a, r, value.op) : r;

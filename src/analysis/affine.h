@@ -1,7 +1,11 @@
 /* affine.h: what integer and pointer tiles are, as functions of their indices.
  *
  * v[i0, i1, ..] = base + start + sum over axes of step * i  (+ scale * ((first + i) rem modulus)
- * where an axis turns)
+ * where an axis turns) (+ scale * vector[i] for each part that is no such sum)
+ *
+ * A part is a tile of which one axis moves and nobody says how: numbers from memory, quotients,
+ * clamps. So an address comes apart into one term an axis as long as no value mixes two axes.
+ * Parts are told to those who ask for them (Analysis.separates); for others such a form is unknown.
  *
  * An axis of one element has no step, so that it can be spread over a longer one.
  * start, step, .. are polynomials over scalars. A carried value that a loop advances by an
@@ -29,6 +33,17 @@ typedef enum WhyId {
  * mod differ on negative numbers); or it stays somewhere below it. */
 typedef enum Turn { TURN_NONE, TURN_REM, TURN_MOD, TURN_CLAMP } Turn;
 
+typedef struct Affine Affine;
+
+/* scale * value[.., i, ..]: the value moves along one of its axes alone (affine_axes). */
+typedef struct Part {
+    Ref value;
+    Poly scale;
+    const Affine *opaque; /* says why it is no sum of steps */
+} Part;
+
+enum { AXIS_PARTS = 4 };
+
 typedef struct Axis {
     Poly step;
     Turn turn;
@@ -36,9 +51,12 @@ typedef struct Axis {
     Poly scale; /* of the index that turns */
     Poly first; /* the index before it turns is first + i */
     Poly modulus;
+    Part turned; /* the index that turns, as a part of scale 1; value 0 when nobody asked */
+    int part_count;
+    const Part *part;
 } Axis;
 
-typedef struct Affine {
+struct Affine {
     bool known;
     WhyId why;        /* when not known */
     const char *what; /* the op that stands in the way, for `why` */
@@ -48,7 +66,7 @@ typedef struct Affine {
     Poly start;
     int rank;
     Axis *axis;
-} Affine;
+};
 
 /* Something that is to hold for an argument of the launch. */
 typedef struct Wish {
@@ -63,10 +81,12 @@ typedef struct Analysis {
     bool generic;     /* no wishes */
     bool any_grid;    /* none of how many programs there are */
     bool asks;        /* what is the same for a whole launch is taken apart only if that can be asked */
+    bool separates;   /* axes may have parts */
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;
     VEC(signed char) variant; /* by Ref: 0 unknown, 1 no, 2 yes */
+    VEC(unsigned short) axes; /* by Ref: affine_axes, once known */
     VEC(Ref) ones;            /* parameters taken to be 1 */
     VEC(Ref) numbers;         /* scalars that stand for themselves, one of each kind of equal ones */
     VEC(Wish) wishes;
@@ -97,7 +117,7 @@ bool poly_fits_i64(const Analysis *a, Poly p);
  * the grid times extents are. (affine_size.c) */
 bool affine_holds(const Analysis *a, const Affine *f, const Type *type);
 /* The values of which, if they fit in 32 bits, all elements do: none where the launch does not know
- * them (affine_size.c). */
+ * them; -1: it does, and they cannot be told (affine_size.c). */
 enum { AFFINE_CORNERS = 8 };
 int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]);
 void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value);
@@ -105,7 +125,24 @@ void affine_wish(Analysis *a, AttrId kind, int64_t number, Ref value);
 /* Is the value visible at the op? (order numbers are those of the kernel when affine_init ran) */
 bool affine_dominates(const Analysis *a, Ref value, const Op *at, int at_order);
 
+/* The axes that a tile may move along (bit d: axis d). What does not move is a row that is repeated:
+ * a tile with one such axis can be computed as a vector from what it is made of (affine_vector.c). */
+unsigned affine_axes(Analysis *a, Ref value);
+/* Does the op only spread its operand, or add and remove axes of one element? */
+bool affine_is_spread(const Kernel *k, const Op *op);
+/* Is it computed element by element from its operands, so that a slice of it is made of their slices? */
+bool affine_is_slicewise(const Op *op);
+
 /* --- for the files of the analysis --- */
+/* The value as a part of its only axis that moves; unknown as `why` where several do, or none asks. */
+const Affine *affine_vector(Analysis *a, Ref value, const Affine *why);
+/* The sum of two axes' parts, turns among them, in out; false: too many. (affine_vector.c) */
+bool affine_add_parts(Analysis *a, Axis *out, const Axis *x, const Axis *y, int64_t sign);
+void affine_scale_parts(Analysis *a, Axis *axis, Poly by);
+/* A known form of the value as one part, where its parts are better not told apart. */
+const Affine *affine_join(Analysis *a, Ref value, const Op *op, const Affine *f);
+/* Where the elements of a tile of integers lie; false: nothing is known but their type. (affine_size.c) */
+bool affine_range(const Analysis *a, Ref value, int64_t *least, int64_t *most);
 Affine *affine_new(Analysis *a, int rank);
 const Affine *affine_unknown(Analysis *a, const Op *op, WhyId why);
 const Affine *affine_atom(Analysis *a, Ref value, const Op *op, WhyId why);

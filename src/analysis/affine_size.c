@@ -135,18 +135,108 @@ bool poly_is_surely_natural(const Analysis *a, Poly p) {
     return bound_poly(a, p, false, &sum) && sum.least >= 0;
 }
 
-int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]) {
-    int count = 1;
-    corners[0] = f->start;
-    if (f->base || f->start.bad || poly_is_variant(a, f->start)) return 0;
+/* --- index vectors --- */
+
+static Interval type_range(const Kernel *k, Ref r) { return range_of(ir_type(k, r)->elem); }
+
+static Interval join(Interval x, Interval y) {
+    return (Interval){x.least < y.least ? x.least : y.least, x.most > y.most ? x.most : y.most};
+}
+
+/* Of a tile of integers, from the numbers and iotas that it is made of: at most what its type holds. */
+static Interval range_at(const Kernel *k, Ref r, int depth) {
+    int64_t number;
+    Interval all = type_range(k, r);
+    if (ir_const_int(k, r, &number)) return (Interval){number, number};
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (!op || depth == 0) return all;
+    Ref a = op->operand_count ? op->operands[0] : REF_NONE, b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
+    bool numbers = a && !ir_type(k, a)->pointer && elem_is_int(ir_type(k, a)->elem);
+    if (op->code == OP_IOTA)
+        return (Interval){op_int(op, AT_BEGIN, 0), op_int(op, AT_BEGIN, 0) + ir_type(k, r)->extent[0] - 1};
+    if (op->code == OP_SELECT) return join(range_at(k, b, depth - 1), range_at(k, op->operands[2], depth - 1));
+    if (!numbers) return all;
+    Interval x = range_at(k, a, depth - 1), y = b && op->code != OP_SELECT ? range_at(k, b, depth - 1) : x, out = all;
+    bool by = y.least == y.most && y.least > 0; /* a positive number */
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_EXPAND:
+    case OP_BROADCAST:
+    case OP_PERMUTE:
+    case OP_RESHAPE:
+    case OP_CAST: out = x; break;
+    case OP_ADD: out = (Interval){x.least + y.least, x.most + y.most}; break;
+    case OP_SUB: out = (Interval){x.least - y.most, x.most - y.least}; break;
+    case OP_MUL:
+        if (x.least >= INT32_MIN && x.most <= INT32_MAX && y.least >= INT32_MIN && y.most <= INT32_MAX)
+            out = multiply(x, y);
+        break;
+    case OP_DIV:
+        if (by) out = (Interval){x.least / y.least, x.most / y.least};
+        break;
+    case OP_FLOORDIV:
+        if (by && x.least >= 0) out = (Interval){x.least / y.least, x.most / y.least};
+        break;
+    case OP_REM:
+    case OP_MOD:
+        if (by) out = (Interval){op->code == OP_MOD || x.least >= 0 ? 0 : 1 - y.least, y.least - 1};
+        break;
+    case OP_AND:
+        if (y.least >= 0) out = (Interval){0, y.most};
+        break;
+    case OP_MIN: out = (Interval){x.least < y.least ? x.least : y.least, x.most < y.most ? x.most : y.most}; break;
+    case OP_MAX: out = (Interval){x.least > y.least ? x.least : y.least, x.most > y.most ? x.most : y.most}; break;
+    default: break;
+    }
+    return out.least < all.least || out.most > all.most ? all : out;
+}
+
+bool affine_range(const Analysis *a, Ref value, int64_t *least, int64_t *most) {
+    Interval range = range_at(a->k, value, 8);
+    if (range.least <= INT32_MIN || range.most >= INT32_MAX) return false;
+    *least = (int64_t)range.least;
+    *most = (int64_t)range.most;
+    return true;
+}
+
+/* --- corners --- */
+
+static bool differs(Analysis *a, const Affine *f) {
+    bool differs = f->base || f->start.bad || poly_is_variant(a, f->start);
     for (int d = 0; d < f->rank; d++) {
         const Axis *axis = &f->axis[d];
-        if (axis->turn || poly_is_variant(a, axis->step)) return 0;
+        differs = differs || axis->turn || poly_is_variant(a, axis->step);
+        for (int i = 0; i < axis->part_count; i++)
+            differs = differs || affine_is_variant(a, axis->part[i].value) || poly_is_variant(a, axis->part[i].scale);
+    }
+    return differs;
+}
+
+/* Each corner once with the term at its least, once at its most. */
+static bool add_corners(Analysis *a, Poly corners[AFFINE_CORNERS], int *count, Poly step, int64_t least, int64_t most) {
+    if (2 * *count > AFFINE_CORNERS) return false;
+    for (int i = 0; i < *count; i++) {
+        corners[*count + i] = poly_add(a->arena, corners[i], poly_scale(a->arena, step, most));
+        if (least) corners[i] = poly_add(a->arena, corners[i], poly_scale(a->arena, step, least));
+    }
+    *count *= 2;
+    return true;
+}
+
+int affine_corners(Analysis *a, const Affine *f, const Type *type, Poly corners[AFFINE_CORNERS]) {
+    int count = 1, unknown = 0;
+    corners[0] = f->start;
+    if (differs(a, f)) return 0;
+    for (int d = 0; d < f->rank; d++) unknown -= f->axis[d].part_count > 0;
+    for (int d = 0; d < f->rank; d++) {
+        const Axis *axis = &f->axis[d];
+        int64_t least, most;
+        for (int i = 0; i < axis->part_count; i++)
+            if (!affine_range(a, axis->part[i].value, &least, &most) ||
+                !add_corners(a, corners, &count, axis->part[i].scale, least, most))
+                return -1;
         if (poly_is_zero(axis->step) || type->extent[d] == 1) continue;
-        if (2 * count > AFFINE_CORNERS) return 0;
-        Poly last = poly_scale(a->arena, axis->step, type->extent[d] - 1);
-        for (int i = 0; i < count; i++) corners[count + i] = poly_add(a->arena, corners[i], last);
-        count *= 2;
+        if (!add_corners(a, corners, &count, axis->step, 0, type->extent[d] - 1)) return unknown ? -1 : 0;
     }
     return count;
 }
@@ -156,7 +246,7 @@ bool affine_holds(const Analysis *a, const Affine *f, const Type *type) {
     if (!bound_poly(a, f->start, true, &sum)) return false;
     for (int d = 0; d < f->rank; d++) {
         int64_t step;
-        if (f->axis[d].turn || !poly_const(f->axis[d].step, &step)) return false;
+        if (f->axis[d].turn || f->axis[d].part_count || !poly_const(f->axis[d].step, &step)) return false;
         Wide last = (Wide)step * (type->extent[d] - 1);
         if (last < 0)
             sum.least += last;

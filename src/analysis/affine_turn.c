@@ -14,7 +14,7 @@ static int moving_axis(const Affine *x) {
     int moving = -1;
     int64_t step;
     for (int d = 0; d < x->rank; d++) {
-        if (x->axis[d].turn) return -1;
+        if (x->axis[d].turn || x->axis[d].part_count) return -1;
         if (poly_is_zero(x->axis[d].step)) continue;
         if (moving >= 0 || !poly_const(x->axis[d].step, &step) || step != 1) return -1;
         moving = d;
@@ -22,11 +22,15 @@ static int moving_axis(const Affine *x) {
     return moving;
 }
 
-static const Affine *turned(Analysis *a, const Affine *x, int axis, Turn turn, bool sound, Poly modulus) {
+static const Affine *turned(Analysis *a, Ref value, const Affine *x, int axis, Turn turn, bool sound, Poly modulus) {
+    const Op *op = ir_value(a->k, value)->op;
+    const Affine *self =
+        affine_vector(a, value, affine_unknown(a, op, turn == TURN_CLAMP ? WHY_NOT_AFFINE : WHY_TURNS));
     Affine *f = affine_new(a, x->rank);
     f->wide = x->wide;
     f->axis[axis] =
         (Axis){.turn = turn, .sound = sound, .scale = poly_int(a->arena, 1), .first = x->start, .modulus = modulus};
+    if (self->known && self->axis[axis].part_count) f->axis[axis].turned = self->axis[axis].part[0];
     return f;
 }
 
@@ -35,7 +39,7 @@ static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Af
     __int128 most = 0;
     for (int d = 0; d < x->rank; d++) {
         int64_t step;
-        if (x->axis[d].turn) return false;
+        if (x->axis[d].turn || x->axis[d].part_count) return false;
         if (poly_over(a->arena, x->axis[d].step, by, &quotient->axis[d].step)) continue;
         quotient->axis[d].step = (Poly){0};
         if (!poly_const(x->axis[d].step, &step) || step < 0) return false;
@@ -51,7 +55,8 @@ static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Af
 
 static bool is_natural_form(Analysis *a, const Affine *x) {
     bool natural = poly_is_natural(a, x->start);
-    for (int d = 0; natural && d < x->rank; d++) natural = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
+    for (int d = 0; natural && d < x->rank; d++)
+        natural = !x->axis[d].turn && !x->axis[d].part_count && poly_is_natural(a, x->axis[d].step);
     return natural;
 }
 
@@ -73,10 +78,10 @@ static const Affine *divide(Analysis *a, Ref value, const Op *op, const Affine *
     int axis = moving_axis(x);
     if (axis < 0 || !affine_is_uniform(y)) return affine_unknown(a, op, WHY_REMAINDER);
     bool sound = holds && affine_holds(a, y, type);
-    return turned(a, x, axis, op->code == OP_MOD ? TURN_MOD : TURN_REM, sound, y->start);
+    return turned(a, value, x, axis, op->code == OP_MOD ? TURN_MOD : TURN_REM, sound, y->start);
 }
 
-static const Affine *clamp(Analysis *a, const Op *op, const Affine *x, const Affine *y) {
+static const Affine *clamp(Analysis *a, Ref value, const Op *op, const Affine *x, const Affine *y) {
     if (affine_is_uniform(x)) {
         const Affine *swap = x;
         x = y;
@@ -84,11 +89,11 @@ static const Affine *clamp(Analysis *a, const Op *op, const Affine *x, const Aff
     }
     int axis = moving_axis(x);
     if (axis < 0 || !affine_is_uniform(y)) return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return turned(a, x, axis, TURN_CLAMP, true, poly_add(a->arena, y->start, poly_int(a->arena, 1)));
+    return turned(a, value, x, axis, TURN_CLAMP, true, poly_add(a->arena, y->start, poly_int(a->arena, 1)));
 }
 
 /* select(x < limit, x, a number) */
-static const Affine *choose(Analysis *a, const Op *op) {
+static const Affine *choose(Analysis *a, Ref value, const Op *op) {
     const Affine *x = affine_of(a, op->operands[1]), *other = affine_of(a, op->operands[2]);
     const Op *cmp = ref_is_value(op->operands[0]) ? ir_value(a->k, op->operands[0])->op : NULL;
     int axis = x->known ? moving_axis(x) : -1;
@@ -99,14 +104,14 @@ static const Affine *choose(Analysis *a, const Op *op) {
     if (!low->known || !limit->known || low->base || limit->base || low->rank != x->rank || moving_axis(low) != axis ||
         !poly_equal(low->start, x->start) || !affine_is_uniform(limit))
         return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return turned(a, x, axis, TURN_CLAMP, true, limit->start);
+    return turned(a, value, x, axis, TURN_CLAMP, true, limit->start);
 }
 
 const Affine *affine_turn(Analysis *a, Ref value, const Op *op) {
-    if (op->code == OP_SELECT) return choose(a, op);
+    if (op->code == OP_SELECT) return choose(a, value, op);
     const Affine *x = affine_of(a, op->operands[0]), *y = affine_of(a, op->operands[1]);
     if (!x->known) return x;
     if (!y->known) return y;
     if (x->base || y->base) return affine_unknown(a, op, WHY_NOT_AFFINE);
-    return op->code == OP_MIN ? clamp(a, op, x, y) : divide(a, value, op, x, y);
+    return op->code == OP_MIN ? clamp(a, value, op, x, y) : divide(a, value, op, x, y);
 }

@@ -77,6 +77,7 @@ static int64_t divisor_of_op(DivisorQuery *q, const Value *v, int depth) {
     case OP_SHL:
         if (!ir_const_int(q->k, op->operands[1], &number) || number < 0 || number > 20) return 1;
         return times(divisor_at(q, op->operands[0], depth), (int64_t)1 << number);
+    case OP_SPLAT: return divisor_at(q, op->operands[0], depth);
     case OP_NEG:
     case OP_CAST: {
         const Type *from = ir_type(q->k, op->operands[0]);
@@ -98,9 +99,10 @@ static int64_t divisor_at(DivisorQuery *q, Ref x, int depth) {
     if (ir_const_int(k, x, &number)) return magnitude(number);
     if (ref_is_literal(x)) return 1;
     const Value *v = ir_value(k, x);
-    const Attr *fact = stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
+    bool tile = v->type->rank > 0; /* what is stated of one is said of the first of each run of its elements */
+    const Attr *fact = tile ? NULL : stated(k, x, v->type->pointer ? AT_ALIGN : AT_MULT);
     int64_t known = fact ? magnitude(fact->number) : 1;
-    if ((fact = stated(k, x, AT_EQ))) known = joined(known, magnitude(fact->number));
+    if (!tile && (fact = stated(k, x, AT_EQ))) known = joined(known, magnitude(fact->number));
     if (v->type->pointer) known = joined(known, elem_info[v->type->elem].bytes);
     int64_t found = 1;
     if (v->op) {
@@ -349,46 +351,21 @@ bool fact_surely_natural(const Kernel *k, Ref x) {
 
 bool fact_nonnegative(const Facts *f, Ref x) { return fact_natural(f->k, x, NULL, NULL); }
 
-/* Can the launcher compute it? Parameters, parts of tensor parameters, and arithmetic of integers on
- * them, all at the top. */
-static bool at_launch(const Kernel *k, Ref x, int depth) {
+/* Parameters, parts of tensor parameters, and arithmetic of integers on them, all at the top. */
+static bool at_launch(const Kernel *k, Ref x, int depth, int *left) {
+    if (x == REF_NONE || depth > DEEPEST || --*left < 0) return false;
+    const Type *type = ir_type(k, x);
+    if (type->kind == TY_TILE && !type->pointer && elem_is_float(type->elem)) return false;
     if (ref_is_literal(x)) return true;
-    if (!ref_is_value(x) || depth > DEEPEST) return false;
     const Value *v = ir_value(k, x);
-    if (v->type->kind == TY_TILE && !v->type->pointer && elem_is_float(v->type->elem)) return false;
     if (!v->op) return v->region == k->body;
-    switch (v->op->code) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_REM:
-    case OP_FLOORDIV:
-    case OP_MOD:
-    case OP_CDIV:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_NEG:
-    case OP_ABS:
-    case OP_CAST:
-    case OP_PTR_ADD:
-    case OP_EXTENT:
-    case OP_STRIDE:
-    case OP_BASE:
-        if (v->op->parent != k->body) return false;
-        for (int i = 0; i < v->op->operand_count; i++)
-            if (!at_launch(k, v->op->operands[i], depth + 1)) return false;
-        return true;
-    default: return false;
-    }
+    if (!op_has(v->op->code, TRAIT_LAUNCH) || v->op->parent != k->body) return false;
+    for (int i = 0; i < v->op->operand_count; i++)
+        if (!at_launch(k, v->op->operands[i], depth + 1, left)) return false;
+    return true;
 }
 
-bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0); }
+bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0, &(int){QUESTIONS}); }
 
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
@@ -464,9 +441,4 @@ TensorParts fact_tensor(Facts *f, Ref tensor) {
         parts.stride[d] = part(f, tensor, OP_STRIDE, d);
     }
     return parts;
-}
-
-int fact_tensor_dim(const Op *op, int tensor_rank, int tile_rank, int d) {
-    const Attr *dims = op_attr(op, AT_DIMS);
-    return dims ? (int)dims->list.at[d] : tensor_rank - tile_rank + d;
 }

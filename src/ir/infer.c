@@ -41,6 +41,7 @@ static bool class_fits(char letter, const Type *t) {
     case 'c': return tile && !t->pointer && t->elem == EL_I1;
     case 'p': return tile && t->pointer;
     case 'n': return tile && !t->pointer && !t->rank && elem_is_int(t->elem);
+    case 'v': return tile && !t->pointer && t->rank <= 1 && elem_is_int(t->elem);
     case 't': return t->kind == TY_TENSOR;
     case 'b': return t->kind == TY_BUFFER;
     case 'r': return t->kind == TY_RING;
@@ -56,6 +57,7 @@ static const char *class_name(char letter) {
     case 'w': return "an integer or i1";
     case 'i': return "an integer";
     case 'n': return "an integer scalar";
+    case 'v': return "an integer scalar or an index vector";
     case 'f': return "a float";
     case 'c': return "an i1";
     case 'p': return "a pointer";
@@ -69,11 +71,10 @@ static const char *class_name(char letter) {
 }
 
 /* One operand against its letter; `first` is the first type seen with that letter. */
-static bool check_operand(Infer *in, char letter, bool in_list, Ref ref, const Type **first, int number) {
+static bool check_operand(Infer *in, char letter, Ref ref, const Type **first, int number) {
     const Type *t = ir_type(in->k, ref);
     if (!class_fits(letter, t))
         return fail(in, "operand %d must be %s, it is %s", number, class_name(letter), show(in, t));
-    if (in_list && t->rank != 0) return fail(in, "operand %d must be a scalar, it is %s", number, show(in, t));
     bool same = strchr("xzifaw", letter) != NULL;
     if (same && *first && ((*first)->elem != t->elem || (*first)->pointer != t->pointer))
         return fail(in, "operands must have one element type, here %s and %s", show(in, *first), show(in, t));
@@ -112,7 +113,7 @@ static bool check_operands(Infer *in) {
             /* Carried values of loops, and yields, are of any type each. */
             const Type *any = NULL;
             bool free_type = mark == '*' && op->code != OP_CAT;
-            if (!check_operand(in, letter, bracket, ref, free_type ? &any : &first[(int)letter], at + 1)) return false;
+            if (!check_operand(in, letter, ref, free_type ? &any : &first[(int)letter], at + 1)) return false;
         }
     }
     if (at < op->operand_count) return fail(in, "%d operands are too many", op->operand_count);
@@ -419,7 +420,8 @@ static bool check_rest(Infer *in) {
                check_fits(in, op_operand(op, 2), x, x->elem, "new value");
     case OP_TLOAD: /* without a type it fails anyway */
         return !in->given || in->given->kind != TY_TILE || check_fits(in, op_operand(op, 1), in->given, EL_I1, "mask");
-    case OP_TSTORE: return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
+    case OP_TSTORE:
+    case OP_TATOMIC: return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
     case OP_ASYNC_COPY: {
         const Type *b = ir_type(in->k, op_operand(op, 1));
         return (x->elem == b->elem && b->rank <= x->rank && op->list_count[0] == x->rank) ||

@@ -41,7 +41,7 @@ double elem_round(Elem elem, double value);
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
     WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_VIA, WS_HELD, WS_BY, WS_ORDER, WS_ROLE,
-    WS_MEANS, WS_HALF, WS_COUNT
+    WS_MEANS, WS_ARRIVE, WS_HALF, WS_SYNC, WS_PROXY, WS_COUNT
 } WordSet;
 // clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */
@@ -162,7 +162,8 @@ typedef enum Trait {
     TRAIT_WRITES = 8,
     TRAIT_SYNC = 16,
     TRAIT_TERMINATOR = 32,
-    TRAIT_REGIONS = 64
+    TRAIT_REGIONS = 64,
+    TRAIT_LAUNCH = 128
 } Trait;
 
 typedef struct OpInfo {
@@ -284,6 +285,16 @@ typedef struct RefList {
     Ref *at;
 } RefList;
 RefList op_list(const Op *op, int list);
+
+/* --- boxes of tensors: tload, tstore, tatomic --- */
+/* The dimension of the tensor that an axis of the box runs along; the axis that runs along a dimension, -1: none. */
+int box_dim(const Op *op, int tensor_rank, int box_rank, int axis);
+int box_axis(const Op *op, int tensor_rank, int box_rank, int dim);
+bool box_wraps(const Op *op, int dim); /* is the index along that dimension taken modulo the extent? */
+/* The number of an index vector that is outside of every tensor: of one without an extent, too. */
+#define INDEX_OUTSIDE INT64_MIN
+/* Is an offset an index vector? Then it is no box in memory: its places may lie anywhere, in any order, twice. */
+bool box_is_indexed(const Kernel *k, const Op *op);
 
 /* --- text: printer and parser (print.c, parse.c), verifier (verify.c) --- */
 char *ir_print(const Kernel *k, Arena *arena);

@@ -58,7 +58,7 @@ const Type *ir_literal_context(const Kernel *k, const Op *op, int index, const T
         const Type *element = element_of_target(k, op);
         if (element) return element;
     }
-    for (int i = 0; letter != 'n' && letter != 'y' && !open && i < op->operand_count; i++) {
+    for (int i = 0; letter != 'n' && letter != 'v' && letter != 'y' && !open && i < op->operand_count; i++) {
         bool other_open;
         if (!ref_is_value(op->operands[i]) || letter_at(op, i, &other_open) != letter || other_open) continue;
         return scalar_of(m, ir_type(k, op->operands[i]));

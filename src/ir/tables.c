@@ -31,7 +31,7 @@ const OpInfo op_info[OP_COUNT] = {
 };
 
 bool op_has(Opcode code, Trait trait) {
-    static const char letters[] = "PERWSXN"; /* in the order of enum Trait */
+    static const char letters[] = "PERWSXNL"; /* in the order of enum Trait */
     const char *traits = op_info[code].traits;
     if (trait == TRAIT_PURE && strchr(traits, 'E')) return true;
     for (int i = 0; letters[i]; i++)
@@ -51,9 +51,16 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
+/* What orders an op with others: any that reaches memory may have it. */
+static bool is_of_order(AttrId id) { return id == AT_SYNC || id == AT_PROXY || id == AT_SETTLES || id == AT_LANDS; }
+
+static bool reaches_memory(Opcode code) {
+    return op_has(code, TRAIT_READS) || op_has(code, TRAIT_WRITES) || find_listed(code, AT_AT);
+}
+
 bool op_allows_attr(Opcode code, AttrId id) {
     bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
-    return find_listed(code, id) != NULL || (id == AT_HELD && spread);
+    return find_listed(code, id) != NULL || (id == AT_HELD && spread) || (is_of_order(id) && reaches_memory(code));
 }
 
 bool op_attr_is_positional(Opcode code, AttrId id) {
@@ -140,4 +147,31 @@ Ref op_operand(const Op *op, int group) {
 RefList op_list(const Op *op, int list) {
     int at = find_group(op, true, list);
     return at < 0 ? (RefList){0, NULL} : (RefList){op->list_count[list], op->operands + at};
+}
+
+/* --- boxes of tensors --- */
+
+int box_dim(const Op *op, int tensor_rank, int box_rank, int axis) {
+    const Attr *dims = op_attr(op, AT_DIMS);
+    return dims ? (int)dims->list.at[axis] : tensor_rank - box_rank + axis;
+}
+
+int box_axis(const Op *op, int tensor_rank, int box_rank, int dim) {
+    for (int axis = 0; axis < box_rank; axis++)
+        if (box_dim(op, tensor_rank, box_rank, axis) == dim) return axis;
+    return -1;
+}
+
+bool box_wraps(const Op *op, int dim) {
+    const Attr *wrap = op_attr(op, AT_WRAP);
+    for (int i = 0; wrap && i < wrap->list.count; i++)
+        if (wrap->list.at[i] == dim) return true;
+    return false;
+}
+
+bool box_is_indexed(const Kernel *k, const Op *op) {
+    RefList offsets = op_list(op, 0);
+    for (int d = 0; d < offsets.count; d++)
+        if (ir_type(k, offsets.at[d])->rank) return true;
+    return false;
 }

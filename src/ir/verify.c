@@ -54,6 +54,23 @@ static bool is_choice(const Attr *attr, int limit, bool ascending) {
     return true;
 }
 
+/* A vector has an index for each place of the box along its dimension. */
+static void check_index_vectors(Verifier *v, const Op *op, const Type *tensor, const Type *box) {
+    RefList offsets = op_list(op, 0);
+    for (int dim = 0; dim < tensor->rank; dim++) {
+        const Type *offset = ir_type(v->k, offsets.at[dim]);
+        int axis = box_axis(op, tensor->rank, box->rank, dim);
+        if (!offset->rank) continue;
+        if (axis < 0)
+            complain(v, op, "the box has no axis along dimension %d: its offset there must be a scalar, it is %s", dim,
+                     ty_text(offset, v->arena));
+        else if (offset->extent[0] != box->extent[axis])
+            complain(v, op, "along dimension %d the box has %lld places, the index vector is %s", dim,
+                     (long long)box->extent[axis], ty_text(offset, v->arena));
+        if (box_wraps(op, dim)) complain(v, op, "an index vector does not wrap; take its `mod` instead");
+    }
+}
+
 /* A box: which dimensions of the tensor it covers, in their order, which of them wrap, and what lies outside. */
 static void check_box(Verifier *v, const Op *op) {
     const Type *tensor = ir_type(v->k, op->operands[0]);
@@ -63,6 +80,7 @@ static void check_box(Verifier *v, const Op *op) {
         complain(v, op, "`dims` must name %d of the tensor's %d dimensions, in their order", box->rank, tensor->rank);
     if (wrap && !is_choice(wrap, tensor->rank, false))
         complain(v, op, "`wrap` must name dimensions of the tensor, each once; it has %d", tensor->rank);
+    if (v->good) check_index_vectors(v, op, tensor, box);
     const Type *type = fill && fill->ref ? ir_type(v->k, fill->ref) : NULL;
     if (fill && (!type || !ty_is_scalar(type) || type->pointer || type->elem != tensor->elem))
         complain(v, op, "`fill` must be a scalar of type %s", elem_info[tensor->elem].text);

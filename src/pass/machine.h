@@ -52,6 +52,7 @@ typedef struct Machine {
     int register_step;    /* .. given in steps of so many; 0: they stay where they are */
     int issue_registers;  /* that a thread keeps which only issues copies .. */
     int move_registers;   /* .. which waits for copies and passes them on .. */
+    int copy_registers;   /* .. which copies rows, and holds their addresses .. */
     int carry_registers;  /* .. and which carries what it moves itself */
     int named_barriers;   /* of a block */
 

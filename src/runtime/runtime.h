@@ -38,9 +38,10 @@ struct tw_context {
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
+    bool inside;           /* a call is under way */
     Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
-    Arena *launch_scratch; /* of a launch that is under way; freed if memory runs out */
+    Arena launch_scratch;  /* of a launch that is under way; api_guarded frees what a fault leaves in it */
     void *target_state[8]; /* of the targets, by their place in the table */
 };
 

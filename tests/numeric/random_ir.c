@@ -1,7 +1,7 @@
 /* random_ir.c: random kernels of Tile IR, run on the interpreter and on other targets (differential.h).
  *
- * What a Triton program rarely says comes here more often: boxes of tensors with fills, wraps, chosen dimensions and
- * negative strides, slices and inserts at run-time places, loops that trade their values, whiles, reductions and scans
+ * What a Triton program rarely says comes here more often: boxes of tensors with fills, wraps, chosen dimensions,
+ * negative strides and index vectors, slices and inserts at run-time places, loops that trade their values, whiles, reductions and scans
  * by a region, sums in either direction, casts of everything. Every result is defined bit by bit: float sums and products
  * are made of small whole numbers only, so that their order cannot be seen.
  *
@@ -141,6 +141,25 @@ static const char *place(Gen *g, char *room, size_t size) {
     return room;
 }
 
+static bool value(Gen *g, int elem, const Value *shape, bool whole, Value *out);
+
+/* Where the places of an axis lie, mostly inside: any integers, of any type. */
+static const char *indices(Gen *g, int64_t extent, char *room, size_t size) {
+    static const int types[] = {I32, I64, I8, U8, I16, U32, U64};
+    static int deep; /* a vector may be loaded by another one */
+    Value shape = {.rank = 1, .ext = {extent}}, v;
+    int elem = types[draw(g, 7)];
+    bool found = deep < 2;
+    deep++;
+    found = found && value(g, elem, &shape, false, &v);
+    deep--;
+    if (!found) return "0";
+    int id = g->next++;
+    put(g, "%%M%d = mod %%%s, %d ; %%N%d = sub %%M%d, %d\n", id, v.name, 23 + (int)draw(g, 5), id, id, (int)draw(g, 4));
+    snprintf(room, size, "%%N%d", id);
+    return room;
+}
+
 /* A box of a tensor of 24 x 40 (x 3) elements. */
 static Value *load(Gen *g, int elem, const Value *shape) {
     Value v = *shape;
@@ -154,6 +173,8 @@ static Value *load(Gen *g, int elem, const Value *shape) {
     double size = 3, fill = 0;
     const char *places[3];
     for (int d = 0; d < 3; d++) places[d] = place(g, at[d], sizeof at[d]);
+    for (int d = 0; d < v.rank && !wrap; d++)
+        if (draw(g, 4) == 3) places[chosen ? 2 * d : d] = indices(g, v.ext[d], at[chosen ? 2 * d : d], sizeof at[d]);
     if (v.rank == 3 || chosen)
         put(g, "%%T%d = tensor %%%s, [%d, %d, %d], [%d, %d, 1]\n", id, a->name, DEPTH, ROWS, COLUMNS, ROWS * COLUMNS, COLUMNS);
     else if (v.rank == 2 && reversed)
@@ -201,6 +222,18 @@ static void store(Gen *g, const Value *v) {
     int id = g->next++;
     if (v->rank == 0) {
         put(g, "%%P%d = ptr_add %%%s, %%pid ; store %%P%d, %%%s\n", id, a->name, id, v->name);
+        return;
+    }
+    if (v->rank == 2 && draw(g, 3) == 2) { /* rows in another order, some left out; or added, some to one place */
+        int64_t rows = v->ext[0], columns = v->ext[1];
+        bool adds = (elem == I32 || elem == U32 || elem == I64 || elem == U64) && draw(g, 2);
+        put(g, "%%I%d = iota<0, %lld> ; %%O%d = mul %%pid, %lld ; %%F%d = flip<axis=0> %%I%d ; %%J%d = add %%F%d, %%O%d\n", id,
+            (long long)rows, id, (long long)rows, id, id, id, id, id);
+        put(g, "%%K%d = %s %%J%d, %d ; %%L%d = cmp<ne> %%I%d, %d ; %%V%d = select %%L%d, %%K%d, -1\n", id, adds ? "div" : "add", id,
+            adds ? 2 : 0, id, id, (int)draw(g, 20), id, id, id);
+        put(g, "%%S%d = tensor %%%s, [%lld, %lld], [%lld, 1] ; %s %%S%d, [%%V%d, 0], %%%s\n", id, a->name,
+            (long long)(g->p->grid[0] * rows - (int64_t)draw(g, 2)), (long long)(columns - (columns > 1 && draw(g, 3) == 2)), (long long)columns,
+            adds ? "tatomic<add>" : "tstore", id, id, v->name);
         return;
     }
     put(g, "%%O%d = mul %%pid, %lld ; %%R%d = reshape %%%s : %s[%lld]\n", id, (long long)elements(v), id, v->name, elems[elem].name,

@@ -199,13 +199,11 @@ def refused(out, WHICH: tl.constexpr):
         tl.store(out, libdevice.erfinv(0.5))
     elif WHICH == 1:
         tl.extra.cuda.gdc_wait()
-    elif WHICH == 2:
-        tl.dot_scaled(out, out, "e5m2", out, out, "e5m2")
     else:
         tl.inline_asm_elementwise("", "", [], tl.int32, True, 1)
 
 
-@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "leave it out"), (2, "use tl.dot"), (3, "write it with tl")])
+@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "leave it out"), (2, "write it with tl")])
 def test_refused_names_say_why(which, words):
     with pytest.raises(triton.CompilationError, match=words):
         refused[(1, )](np.zeros(1, np.float32), which)

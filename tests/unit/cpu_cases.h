@@ -23,7 +23,7 @@ typedef struct Case {
     int plain;                    /* 1: ordinary numbers only */
     int threads;                  /* 0: all */
     int64_t elements;             /* behind a pointer; 0: CASE_ELEMENTS */
-    const char *target;           /* to compare with interp; NULL: cpu */
+    const char *target;           /* to compare with interp; NULL: cpu; cuda-emulated: CUDA's text on the host */
 } Case;
 
 static uint64_t case_state = 1;
@@ -135,7 +135,8 @@ static int case_run(tw_context *cx, tw_module *m, const Case *c, const char *tar
     char threads[16];
     snprintf(threads, sizeof threads, "%d", c->threads);
     tw_pair pairs[] = {{"threads", threads}, {"fuse", "off"}, {"bf16_pairs", "off"}};
-    options.target = target;
+    options.emulate = strcmp(target, "cuda-emulated") == 0;
+    options.target = options.emulate ? "cuda" : target;
     options.options = pairs;
     options.option_count = c->tolerance > 0 ? 2 : 3;
     options.verify_each = 1;

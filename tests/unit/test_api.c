@@ -140,6 +140,48 @@ static void test_launch(void) {
     tw_context_destroy(cx);
 }
 
+/* What a kernel prints arrives while its context is at work: calls into it are refused then, and the launch goes on. */
+typedef struct Caller {
+    tw_context *cx;
+    tw_kernel *kernel;
+    int calls, refused;
+} Caller;
+
+static void call_again(void *user, const char *text, size_t length) {
+    Caller *caller = user;
+    (void)text, (void)length;
+    caller->calls++;
+    int64_t grid[3] = {1, 1, 1};
+    tw_stream *stream = NULL;
+    caller->refused += tw_kernel_launch(caller->kernel, NULL, grid, NULL, 0) == TW_ERROR_ARGUMENT;
+    caller->refused += tw_stream_create(caller->cx, "cpu", &stream) == TW_ERROR_ARGUMENT;
+    CHECK(strstr(tw_context_message(caller->cx), "its own `print`") != NULL);
+}
+
+static void test_print_that_calls(void) {
+    static const char said[] = "kernel @say() { %p = program_id<0> ; print<message=\"p\"> %p ; return }\n";
+    static const char *const targets[] = {"cpu", "interp"};
+    Caller caller = {0};
+    tw_context_options options;
+    tw_context_options_init(&options);
+    options.print = call_again;
+    options.print_user = &caller;
+    tw_module *m = NULL;
+    CHECK(tw_context_create(&options, &caller.cx) == TW_OK);
+    CHECK(tw_module_load_text(caller.cx, "say.ir", said, strlen(said), NULL, &m) == TW_OK);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        tw_compile_options compile;
+        tw_compile_options_init(&compile);
+        compile.target = targets[i];
+        CHECK(tw_kernel_compile(m, "say", &compile, &caller.kernel) == TW_OK);
+        CHECK(tw_kernel_launch(caller.kernel, NULL, (int64_t[3]){2, 1, 1}, NULL, 0) == TW_OK);
+        CHECK(caller.calls > 0 && caller.refused == 2 * caller.calls);
+        tw_kernel_destroy(caller.kernel);
+    }
+    tw_module_destroy(m);
+    tw_context_destroy(caller.cx);
+}
+
 /* A sanitized launch takes the place of the cpu target, says what is wrong, and where. */
 static void test_sanitize(void) {
     tw_context *cx = NULL;
@@ -413,6 +455,7 @@ int main(void) {
     test_rebind();
     test_builtins();
     test_launch();
+    test_print_that_calls();
     test_product_bits();
     test_streams();
     test_sanitize();

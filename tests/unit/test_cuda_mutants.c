@@ -5,7 +5,7 @@
  * named ones; two products in a row in flight, workers in turns, programs side by side; outputs panel by panel; clusters with multicast; conversions, reductions and scans through shared memory; bounds of global arrays. */
 #include "cuda_bench.h"
 
-enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, NORM, SCAN, ORDER, ADDED, STAGED, LOOSE, KERNELS };
+enum { ROLES, TWO_WORKERS, CLUSTER, ALONE, PARTS, TURNED, GANG, SKEW, SKEW_MMA, SUM, NORM, SCAN, ORDER, ADDED, STAGED, LOOSE, COPIED, KERNELS };
 
 #define MATMUL(rows) MATMUL_OF(rows, "64")
 #define MATMUL_OF(rows, columns)                                                                                                       \
@@ -72,6 +72,13 @@ static const Origin origins[KERNELS] = {
                 "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"
                 "    %kk = mul %k, 64 ; %a = tload %A, [%m, %kk] : f16[64,64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"
                 "    %h = mul %b, 0.5 ; %d = dot %a, %h, %c ; yield %d }\n"
+                "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
+                "cuda:sm_90a", 1, 0},
+    [COPIED] = {"kernel @mm(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n" /* A begins in the middle of 16 bytes: cp.async */
+                "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, 64 ; %n = mul %pn, 64 ; %z = splat 0.0 : f32[64,64]\n"
+                "  %acc = for<stages=3> %k = 0, %nk, 1 (%c = %z) {\n"
+                "    %kk = mul %k, 64 ; %ka = add %kk, 4 ; %a = tload %A, [%m, %ka] : f16[64,64] ; %b = tload %B, [%kk, %n] : f16[64,64]\n"
+                "    %d = dot %a, %b, %c ; yield %d }\n"
                 "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
                 "cuda:sm_90a", 1, 0},
     [LOOSE] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
@@ -178,6 +185,11 @@ static const Mutant mutants[] = {
     {LOOSE, "a slot filled by stores is full before all have stored", "tw_mbar_init(in_full + i * 8, 128);", "tw_mbar_init(in_full + i * 8, 96);", 0,
      EMU_FAULT_RACE},
     {LOOSE, "one lane does not say that it has stored", "tw_mbar_arrive(in_full", "if (lane != 5) tw_mbar_arrive(in_full", 0, EMU_FAULT_DEADLOCK},
+    {COPIED, "what threads copied is read by wgmma without the fence", "tw_fence_async();", "", 0, EMU_FAULT_PROXY},
+    {COPIED, "the slot is full before its copies have landed", "tw_cp_async_arrive(", "tw_mbar_arrive(", 0, EMU_FAULT_RACE},
+    {COPIED, "one warp does not say that its copies have landed", "tw_cp_async_arrive(", "if (warp != 2) tw_cp_async_arrive(", 0, EMU_FAULT_DEADLOCK},
+    {COPIED, "an arrival for TMA beside those of the threads", "tw_mbar_init(in_full + i * 8, 128);", "tw_mbar_init(in_full + i * 8, 129);", 0, EMU_FAULT_DEADLOCK},
+    {COPIED, "a slot is full without the last warp's copies", "tw_mbar_init(in_full + i * 8, 128);", "tw_mbar_init(in_full + i * 8, 96);", 0, EMU_FAULT_RACE},
     {SKEW, "the copies of a trip are in no group", "tw_cp_async_commit();", "", 1, EMU_FAULT_RACE},
     {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0, EMU_FAULT_RACE},
     {NORM, "a sum's scratch over that of the maximum", "16 + tw_thread() * 4", "0 + tw_thread() * 4", 0, EMU_FAULT_RACE},
@@ -244,7 +256,7 @@ static void try_mutant(const Mutant *m) {
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
                 [ROLES] = {2, 2, 1}, [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1}, [PARTS] = {2, 2, 1}, [TURNED] = {4, 1, 1}, [GANG] = {14, 1, 1},
-                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [NORM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}, [STAGED] = {2, 2, 1}, [LOOSE] = {2, 2, 1}};
+                [SKEW] = {2, 2, 1}, [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1}, [NORM] = {3, 1, 1}, [SCAN] = {1, 1, 1}, [ORDER] = {1, 1, 1}, [ADDED] = {2, 2, 1}, [STAGED] = {2, 2, 1}, [LOOSE] = {2, 2, 1}, [COPIED] = {2, 2, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));

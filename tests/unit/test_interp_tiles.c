@@ -374,6 +374,84 @@ static void boxes(void) {
     bench_close(&b);
 }
 
+/* Rows and columns that vectors choose: in any order, twice, before the tensor and behind it. */
+static void indexed(void) {
+    enum { R = 6, C = 7, N = 8, M = 5 };
+    int32_t data[R * C], loaded[N * M], stored[R * C], sums[R * C], tall[R * C];
+    int32_t rows[N] = {2, 3, -1, 6, 0, 3, INT32_MIN, 1};
+    int64_t columns[M] = {6, 0, (int64_t)1 << 40, 6, -7};
+    for (int i = 0; i < R * C; i++) data[i] = i;
+    for (int sanitize = 0; sanitize < 2; sanitize++) {
+        Bench b;
+        for (int i = 0; i < R * C; i++) stored[i] = -1, tall[i] = -i, sums[i] = 0;
+        bench_open(&b,
+                   "kernel @k(%x, %l, %s, %a: tensor<i32,2>, %r: tensor<i32,1>, %c: tensor<i64,1>, %t: tensor<i32,3>) {\n"
+                   "  %v = tload %r, [0] : i32[8] ; %w = tload %c, [0] : i64[5]\n"
+                   "  %both = tload<fill=-9> %x, [%v, %w] : i32[8,5] ; tstore %l, [0, 0], %both\n"
+                   "  %one = tload<fill=-7> %x, [%v, 5] : i32[8,4] ; tstore %s, [%v, 5], %one\n"
+                   "  %two = splat 2 : i32[8,5] ; tatomic<add> %a, [%v, %w], %two\n"
+                   "  %u = cast %v : i8[8] ; %k = tload<dims=[0,2]> %t, [%u, 1, 1] : i32[8,2]\n"
+                   "  %q = iota<0, 8> ; %odd = rem %q, 2 ; %even = cmp<eq> %odd, 0 ; %m = select %even, %v, -1\n"
+                   "  tstore<dims=[0,2]> %t, [%m, 0, 0], %k\n"
+                   "  return }\n",
+                   NULL);
+        bench_tensor(&b, "x", data, true, 4, 2, R, C);
+        bench_tensor(&b, "l", loaded, false, 4, 2, N, M);
+        bench_tensor(&b, "s", stored, true, 4, 2, R, C);
+        bench_tensor(&b, "a", sums, true, 4, 2, R, C);
+        bench_tensor(&b, "r", rows, true, 4, 1, N);
+        bench_tensor(&b, "c", columns, true, 8, 1, M);
+        bench_tensor(&b, "t", tall, true, 4, 3, 3, 2, 7);
+        b.launch.sanitize = sanitize;
+        BENCH_RUN(&b, 1, 1, 1);
+        int32_t want_stored[R * C], want_sums[R * C] = {0};
+        for (int i = 0; i < R * C; i++) want_stored[i] = -1;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < M; j++) {
+                bool row = rows[i] >= 0 && rows[i] < R, column = columns[j] >= 0 && columns[j] < C;
+                CHECK(loaded[i * M + j] == (row && column ? rows[i] * C + (int)columns[j] : -9));
+                if (row && column) want_sums[rows[i] * C + columns[j]] += 2;
+                if (row && 5 + j < C && j < 4) want_stored[rows[i] * C + 5 + j] = rows[i] * C + 5 + j;
+            }
+        CHECK(memcmp(stored, want_stored, sizeof stored) == 0 && memcmp(sums, want_sums, sizeof sums) == 0);
+        /* Rows of the middle plane, picked by bytes, go to the first: the even ones of those that are there. */
+        int32_t want_tall[R * C], plane[N][2];
+        for (int i = 0; i < R * C; i++) want_tall[i] = -i;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < 2; j++) {
+                int at = (int8_t)rows[i];
+                plane[i][j] = at >= 0 && at < 3 ? -(at * 14 + 7 + 1 + j) : 0;
+            }
+        for (int i = 0; i < N; i += 2)
+            for (int j = 0; j < 2; j++)
+                if (rows[i] >= 0 && rows[i] < 3) want_tall[rows[i] * 14 + j] = plane[i][j];
+        CHECK(memcmp(tall, want_tall, sizeof tall) == 0);
+        bench_close(&b);
+    }
+    /* An index times a stride has 64 bits; a dimension without an extent has no outside, one with the largest has. */
+    for (int bounded = 0; bounded < 2; bounded++) {
+        Bench b;
+        int32_t near[3] = {10, 11, 12}, out[7] = {0};
+        bench_open(&b,
+                   bounded ? "kernel @k(%x, %z: *i32) {\n"
+                             "  %T = tensor %x, [9223372036854775807:i64, 3], [4294967296:i64, 1] ; %v = splat -4 : i32[2]\n"
+                             "  %a = tload<fill=5> %T, [%v, 0] : i32[2,3] ; %Z = tensor %z, [2, 3], [3, 1] ; tstore %Z, [0, 0], %a\n"
+                             "  tstore %T, [%v, 0], %a\n"
+                             "  return }\n"
+                           : "kernel @k(%x, %z: *i32) {\n"
+                             "  %p = ptr_add %x, 17179869184:i64 ; %T = tensor %p, [none, 3], [4294967296:i64, 1] ; %v = splat -4 : i32[2]\n"
+                             "  %a = tload %T, [%v, 0] : i32[2,3] ; %Z = tensor %z, [2, 3], [3, 1] ; tstore %Z, [0, 0], %a\n"
+                             "  return }\n",
+                   NULL);
+        bench_buffer(&b, "x", near, sizeof near, true);
+        bench_buffer(&b, "z", out, sizeof out, true);
+        BENCH_RUN(&b, 1, 1, 1);
+        for (int i = 0; i < 6; i++) CHECK(out[i] == (bounded ? 5 : 10 + i % 3));
+        CHECK(out[6] == 0);
+        bench_close(&b);
+    }
+}
+
 static void atomics(void) {
     int32_t cells[4] = {0, 100, 100, 5};
     float sum[2] = {0, 0};
@@ -405,7 +483,9 @@ static void atomics(void) {
     float box[4] = {1, 2, 3, 4};
     bench_open(&b,
                "kernel @k(%x: tensor<f32,2>) {\n  %v = splat 2.0 : f32[2,2] ; tatomic<add> %x, [1, "
-               "1], %v ; tatomic<max> %x, [-1, 0], %v\n  return }\n",
+               "1], %v ; tatomic<max> %x, [-1, 0], %v\n"
+               "  %i = iota<0, 2> ; %m = cmp<eq> %i, 1 ; %k = expand<1> %m ; tatomic<add> %x, [-1, 0], %v, %k ; %n = not %k ; tatomic<mul> "
+               "%x, [0, 0], %v, false ; %h = splat -2.0 : f32[2,2] ; tatomic<add> %x, [-1, 0], %h, %k\n  return }\n",
                NULL);
     bench_tensor(&b, "x", box, true, 4, 2, 2, 2);
     BENCH_RUN(&b, 3, 1, 1);
@@ -524,6 +604,7 @@ int main(void) {
     dots();
     pointers();
     boxes();
+    indexed();
     atomics();
     control();
     return check_done();

@@ -186,6 +186,7 @@ static const char many[] =
     "  %t = tload<dims=[0, 2], wrap=[0]> %X, [0, %id, 0] : f32[4,8] ; %x = expand<0> %i ; %f = flip<axis=1> %t\n"
     "  %c = cat<axis=0> %t, %t ; %r = reduce<add, axis=1, order=[2, 1, 0]> %t ; %s = scan<add, axis=1> %t ; %o = sort<axis=0> %t\n"
     "  %h = histogram<16> %i\n"
+    "  %v = rem %i, 3 ; %tv = tload<dims=[0, 2]> %X, [%i, %id, %v] : f32[8,8] ; tstore<dims=[0, 1]> %X, [%i, %v, %id], %tv\n"
     "  tstore<dims=[0, 2]> %X, [0, 0, 0], %t ; tatomic<add, dims=[1, 2]> %X, [0, 0, 0], %t ; sync<unit=block, id=1, count=32>\n"
     "  assume<mult=4> %n ; require<align=16> %p ; require<least=1> %n ; assume<contiguous=4> %i\n"
     "}\n";
@@ -325,6 +326,14 @@ static void test_attributes(void) {
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[0]> %X, [0, 0] : f32[4,4] }", "`dims` must name 2");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[2147483647]> %X, [0, 0] : f32[7] }", "`dims` must be in 0 .. 7");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<wrap=[0, 0]> %X, [0, 0] : f32[4] }", "`wrap` must name dimensions of the tensor, each once");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 4> ; %x = tload %X, [%v, 0] : f32[5,8] }", "along dimension 0 the box has 5 places, the index vector is i32[4]");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 4> ; %x = tload %X, [%v, 0] : f32[8] }", "the box has no axis along dimension 0: its offset there must be a scalar, it is i32[4]");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 4> ; %x = tload<wrap=[0]> %X, [%v, 0] : f32[4,8] }", "an index vector does not wrap; take its `mod` instead");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = splat 0 : i32[4,1] ; %x = tload %X, [%v, 0] : f32[4,8] }", "operand 2 must be an integer scalar or an index vector, it is i32[4,1]");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = splat 0.0 : f32[4] ; %x = tload %X, [%v, 0] : f32[4,8] }", "operand 2 must be an integer scalar or an index vector");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = splat true : i1[4] ; %z = splat 0.0 : f32[4,8] ; tstore %X, [%v, 0], %z }", "operand 2 must be an integer scalar or an index vector");
+    refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 3> ; %z = splat 0.0 : f32[4,8] ; tatomic<add> %X, [%v, 0], %z }", "along dimension 0 the box has 4 places");
+    refused("kernel @e() { %v = iota<0, 4> ; %z = splat 0.0 : f32[4,8] ; %s = slice %z, [%v, 0] : f32[4,8] }", "operand 2 must be an integer scalar, it is i32[4]");
     refused("kernel @e(%X: tensor<f32,2>, %f: i32) { %x = tload<fill=%f> %X, [0, 0] : f32[4] }", "`fill` must be a scalar of type f32");
     refused("kernel @e(%x: f32) { %t = splat %x : f32[8] ; %r = reduce<add, axis=0, order=[0, 1, 1]> %t }", "each of the 3 bits");
     refused("kernel @e(%x: f32) { %t = splat %x : f32[8] ; %r = reduce<and, axis=0> %t }", "`and` combines bits, not f32");

@@ -21,6 +21,7 @@ static const Spoilt cases[] = {
     {"transposed", "", "", NULL},
     {"odd", "", "", NULL},
     {"lean", "", "", NULL},
+    {"indexed", "", "", NULL},
     /* a layout by itself */
     {"transposed", "regs<64x64, reg (0,1)", "regs<64x63, reg (0,1)", "the extents of a layout are powers of two"},
     {"transposed", "regs<64x64, reg (0,1)", "regs<64x64, reg (0,64)", "the place lies outside of the layout's extents"},
@@ -57,6 +58,14 @@ static const Spoilt cases[] = {
     {"transposed", "%a#r0 = tload<along=1, vector=8, whole>", "%a#r0 = tload<by=tma>", "TMA cannot bring this"},
     {"transposed", "%a#r0 = tload<along=1, vector=8, whole>", "%a#r0 = tload<by=async, along=1, vector=8, whole>",
      "threads cannot copy this straight into a slot"},
+    /* index vectors: in the slice of the tile, and vectors along other dimensions */
+    {"indexed", "%TX, [%v_1, 0]", "%TX, [%v, 0]", "its tiles must live in the same places"},
+    {"indexed", "%TY, [%v_1, 64]", "%TY, [%v, 64]", "its tiles must live in the same places"},
+    {"indexed", "%TS, [%v, 3, 0]", "%TS, [%v_1, 3, 0]", "its tiles must live in the same places"},
+    {"indexed", "%b#r2 = tload %TX", "%b#r2 = tload<along=1, vector=2> %TX", "at most 1"},
+    {"indexed", "fill=1.0, along=1", "fill=1.0, along=0", "cannot move this"},
+    {"indexed", "require<mult=8> %C", "require<mult=4> %C", "at most 4"},
+    {"indexed", "tload<fill=1.0, along=1, vector=8, whole, held=pairs>", "tload<fill=1.0, by=tma>", "TMA cannot bring this"},
     {"transposed", "require<mult=8> %11", "require<mult=1> %11", "some of them partly outside"},
     {"matmul", "require<align=16> %A", "require<align=8> %A", "TMA cannot bring this"},
     {"transposed", "tstore<along=1, vector=8, whole>", "tstore<by=tma>", "TMA cannot store this"},

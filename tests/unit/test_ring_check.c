@@ -281,7 +281,28 @@ static void test_bytes(void) {
     }
 }
 
+/* Arrivals at the full barrier: of which threads, behind what. */
+#define ARRIVALS(full, role, by, commit)                                                                                              \
+    "kernel @k(%n: i32, %p: *f32) { %T = tensor %p, [%n], [1]\n"                                                                       \
+    "  %in = ring<from=load, to=compute, slots=2, arrivals=[" full ",1]> : {a: f32[16], b: f32[16]}\n"                                  \
+    "  tasks %t in %n { role load<" role "> { for %i = 0, %n, 1 { %s = acquire %in ; %x = tload<by=" by "> %T, [0] : f32[16] ; put %s.a, %x\n" \
+    "    %y = tload<by=tma> %T, [0] : f32[16] ; put %s.b, %y ; " commit " %in, %s } }\n"                                                \
+    "    role compute { for %i = 0, %n, 1 { %s = wait %in ; release %in, %s } } } }\n"
+static void test_arrivals(void) {
+    verdict("TMA, one thread", ARRIVALS("1", "warps=4, elect", "tma", "commit"), RING_PROVED, NULL);
+    verdict("stores", ARRIVALS("128", "warps=4", "lanes", "commit"), RING_PROVED, NULL);
+    verdict("copies", ARRIVALS("128", "warps=4", "async", "commit<arrive=copies>"), RING_PROVED, NULL);
+    verdict("copies, and stores of other items", ARRIVALS("256", "warps=4", "async", "commit<arrive=both>"), RING_PROVED, NULL);
+    verdict("more threads than arrive", ARRIVALS("128", "warps=4, elect", "tma", "commit"), RING_REFUTED, "1 arrivals, its full barrier counts 128");
+    verdict("fewer", ARRIVALS("64", "warps=4", "lanes", "commit"), RING_REFUTED, "128 arrivals, its full barrier counts 64");
+    verdict("each arrives twice", ARRIVALS("128", "warps=4", "async", "commit<arrive=both>"), RING_REFUTED, "256 arrivals");
+    verdict("nobody waits for the copies", ARRIVALS("128", "warps=4", "async", "commit"), RING_REFUTED, "without an arrival behind its copies");
+    verdict("nobody waits for the stores", ARRIVALS("128", "warps=4", "lanes", "commit<arrive=copies>"), RING_REFUTED,
+            "without an arrival behind its stores");
+}
+
 int main(void) {
+    test_arrivals();
     test_proved();
     test_bytes();
     test_numbers();

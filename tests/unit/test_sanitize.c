@@ -77,6 +77,13 @@ static void make_box(Maker *m) {
         : draw(3) == 0 ? "<nocheck>"
                        : "",
         t, o0, o1);
+    if (draw(2)) { /* rows, or rows and columns, that vectors choose */
+        int v = m->next++, w = m->next++, y = m->next++;
+        put(m, "%%s%d = splat %%v%d : i64[3] ; %%i%d = iota<-1, 2> ; %%j%d = cast %%i%d : i64[3] ; %%v%d = add %%s%d, %%j%d\n", v, o0,
+            v, v, v, v, v, v);
+        put(m, "%%w%d = iota<0, 5> ; %%v%d = tload %%v%d, [%%v%d, %%w%d] : f32[3,5]\n", w, y, t, v, w);
+        put(m, "%s %%v%d, [%%v%d, %%v%d], %%v%d\n", draw(2) ? "tstore" : "tatomic<add>", t, v, o1, y);
+    }
     if (draw(2)) put(m, "tstore %%v%d, [%%v%d, %%v%d], %%v%d\n", t, o1, o0, x);
     if (draw(4) == 0) put(m, "tatomic<add> %%v%d, [%%v%d, %%v%d], %%v%d\n", t, o1, o0, x);
     (void)s1;

@@ -15,6 +15,7 @@ static const Edit edits[] = {
     {"turned", "", "", NULL, NULL},
     {"skew", "", "", NULL, NULL},
     {"loose", "", "", NULL, NULL},
+    {"copies", "", "", NULL, NULL},
     {"pieces", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
@@ -84,6 +85,17 @@ static const Edit edits[] = {
     {"turned", "dot<instr=wgmma, flight>", "dot<instr=wgmma>", NULL, "the order head, scale, tail"},
     {"turned", "cast<packed>", "cast", NULL, NULL},
     {"turned", "cast %on", "cast<packed> %on", NULL, "left operand"},
+    /* copies of threads: who arrives, and who says that they have landed */
+    {"copies", "commit<arrive=copies>", "commit", NULL, "`arrive` is not how"},
+    {"copies", "commit<arrive=copies>", "commit<arrive=both>", NULL, "`arrive` is not how"},
+    {"copies", "arrivals=[128,4]", "arrivals=[1,4]", NULL, "who waits for whom"},
+    {"copies", "arrivals=[128,4]", "arrivals=[256,4]", NULL, "who waits for whom"},
+    {"copies", "wait<fence>", "wait", NULL, "it needs `fence`"},
+    {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
+    {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
+    {"copies", "tload<by=async, ", "tload<", NULL, "`arrive` is not how"},
+    {"copies", "vector=4, whole>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},
     {"skew", ", ahead=2", "", NULL, NULL},
@@ -118,6 +130,26 @@ static const Edit edits[] = {
     {"loose", "batch=1, words=0", "words=0", NULL, "vectors of 8"},
     {"loose", "batch=1, words=9216", "batch=2, words=9216", NULL, NULL},
     {"loose", ", words=9216", "", NULL, NULL},
+    /* who waits for whom: a barrier more is a plan like others, one less is none (see without_mark) */
+    {"sync", "", "", NULL, NULL},
+    {"scratch", "", "", NULL, NULL},
+    {"scratch", "tload<along=1, whole>", "tload<along=1, whole, sync=before>", NULL, NULL},
+    {"scratch", "convert<vector=8, at=0, bytes=8192>", "convert<vector=8, at=0, bytes=8192, sync=before>", NULL, NULL},
+    {"scratch", "convert<vector=8, at=0", "convert<vector=8, sync=within, at=0", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "sync=before, proxy=shared", "sync=both, proxy=shared", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "reduce<max, axis=0> %low", "reduce<max, axis=0, sync=before> %low", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, proxy=shared, ", NULL, "something is to be shown"},
+    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, settles, ", NULL, "something is to be shown"},
+    {"scratch", "tstore<along=0, whole>", "tstore<along=0, whole, lands, sync=before>", NULL, "something is to be shown"},
+    {"scratch", "buf<at=0", "buf<sync=before, at=0", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "sub %s, %all", "sub<sync=before> %s, %all", NULL, "`sub` has no such attribute"},
+    {"scratch", "for %i", "for<sync=before> %i", NULL, "`sync` stands on ops that touch memory"},
+    {"late", "acquire<bytes=16384> %in", "acquire<bytes=16384, drains> %in", NULL, "something is to be shown"},
+    {"late", "put<bytes=8192", "put<sync=before, bytes=8192", NULL, "`sync` stands on ops that touch memory"},
+    {"late", "role load<", "role load<lands, ", NULL, "a role ends when the stores"},
+    {"late", "put<vector=2, sync=before>", "put<vector=2, sync=before, settles>", NULL, "something is to be shown"},
+    {"sync", ", proxy=shared> :", "> :", NULL, "shown to the units that read it"},
+    {"skew", "by=async", "by=async, proxy=shared", NULL, "shown to the units that read it"},
 };
 
 /* The section `ir` of the golden file. */
@@ -148,37 +180,90 @@ static const char *edited(const Edit *edit, Arena *arena) {
     return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, edit->to, at + strlen(edit->from));
 }
 
-static void run_edit(const Edit *edit, Arena *arena, Arena *scratch) {
+/* Words that say who waits for whom. */
+static const char *const marks[] = {"sync=before", "sync=within", "proxy=shared", "settles", "lands", "drains"};
+
+/* Whether text[at] is such a word among attributes. */
+static size_t mark_at(const char *text, size_t at) {
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t length = strlen(marks[i]);
+        bool whole = at > 0 && strchr("< ", text[at - 1]) && strncmp(text + at, marks[i], length) == 0 && text[at + length] &&
+                     strchr(",>", text[at + length]);
+        if (whole) return length;
+    }
+    return 0;
+}
+
+/* The golden text without mark `number` of it; NULL: it has fewer. */
+static const char *without_mark(const char *file, int number, Arena *arena) {
+    char *text = golden(file, arena);
+    for (size_t at = 0; text[at]; at++) {
+        size_t length = mark_at(text, at);
+        if (!length || number-- > 0) continue;
+        bool more = text[at + length] == ',', first = text[at - 1] == '<';
+        size_t from = more ? at : first ? at - 1 : at - 2, to = at + length + (more ? 2 : first ? 1 : 0);
+        return arena_printf(arena, "%.*s%s", (int)from, text, text + to);
+    }
+    return NULL;
+}
+
+/* Is the text taken, and what is said? */
+static bool taken(const char *file, const char *text, Arena *arena, Arena *scratch, const char **said) {
     SourceMap sources;
     Diag diag;
     source_init(&sources, arena);
     diag_init(&diag, arena, &sources);
     Module *m = ir_module_new(arena, &diag, &sources);
-    const char *text = edited(edit, arena);
-    const char *machine = strcmp(edit->file, "skew") == 0 ? "cuda:sm_80" : "cuda:sm_90a";
+    const char *machine = strcmp(file, "skew") == 0 || strcmp(file, "branches") == 0 ? "cuda:sm_80" : "cuda:sm_90a";
     PassContext cx = {.module = m, .machine = machine_find(machine), .options = pass_options_default, .scratch = scratch};
     PipelineRequest request = {.verify_each = true};
     bool good = ir_parse(m, source_add(&sources, "k.ir", text, strlen(text))) && pipeline_run(&cx, m->kernels.at[0], &request) &&
                 cuda_emit(&cx, m->kernels.at[0]);
-    const char *said = diag_render(&diag, arena);
+    *said = diag_render(&diag, arena);
+    return good;
+}
+
+static void run_edit(const Edit *edit, Arena *arena, Arena *scratch) {
+    const char *said;
+    bool good = taken(edit->file, edited(edit, arena), arena, scratch, &said);
     bool right = edit->says ? !good && strstr(said, edit->says) : good;
     if (!right)
         fprintf(stderr, "schedule_%s.ir, `%s` -> `%s`: %s\n", edit->file, edit->from, edit->to, good ? "taken" : said);
     CHECK(right);
 }
 
+/* Each of the marks is needed: false when the file has no such one. */
+static bool run_without(const char *file, int number, Arena *arena, Arena *scratch) {
+    const char *text = without_mark(file, number, arena), *said;
+    if (!text) return false;
+    bool good = taken(file, text, arena, scratch, &said);
+    if (good) fprintf(stderr, "schedule_%s.ir without mark %d is taken:\n%s\n", file, number, text);
+    CHECK(!good && strstr(said, "(`"));
+    return true;
+}
+
 int main(void) {
-    for (volatile size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces"};
+    size_t count = sizeof edits / sizeof *edits, file = 0;
+    int number = 0, all = 0;
+    for (volatile size_t i = 0; i < count || file < sizeof files / sizeof *files; i++) {
         Trap trap;
         Arena arena, scratch;
         arena_init(&arena, allocator_malloc, &trap);
         arena_init(&scratch, allocator_malloc, &trap);
-        if (TRAP_ARM(&trap))
-            run_edit(&edits[i], &arena, &scratch);
-        else
+        if (TRAP_ARM(&trap)) {
+            if (i < count)
+                run_edit(&edits[i], &arena, &scratch);
+            else if (run_without(files[file], number, &arena, &scratch))
+                number++, all++;
+            else
+                file++, number = 0;
+        } else {
             CHECK_TEXT(trap.message, "no trap");
+        }
         arena_free(&scratch);
         arena_free(&arena);
     }
+    CHECK(all > 20);
     return check_done();
 }

@@ -356,7 +356,14 @@ static const TritonCase numbers[] = {
     {ROW("exp of float16", "x f16 1", "tl.exp(tl.load(x))"), .refused = "float32 or float64"},
     {ROW("libdevice beyond libm", "x f32 1", "libdevice.erfinv(tl.load(x))"),
      .refused = "libdevice.erfinv"},
-    {ROW("dot_scaled", "x f32 1", "tl.dot_scaled(x)"), .refused = "`dot_scaled`"},
+    {ROW("dot_scaled", "z f32 = 48 nan 3 nan",
+         "a = tl.full((2, 32), 0x38, tl.uint8)\nb = tl.full((16, 2), 0x33, tl.uint8)\n" /* 1 and 1.5 */
+         "r = tl.arange(0, 2)\ns = tl.where(r == 0, 127, 123)[:, None].to(tl.uint8)\n"
+         "t = tl.where(r == 0, 127, 255)[:, None].to(tl.uint8)\n"
+         "c = tl.dot_scaled(a, s, 'e4m3', b, t, 'e2m1')\n" IS("c", "float32")
+         "tl.store(z + r[:, None] * 2 + r[None, :], c)")},
+    {ROW("formats of dot_scaled", "x u8 1", "tl.dot_scaled(tl.zeros((16, 32), tl.uint8), None, 'e3m2', "
+         "tl.zeros((32, 16), tl.uint8), None, 'e4m3')"), .refused = "the format 'e2m1'"},
     {ROW("inline assembly", "x f32 1", "tl.inline_asm_elementwise('nop')"),
      .refused = "`inline_asm_elementwise`"},
     {ROW("PDL", "x f32 1", "tl.extra.cuda.gdc_wait()"), .refused = "`gdc_wait`"},

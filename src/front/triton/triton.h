@@ -275,7 +275,7 @@ bool tri_promote(Lower *l, Val *a, Val *b, int mode, Range range);
 bool tri_align(Lower *l, Val *a, Val *b, Range range);
 bool tri_fits(Lower *l, const Type *tile, Range range); /* not too many elements, or reported */
 Val tri_broadcast_to(Lower *l, Val v, int rank, const int64_t *extent, Range range);
-Val tri_truth(Lower *l, Val v, Range range);   /* as the condition of if: a bool constexpr, or a scalar i1 */
+Val tri_truth(Lower *l, Val v, Range range); /* as the condition of if: a bool constexpr, or a scalar i1 */
 static inline const Type *tri_ref_type(const Lower *l, Ref ref) { return ir_type(l->kernel, ref); }
 
 /* --- triton_shape.c --- */
@@ -355,6 +355,11 @@ bool tri_want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL
 bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
 bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
 bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
+
+/* --- triton_dot.c --- */
+bool tri_dot_fits(const Type *a, const Type *b); /* [.., M, K] and [.., K, N]? */
+/* The product of operands that fit, of one element type, added to argument acc_arg; attr of the op, or NULL. */
+Val tri_dot(Lower *l, const Call *c, Val a, Val b, int acc_arg, Elem out, const Attr *attr);
 
 /* --- triton_memory.c --- */
 bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op); /* from arguments */

@@ -89,33 +89,26 @@ static bool dot_promote(Lower *l, const Call *c, const Type *a, const Type *b, i
     return true;
 }
 
-Val tri_lower_dot(Lower *l, const Call *c) {
-    Val a, b, acc = c->args[2];
-    const Type *asked = ty_scalar(l->module, EL_F32);
-    Word precision;
-    int64_t promote;
-    if (!tri_want_tensor(l, c, 0, &a) || !tri_want_tensor(l, c, 1, &b)) return val_error;
-    if ((c->args[6].kind != VAL_NONE && !tri_want_dtype(l, c, 6, &asked)) || !dot_precision(l, c, &precision))
-        return val_error;
-    const Type *ta = tri_val_type(l, a), *tb = tri_val_type(l, b);
+/* The sum that a product is added to: zeros where there is none, the number or the tile that was given. */
+static Val dot_sum(Lower *l, const Call *c, int arg, const Type *type) {
+    Val acc = c->args[arg];
+    if (acc.kind == VAL_NONE || tri_val_is_number(acc))
+        return tri_full(l, type->rank, type->extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc,
+                        ty_scalar(l->module, type->elem), c->range);
+    if (acc.kind == VAL_TENSOR && tri_val_type(l, acc) == type) return acc;
+    return tri_error(l, DIAG_TRI_DOT_ACC, c->ranges[arg], tri_val_describe(l, acc), tri_type_text(l, type));
+}
+
+Val tri_dot(Lower *l, const Call *c, Val a, Val b, int acc_arg, Elem out, const Attr *attr) {
+    const Type *ta = tri_val_type(l, a);
     int r = ta->rank;
-    bool fits = r >= 2 && tb->rank == r && ta->extent[r - 1] == tb->extent[r - 2];
-    for (int d = 0; fits && d < r - 2; d++) fits = ta->extent[d] == tb->extent[d];
-    if (!fits) return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta), tri_type_text(l, tb));
-    if (!dot_promote(l, c, ta, tb, &promote) || !dot_operands(l, c, &a, &b)) return val_error;
-    Elem elem = tri_val_type(l, a)->elem, out;
-    if (!dot_result(l, c, elem, asked->elem, &out)) return val_error;
     int64_t extent[MAX_RANK], batch = 1, inner = ta->extent[r - 1];
     memcpy(extent, ta->extent, sizeof extent);
-    extent[r - 1] = tb->extent[r - 1];
+    extent[r - 1] = tri_val_type(l, b)->extent[r - 1];
     const Type *type = ty_tile(l->module, out, r, extent);
     if (!tri_fits(l, type, c->range)) return val_error;
-    if (acc.kind == VAL_NONE || tri_val_is_number(acc)) {
-        acc = tri_full(l, r, extent, acc.kind == VAL_NONE ? tri_val_int(0) : acc, ty_scalar(l->module, out), c->range);
-        if (tri_val_failed(acc)) return acc;
-    } else if (acc.kind != VAL_TENSOR || tri_val_type(l, acc) != type) {
-        return tri_error(l, DIAG_TRI_DOT_ACC, c->ranges[2], tri_val_describe(l, acc), tri_type_text(l, type));
-    }
+    Val acc = dot_sum(l, c, acc_arg, type);
+    if (tri_val_failed(acc)) return acc;
     for (int d = 0; d < r - 2; d++) batch *= extent[d];
     int64_t rows = extent[r - 2], columns = extent[r - 1];
     if (r > 3) { /* one axis of stacks */
@@ -127,9 +120,33 @@ Val tri_lower_dot(Lower *l, const Call *c) {
     ir_operand(&l->b, op, a.ref);
     ir_operand(&l->b, op, b.ref);
     ir_operand(&l->b, op, acc.ref);
-    if (elem == EL_F32 && precision != PREC_IEEE) op_set(l->kernel, op, (Attr){.id = AT_PREC, .word = precision});
-    if (promote >= 0 && is_f8(elem) && out == EL_F32)
-        op_set(l->kernel, op, (Attr){.id = AT_PROMOTE, .number = promote});
+    if (attr) op_set(l->kernel, op, *attr);
     Val product = tri_val_tensor(ir_end(&l->b, op, NULL));
     return r > 3 ? tri_reshape(l, product, r, extent, c->range) : product;
+}
+
+bool tri_dot_fits(const Type *a, const Type *b) {
+    int r = a->rank;
+    bool fits = r >= 2 && b->rank == r && a->extent[r - 1] == b->extent[r - 2];
+    for (int d = 0; fits && d < r - 2; d++) fits = a->extent[d] == b->extent[d];
+    return fits;
+}
+
+Val tri_lower_dot(Lower *l, const Call *c) {
+    Val a, b;
+    const Type *asked = ty_scalar(l->module, EL_F32);
+    Word precision;
+    int64_t promote;
+    if (!tri_want_tensor(l, c, 0, &a) || !tri_want_tensor(l, c, 1, &b)) return val_error;
+    if ((c->args[6].kind != VAL_NONE && !tri_want_dtype(l, c, 6, &asked)) || !dot_precision(l, c, &precision))
+        return val_error;
+    const Type *ta = tri_val_type(l, a), *tb = tri_val_type(l, b);
+    if (!tri_dot_fits(ta, tb))
+        return tri_error(l, DIAG_TRI_DOT_SHAPE, c->range, tri_type_text(l, ta), tri_type_text(l, tb));
+    if (!dot_promote(l, c, ta, tb, &promote) || !dot_operands(l, c, &a, &b)) return val_error;
+    Elem elem = tri_val_type(l, a)->elem, out;
+    if (!dot_result(l, c, elem, asked->elem, &out)) return val_error;
+    Attr prec = {.id = AT_PREC, .word = precision}, most = {.id = AT_PROMOTE, .number = promote};
+    bool narrow = elem == EL_F32 && precision != PREC_IEEE, partial = promote >= 0 && is_f8(elem) && out == EL_F32;
+    return tri_dot(l, c, a, b, 2, out, narrow ? &prec : partial ? &most : NULL);
 }

@@ -1,9 +1,10 @@
 /* eval_memory.c: global memory: gathers and scatters through pointers, boxes of tensors, atomics.
  *
  * A box is walked in segments: runs along its last axis that lie either inside the tensor or
- * outside it, at one step in memory. tload fills outside, tstore and tatomic drop it; `wrap` takes
- * an index modulo the extent, so nothing is outside along that dimension; `nocheck` was proved
- * inside, and is held to the buffers' bounds like every access. */
+ * outside it, at one step in memory; single elements where an index vector says where they lie.
+ * tload fills outside, tstore and tatomic drop it; `wrap` takes an index modulo the extent, so
+ * nothing is outside along that dimension; a dimension without an extent has no outside; `nocheck`
+ * was proved inside. All are held to the buffers' bounds like every access. */
 #include "ir/interp/interp_core.h"
 
 /* --- through pointers --- */
@@ -169,6 +170,7 @@ void eval_tensor(Process *p, Step *s) {
     for (int d = 0; d < extents.count; d++) {
         t.extent[d] = extents.at[d] ? ev_scalar(p, s, extents.at[d]) : INT64_MAX;
         t.stride[d] = ev_scalar(p, s, strides.at[d]);
+        t.unbounded[d] = !extents.at[d];
     }
     *(TensorValue *)ev_define(p, s, 0)->data = t;
 }
@@ -201,8 +203,9 @@ struct Box {
     const Type *type;
     int bytes;
     const TensorValue *tensor;
-    int64_t at[MAX_RANK]; /* of the box, in the tensor */
-    int dims[MAX_RANK];   /* tensor dimension of each axis of the box */
+    Operand offset[MAX_RANK]; /* in the tensor: a scalar, or the vector of the box's indices */
+    bool shadowed;            /* of a vector, some index is not sound */
+    int dims[MAX_RANK];       /* tensor dimension of each axis of the box */
     bool wrap[MAX_RANK], nocheck;
     bool has_mask;
     Operand mask;
@@ -216,20 +219,14 @@ struct Box {
 static void box_begin(Box *box, Process *p, Step *s, const Type *type, Ref mask) {
     const Type *tensor_type = ir_type(p->in->kernel, s->op->operands[0]);
     RefList at = op_list(s->op, 0);
-    const Attr *dims = op_attr(s->op, AT_DIMS), *wrap = op_attr(s->op, AT_WRAP);
     *box = (Box){.p = p, .s = s, .type = type, .bytes = ty_elem_bytes(type), .tensor = tensor_of(p, s)};
     for (int d = 0; d < at.count; d++) {
-        Operand offset = ev_operand_of(p, s, at.at[d]);
-        if (offset.cell->shadow) sanitize_element(p, s, &offset, 0, USE_ADDRESS);
-        box->at[d] = elem_get_i64(offset.elem, offset.data);
+        Operand offset = box->offset[d] = ev_operand_of(p, s, at.at[d]);
+        if (offset.cell->shadow && !offset.type->rank) sanitize_element(p, s, &offset, 0, USE_ADDRESS);
+        box->shadowed |= offset.cell->shadow && offset.type->rank;
+        box->wrap[d] = box_wraps(s->op, d) && !box->tensor->unbounded[d];
     }
-    for (int d = 0; d < type->rank; d++) {
-        int64_t dim = dims && d < dims->list.count ? dims->list.at[d] : tensor_type->rank - type->rank + d;
-        if (dim < 0 || dim >= tensor_type->rank) ev_refuse(p, s, "a box whose dims are not the tensor's");
-        box->dims[d] = (int)dim;
-    }
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] >= 0 && wrap->list.at[i] < tensor_type->rank) box->wrap[wrap->list.at[i]] = true;
+    for (int d = 0; d < type->rank; d++) box->dims[d] = box_dim(s->op, tensor_type->rank, type->rank, d);
     box->nocheck = op_flag(s->op, AT_NOCHECK);
     if (mask) {
         box->has_mask = true;
@@ -242,14 +239,19 @@ static void box_begin(Box *box, Process *p, Step *s, const Type *type, Ref mask)
 /* The index of a place along one dimension of the tensor; false: outside. */
 static bool place(const Box *box, int dim, int64_t along, int64_t *index) {
     int64_t extent = box->tensor->extent[dim];
-    if (__builtin_add_overflow(box->at[dim], along, index)) return false;
+    const Operand *offset = &box->offset[dim];
+    bool vector = offset->type->rank > 0;
+    int64_t skip = vector ? along : 0,
+            first = elem_get_i64(offset->elem, (const char *)offset->data + skip * elem_info[offset->elem].bytes);
+    if (__builtin_add_overflow(first, vector ? 0 : along, index)) return false;
     if (box->wrap[dim]) {
         if (extent <= 0) return false;
         *index %= extent;
         if (*index < 0) *index += extent;
         return true;
     }
-    return box->nocheck || (*index >= 0 && *index < extent);
+    if (box->nocheck || box->tensor->unbounded[dim]) return !vector || *index != INDEX_OUTSIDE;
+    return *index >= 0 && *index < extent;
 }
 
 /* One row of the box: `offset` in elements of its other dimensions. */
@@ -264,10 +266,11 @@ static void visit_row(Box *box, int64_t element, bool inside, uint64_t offset) {
             int64_t index = 0, extent = box->tensor->extent[dim];
             segment.inside &= place(box, dim, i, &index);
             /* A segment ends where the tensor begins or ends, or where the index wraps. */
-            bool bounded = box->wrap[dim] || !box->nocheck;
+            bool bounded = box->wrap[dim] || !(box->nocheck || box->tensor->unbounded[dim]);
             int64_t end = !bounded ? INT64_MAX : index < 0 ? 0 : index < extent ? extent : INT64_MAX;
             if (inside && end != INT64_MAX && (uint64_t)end - (uint64_t)index < (uint64_t)segment.count)
                 segment.count = end - index;
+            if (box->offset[dim].type->rank) segment.count = 1;
             place_offset += (uint64_t)index * (uint64_t)box->tensor->stride[dim];
             segment.step = (int64_t)((uint64_t)box->tensor->stride[dim] * (uint64_t)box->bytes);
         }
@@ -306,11 +309,23 @@ static void box_visit(Box *box) {
     }
 }
 
+/* The indices that say where the element lies are sound. */
+static void check_indices(Box *box, int64_t element) {
+    for (int axis = box->type->rank; axis-- > 0; element /= box->type->extent[axis]) {
+        const Operand *offset = &box->offset[box->dims[axis]];
+        if (offset->type->rank && offset->cell->shadow)
+            sanitize_element(box->p, box->s, offset, element % box->type->extent[axis], USE_ADDRESS);
+    }
+}
+
 static bool box_active(Box *box, int64_t element) {
-    if (!box->has_mask) return true;
-    int64_t at = walk_offset(&box->mask_walk, 0, element);
-    if (box->mask.cell->shadow) sanitize_element(box->p, box->s, &box->mask, at, USE_MASK);
-    return ((const uint8_t *)box->mask.data)[at] != 0;
+    if (box->has_mask) {
+        int64_t at = walk_offset(&box->mask_walk, 0, element);
+        if (box->mask.cell->shadow) sanitize_element(box->p, box->s, &box->mask, at, USE_MASK);
+        if (!((const uint8_t *)box->mask.data)[at]) return false;
+    }
+    if (box->shadowed) check_indices(box, element);
+    return true;
 }
 
 static void load_segment(Box *box, Segment g) {
@@ -323,7 +338,7 @@ static void load_segment(Box *box, Segment g) {
     }
     for (int64_t i = 0; i < g.count; i++, to += box->bytes) {
         uint64_t address = g.address + (uint64_t)i * (uint64_t)g.step;
-        bool active = g.inside && box_active(box, g.element + i);
+        bool active = (g.inside || box->shadowed) && box_active(box, g.element + i) && g.inside;
         if (active && memory_access(box->p, box->s, address, box->bytes, MEMORY_READ, box->type, g.element + i))
             load_element(box->type, to, address, box->bytes);
         else
@@ -332,11 +347,11 @@ static void load_segment(Box *box, Segment g) {
 }
 
 static void store_segment(Box *box, Segment g) {
-    if (!g.inside) return;
+    if (!g.inside && !box->shadowed) return;
     for (int64_t i = 0; i < g.count; i++) {
         int64_t element = g.element + i;
         uint64_t address = g.address + (uint64_t)i * (uint64_t)g.step;
-        if (!box_active(box, element)) continue;
+        if (!box_active(box, element) || !g.inside) continue;
         Operand value = {.type = box->type, .cell = box->cell};
         if (box->cell->shadow) sanitize_element(box->p, box->s, &value, element, USE_VALUE);
         const char *from = (const char *)box->cell->data + element * box->bytes;
@@ -380,6 +395,6 @@ static void store_box(Process *p, Step *s, Ref mask, Word kind) {
 void eval_tstore(Process *p, Step *s) { store_box(p, s, op_operand(s->op, 2), WORD_NONE); }
 
 void eval_tatomic(Process *p, Step *s) {
-    store_box(p, s, REF_NONE, op_word(s->op, AT_COMBINE, COMBINE_ADD));
+    store_box(p, s, op_operand(s->op, 2), op_word(s->op, AT_COMBINE, COMBINE_ADD));
     process_pause(p);
 }

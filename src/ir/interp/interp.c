@@ -49,6 +49,7 @@ static void bind_arguments(Process *p, const Region *region) {
             t->base = (uint64_t)(uintptr_t)arg->pointer;
             memcpy(t->extent, arg->extent, sizeof t->extent);
             memcpy(t->stride, arg->stride, sizeof t->stride);
+            memset(t->unbounded, 0, sizeof t->unbounded);
         } else if (type->pointer) {
             *(uint64_t *)cell->data = (uint64_t)(uintptr_t)arg->pointer;
         } else if (type->elem == EL_I1) {

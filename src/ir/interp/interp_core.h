@@ -47,7 +47,8 @@ typedef struct Cell {
 
 typedef struct TensorValue {
     uint64_t base;
-    int64_t extent[MAX_RANK], stride[MAX_RANK]; /* INT64_MAX: unbounded */
+    int64_t extent[MAX_RANK], stride[MAX_RANK];
+    bool unbounded[MAX_RANK]; /* nothing is outside along it; its extent is INT64_MAX */
 } TensorValue;
 typedef struct SlotValue {
     RingState *ring;

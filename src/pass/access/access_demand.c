@@ -49,7 +49,7 @@ static bool store_drops(Demand *d, const Op *store, int axis) {
     Poly limit = poly_sub(d->a->arena, d->modulus, d->first);
     for (int i = 0; i < conditions.count; i++) {
         const Condition *c = &conditions.at[i];
-        if (c->axis == axis && c->upper && poly_equal(c->limit, limit)) return true;
+        if (c->axis == axis && c->upper && !c->other && poly_equal(c->limit, limit)) return true;
     }
     return false;
 }
@@ -61,7 +61,7 @@ static bool tstore_drops(Demand *d, const Op *store, int axis) {
     if (!made || made->code != OP_TENSOR || op_attr(store, AT_DIMS)) return false;
     int dim = rank - box + axis;
     Ref extent = op_list(made, 0).at[dim], offset = op_list(store, 0).at[dim];
-    return extent && poly_equal(affine_of(d->a, extent)->start, d->modulus) &&
+    return extent && !ir_type(d->a->k, offset)->rank && poly_equal(affine_of(d->a, extent)->start, d->modulus) &&
            poly_equal(affine_of(d->a, offset)->start, d->first);
 }
 

@@ -18,36 +18,55 @@
 
 /* --- masks --- */
 
-static void add_condition(Conditions *out, Condition c) {
-    if (out->count == (int)(sizeof out->at / sizeof *out->at))
+/* The axis of the tile that a part of the mask moves along, for what can be told of it alone. */
+static int place_of(Analysis *a, Ref mask, const int *map) {
+    unsigned axes = affine_axes(a, mask);
+    int axis = -1;
+    for (int d = 0; d < MAX_RANK; d++)
+        if (axes >> d & 1) axis = d;
+    return axes & (axes - 1) ? -2 : axis < 0 ? -1 : map[axis];
+}
+
+static void add_condition(Analysis *a, Conditions *out, const int *map, Condition c) {
+    c.place = place_of(a, c.value, map);
+    if (out->count == MAX_CONDITIONS)
         out->opaque = true;
     else
         out->at[out->count++] = c;
 }
 
+/* A part of the mask that is no bound: on one axis it can choose among the numbers of an index vector. */
+static void add_other(Analysis *a, Ref mask, const int *map, Conditions *out) {
+    int place = place_of(a, mask, map);
+    if (!a->separates || place == -2)
+        out->opaque = true;
+    else
+        add_condition(a, out, map, (Condition){.axis = place, .other = true, .value = mask});
+}
+
 /* d > 0, its axes placed by map[]. */
-static void add_positive(Analysis *a, const Affine *d, const int *map, Conditions *out) {
+static void add_positive(Analysis *a, Ref mask, const Affine *d, const int *map, Conditions *out) {
     int axis = -1;
     for (int i = 0; i < d->rank; i++) {
         if (poly_is_zero(d->axis[i].step) && !d->axis[i].turn) continue;
         if (axis >= 0 || d->axis[i].turn) {
-            out->opaque = true;
+            add_other(a, mask, map, out);
             return;
         }
         axis = i;
     }
     if (axis < 0) {
-        add_condition(out, (Condition){-1, false, d->start});
+        add_condition(a, out, map, (Condition){.axis = -1, .limit = d->start, .value = mask});
         return;
     }
     int64_t step;
     if (!poly_const(d->axis[axis].step, &step) || (step != 1 && step != -1) || map[axis] < 0) {
-        out->opaque = true;
+        add_other(a, mask, map, out);
         return;
     }
     Poly one = poly_int(a->arena, 1); /* start + i > 0 is i >= 1 - start */
     Poly limit = step < 0 ? d->start : poly_sub(a->arena, one, d->start);
-    add_condition(out, (Condition){map[axis], step < 0, limit});
+    add_condition(a, out, map, (Condition){.axis = map[axis], .upper = step < 0, .limit = limit, .value = mask});
 }
 
 /* Unsigned numbers compare as the integers they stand for only when none of them is below 0. */
@@ -56,6 +75,12 @@ static bool are_natural(Analysis *a, const Affine *x, const Affine *y) {
     for (int d = 0; good && d < x->rank; d++) good = !x->axis[d].turn && poly_is_natural(a, x->axis[d].step);
     for (int d = 0; good && d < y->rank; d++) good = !y->axis[d].turn && poly_is_natural(a, y->axis[d].step);
     return good;
+}
+
+static bool has_parts(const Affine *f) {
+    int parts = 0;
+    for (int d = 0; d < f->rank; d++) parts += f->axis[d].part_count;
+    return parts > 0;
 }
 
 static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
@@ -79,14 +104,14 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
         collect(a, op->operands[0], inner, out);
         return;
     case OP_CMP: break;
-    default: out->opaque = true; return;
+    default: add_other(a, mask, map, out); return;
     }
     const Affine *x = affine_of(a, op->operands[0]), *y = affine_of(a, op->operands[1]);
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
     bool less = predicate == CMP_LT || predicate == CMP_LE, more = predicate == CMP_GT || predicate == CMP_GE;
-    if (!x->known || !y->known || x->base || y->base || (!less && !more) || !elem_is_int(type->elem) ||
-        (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
-        out->opaque = true;
+    if (!x->known || !y->known || x->base || y->base || (!less && !more) || !elem_is_int(type->elem) || has_parts(x) ||
+        has_parts(y) || (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
+        add_other(a, mask, map, out);
         return;
     }
     const Affine *big = less ? y : x, *small = less ? x : y;
@@ -101,9 +126,9 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
         d.axis[i].turn = b && b->turn ? b->turn : s ? s->turn : TURN_NONE;
     }
     if (d.start.bad)
-        out->opaque = true;
+        add_other(a, mask, map, out);
     else
-        add_positive(a, &d, map, out);
+        add_positive(a, mask, &d, map, out);
 }
 
 void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out) {
@@ -185,7 +210,7 @@ static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *c
     const Condition *lower = NULL, *upper = NULL;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        if (c->axis < 0 || c->axis != dim->axis) continue;
+        if (c->axis < 0 || c->axis != dim->axis || c->other) continue;
         if (c->upper && !upper) upper = c;
         if (!c->upper && !lower && poly_fits_i62(a, c->limit)) lower = c;
         plan->keeps_mask |= !c->upper && lower != c;
@@ -200,7 +225,7 @@ static void place_dim(Analysis *a, Plan *plan, PlanDim *dim, const Conditions *c
     dim->offset = offset;
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        if (c->axis < 0 || c->axis != dim->axis || !c->upper || dim->limit_count == MAX_LIMITS) continue;
+        if (c->axis < 0 || c->axis != dim->axis || c->other || !c->upper || dim->limit_count == MAX_LIMITS) continue;
         Poly limit = poly_add(a->arena, c->limit, offset);
         if (poly_fits_i64(a, limit))
             dim->limit[dim->limit_count++] = limit;
@@ -226,7 +251,8 @@ static void place_dims(Analysis *a, Plan *plan, const Conditions *conditions, Po
             if (next < 0 || stride_rank(plan->dim[i].stride) > stride_rank(plan->dim[next].stride)) next = i;
         }
         placed[next] = true;
-        if (!plan->dim[next].wraps && !plan->dim[next].gave_way) place_dim(a, plan, &plan->dim[next], conditions, rest);
+        const PlanDim *dim = &plan->dim[next];
+        if (!dim->wraps && !dim->gave_way && !dim->indexed) place_dim(a, plan, &plan->dim[next], conditions, rest);
     }
 }
 
@@ -300,32 +326,126 @@ static bool refuse(Plan *plan, WhyId why) {
     return false;
 }
 
-static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis) {
-    const Axis *x = &f->axis[axis];
-    PlanDim *dim = &plan->dim[plan->dim_count++];
-    *dim = (PlanDim){.axis = axis, .stride = x->step};
-    if (!x->turn) return true;
-    if (!poly_is_zero(x->step)) return refuse(plan, WHY_ADVANCES_AND_WRAPS);
+/* An axis that turns, as a box that wraps around or may be clipped; or why that cannot be. */
+static WhyId plan_turn(Analysis *a, const Plan *plan, PlanDim *dim, const Axis *x) {
+    if (!poly_is_zero(x->step)) return WHY_ADVANCES_AND_WRAPS;
     bool natural = poly_is_natural(a, x->first);
-    if (!natural && x->turn != TURN_MOD) return refuse(plan, WHY_NEGATIVE);
+    if (!natural && x->turn != TURN_MOD) return WHY_NEGATIVE;
     dim->stride = x->scale;
     dim->offset = x->first;
     dim->limit[dim->limit_count++] = x->modulus;
     dim->clamps = x->turn == TURN_CLAMP;
-    bool load = plan->op->result_count == 1;
-    dim->gave_way = natural && load && access_is_unseen(a, plan->op->results[0], axis, x->first, x->modulus);
-    if (dim->gave_way) return true;
-    if (dim->clamps) return refuse(plan, WHY_CLAMPED);
-    if (!load) return refuse(plan, WHY_WRAPPED_STORE);
+    bool load = plan->op->code == OP_LOAD;
+    dim->gave_way = natural && load && access_is_unseen(a, plan->op->results[0], dim->axis, x->first, x->modulus);
+    if (dim->gave_way) return WHY_NONE;
+    if (dim->clamps) return WHY_CLAMPED;
+    if (!load) return WHY_WRAPPED_STORE;
     dim->wraps = true;
-    if (!x->sound) return refuse(plan, WHY_OVERFLOW);
-    return poly_is_positive(a, x->modulus) || refuse(plan, WHY_MODULUS);
+    if (!x->sound) return WHY_OVERFLOW;
+    return poly_is_positive(a, x->modulus) ? WHY_NONE : WHY_MODULUS;
+}
+
+/* A vector along the only axis is a gather as it stands: there is no row to be had in one piece. */
+static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis, bool alone, bool index) {
+    const Axis *x = &f->axis[axis];
+    PlanDim *dim = &plan->dim[plan->dim_count++];
+    *dim = (PlanDim){.axis = axis, .stride = x->step};
+    WhyId why = x->turn && !x->part_count ? plan_turn(a, plan, dim, x) : WHY_NONE;
+    if (!why && !x->part_count && !index) return true;
+    bool room = !x->turn || x->turned.value;
+    if (room && !alone) {
+        *dim = (PlanDim){.axis = axis};
+        access_plan_index(a, dim, x);
+        return true;
+    }
+    refuse(plan, why ? why : WHY_WRAPS_TWO_WAYS);
+    if (!x->part_count) return false;
+    const Affine *opaque = x->part[0].opaque;
+    plan->why = opaque->why;
+    plan->what = opaque->what;
+    if (opaque->where.end) plan->where = opaque->where;
+    return false;
+}
+
+/* Each condition as a bound of its dimension, or among those of an index vector; else the mask stays. */
+static void place_conditions(Analysis *a, Plan *plan, const Conditions *conditions) {
+    PlanDim *dims[MAX_RANK] = {0}, *indexed = NULL;
+    for (int i = 0; i < plan->dim_count; i++) {
+        PlanDim *dim = &plan->dim[i];
+        if (dim->axis >= 0) dims[dim->axis] = dim;
+        if (dim->indexed && !indexed) indexed = dim;
+    }
+    for (int i = 0; i < conditions->count; i++) {
+        const Condition *c = &conditions->at[i];
+        PlanDim *dim = c->place >= 0 ? dims[c->place] : c->place == -1 ? indexed : NULL;
+        const PlanDim *own = c->axis >= 0 ? dims[c->axis] : NULL;
+        if (c->axis < 0 && !c->other && bound_place(a, plan, c->limit)) continue;
+        if (own && !own->indexed && !c->other) continue; /* an extent says it */
+        if (dim && dim->indexed)
+            dim->condition[dim->condition_count++] = c->value;
+        else
+            plan->keeps_mask = true;
+    }
+}
+
+/* `rows`: axes whose indices are to be vectors, for the sake of the mask. */
+static void plan_with(Analysis *a, Plan *plan, const Conditions *conditions, unsigned rows) {
+    const Affine *f = affine_of(a, plan->pointer);
+    const Type *type = ir_type(a->k, plan->pointer);
+    plan->good = true;
+    plan->base = f->base;
+    plan->wide = f->wide;
+    int longer = 0;
+    for (int d = 0; d < type->rank; d++) longer += type->extent[d] > 1;
+    for (int d = 0; d < type->rank; d++)
+        if (type->extent[d] > 1 && !plan_axis(a, plan, f, d, longer == 1, rows >> d & 1)) return;
+    if (plan->dim_count == 0) /* one element */
+        plan->dim[plan->dim_count++] = (PlanDim){.axis = -1, .stride = poly_int(a->arena, 1)};
+    Poly rest = f->start;
+    place_dims(a, plan, conditions, &rest);
+    place_rest(a, plan, rest);
+    plan->keeps_mask |= conditions->opaque;
+    place_conditions(a, plan, conditions);
+    for (int i = 0; i < plan->dim_count; i++) {
+        PlanDim *dim = &plan->dim[i];
+        bool bad = dim->stride.bad || dim->offset.bad || plan->shift.bad;
+        for (int j = 0; j < dim->limit_count; j++) bad = bad || dim->limit[j].bad;
+        int uppers = 0, lowers = 0;
+        for (int j = 0; j < conditions->count; j++) {
+            const Condition *c = &conditions->at[j];
+            if (c->other || c->axis != dim->axis || dim->axis < 0 || dim->indexed) continue;
+            uppers += c->upper;
+            lowers += !c->upper;
+        }
+        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1) plan->keeps_mask |= uppers + lowers > 0;
+        if (bad) refuse(plan, WHY_TOO_LARGE);
+        for (int j = 0; !bad && j < dim->limit_count; j++) poly_is_natural(a, dim->limit[j]);
+    }
+    for (int i = 0; plan->keeps_mask && i < plan->dim_count; i++) plan->dim[i].condition_count = 0; /* it says all */
+}
+
+/* Axes with conditions that are no bounds, beside one that is contiguous: a mask of every element would
+ * keep that one from being read in one piece, a vector of rows does not. */
+static unsigned masked_rows(Analysis *a, const Plan *plan, const Conditions *conditions) {
+    int unit = -1;
+    int64_t number;
+    unsigned rows = 0, rigid = 0;
+    for (int i = 0; i < plan->dim_count; i++) {
+        const PlanDim *dim = &plan->dim[i];
+        if (dim->axis < 0) continue;
+        if (!dim->indexed && poly_const(dim->stride, &number) && number == 1) unit = dim->axis;
+        if (dim->wraps || dim->gave_way) rigid |= 1u << dim->axis;
+    }
+    if (!a->separates || unit < 0 || conditions->opaque) return 0;
+    for (int i = 0; i < conditions->count; i++) {
+        const Condition *c = &conditions->at[i];
+        if (c->other && c->axis >= 0) rows |= 1u << c->axis;
+    }
+    return rows & (rigid | 1u << unit) ? 0 : rows;
 }
 
 void access_plan(Analysis *a, Plan *plan) {
     const Affine *f = affine_of(a, plan->pointer);
-    const Type *type = ir_type(a->k, plan->pointer);
-    plan->good = true;
     if (!f->known) {
         refuse(plan, f->why);
         plan->what = f->what;
@@ -336,36 +456,12 @@ void access_plan(Analysis *a, Plan *plan) {
         refuse(plan, WHY_NO_BASE);
         return;
     }
-    plan->base = f->base;
-    plan->wide = f->wide;
     Conditions conditions;
-    access_conditions(a, plan->mask, type->rank, &conditions);
-    for (int d = 0; d < type->rank; d++)
-        if (type->extent[d] > 1 && !plan_axis(a, plan, f, d)) return;
-    if (plan->dim_count == 0) /* one element */
-        plan->dim[plan->dim_count++] = (PlanDim){.axis = -1, .stride = poly_int(a->arena, 1)};
-    Poly rest = f->start;
-    place_dims(a, plan, &conditions, &rest);
-    place_rest(a, plan, rest);
-    plan->keeps_mask |= conditions.opaque;
-    for (int i = 0; i < conditions.count; i++) {
-        const Condition *c = &conditions.at[i];
-        if (c->axis < 0)
-            plan->keeps_mask |= !bound_place(a, plan, c->limit);
-        else if (type->extent[c->axis] == 1)
-            plan->keeps_mask = true;
-    }
-    for (int i = 0; i < plan->dim_count; i++) {
-        const PlanDim *dim = &plan->dim[i];
-        bool bad = dim->stride.bad || dim->offset.bad || plan->shift.bad;
-        for (int j = 0; j < dim->limit_count; j++) bad = bad || dim->limit[j].bad;
-        int uppers = 0, lowers = 0;
-        for (int j = 0; j < conditions.count; j++) {
-            uppers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && conditions.at[j].upper;
-            lowers += conditions.at[j].axis == dim->axis && dim->axis >= 0 && !conditions.at[j].upper;
-        }
-        if (dim->wraps || dim->gave_way || uppers > MAX_LIMITS || lowers > 1) plan->keeps_mask |= uppers + lowers > 0;
-        if (bad) refuse(plan, WHY_TOO_LARGE);
-        for (int j = 0; !bad && j < dim->limit_count; j++) poly_is_natural(a, dim->limit[j]);
-    }
+    access_conditions(a, plan->mask, ir_type(a->k, plan->pointer)->rank, &conditions);
+    Plan by_rows = *plan;
+    plan_with(a, plan, &conditions, 0);
+    unsigned rows = plan->good && plan->keeps_mask ? masked_rows(a, plan, &conditions) : 0;
+    if (rows) plan_with(a, &by_rows, &conditions, rows);
+    if (rows && by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
+    if (plan->good && plan->keeps_mask && plan->op->code == OP_ATOMIC) refuse(plan, WHY_ATOMIC_MASK);
 }

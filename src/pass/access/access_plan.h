@@ -6,6 +6,8 @@
 
 enum { MAX_LIMITS = 3 };
 
+enum { MAX_CONDITIONS = 12 };
+
 /* One dimension of the tensor that is read or written. */
 typedef struct PlanDim {
     int axis; /* of the tile; -1: a dimension that the tile has one place in */
@@ -16,6 +18,14 @@ typedef struct PlanDim {
     bool wraps;          /* index modulo limit[0] */
     bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
     bool clamps;
+    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold,
+     * else outside. */
+    bool indexed;
+    Poly step;
+    int part_count;
+    Part part[AXIS_PARTS + 1]; /* and what turns */
+    int condition_count;
+    Ref condition[MAX_CONDITIONS];
 } PlanDim;
 
 typedef struct Plan {
@@ -47,6 +57,15 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
+/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
+ * (access_vector.c). */
+void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);
+
+typedef struct Spot { /* where something was put in behind a definition: the last op of it */
+    int order;
+    Op *last;
+} Spot;
+
 typedef struct Known { /* a scalar of the kernel, by what it is worth */
     Poly poly;
     Ref value;
@@ -62,14 +81,19 @@ typedef struct Access {
     PassContext *cx;
     Kernel *k;
     Analysis a;
+    const int *uses; /* by Ref, of the kernel as it came */
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
     VEC(Exact) exact;      /* what is made of arguments in 32 bits, and is taken to fit there */
     VEC(uint8_t) believed; /* by Ref: looked at for that */
     VEC(Ref) open;
+    VEC(Spot) spots; /* of index vectors */
     int order;
 } Access;
+
+/* The index vector of a dimension, made as early as its numbers are there: outside of loops that do not change it. */
+Ref access_index(Access *x, const Plan *plan, const PlanDim *dim);
 
 /* Notes what a good plan believes of sums and products of arguments; and asks the launch for that and
  * for all that the analysis wished for (access_wish.c). */
@@ -88,10 +112,13 @@ typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -
     int axis;
     bool upper;
     Poly limit;
+    bool other; /* no such bound, but of that one axis (of none) alone */
+    Ref value;  /* the part of the mask that says it .. */
+    int place;  /* .. and the axis that it can be a vector of: -1: a number, -2: none */
 } Condition;
 typedef struct Conditions {
     int count;
-    Condition at[12];
+    Condition at[MAX_CONDITIONS];
     bool opaque; /* and something else */
 } Conditions;
 /* A mask over a tile of this rank as a conjunction. */

@@ -44,6 +44,18 @@ LinearLayout lay_fit(const LinearLayout *map, const Type *operand) {
     return result;
 }
 
+LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map) {
+    const Type *type = ir_type(k, op->operands[i]);
+    bool box = op->code == OP_TLOAD || op->code == OP_TSTORE || op->code == OP_TATOMIC;
+    int dim = box ? i - 1 : -1; /* behind the tensor */
+    if (dim < 0 || dim >= op->list_count[0]) return lay_fit(map, type);
+    LinearLayout slice = *map;
+    int axis = box_axis(op, ir_type(k, op->operands[0])->rank, map->rank, dim);
+    for (int d = map->rank; d-- > 0;)
+        if (d != axis) slice = ll_slice(&slice, d);
+    return slice;
+}
+
 bool lay_powers(const Type *t) {
     for (int d = 0; d < t->rank; d++)
         if (t->extent[d] & (t->extent[d] - 1)) return false;
@@ -264,7 +276,7 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
             wanted = ll_permute(&layout->map, dims);
             break;
         case OP_RESHAPE: wanted = ll_reshape(&layout->map, t->rank, t->extent); break;
-        default: wanted = lay_fit(&layout->map, t);
+        default: wanted = lay_operand(k, op, i, &layout->map);
         }
         refmap_set(&map, x, lay_want(st, x, lay_in_registers(st, wanted, t), user));
     }
@@ -312,7 +324,7 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
 static void want_operand(LayoutState *st, Op *op, int i, const Layout *layout) {
     Ref x = op->operands[i];
     if (!lay_is_tile(st->k, x)) return;
-    LinearLayout wanted = lay_fit(&layout->map, ir_type(st->k, x));
+    LinearLayout wanted = lay_operand(st->k, op, i, &layout->map);
     op->operands[i] = lay_want(st, x, lay_in_registers(st, wanted, ir_type(st->k, x)), op);
 }
 

@@ -46,8 +46,6 @@ ConvertPlan convert_plan(const Kernel *k, const Op *convert);
 int convert_bytes(const Type *type); /* of an element on its way */
 /* The function of two words of pairs that does an elementwise op on `held=pairs`: "add"; NULL: there is none. */
 const char *layout_pair_function(const Kernel *k, const Op *op);
-/* The dimension of the tile that is dimension dim of the tensor; -1: the box is one element thick there. */
-int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 /* The same for operand `which` (0, 1) of a dot; turned: the operand is the transpose of the stored type. */

@@ -13,13 +13,6 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
-static bool wraps(const Op *access, int dim) {
-    const Attr *wrap = op_attr(access, AT_WRAP);
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] == dim) return true;
-    return false;
-}
-
 static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE; }
 
 static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
@@ -31,10 +24,10 @@ Access access_best(Facts *f, const Op *op) {
     if (!layout || layout->home != HOME_REGISTERS) return a;
     TensorParts parts = fact_tensor(f, op->operands[0]);
     int along = layout_vector_dim(f, op, &parts, type);
-    int dim = along >= 0 ? fact_tensor_dim(op, parts.rank, type->rank, along) : -1;
+    int dim = along >= 0 ? box_dim(op, parts.rank, type->rank, along) : -1;
     a.vector = layout_vector(f, op, type, &layout->map);
     bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    if (dim < 0 || masked || wraps(op, dim)) return a;
+    if (dim < 0 || masked || box_wraps(op, dim)) return a;
     a.along = along;
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
@@ -53,8 +46,7 @@ Word layout_put_mover(const Kernel *k, const Op *put) {
     return load && load->code == OP_TLOAD ? op_word(load, AT_MOVER, MOVER_LANES) : MOVER_LANES;
 }
 
-/* Is it the ring of a role that runs ahead on the threads of another? Without barriers, so that copies can land in
- * it. */
+/* Is it the ring of a role that runs ahead on the threads of another? Such copies are waited for by who made them. */
 static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
     const Op *op = ir_value(k, ring)->op, *tasks = tasks_of(k);
     const Op *from = tasks ? role_find(tasks, ring_producer(op)) : NULL;
@@ -63,7 +55,17 @@ static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
            layout_group(cx, k, from).first_warp == layout_group(cx, k, to).first_warp;
 }
 
-bool access_may_copy(LayoutState *st, const int *uses, const Op *load) {
+/* Is it a ring between threads of their own, and the copy all that fills the field? Then it is the copies that arrive
+ * at the barrier (schedule_ring.c); zeros beside the tile and vectors that lie across its end would be stores. */
+static bool lands_by_itself(LayoutState *st, const Op *put, Access a) {
+    const Op *tasks = tasks_of(st->k), *ring = ir_value(st->k, hand_ring(st->k, put))->op;
+    const Op *from = role_find(tasks, ring_producer(ring)), *to = role_find(tasks, ring_consumer(ring));
+    if (!from || !to || role_is_guest(from) || role_is_guest(to) || put->list_count[0]) return false;
+    SharedTile tile = tma_field(st, put);
+    return a.whole && tma_fills(&tile);
+}
+
+bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a) {
     const Kernel *k = st->k;
     Ref value = load->results[0];
     if (uses[value] != 1 || op_operand(load, 1) || !lay_is_tile(k, value)) return false;
@@ -72,11 +74,11 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load) {
     if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;
     const Op *put = load->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
-    if (!put || !runs_ahead(st->cx, k, hand_ring(k, put))) return false;
+    if (!put) return false;
     const Attr *fill = op_attr(load, AT_FILL); /* what a copy leaves out is 0 */
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
-    Access a = access_best(&st->facts, load);
-    return a.vector * elem_info[type->elem].bytes >= 4 && a.along == type->rank - 1;
+    if (a.vector * elem_info[type->elem].bytes < 4 || a.along != type->rank - 1) return false;
+    return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put, a);
 }
 
 static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
@@ -89,7 +91,7 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.along >= 0) set_number(st->k, op, AT_ALONG, a.along);
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
-    if (op->code == OP_TLOAD && access_may_copy(st, uses, op))
+    if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }
 

@@ -44,17 +44,20 @@ static const LinearLayout *map_of(Check *c, const Op *op, Ref ref) {
     return &layout->map;
 }
 
-/* The operand lives where `map` says, broadcast along extents of 1. */
-static void want(Check *c, const Op *op, Ref ref, const LinearLayout *map) {
-    if (!map || !lay_is_tile(c->st.k, ref)) return;
+static void want_in(Check *c, const Op *op, Ref ref, LinearLayout wanted) {
     const LinearLayout *own = map_of(c, op, ref);
-    LinearLayout wanted = lay_fit(map, ir_type(c->st.k, ref));
     if (own && !ll_equal(own, &wanted))
         complain(c, op, "its tiles must live in the same places: a `convert` is missing");
 }
 
+/* The value lives where `map` says, broadcast along extents of 1. */
+static void want(Check *c, const Op *op, Ref ref, const LinearLayout *map) {
+    if (map && lay_is_tile(c->st.k, ref)) want_in(c, op, ref, lay_fit(map, ir_type(c->st.k, ref)));
+}
+
 static void want_operands(Check *c, const Op *op, const LinearLayout *map) {
-    for (int i = 0; i < op->operand_count; i++) want(c, op, op->operands[i], map);
+    for (int i = 0; map && i < op->operand_count; i++)
+        if (lay_is_tile(c->st.k, op->operands[i])) want_in(c, op, op->operands[i], lay_operand(c->st.k, op, i, map));
 }
 
 static void want_results(Check *c, const Op *op, const LinearLayout *map) {
@@ -128,8 +131,8 @@ static void check_access(Check *c, const Op *op) {
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
-        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op)))
-        complain(c, op, "threads cannot copy this straight into a slot of a ring that runs ahead on the same threads");
+        !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op, a)))
+        complain(c, op, "threads cannot copy this straight into a slot of its ring");
 }
 
 static void check_load(Check *c, const Op *op) {

@@ -241,38 +241,45 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
     return matrix_spread(row->sum_in, c->extent[0], c->extent[1], along_m, along_n, row->n_most > 0, warps);
 }
 
+/* Is the offset along the dimension an index vector? */
+static bool is_vector(const Facts *f, const Op *access, int dim) {
+    return ir_type(f->k, op_list(access, 0).at[dim])->rank > 0;
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
+    int last = -1; /* whose places follow each other */
     for (int d = tile->rank - 1; d >= 0; d--) {
         int64_t stride;
-        int dim = fact_tensor_dim(access, parts.rank, tile->rank, d);
+        int dim = box_dim(access, parts.rank, tile->rank, d);
+        if (is_vector(f, access, dim)) continue;
         if (ir_const_int(f->k, parts.stride[dim], &stride) && stride == 1) return d;
+        if (last < 0) last = d;
     }
-    int last = fact_tensor_dim(access, parts.rank, tile->rank, tile->rank - 1);
-    fact_wish_equal(f, parts.stride[last], 1);
-    return tile->rank - 1;
+    if (last < 0) return tile->rank - 1;
+    fact_wish_equal(f, parts.stride[box_dim(access, parts.rank, tile->rank, last)], 1);
+    return last;
 }
 
 /* --- vectors --- */
-int layout_tile_dim(const Op *access, int tensor_rank, int tile_rank, int dim) {
-    for (int d = 0; d < tile_rank; d++)
-        if (fact_tensor_dim(access, tensor_rank, tile_rank, d) == dim) return d;
-    return -1;
-}
-
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile) {
-    for (int d = tile->rank - 1; d >= 0; d--)
-        if (fact_wish_equal(f, parts->stride[fact_tensor_dim(access, parts->rank, tile->rank, d)], 1)) return d;
+    for (int d = tile->rank - 1; d >= 0; d--) {
+        int dim = box_dim(access, parts->rank, tile->rank, d);
+        if (!is_vector(f, access, dim) && fact_wish_equal(f, parts->stride[dim], 1)) return d;
+    }
     return -1;
 }
 
-static bool wraps(const Op *access, int dim) {
-    const Attr *wrap = op_attr(access, AT_WRAP);
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] == dim) return true;
-    return false;
+/* What all indices of a vector that lie inside are multiples of; of a scalar, whose multiples boxes do not have: 1. */
+static int64_t index_divisor(const Facts *f, Ref offset) {
+    if (!ir_type(f->k, offset)->rank) return 1;
+    const Op *op = ir_value(f->k, offset)->op;
+    int64_t masked;
+    if (op && op->code == OP_SELECT && ir_const_int(f->k, op->operands[2], &masked) && masked < 0)
+        return fact_divisor(f, op->operands[1]);
+    return fact_divisor(f, offset);
 }
 
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
@@ -282,16 +289,17 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
     if (inner < 0) return 1;
-    int inner_dim = fact_tensor_dim(access, parts.rank, tile->rank, inner);
-    int vector = wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
+    int inner_dim = box_dim(access, parts.rank, tile->rank, inner);
+    int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
     while (vector > 1 && (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector)) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
-        bool still = layout_tile_dim(access, parts.rank, tile->rank, d) < 0 &&
-                     ir_const_int(f->k, offsets.at[d], &offset) && offset == 0;
-        if (d == inner_dim || still || fact_wish_multiple(f, parts.stride[d], vector)) continue;
-        while (vector > fact_divisor(f, parts.stride[d])) vector /= 2;
+        bool still = box_axis(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&
+                     offset == 0;
+        if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
+        if (fact_wish_multiple(f, parts.stride[d], vector)) continue;
+        while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d])) vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
         while (vector > 1 && vector * bytes > fact_divisor(f, parts.base)) vector /= 2;
@@ -304,8 +312,9 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {
     TensorParts parts = fact_tensor(f, load->operands[0]);
     int inner = layout_vector_dim(f, load, &parts, tile);
-    int dim = inner >= 0 ? fact_tensor_dim(load, parts.rank, tile->rank, inner) : -1;
-    if (load->code != OP_TLOAD || dim < 0 || wraps(load, dim) || parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
+    int dim = inner >= 0 ? box_dim(load, parts.rank, tile->rank, inner) : -1;
+    if (load->code != OP_TLOAD || dim < 0 || box_is_indexed(f->k, load) || box_wraps(load, dim) ||
+        parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
     bool loose = side * bytes == 16 && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&

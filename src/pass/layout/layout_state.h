@@ -38,6 +38,8 @@ const Layout *lay_in_registers(LayoutState *st, LinearLayout map, const Type *ty
 const Layout *lay_in_shared(LayoutState *st, SharedTile tile);
 /* The layout in which an operand of this type broadcasts into a result that has `map`. */
 LinearLayout lay_fit(const LinearLayout *map, const Type *operand);
+/* The same for operand i of an op whose tile has `map`; an index vector lives in the slice along its axis. */
+LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map);
 /* May the left operand of a wgmma stay in registers, where `from` has it? */
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
 /* Can the machine do the dot here with the instruction that it is stamped with? If not, false with a message. */
@@ -64,6 +66,7 @@ void index_note_move(LayoutState *st, Ref ref, const Op *user);
 /* --- layout_tma.c --- */
 /* How the field of the slot's ring is stored. */
 SharedTile tma_field(LayoutState *st, const Op *hand_over);
+bool tma_fills(const SharedTile *tile); /* does what is copied into it leave nothing to be written as zeros? */
 /* Can TMA do it, into a tile or from it? Of a field that is got: the store. */
 bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile);
 Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile);
@@ -78,9 +81,9 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index);
 void moves_place(LayoutState *st, Op *op);
 
 /* --- layout_access.c: how boxes and conversions are moved --- */
-/* The best that is known to be possible; may threads copy the load straight into a slot of its ring? */
+/* The best that is known to be possible; may threads, moving it so, copy the load straight into a slot of its ring? */
 Access access_best(Facts *f, const Op *access);
-bool access_may_copy(LayoutState *st, const int *uses, const Op *load);
+bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
 Word access_best_via(const Kernel *k, const Op *convert);   /* WORD_NONE: to or from shared memory */

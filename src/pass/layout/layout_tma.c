@@ -15,14 +15,14 @@
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     const Machine *machine = st->cx->machine;
-    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP)) return false;
+    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP) || box_is_indexed(k, op)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     const Attr *fill = op_attr(op, AT_FILL);
     if (mask || box->extent[0] > machine->box_extent || box->extent[1] * tile->elem_bytes % tile->width) return false;
     if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
     if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != 1) return false;
-    int inner = fact_tensor_dim(op, parts.rank, 2, 1);
+    int inner = box_dim(op, parts.rank, 2, 1);
     if (inner != parts.rank - 1) return false;
     /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
      * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
@@ -48,9 +48,7 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
 }
 
 /* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
-static bool whole_panels(const SharedTile *tile) {
-    return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns;
-}
+bool tma_fills(const SharedTile *tile) { return tile->zero_rows == tile->rows && tile->zero_columns == tile->columns; }
 
 /* Do the two ends of the ring run on the same threads? Then it is a buffer without a barrier that
  * TMA could arrive at. */
@@ -75,7 +73,7 @@ bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile) {
     if (!put || uses[load->results[0]] != 1 || put->list_count[0]) return false;
     if (is_fused(st, hand_ring(st->k, put))) return false;
     *tile = tma_field(st, put);
-    return whole_panels(tile) && tma_fits(st, load, ir_type(st->k, load->results[0]), tile);
+    return tma_fills(tile) && tma_fits(st, load, ir_type(st->k, load->results[0]), tile);
 }
 
 Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
@@ -84,7 +82,7 @@ Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return NULL;
     *tile = tma_field(st, get);
-    return whole_panels(tile) && tma_fits(st, store, ir_type(st->k, get->results[0]), tile) ? store : NULL;
+    return tma_fills(tile) && tma_fits(st, store, ir_type(st->k, get->results[0]), tile) ? store : NULL;
 }
 
 /* --- who does --- */

@@ -128,7 +128,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
         const Op *put = field->puts.at[i], *load = ir_value(m->k, put_value(put))->op;
         const Op *base = ir_value(m->k, op_operand(origin, 1))->op;
         if (!load || !base || load->code != OP_TLOAD || base->code != OP_TLOAD ||
-            load->operands[0] != base->operands[0] || op_operand(load, 1)) {
+            load->operands[0] != base->operands[0] || op_operand(load, 1) || box_is_indexed(m->k, load)) {
             merge_fail(m, put, "a field of the input block must be filled by plain loads from one global");
             return NULL;
         }
@@ -298,6 +298,7 @@ static bool merge_buffer(Merge *m, const Op *op) {
 
 /* Offsets of a box that every worker has for itself, as the one box of all: rows step by the height of a worker's. */
 static bool box_offsets(Merge *m, const Op *op, RefList at, int64_t height, Ref *out) {
+    if (box_is_indexed(m->k, op)) return merge_fail(m, op, "what index vectors choose cannot be merged");
     for (int d = 0; d < at.count; d++) {
         int64_t step;
         if (!worker_step(m, at.at[d], &step) || step != (d == at.count - 2 ? height : 0))

@@ -161,6 +161,8 @@ static Ref at_first(Loop *loop, Ref ref) {
 bool raise_box(Loop *loop, const Op *op, Box *box) {
     RefList indices = op_list(op, 0);
     unsigned seen = 0;
+    if (box_is_indexed(loop->k, op))
+        return raise_fail(loop, op, "an index vector inside an element loop is not raised");
     box->rank = indices.count;
     for (int d = 0; d < indices.count; d++) {
         int64_t step[MAX_RANK];

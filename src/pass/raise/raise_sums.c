@@ -36,7 +36,7 @@ static bool is_column_load(const Sum *s, const Op *op) {
     if (op->code != OP_TLOAD) return false;
     RefList at = op_list(op, 0);
     const Type *type = ir_type(s->k, op->results[0]);
-    if (at.count != s->rank + 1 || type->rank != s->rank || op_operand(op, 1)) return false;
+    if (at.count != s->rank + 1 || type->rank != s->rank || op_operand(op, 1) || box_is_indexed(s->k, op)) return false;
     if (at.at[s->rank] != s->body->args[0] || op_flag(op, AT_WRAP)) return false;
     for (int d = 0; d < s->rank; d++)
         if (at.at[d] == s->body->args[0]) return false;

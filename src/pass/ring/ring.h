@@ -38,8 +38,9 @@ typedef struct Uncut {
     VEC(UncutRing) rings;
     VEC(UncutAccess) stays;
 } Uncut;
-/* A ring leaves, REF_NONE: the one that is worth least; the kernel is cut again, its accesses in compute, with `why` for
- * `explain`. Other findings since the cut are gone. False: no loads would be left in rings, or it arrived with them. */
+/* A ring leaves, REF_NONE: the one that is worth least; the kernel is cut again, its accesses in compute, with `why`
+ * for `explain`. Other findings since the cut are gone. False: no loads would be left in rings, or it arrived with
+ * them. */
 bool ring_leave(PassContext *cx, Kernel *k, Ref ring, const char *why);
 int ring_left(const PassContext *cx); /* how many have left */
 /* One of those comes back, or leaves again; all come back. The kernel is cut again. */

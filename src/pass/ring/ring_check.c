@@ -20,12 +20,17 @@
  * `bytes` that the schedule gives acquires and puts are counted item by item: more would never come, and the consumer
  * would wait for ever; with fewer it would read what has not landed.
  *
+ * The same holds for arrivals: each thread of the role arrives once behind its stores and once when its copies have
+ * landed, as the commit says, and one that runs the role alone arrives with the bytes. That must be as many as the
+ * barrier was made for, and of the kinds that the item's puts are.
+ *
  * A cluster of blocks is proved from the rings of one of them (ring_group.c).
  *
  * Where loops do not match, all trip counts up to twice the slots and two are tried instead: that refutes, or
  * bounds. */
 #include "pass/ring/ring_check.h"
 #include "ir/ringform.h"
+#include "pass/layout/layout.h"
 #include "pass/ring/ring_group.h"
 #include "pass/ring/ring_number.h"
 #include "pass/ring/ring_rotate.h"
@@ -122,8 +127,9 @@ typedef struct Held { /* slots that a role has at a place of its body */
     Ref slot;
     int ring;
     bool producing;
-    uint32_t put;    /* fields written, as bits */
-    int64_t missing; /* bytes that were announced and not copied yet */
+    uint32_t put;        /* fields written, as bits */
+    int64_t missing;     /* bytes that were announced and not copied yet */
+    bool stores, copies; /* puts that threads store, that they copy */
     const Op *op;
 } Held;
 typedef struct Hands {
@@ -179,7 +185,8 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
         if (!known) info->consumers[info->consumer_count++] = role;
     }
     int64_t announced = producing ? op_int(op, AT_COPIED, 0) : 0;
-    *VEC_PUSH(&hands->at, c->arena) = (Held){op->results[0], ring, producing, 0, announced, op};
+    *VEC_PUSH(&hands->at, c->arena) =
+        (Held){.slot = op->results[0], .ring = ring, .producing = producing, .missing = announced, .op = op};
     int64_t held = 0;
     for (size_t i = 0; i < hands->at.count; i++) held += hands->at.at[i].ring == ring && !hands->at.at[i].producing;
     int64_t owed = op_int(info->op, AT_HOLD, 1) - held;
@@ -187,7 +194,22 @@ static void begin_item(Check *c, int role, const Op *op, Sequence *into, Hands *
     add_node(c, into, producing ? NODE_ACQUIRE : NODE_WAIT, ring, op);
 }
 
-static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
+/* The commit of an item of a ring with barriers (schedule form): who arrives, and does the item wait for all its puts?
+ */
+static void check_arrivals(Check *c, const Op *role, const Op *commit, const Held *h) {
+    const Attr *counts = op_attr(c->rings[h->ring].op, AT_COUNTS);
+    if (!counts || counts->list.count != 2) return;
+    Word arrive = op_word(commit, AT_ARRIVE, WORD_NONE);
+    int64_t threads = op_flag(role, AT_ELECT) ? 1 : op_int(role, AT_ROLE_WARPS, 0) * c->cx->machine->lanes;
+    int64_t arrivals = arrive == ARRIVE_BOTH ? 2 * threads : threads;
+    if (arrivals != counts->list.at[0])
+        refute(c, DIAG_RING_ARRIVALS, commit->range, c->rings[h->ring].name, (long long)arrivals,
+               (long long)counts->list.at[0]);
+    if ((h->copies && !arrive) || (h->stores && arrive == ARRIVE_COPIES))
+        refute(c, DIAG_RING_UNSEEN, commit->range, c->rings[h->ring].name, h->copies && !arrive ? "copies" : "stores");
+}
+
+static void end_item(Check *c, int role, const Op *op, Sequence *into, Hands *hands) {
     int held = find_held(hands, op->operands[1]), ring = find_ring(c, op->operands[0]);
     bool commits = op->code == OP_COMMIT;
     if (held < 0 || hands->at.at[held].producing != commits || hands->at.at[held].ring != ring) {
@@ -204,6 +226,7 @@ static void end_item(Check *c, const Op *op, Sequence *into, Hands *hands) {
                ir_type(c->k, c->rings[ring].ref)->fields[missing].name);
     }
     if (commits && h->missing) refute(c, DIAG_RING_BYTES, op->range, c->rings[ring].name, (long long)h->missing);
+    if (commits) check_arrivals(c, c->roles[role].op, op, h);
     /* Items go in order: the oldest one held of this ring first. */
     for (int i = 0; i < held; i++)
         if (hands->at.at[i].ring == ring && hands->at.at[i].producing == commits)
@@ -225,6 +248,9 @@ static void use_item(Check *c, const Op *op, Hands *hands) {
     uint32_t bit = UINT32_C(1) << hand_field(op);
     if (op->list_count[0] == 0 && (h->put & bit)) refute(c, DIAG_RING_PUT_TWICE, op->range, hand_field_name(c->k, op));
     h->put |= bit;
+    Word mover = layout_put_mover(c->k, op);
+    h->stores |= mover == MOVER_LANES;
+    h->copies |= mover == MOVER_ASYNC;
     h->missing -= op_int(op, AT_COPIED, 0);
 }
 
@@ -306,7 +332,7 @@ static void read_region(Check *c, int role, const Region *region, Sequence *into
         case OP_ACQUIRE:
         case OP_WAIT: begin_item(c, role, op, into, hands); break;
         case OP_COMMIT:
-        case OP_RELEASE: end_item(c, op, into, hands); break;
+        case OP_RELEASE: end_item(c, role, op, into, hands); break;
         case OP_PUT:
         case OP_GET: use_item(c, op, hands); break;
         case OP_FOR:

@@ -1,7 +1,7 @@
 /* ring_class.c: which op belongs to which role.
  *
  * First the replicable values, as the largest fixed point: parameters, literals, program ids, pure
- * ops on replicable operands, scalars loaded from memory that the kernel does not write, variables
+ * ops on replicable operands, scalars and index vectors loaded from memory that the kernel does not write, variables
  * of loops with replicable bounds, carried values with replicable first and next value. Every role
  * computes its own copy of those. Then the accesses:
  *
@@ -45,6 +45,34 @@ CutRing *cut_ring_of(const Cut *c, const Op *op) {
 static Op *child_of(const Region *region, Op *op) {
     while (op && op->parent != region) op = op->parent->owner;
     return op;
+}
+
+/* --- index vectors --- */
+
+/* What an index vector is made of is one too: the numbers of a block table, and the rows that they become. */
+static void mark_index(Cut *c, Ref r) {
+    if (!ref_is_value(r) || c->index[r] || !ir_type(c->k, r)->rank) return;
+    c->index[r] = true;
+    const Value v = *ir_value(c->k, r);
+    if (!v.op && v.region->owner && v.region->owner->code == OP_FOR && v.index) {
+        mark_index(c, v.region->owner->operands[2 + v.index]);
+        mark_index(c, v.region->last->operands[v.index - 1]);
+    }
+    bool pure = v.op && op_has(v.op->code, TRAIT_PURE) && !v.op->region_count;
+    bool read = v.op && (v.op->code == OP_LOAD || v.op->code == OP_TLOAD);
+    for (int i = 0; (pure || read) && i < v.op->operand_count; i++) mark_index(c, v.op->operands[i]);
+}
+
+static void note_index(Op *op, void *user) {
+    if (op->code != OP_TLOAD && op->code != OP_TSTORE && op->code != OP_TATOMIC) return;
+    RefList offsets = op_list(op, 0);
+    for (int i = 0; i < offsets.count; i++) mark_index(user, offsets.at[i]);
+}
+
+/* May each role load it for itself? A thread needs the indices of its own rows, in whichever role it is; but where only
+ * one role reaches memory they are data like others. */
+static bool is_read_by_each(const Cut *c, const Value *v, Ref r) {
+    return v->type->rank == 0 || (c->index[r] && !c->cx->machine->roles_always);
 }
 
 /* --- replicable values --- */
@@ -97,7 +125,7 @@ static bool value_is_replicable(Cut *c, Ref r) {
                is_replicable(c, op->regions[1]->last->operands[value.index]);
     case OP_LOAD:
     case OP_TLOAD:
-        return value.type->rank == 0 && !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) &&
+        return is_read_by_each(c, &value, r) && !op_flag(op, AT_VOLATILE) && operands_are_replicable(c, op) &&
                cut_is_stable(c, op);
     case OP_BUF:
     case OP_BAR:
@@ -111,6 +139,8 @@ static bool value_is_replicable(Cut *c, Ref r) {
 static void find_replicable(Cut *c) {
     c->value_count = c->k->values.count;
     c->replicable = ARENA_ARRAY(c->arena, bool, c->value_count);
+    c->index = ARENA_ARRAY(c->arena, bool, c->value_count);
+    ir_walk(c->k->body, note_index, c);
     for (size_t i = 0; i < c->values.count; i++) c->replicable[c->values.at[i]] = true;
     for (bool changed = true; changed;) {
         changed = false;

@@ -7,8 +7,8 @@
  *                                      leaves it would be copied twice, a store is one of compute anyway
  *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
- *     one slot of each does not fit    output tiles, loads outside of loops, loads that feed no dot, at last any; of those
- *                                      the largest first
+ *     one slot of each does not fit    output tiles, loads outside of loops, loads that feed no dot, at last any; of
+ *                                      those the largest first
  *     the schedule finds no room       the same: the kernel is cut again without that ring */
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_cut.h"

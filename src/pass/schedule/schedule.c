@@ -73,8 +73,8 @@ static bool place_all(Schedule *s) {
     return true;
 }
 
-/* Conversions in pieces, as few as let the most loads run ahead; false: whatever their number, it does not fit. Says how
- * many loads do not run ahead. */
+/* Conversions in pieces, as few as let the most loads run ahead; false: whatever their number, it does not fit. Says
+ * how many loads do not run ahead. */
 static bool fit_in_pieces(Schedule *s, int *starving) {
     int64_t at_once = INT64_MAX, best = 0;
     int least = INT_MAX;
@@ -137,6 +137,7 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    schedule_sync(s);
     return true;
 }
 

@@ -14,6 +14,9 @@
  *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_sync.c     where threads wait for each other, and for what runs beside them
+ *   pending.c           what is to be waited for, at one place
+ *   text_order.c        in which order the text runs through the ops
  *   schedule_check.c    does a schedule that came as text hold?
  *   scratch.c           how much an op needs while it runs
  *
@@ -37,14 +40,14 @@ typedef struct RingSchedule {
     SharedTile field[MAX_RING_FIELDS];
     int64_t full, empty; /* where the barriers lie; full[i] = full + 8 i */
     int full_count, empty_count;
-    int tma_puts, thread_puts; /* puts that TMA moves, that the producer's threads store */
-    bool leaves;               /* a field goes out by TMA */
-    int parts;                 /* panels that go out one by one, two have room; 0: the whole tile */
-    bool fused;                /* producer and consumer are the same threads: no barriers */
-    bool ahead;                /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
-    bool paired;               /* blocks of a cluster fill it for each other */
-    bool each;                 /* every program of a gang has slots of its own */
-    bool lanes;                /* each thread gives a slot back, not one for its warp */
+    int tma_puts, store_puts, copy_puts; /* that TMA moves, that the producer's threads store, or copy (cp.async) */
+    bool leaves;                         /* a field goes out by TMA */
+    int parts;                           /* panels that go out one by one, two have room; 0: the whole tile */
+    bool fused;                          /* producer and consumer are the same threads: no barriers */
+    bool ahead;  /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
+    bool paired; /* blocks of a cluster fill it for each other */
+    bool each;   /* every program of a gang has slots of its own */
+    bool lanes;  /* each thread gives a slot back, not one for its warp */
 } RingSchedule;
 
 typedef struct Schedule {
@@ -130,6 +133,10 @@ bool schedule_pieces_hold(Schedule *s, const Op *convert);
 void schedule_place(Schedule *s);
 bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
+
+/* --- schedule_sync.c --- */
+void schedule_sync(Schedule *s); /* the last: when all else is decided */
+bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);

@@ -43,7 +43,7 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
     if (!s.failed) schedule_skew_holds(&s);
-    if (!s.failed) places_hold(&s);
+    if (!s.failed && places_hold(&s)) schedule_sync_holds(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed && !k->module->diag->errors;
 }

@@ -8,7 +8,9 @@
  *
  *     tma     one thread announces the bytes and issues the copies
  *     stores  the producer's threads store, all of them arrive
- *     mixed   both
+ *     copies  they copy (cp.async) and go on: each arrives when its copies have landed (`commit<arrive=copies>`), and
+ *             who reads by wgmma fences behind the wait (`wait<fence>`): nobody could between landing and arrival
+ *     mixed   several of them
  *     async   the same threads at both ends, the loads (cp.async) run ahead in the consumer's loops: no barriers
  *     buffer  the same threads, one item: a buffer between two barriers of the group
  *
@@ -26,7 +28,7 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
     bool single = false;
     for (size_t i = 0; i < s->rings.count; i++) {
         const RingSchedule *r = &s->rings.at[i];
-        if (r->to == role || (r->from == role && r->thread_puts)) return false;
+        if (r->to == role || (r->from == role && (r->store_puts || r->copy_puts))) return false;
         single |= r->from == role;
     }
     return single;
@@ -35,8 +37,10 @@ bool schedule_is_single(const Schedule *s, const Op *role) {
 /* --- what the roles do with a ring --- */
 static void count_puts(const Kernel *k, const Region *region, RingSchedule *r) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && hand_ring(k, op) == r->op->results[0])
-            (*(layout_put_mover(k, op) == MOVER_TMA ? &r->tma_puts : &r->thread_puts))++;
+        if (op->code == OP_PUT && hand_ring(k, op) == r->op->results[0]) {
+            Word mover = layout_put_mover(k, op);
+            (*(mover == MOVER_TMA ? &r->tma_puts : mover == MOVER_ASYNC ? &r->copy_puts : &r->store_puts))++;
+        }
         for (int i = 0; i < op->region_count; i++) count_puts(k, op->regions[i], r);
     }
 }
@@ -58,6 +62,16 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
         if (inside && op->code == OP_ACQUIRE && op->operands[0] == ring) return true;
         for (int i = 0; i < op->region_count; i++)
             if (fills_in_loop(op->regions[i], ring, true)) return true;
+    }
+    return false;
+}
+
+/* Does a view of the slot stay in shared memory, for instructions that read it there? */
+static bool views_slot(const Schedule *s, const Region *region, Ref slot) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_GET && op->operands[0] == slot && schedule_in_shared(s->k, op->results[0])) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (views_slot(s, op->regions[i], slot)) return true;
     }
     return false;
 }
@@ -109,12 +123,12 @@ static bool plan_ring(Schedule *s, Op *op) {
     if (r.fused && !r.ahead) r.slots = 1;
     count_puts(s->k, r.from->regions[0], &r);
     int asked = (int)op_int(op, AT_ASKED, r.slots);
-    if (r.thread_puts && asked < r.slots) { /* what threads load is not that far away */
+    if (r.store_puts && asked < r.slots) { /* what threads load is not that far away */
         r.slots = asked;
         r.hold = r.slots < 3 ? 1 : r.hold;
     }
     r.wanted = asked > r.slots ? asked : r.slots;
-    r.full_count = s->cx->machine->lanes * producer.warps;
+    r.full_count = s->cx->machine->lanes * producer.warps * (r.copy_puts && r.store_puts ? 2 : 1);
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
     r.empty_count = consumer.warps * (r.each ? 1 : programs);
@@ -145,6 +159,34 @@ static void announce(const Schedule *s, const RingSchedule *r, const Region *reg
         }
         for (int i = 0; i < op->region_count; i++) announce(s, r, op->regions[i]);
     }
+}
+
+/* --- copies of threads --- */
+static Word arrive_of(const RingSchedule *r) {
+    return r->fused || !r->copy_puts ? WORD_NONE : r->store_puts ? ARRIVE_BOTH : ARRIVE_COPIES;
+}
+
+/* Are items of the slot, which threads have copied, read by what runs beside the threads? */
+static bool needs_fence(const Schedule *s, const RingSchedule *r, const Op *wait) {
+    return r->copy_puts && s->cx->machine->async_proxy && views_slot(s, r->to->regions[0], wait->results[0]);
+}
+
+/* Written (or, if it proves, compared): how commits of the ring arrive, which waits are followed by a fence. */
+static bool settle_copies(Schedule *s, const RingSchedule *r, const Region *region, bool proves) {
+    for (Op *op = region->first; op; op = op->next) {
+        bool own = (op->code == OP_COMMIT || op->code == OP_WAIT) && op->operands[0] == r->op->results[0];
+        Word arrive = own && op->code == OP_COMMIT ? arrive_of(r) : WORD_NONE;
+        bool fence = own && op->code == OP_WAIT && needs_fence(s, r, op);
+        if (own && proves && op_word(op, AT_ARRIVE, WORD_NONE) != arrive)
+            return schedule_fail(s, op, "`arrive` is not how the threads of the role fill the slot");
+        if (own && proves && fence && !op_flag(op, AT_FENCE))
+            return schedule_fail(s, op, "threads have copied into the slot, and products read it: it needs `fence`");
+        if (arrive && !proves) op_set(s->k, op, (Attr){.id = AT_ARRIVE, .word = arrive});
+        if (fence && !proves) op_set(s->k, op, (Attr){.id = AT_FENCE, .number = 1});
+        for (int i = 0; i < op->region_count; i++)
+            if (!settle_copies(s, r, op->regions[i], proves)) return false;
+    }
+    return true;
 }
 
 /* --- what fits --- */
@@ -179,8 +221,9 @@ static bool shrink(Schedule *s) { return shrink_to(s, 2) || shrink_to(s, 1); }
 
 static Word means_of(const RingSchedule *r) {
     if (r->fused) return r->ahead ? MEANS_ASYNC : MEANS_BUFFER;
-    if (!r->tma_puts) return MEANS_STORES;
-    return r->thread_puts ? MEANS_MIXED : MEANS_TMA;
+    if (!r->tma_puts && !r->copy_puts) return MEANS_STORES;
+    if (!r->store_puts && !(r->tma_puts && r->copy_puts)) return r->tma_puts ? MEANS_TMA : MEANS_COPIES;
+    return MEANS_MIXED;
 }
 
 /* --- findings --- */
@@ -200,22 +243,26 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
     int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
         pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)machine->ring_bytes);
-    else if (r->slots > asked)
+    else if (r->slots > asked && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_DEEPER, r->slots, asked,
                   (long long)ring_trip_cost(s->k, loop_of(r->to->regions[0], r->op->results[0], NULL)).clocks,
                   machine->cost.copy_clocks);
-    else if (r->thread_puts && planned > asked)
+    else if (r->store_puts && planned > asked)
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
 static void say_place(const Schedule *s, const RingSchedule *r) {
-    static const char *const how[] = {[MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
+    static const char *const mixed[] = {"by TMA and stores", "by stores and cp.async", "by TMA and cp.async",
+                                        "by TMA, stores and cp.async"};
+    static const char *const how[] = {[MEANS_COPIES - MEANS_TMA] = "by cp.async",
+                                      [MEANS_ASYNC - MEANS_TMA] = "by cp.async, ahead",
                                       [MEANS_BUFFER - MEANS_TMA] = "a buffer of one role",
                                       [MEANS_STORES - MEANS_TMA] = "by stores",
-                                      [MEANS_MIXED - MEANS_TMA] = "by TMA and stores",
                                       [MEANS_TMA - MEANS_TMA] = "by TMA"};
+    Word means = means_of(r);
+    int kinds = !r->copy_puts ? 0 : !r->tma_puts ? 1 : !r->store_puts ? 2 : 3;
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
-              (long long)r->at, how[means_of(r) - MEANS_TMA]);
+              (long long)r->at, means == MEANS_MIXED ? mixed[kinds] : how[means - MEANS_TMA]);
 }
 
 /* --- attributes --- */
@@ -286,6 +333,8 @@ void schedule_write_rings(Schedule *s) {
             r->lanes = read && r->full_count > 1;
             if (r->lanes) r->empty_count *= s->cx->machine->lanes;
             announce(s, r, r->from->regions[0]);
+            settle_copies(s, r, r->from->regions[0], false);
+            settle_copies(s, r, r->to->regions[0], false);
         }
         say_place(s, r);
         write_ring(s, r);
@@ -335,6 +384,7 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
         return schedule_fail(s, op, "`each`, `leaves` or `parts` is not what its roles do with it");
     if (r->fused) return op_int(op, AT_SLOTS, 1) == 1 || r->ahead || schedule_fail(s, op, "a buffer has one slot");
     if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
+    if (!settle_copies(s, r, r->from->regions[0], true) || !settle_copies(s, r, r->to->regions[0], true)) return false;
     r->lanes = read && r->full_count > 1;
     if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||

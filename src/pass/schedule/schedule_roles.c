@@ -8,15 +8,21 @@
 
 static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }
 
-/* Does a ring between roles take stores of threads, not only TMA? */
+/* Does a ring between roles take stores of threads, not only TMA; or copies of theirs? */
 static bool threads_load(const Schedule *s) {
     for (size_t i = 0; i < s->rings.count; i++)
-        if (!s->rings.at[i].fused && s->rings.at[i].thread_puts) return true;
+        if (!s->rings.at[i].fused && s->rings.at[i].store_puts) return true;
+    return false;
+}
+static bool threads_copy(const Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (!s->rings.at[i].fused && s->rings.at[i].copy_puts) return true;
     return false;
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
- * only issues TMA needs very few, threads that carry what they move many. 0: as the compiler has it. */
+ * only issues TMA needs very few, threads that copy rows hold their addresses, those that carry what they move need
+ * many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     const Machine *machine = s->cx->machine;
     bool single = true;
@@ -32,6 +38,7 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
         return 0;
     int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
               : threads_load(s)                        ? machine->carry_registers
+              : threads_copy(s)                        ? machine->copy_registers
                                                        : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
@@ -62,7 +69,7 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = threads_load(s) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
+    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 

@@ -61,10 +61,13 @@ static const RunParam *find_param(const Compiler *c, Ref ref) {
     return NULL;
 }
 
+/* Addresses are numbers of 64 bits. */
+static Elem number_elem(const Type *type) { return type->pointer ? EL_U64 : type->elem; }
+
 static int compile_argument(Compiler *c, Ref ref) {
     const RunParam *param = find_param(c, ref);
     if (!param || param->type->kind != TY_TILE) return fail(c, NULL);
-    Elem elem = param->type->pointer ? EL_U64 : param->type->elem;
+    Elem elem = number_elem(param->type);
     if (elem_is_float(elem)) return fail(c, NULL);
     return add_step(c, (ScalarStep){.kind = STEP_SLOT, .elem = elem, .at = {param->slot}});
 }
@@ -88,43 +91,14 @@ static int compile_part(Compiler *c, const Op *op) {
 }
 
 static int compile_op(Compiler *c, const Op *op) {
-    switch (op->code) {
-    case OP_NUM_PROGRAMS:
+    if (op->code == OP_NUM_PROGRAMS)
         return add_step(c, (ScalarStep){.kind = STEP_GRID, .elem = EL_I32, .at = {(int)op_int(op, AT_DIM, 0)}});
-    case OP_EXTENT:
-    case OP_STRIDE:
-    case OP_BASE: return compile_part(c, op);
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_REM:
-    case OP_FLOORDIV:
-    case OP_MOD:
-    case OP_CDIV:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_CAST:
-    case OP_CMP:
-    case OP_SELECT:
-    case OP_NEG:
-    case OP_NOT:
-    case OP_ABS:
-    case OP_PTR_ADD: break;
-    default: return fail(c, op);
-    }
+    if (!op_has(op->code, TRAIT_LAUNCH)) return fail(c, op);
+    if (!op_has(op->code, TRAIT_ELEMENTWISE)) return compile_part(c, op);
     ScalarStep step = {.kind = STEP_OP, .code = op->code, .predicate = op_word(op, AT_PRED, CMP_EQ)};
-    step.elem = ir_type(c->k, op->results[0])->elem;
-    step.from = ir_type(c->k, op->operands[op->operand_count - 1])->elem;
-    if (op->code == OP_PTR_ADD) {
-        step.number = elem_info[step.elem].bytes;
-        step.elem = EL_U64;
-    }
+    step.elem = number_elem(ir_type(c->k, op->results[0]));
+    step.from = number_elem(ir_type(c->k, op->operands[op->operand_count - 1]));
+    if (op->code == OP_PTR_ADD) step.number = elem_info[ir_type(c->k, op->results[0])->elem].bytes;
     if (elem_is_float(step.elem) || elem_is_float(step.from)) return fail(c, op);
     for (int i = 0; i < op->operand_count && i < 3; i++) {
         step.at[i] = compile_ref(c, op->operands[i]);
@@ -136,7 +110,7 @@ static int compile_op(Compiler *c, const Op *op) {
 static int compile_ref(Compiler *c, Ref ref) {
     if (ref_is_literal(ref)) {
         const Literal *l = ir_literal(c->k, ref);
-        if (!l->type->pointer && elem_is_float(l->type->elem)) return fail(c, NULL);
+        if (elem_is_float(number_elem(l->type))) return fail(c, NULL);
         return add_step(c, (ScalarStep){.kind = STEP_LITERAL, .number = l->i});
     }
     MapEntry *known = map_find_number(&c->done, ref);

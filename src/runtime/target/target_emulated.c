@@ -127,12 +127,10 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     CudaCode *code = k->code;
     tw_status status = cuda_code_refresh(k, call, encode, NULL);
     if (status != TW_OK) return status;
-    Arena scratch;
-    arena_init(&scratch, cx->allocator, &cx->trap);
-    cx->launch_scratch = &scratch; /* api.c frees it if memory runs out */
-    EmuAllocation *memory = ARENA_ARRAY(&scratch, EmuAllocation, k->param_count + 1);
+    Arena *scratch = &cx->launch_scratch;
+    EmuAllocation *memory = ARENA_ARRAY(scratch, EmuAllocation, k->param_count + 1);
     EmuLaunch launch = {.kernel = k->name,
-                        .file = arena_printf(&scratch, "%s.cu", k->name),
+                        .file = arena_printf(scratch, "%s.cu", k->name),
                         .threads = (uint32_t)code->plan->threads,
                         .lanes = (uint32_t)k->pass.machine->lanes,
                         .shared_bytes = (uint32_t)code->plan->shared_bytes,
@@ -152,11 +150,10 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
         launch.grid[1] = launch.grid[2] = 1;
     }
     EmuReport report;
-    bool good = emu_launch(&launch, &scratch, &report);
+    bool good = emu_launch(&launch, scratch, &report);
     if (cx->print && *report.output) cx->print(cx->print_user, report.output, strlen(report.output));
     status = good ? TW_OK : context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the emulator: %s", k->name, report.text);
-    cx->launch_scratch = NULL;
-    arena_free(&scratch);
+    arena_free(scratch);
     return status;
 }
 

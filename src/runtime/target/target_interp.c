@@ -70,13 +70,11 @@ static int find_regions(tw_kernel *k, InterpRegion *regions) {
 
 static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
-    Arena scratch;
-    arena_init(&scratch, cx->allocator, &cx->trap);
-    cx->launch_scratch = &scratch; /* api.c frees it if memory runs out */
+    Arena *scratch = &cx->launch_scratch;
     Diag diag;
-    diag_init(&diag, &scratch, k->ir->module->sources);
-    InterpArg *args = ARENA_ARRAY(&scratch, InterpArg, k->param_count);
-    InterpRegion *regions = ARENA_ARRAY(&scratch, InterpRegion, k->param_count);
+    diag_init(&diag, scratch, k->ir->module->sources);
+    InterpArg *args = ARENA_ARRAY(scratch, InterpArg, k->param_count);
+    InterpRegion *regions = ARENA_ARRAY(scratch, InterpRegion, k->param_count);
     for (int i = 0; i < k->param_count; i++) set_argument(k, i, &args[i]);
     InterpLaunch launch = {.kernel = k->ir,
                            .grid = {call->grid[0], call->grid[1], call->grid[2]},
@@ -91,7 +89,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                                                    : 0,
                            .program_steps = k->max_steps ? 0 : PROGRAM_STEPS,
                            .sanitize = k->sanitize,
-                           .arena = &scratch,
+                           .arena = scratch,
                            .diag = &diag,
                            .print = cx->print,
                            .print_user = cx->print_user,
@@ -101,8 +99,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
         if (k->buffers[i]) k->buffers[i]->unwritten = false;
     tw_status status = context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
     if (!ok && status == TW_OK) status = context_fail(cx, TW_ERROR_LAUNCH, "the interpreter stopped");
-    cx->launch_scratch = NULL;
-    arena_free(&scratch);
+    arena_free(scratch);
     return status;
 }
 

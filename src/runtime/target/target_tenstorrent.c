@@ -196,12 +196,9 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
 }
 
 static tw_status tensix_launch(tw_kernel *k, const LaunchCall *call) {
-    Arena scratch;
-    arena_init(&scratch, k->context->allocator, &k->context->trap);
-    k->context->launch_scratch = &scratch; /* api.c frees it if memory runs out */
-    tw_status status = run(k, call, &scratch);
-    k->context->launch_scratch = NULL;
-    arena_free(&scratch);
+    Arena *scratch = &k->context->launch_scratch;
+    tw_status status = run(k, call, scratch);
+    arena_free(scratch);
     return status;
 }
 

@@ -1,7 +1,9 @@
 /* cpu_box.c: boxes of global tensors (tload, tstore).
  *
  * At the op's place a box is described by a few C variables: the address of its first element,
- * and per axis the range of indices that lies inside the tensor. A loop over boxes comes in two
+ * and per axis the range of indices that lies inside the tensor. Where an index vector says where
+ * the places of an axis lie, it is in memory, and the address of a row is made where its number is
+ * known; the box is full if all indices lie inside. A loop over boxes comes in two
  * versions: the fast one, if every box is full and every last stride is 1; else the slow one,
  * which checks each load and stores inside the bounds only. Where what is read may overlap what is
  * written, it is copied before, and read from the copy. The results are the same, bit for bit.
@@ -125,6 +127,33 @@ static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const cha
     and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
 }
 
+/* An axis whose places an index vector gives: the address is completed where its element is known. */
+static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
+    Emit *e = m->e;
+    Box *box = m->box;
+    const char *type = elem_info[ir_type(e->k, vector)->elem].text;
+    box->indices[axis] = cs_name(&e->p, vector);
+    box->least[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_least%d", m->name, axis));
+    box->most[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_most%d", m->name, axis));
+    /* INDEX_OUTSIDE is a number of 64 bits: of vectors that have fewer all are inside where there is no extent. */
+    bool tested = extent || elem_info[ir_type(e->k, vector)->elem].bits == 64;
+    box->begin[axis] = extent ? "0" : "TW_FIRST";
+    box->end[axis] = extent ? extent : tested ? "TW_BEHIND" : NULL;
+    e->uses_indices = true;
+    box->index_type[axis] = type;
+    cs_line(&e->p, "i64 %s, %s;", box->least[axis], box->most[axis]);
+    const char *list = arena_printf(e->arena, "%s, %lld", box->indices[axis], (long long)box->tile->extent[axis]);
+    const char *ends = arena_printf(e->arena, "&%s, &%s", box->least[axis], box->most[axis]);
+    if (!tested) {
+        cs_line(&e->p, "tw_span_%s(%s, %s);", type, list, ends);
+        return;
+    }
+    const char *all = cs_fresh(&e->p, arena_printf(e->arena, "%s_all%d", m->name, axis));
+    cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s, %s);", all, type, list, box->begin[axis], box->end[axis],
+            ends);
+    and_also(&m->full, all);
+}
+
 static const char *offset_text(Emit *e, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number)) return cpu_integer(e, EL_I32, number);
@@ -132,16 +161,9 @@ static const char *offset_text(Emit *e, Ref offset) {
                                                  : arena_printf(e->arena, "(i64)%s", cpu_ref(e, offset));
 }
 
-static bool is_listed(const Op *op, AttrId id, int dim) {
-    const Attr *attr = op_attr(op, id);
-    for (int i = 0; attr && i < attr->list.count; i++)
-        if (attr->list.at[i] == dim) return true;
-    return false;
-}
-
 /* Is it a load that a store reads from where it lies, if nothing overlaps? */
 static bool may_move(const Emit *e, const Op *op) {
-    if (op->code != OP_TLOAD || op_attr(op, AT_WRAP)) return false;
+    if (op->code != OP_TLOAD || op_attr(op, AT_WRAP) || box_is_indexed(e->k, op)) return false;
     const Placed *placed = cpu_placed(&e->plan, op->results[0]);
     return placed->storage == STORAGE_INLINE && placed->block >= 0;
 }
@@ -169,23 +191,26 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
     m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
     RefList offsets = op_list(op, 0);
-    const Attr *dims = op_attr(op, AT_DIMS);
     bool unchecked = op_flag(op, AT_NOCHECK);
-    int axis = 0;
     box->movable = may_move(e, op);
     for (int d = 0; d < whole->rank; d++) {
-        bool covered = dims ? is_listed(op, AT_DIMS, d) : d >= whole->rank - box->tile->rank;
-        bool wrap = is_listed(op, AT_WRAP, d) && m.tensor->extent[d];
-        const char *offset = offset_text(e, offsets.at[d]);
+        int axis = box_axis(op, whole->rank, box->tile->rank, d);
+        bool wrap = box_wraps(op, d) && m.tensor->extent[d], vector = ir_type(e->k, offsets.at[d])->rank > 0;
+        const char *offset = vector ? NULL : offset_text(e, offsets.at[d]);
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
-        if (covered) {
-            box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
-            add_axis(&m, axis++, d, offset, extent, wrap);
-        } else
+        if (axis < 0) {
             add_point(&m, offset, extent, m.tensor->stride[d], wrap);
+            continue;
+        }
+        box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
+        if (vector)
+            add_indices(&m, axis, offsets.at[d], extent);
+        else
+            add_axis(&m, axis, d, offset, extent, wrap);
     }
     int rank = box->tile->rank;
-    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || strcmp(box->stride[rank - 1], "1") == 0;
+    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] ||
+                strcmp(box->stride[rank - 1], "1") == 0;
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
     cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
             m.tensor->base, m.address.at);
@@ -209,11 +234,45 @@ Box *cpu_box(Emit *e, Op *op) {
     return box;
 }
 
-const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast, int *depth) {
+/* One constant of the nest for each box, axis and index that it is asked for. */
+static Ix name_once(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
+    Ix *known = map_get(&nest->memo, text);
+    if (known) return *known;
+    Ix name = cpu_name(e, nest, type, text, depth, hint);
+    map_set(&nest->memo, e->arena, text, arena_copy(e->arena, &name, sizeof name));
+    return name;
+}
+
+/* What the vectors add to the address: the row, as far as they go. */
+static Ix row_of(Emit *e, Nest *nest, const Box *box, const Ix *index) {
+    Ix row = {box->pointer, 0};
+    const char *type = arena_printf(e->arena, "%s *", cs_memory_type(box->tile->elem));
+    for (int d = 0; d < box->tile->rank; d++) {
+        if (!box->indices[d]) continue;
+        const char *text =
+            arena_printf(e->arena, "%s + (i64)%s[%s] * %s", row.text, box->indices[d], index[d].text, box->stride[d]);
+        int depth = row.depth > index[d].depth ? row.depth : index[d].depth;
+        row = name_once(e, nest, type, text, depth, arena_printf(e->arena, "%s_row", box->pointer));
+    }
+    return row;
+}
+
+/* Is the index that the vector of axis d gives inside? */
+static Ix index_inside(Emit *e, Nest *nest, const Box *box, int d, Ix index) {
+    const char *at = arena_printf(e->arena, "(i64)%s[%s]", box->indices[d], index.text);
+    const char *text = arena_printf(e->arena, "%s >= %s && %s < %s", at, box->begin[d], at, box->end[d]);
+    return name_once(e, nest, "i32", text, index.depth, arena_printf(e->arena, "%s_on", box->pointer));
+}
+
+const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth) {
     Text t = text_new(e->arena);
     int rank = box->tile->rank;
+    bool fast = nest->fast;
+    Ix row = row_of(e, nest, box, index);
+    if (row.depth > *depth) *depth = row.depth;
     for (int d = 0; d < rank; d++) {
         const char *at = index[d].text;
+        if (box->indices[d]) continue;
         if (index[d].depth > *depth) *depth = index[d].depth;
         if (box->wrap_offset[d]) {
             at = arena_printf(e->arena, "(%s + %s)", box->wrap_offset[d], at);
@@ -224,13 +283,47 @@ const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast,
         bool unit = strcmp(stride, "1") == 0;
         text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, stride);
     }
-    return arena_printf(e->arena, "%s[%s]", box->pointer, t.length ? t.at : "0");
+    return arena_printf(e->arena, "%s[%s]", row.text, t.length ? t.at : "0");
 }
 
-const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index) {
+void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
+    for (int d = 0; d < box->tile->rank && !nest->fast; d++) {
+        if (box->checked[d]) nest->lo[d] = box->lo[d], nest->hi[d] = box->hi[d];
+        if (!box->end[d]) continue;
+        Ix on = index_inside(e, nest, box, d, nest->index[d]);
+        if (on.depth)
+            nest_add(e, nest, on.depth, "if (!%s) continue;", on.text);
+        else
+            nest->lo[d] = "0", nest->hi[d] = on.text; /* of one place: it, or none */
+    }
+}
+
+bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
+    RefList offsets = op_list(op, 0);
+    *axis = -1;
+    for (int d = 0; d < offsets.count; d++) {
+        if (!ir_type(k, offsets.at[d])->rank) continue;
+        if (*axis >= 0) return false;
+        *axis = box_axis(op, offsets.count, 2, d);
+    }
+    return true;
+}
+
+const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
+    if (!box->indices[axis]) return "0";
+    const char *name = cs_fresh(&e->p, "lines");
+    cs_line(&e->p, "i64 *const %s = (i64 *)(scratch + %lld);", name, (long long)offset);
+    cs_line(&e->p, "tw_lines_%s(%s, %s, %lld, %s, %s);", box->index_type[axis], name, box->indices[axis],
+            (long long)box->tile->extent[axis], box->begin[axis], box->end[axis] ? box->end[axis] : "TW_BEHIND");
+    return name;
+}
+
+/* The condition that the indices lie inside; NULL: always. */
+static const char *inside_text(Emit *e, Nest *nest, const Box *box, const Ix *index) {
     Text t = text_new(e->arena);
     if (box->ok) and_also(&t, box->ok);
     for (int d = 0; d < box->tile->rank; d++) {
+        if (box->end[d]) and_also(&t, index_inside(e, nest, box, d, index[d]).text);
         if (!box->checked[d]) continue;
         if (strcmp(box->lo[d], "0") != 0) and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
         and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
@@ -248,8 +341,8 @@ static const char *load_bits(Emit *e, Nest *nest, const Op *op, const Ix *index,
     const Box *box = cpu_find_box(e, op);
     Ref mask = op_operand(op, 1);
     Elem elem = box->tile->elem;
-    const char *text = cpu_box_element(e, box, index, nest->fast, depth);
-    const char *inside = nest->fast ? NULL : cpu_box_inside(e, box, index);
+    const char *text = cpu_box_element(e, nest, box, index, depth);
+    const char *inside = nest->fast ? NULL : inside_text(e, nest, box, index);
     if (mask) {
         Ix m = cpu_operand(e, nest, mask, index);
         if (m.depth > *depth) *depth = m.depth;
@@ -302,7 +395,8 @@ void cpu_prefetch(Emit *e, Ref tile) {
     for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
         const Box *box = cpu_find_box(e, loads.at[i]);
         long long bytes = (long long)cpu_tile_bytes(box->tile, false);
-        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || bytes > MOST_BYTES) continue;
+        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || box->indices[0] || bytes > MOST_BYTES)
+            continue;
         cs_line(&e->p, "tw_ahead(&ahead[%d], %s, %lld);", e->ahead++, box->pointer, bytes);
     }
 }
@@ -314,6 +408,12 @@ static void add_span(Emit *e, Text *t, const Box *box) {
     for (int d = 0; d < box->tile->rank; d++) {
         const char *stride = box->stride[d];
         if (box->wrap_offset[d]) text_add(&start, " + %s * %s", box->wrap_offset[d], stride);
+        if (box->indices[d]) {
+            const char *ends[2] = {box->least[d], box->most[d]};
+            text_add(&low, " + tw_min_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
+            text_add(&high, " + tw_max_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
+            continue;
+        }
         if (box->tile->extent[d] == 1) continue;
         long long top = (long long)box->tile->extent[d] - 1;
         char *end = NULL;
@@ -337,7 +437,8 @@ static const char *apart_condition(Emit *e, const Box *load, const Box *store, b
     add_span(e, &t, store);
     text_add(&t, ")");
     bool alike = same_place && load->tile == store->tile;
-    for (int d = 0; d < load->tile->rank && alike; d++) alike = !load->wrap_offset[d];
+    for (int d = 0; d < load->tile->rank && alike; d++)
+        alike = !load->wrap_offset[d] && !load->indices[d] && !store->indices[d];
     if (alike) {
         text_add(&t, " || (%s == %s", load->pointer, store->pointer);
         for (int d = 0; d < load->tile->rank; d++)
@@ -367,11 +468,10 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     Nest nest;
     nest_begin(e, &nest, box->tile);
     nest.fast = fast;
-    for (int d = 0; d < box->tile->rank && !fast; d++)
-        if (box->checked[d]) nest.lo[d] = box->lo[d], nest.hi[d] = box->hi[d];
+    cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, value, nest.index);
     int depth = 0;
-    const char *slot = cpu_box_element(e, box, nest.index, fast, &depth);
+    const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
     const char *packed = cpu_pack(e, box->tile->elem, x.text);
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);

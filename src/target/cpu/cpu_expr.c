@@ -160,8 +160,7 @@ const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *i
     return arena_printf(e->arena, "%s[%s]", pointer, at.text);
 }
 
-/* A new constant in the body at that depth. */
-static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
+Ix cpu_name(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
     const char *name = cs_fresh(&e->p, hint);
     nest_add(e, nest, depth, "%s = %s;", cs_constant(&e->p, type, name), text);
     return (Ix){name, depth};
@@ -172,11 +171,11 @@ static Ix name_it(Emit *e, Nest *nest, const char *type, const char *text, int d
  * its payload. */
 Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint) {
     const char *reg = cs_value_type(&e->p, type);
-    if (type->pointer) return name_it(e, nest, reg, bits, depth, hint);
+    if (type->pointer) return cpu_name(e, nest, reg, bits, depth, hint);
     if (type->elem == EL_I1 || !cpu_is_wide_elem(type))
-        return name_it(e, nest, reg, cpu_unpack(e, type->elem, bits), depth, hint);
-    Ix packed = name_it(e, nest, cs_memory_type(type->elem), bits, depth, hint);
-    Ix x = name_it(e, nest, reg, cpu_unpack(e, type->elem, packed.text), depth, hint);
+        return cpu_name(e, nest, reg, cpu_unpack(e, type->elem, bits), depth, hint);
+    Ix packed = cpu_name(e, nest, cs_memory_type(type->elem), bits, depth, hint);
+    Ix x = cpu_name(e, nest, reg, cpu_unpack(e, type->elem, packed.text), depth, hint);
     map_set(&e->packed, e->arena, x.text, (void *)(uintptr_t)packed.text);
     return x;
 }
@@ -198,7 +197,7 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
     }
     if (direct) return;
     Ix number = linear(e, to, index);
-    number = name_it(e, nest, "i64", number.text, number.depth, "at");
+    number = cpu_name(e, nest, "i64", number.text, number.depth, "at");
     int64_t stride = ty_elements(from);
     for (int o = 0; o < from->rank; o++) {
         stride /= from->extent[o];
@@ -228,7 +227,7 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     int depth = 0;
     const char *slot = cpu_slot(e, type, cs_name(&e->p, tile), index, &depth);
     const char *hint = ir_value(e->k, tile)->name;
-    if (cpu_placed(&e->plan, tile)->wide) return name_it(e, nest, cs_value_type(&e->p, type), slot, depth, hint);
+    if (cpu_placed(&e->plan, tile)->wide) return cpu_name(e, nest, cs_value_type(&e->p, type), slot, depth, hint);
     return cpu_name_bits(e, nest, type, slot, depth, hint);
 }
 
@@ -297,12 +296,12 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
     const Expr *rounded = bits && type->elem == EL_BF16 ? ex_argument_of(bits, "tw_bf16_f32") : NULL;
     if (rounded) { /* in place: vectors stay as wide as they are */
         const char *text = text_of(e, ex(e->arena, "tw_round_bf16(%p)", rounded));
-        Ix named = name_it(e, nest, cs_value_type(&e->p, type), text, depth, hint);
+        Ix named = cpu_name(e, nest, cs_value_type(&e->p, type), text, depth, hint);
         map_set(&e->packed, e->arena, named.text, arena_printf(e->arena, "tw_top_bf16(%s)", named.text));
         return named;
     }
     if (bits) return cpu_name_bits(e, nest, type, text_of(e, bits), depth, hint);
-    return name_it(e, nest, cs_value_type(&e->p, type), text_of(e, x), depth, hint);
+    return cpu_name(e, nest, cs_value_type(&e->p, type), text_of(e, x), depth, hint);
 }
 
 /* What a load reads where the condition holds, else the other value, as bits in memory form. */
@@ -347,8 +346,8 @@ static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
     const char *top = cpu_integer(e, EL_I64, type->extent[axis] - 1);
     at[axis] =
-        name_it(e, nest, "i64", arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
-                where.depth, "where");
+        cpu_name(e, nest, "i64", arena_printf(e->arena, "tw_min_i64(tw_max_i64((i64)%s, 0), %s)", where.text, top),
+                 where.depth, "where");
     return cpu_element(e, nest, op->operands[0], at);
 }
 
@@ -360,7 +359,7 @@ static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     int depth = x.depth > y.depth ? x.depth : y.depth;
     if (last.depth > depth) depth = last.depth;
     const char *text = arena_printf(e->arena, "%s ? %s : %s", last.text, y.text, x.text);
-    return name_it(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, "pair");
+    return cpu_name(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, "pair");
 }
 
 static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
@@ -375,7 +374,7 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
         int64_t begin = op_int(op, AT_BEGIN, 0);
         const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
                                  : arena_printf(e->arena, "(i32)%s", index[0].text);
-        return name_it(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
+        return cpu_name(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
     }
     case OP_EXPAND:
         for (int d = 0, o = 0; d < type->rank; d++)

@@ -69,6 +69,7 @@ typedef struct Gemm {
     bool skip;        /* what lies behind the edges of the tensors is not looked at */
     int slot;         /* of the panels kept between programs; -1: they are not kept */
     int rows, panels; /* blocks: gathered rows of a, packed panels of b */
+    int lines[2];     /* of a, of b: where the lines lie that an index vector chooses; -1: there is none */
     int64_t room_k;   /* rows that the panels have room for */
 } Gemm;
 enum { MOST_AHEAD = 4 };
@@ -113,6 +114,10 @@ typedef struct Box {
     bool unit;                    /* the last axis' stride is known to be 1 */
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
+    const char *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
+    const char *index_type[MAX_RANK];
+    const char *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
+    const char *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
@@ -141,7 +146,7 @@ typedef struct Emit {
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
-    bool uses_dot, uses_gemm, uses_sort, uses_scan;
+    bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices;
     int ahead; /* boxes that are prefetched for the next program */
     bool failed;
 } Emit;
@@ -174,6 +179,8 @@ Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index);
 void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scalars */
 /* ref[linear index] as an lvalue. */
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
+/* A new constant in the body at that depth. */
+Ix cpu_name(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint);
 /* A constant of that type from its bits in memory form. */
 Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint);
 const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits, const char *other);
@@ -203,11 +210,15 @@ Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
 Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
 Box *cpu_find_box(Emit *e, const Op *op);
 const TensorText *cpu_tensor(Emit *e, Ref tensor);
+/* The indices of a box's axis as gemm.h takes them, written to the scratch from that byte on; "0": it has none. */
+const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset);
+/* The axis of a box of rank 2 that has an index vector, -1: none; false: both have one. */
+bool cpu_box_vector(const Kernel *k, const Op *op, int *axis);
 void cpu_emit_tensor(Emit *e, Op *op);
-/* The element's address expression for tile indices. */
-const char *cpu_box_element(Emit *e, const Box *box, const Ix *index, bool fast, int *depth);
-/* The condition that the indices lie inside; NULL: always. */
-const char *cpu_box_inside(Emit *e, const Box *box, const Ix *index);
+/* The element at tile indices, as an lvalue; its rows are named in the nest. */
+const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth);
+/* Bounds of a nest that writes to the box: it does what lies inside, and leaves out the rest. */
+void cpu_box_bounds(Emit *e, Nest *nest, const Box *box);
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index);
 void cpu_emit_tstore(Emit *e, Op *op);
 /* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`
@@ -230,6 +241,7 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
+bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row, with its values in memory? */
 void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);
@@ -246,6 +258,9 @@ bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box); 
 
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);
+/* Behind an operand that is copied: from which byte on, and how many, stand the places of its lines. */
+int64_t cpu_lines_offset(const Type *type);
+int64_t cpu_lines_bytes(const Type *type);
 bool cpu_is_zero_splat(const Kernel *k, Ref r);
 
 /* --- cpu_emit.c --- */

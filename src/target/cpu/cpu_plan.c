@@ -148,7 +148,8 @@ static bool reads_well(const CpuPlan *plan, const Op *op) {
     const Op *tensor = op->code == OP_TLOAD ? ir_value(plan->k, op->operands[0])->op : NULL;
     int64_t stride = 0;
     if (!tensor || tensor->code != OP_TENSOR || op_operand(op, 1) || op_attr(op, AT_WRAP)) return false;
-    RefList strides = op_list(tensor, 1);
+    RefList strides = op_list(tensor, 1), offsets = op_list(op, 0);
+    if (ir_type(plan->k, offsets.at[offsets.count - 1])->rank) return false;
     return !op_attr(op, AT_DIMS) && ir_const_int(plan->k, strides.at[strides.count - 1], &stride) && stride == 1 &&
            (!cpu_is_wide_elem(type) || type->elem == EL_BF16);
 }
@@ -193,9 +194,19 @@ static void find_roots(CpuPlan *plan, Ref v) {
     }
 }
 
+/* Does it say where the places of a box lie? */
+static bool is_index_of(const Op *user, Ref v) {
+    if (user->code != OP_TLOAD && user->code != OP_TSTORE && user->code != OP_TATOMIC) return false;
+    RefList offsets = op_list(user, 0);
+    for (int d = 0; d < offsets.count; d++)
+        if (offsets.at[d] == v) return true;
+    return false;
+}
+
 /* Must a user have the whole tile in memory? */
 static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     const Placed *placed = &plan->placed[v];
+    if (is_index_of(user, v)) return true; /* every row asks for it, and the box is looked at before */
     switch (user->code) {
     case OP_YIELD:
     case OP_TEST: return true;
@@ -206,8 +217,8 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
-    case OP_ATOMIC_CAS:
-    case OP_TATOMIC: return !placed->cheap;
+    case OP_ATOMIC_CAS: return !placed->cheap;
+    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */
@@ -520,6 +531,11 @@ static void place_gemm(CpuPlan *plan, Gemm *g) {
     bool kept = g->slot >= 0; /* from program to program */
     g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
     g->rows = new_block(plan, ROWS_FLOATS * 4, place->first, place->last);
+    for (int i = 0; i < 2; i++) {
+        int axis;
+        cpu_box_vector(plan->k, (i ? &g->b : &g->a)->load, &axis);
+        g->lines[i] = axis < 0 ? -1 : new_block(plan, c->extent[i] * 8, place->first, place->last);
+    }
     g->panels =
         new_block(plan, g->room_k * width * 4, kept ? 0 : place->first, kept ? (int)plan->order.count : place->last);
 }
@@ -559,7 +575,9 @@ static void place_temps(CpuPlan *plan, Op *op) {
             bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
             DotBox box;
             bool gathers = i < 2 && cpu_dot_box(plan, op, i, &box);
-            if (gathers || narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
+            if (!gathers && !narrow && !f64 && direct) continue;
+            bool lines = gathers && box_is_indexed(k, box.load);
+            want_temp(plan, op, i, cpu_lines_offset(type) + (lines ? cpu_lines_bytes(type) : 0));
         }
         break;
     case OP_YIELD: {

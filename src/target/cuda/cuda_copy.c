@@ -12,7 +12,7 @@
 void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset) {
     const Type *type = ir_type(e->k, load->results[0]);
     const Layout *layout = emit_layout(e, load->results[0]);
-    memory_before_load(e, load);
+    sync_before(e, load);
     Box b = box_of(e, load, type, layout);
     const Expr *inside = place_owner(e, &layout->map), *row = &expr_zero;
     e->vector_bits = ll_log2(b.vector);

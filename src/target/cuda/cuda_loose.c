@@ -84,7 +84,7 @@ static void write_lines(Emit *e, const Op *load, const char *name) {
     TensorText t = memory_tensor(e, load->operands[0]);
     RefList offsets = op_list(load, 0);
     int inner = access_of(load).along, bytes = ty_elem_bytes(type);
-    int along = fact_tensor_dim(load, t.rank, 2, inner), across = fact_tensor_dim(load, t.rank, 2, 1 - inner);
+    int along = box_dim(load, t.rank, 2, inner), across = box_dim(load, t.rank, 2, 1 - inner);
     const Expr *row = t.base, *last = t.base, *on = NULL;
     for (int d = 0; d < t.rank; d++) {
         const Expr *stride = stride_of(e, &t, d), *at = emit_scalar(e, offsets.at[d]);
@@ -158,7 +158,7 @@ bool loose_begin(Emit *e, const Op *loop) {
     int64_t bytes = slot_size(loop);
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
-    if (e->reads_pending) shared_sync(e); /* words of the last task, or of another run of the loop, may still be read */
+    sync_before(e, loop); /* words of the last task, or of another run of the loop, may still be read */
     cs_loop(&e->p, NULL, turn, 0, ahead_of(loop), 1);
     stage_trip(e, loop, ex(e->arena, "(i64)%p + %s", emit_scalar(e, loop->operands[0]), turn),
                ex(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
@@ -174,7 +174,7 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
     int ahead = ahead_of(loop);
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", ahead - 1);
-    shared_sync(e);
+    sync_step(e);
     cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
             (long long)(base + ahead * bytes), cuda_of(e)->staged_at, (long long)bytes);
     stage_trip(e, loop, ex(e->arena, "(i64)%s + %d", at, ahead), ex_name(e->arena, next));
@@ -186,7 +186,6 @@ void loose_next(Emit *e) {
             (long long)(base + ahead_of(cuda_of(e)->staged) * bytes), (long long)base, cuda_of(e)->staged_at,
             (long long)bytes);
     cuda_of(e)->staged = NULL;
-    e->reads_pending = true, e->scratch_read = NULL;
 }
 
 /* --- loads --- */

@@ -29,7 +29,6 @@ void box_indices(Emit *e, Box *b, Ref mask);
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);
-bool box_wraps(const Op *op, int dim); /* along that dimension of the tensor */
 /* Another condition that must hold; NULL: none. */
 void box_also(Emit *e, const Expr **condition, const Expr *also);
 #endif

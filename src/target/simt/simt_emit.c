@@ -122,7 +122,10 @@ void emit_op(Emit *e, const Op *op) {
     case OP_REDUCE: reduce_emit(e, op); return;
     case OP_DOT: dot_emit(e, op); return;
     case OP_FENCE: atomic_fence(e, op); return;
-    case OP_SYNC: shared_sync(e); return;
+    case OP_SYNC:
+        sync_before(e, op);
+        sync_step(e);
+        return;
     case OP_ASSERT: speech_assert(e, op); return;
     case OP_PRINT: speech_print(e, op); return;
     default:

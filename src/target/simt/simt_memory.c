@@ -10,10 +10,8 @@
  *         tw_load_row(8, a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
  *     }
  *
- * Elements that several threads hold are stored by one of them. A load behind a store of the same
- * program waits for a barrier, so that it sees it. */
+ * Elements that several threads hold are stored by one of them. */
 #include "base/numeric.h"
-#include "ir/roots.h"
 #include "target/simt/simt_box.h"
 
 #include <string.h>
@@ -51,13 +49,6 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
     return t;
 }
 
-bool box_wraps(const Op *op, int dim) {
-    const Attr *wrap = op_attr(op, AT_WRAP);
-    for (int i = 0; wrap && i < wrap->list.count; i++)
-        if (wrap->list.at[i] == dim) return true;
-    return false;
-}
-
 /* --- one box --- */
 void box_also(Emit *e, const Expr **condition, const Expr *also) { *condition = ex_and(e->arena, *condition, also); }
 
@@ -65,32 +56,53 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout) {
     Box b = {.op = op, .tile = tile, .layout = layout};
     Access a = access_of(op);
     int rank = ir_type(e->k, op->operands[0])->rank;
-    b.inner_dim = a.along >= 0 ? fact_tensor_dim(op, rank, tile->rank, a.along) : -1;
+    b.inner_dim = a.along >= 0 ? box_dim(op, rank, tile->rank, a.along) : -1;
     b.vector = a.vector;
     b.whole = a.whole;
     b.tensor = memory_tensor(e, op->operands[0]);
     return b;
 }
 
+/* The index that a vector gives register r of the tile along an axis. */
+static const Expr *index_of(Emit *e, Ref vector, const Layout *tile, int axis) {
+    const Hold *hold = emit_hold(e, vector);
+    if (hold->kind == HOLD_SCALAR) return hold->by;
+    if (hold->kind != HOLD_ARRAY) ice(e->k->module->trap, "simt: an index vector is in no register");
+    return ex(e->arena, "%p[%p]", hold->by, place_along(e, vector, tile, axis, &place_r));
+}
+
+/* Where register r lies along dimension d of the tensor, axis t of the tile (-1: none). */
+static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
+    Ref at = op_list(b->op, 0).at[d];
+    if (emit_is_tile(e, at)) return ex(e->arena, "(i64)%p", index_of(e, at, b->layout, t));
+    const Expr *offset = emit_scalar(e, at);
+    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
+    return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
+}
+
+/* INDEX_OUTSIDE is a number of 64 bits. */
+static bool may_be_outside(Emit *e, const Op *op, int d) {
+    Ref at = op_list(op, 0).at[d];
+    return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
+}
+
 void box_indices(Emit *e, Box *b, Ref mask) {
     const Op *op = b->op;
-    RefList offsets = op_list(op, 0);
     bool check = !op_flag(op, AT_NOCHECK);
     b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
-        int t = layout_tile_dim(op, b->tensor.rank, b->tile->rank, d);
-        const Expr *offset = emit_scalar(e, offsets.at[d]);
-        const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
-        bool wrap = box_wraps(op, d);
-        const Expr *sum = ex_is_int(coord, 0)    ? ex(e->arena, "(i64)%p", offset)
-                          : ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord)
-                                                 : ex(e->arena, "(i64)%p + %p", offset, coord);
-        if (wrap && b->tensor.extent[d]) sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
+        int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
+        const Expr *sum = place_in_tensor(e, b, d, t);
+        if (box_wraps(op, d) && b->tensor.extent[d])
+            sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
         b->index[d] = ex(e->arena, "i%d", d);
         cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
         bool inner = d == b->inner_dim;
         if (check && b->tensor.extent[d] && (!inner || b->whole))
             box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+        if (!b->tensor.extent[d] && may_be_outside(e, op, d))
+            box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
         if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
         if (inner) continue;
         const Expr *by = b->tensor.stride[d];
@@ -120,68 +132,9 @@ const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
                                                             : ex(e->arena, "(%s)%p", cs_memory_type(elem), text);
 }
 
-uint64_t memory_roots(Emit *e, const Op *op) {
-    const PassOptions *options = &e->cx->options;
-    int count = e->k->body->arg_count;
-    Ref pointer = op->operands[0];
-    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
-    MapEntry *entry = map_find_number(&e->roots, pointer);
-    if (entry) return *(uint64_t *)entry->value;
-    uint64_t *bits = ARENA_NEW(e->arena, uint64_t);
-    bool *set = ARENA_ARRAY(e->arena, bool, (size_t)count + 1);
-    if (!roots_of(e->k, e->arena, pointer, set)) *bits = UINT64_MAX;
-    for (int i = 0; i < count; i++)
-        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
-    map_put_number(&e->roots, e->arena, pointer, bits);
-    return *bits;
-}
-
 /* Is it a store from shared memory, which runs beside the threads? */
 static bool goes_beside(const Op *op) {
     return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
-}
-
-void memory_mark(Emit *e, const Op *op) {
-    if (goes_beside(op)) {
-        e->in_flight |= memory_roots(e, op);
-        return;
-    }
-    switch (op->code) {
-    case OP_LOAD:
-    case OP_TLOAD: e->loaded |= memory_roots(e, op); return;
-    case OP_STORE:
-    case OP_TSTORE: e->stored |= memory_roots(e, op); break;
-    case OP_ATOMIC:
-    case OP_TATOMIC:
-    case OP_ATOMIC_CAS: e->combined |= memory_roots(e, op); break;
-    default: return;
-    }
-    e->stores_pending = true;
-    e->by_threads |= memory_roots(e, op);
-}
-
-/* Stores beside the threads have no order of their own: before another access of the same memory they
- * must have landed. */
-bool memory_land(Emit *e, const Op *op) {
-    if (!(e->in_flight & memory_roots(e, op))) return false;
-    e->target->wait_for_stores(e);
-    e->in_flight = 0;
-    return true;
-}
-
-/* What one thread stored another may load, through whatever pointer. */
-void memory_before_load(Emit *e, const Op *op) {
-    if (memory_land(e, op) || e->stores_pending) shared_sync(e);
-    e->stores_pending = false;
-    memory_mark(e, op);
-}
-
-/* What other threads still load, or have stored, through the same parameter is not overtaken; two
- * parameters are not the same memory (the launch has tested it, or all are taken for the same). */
-void memory_before_write(Emit *e, const Op *op) {
-    bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
-    uint64_t others = e->loaded | e->stored | (plain ? e->combined : 0);
-    if (memory_land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
@@ -211,7 +164,7 @@ void memory_tload(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
     if (e->target->load && e->target->load(e, op)) return;
-    memory_before_load(e, op);
+    sync_before(e, op);
     Box b = box_of(e, op, type, layout);
     const Expr *fill = box_fill(e, op, type->elem);
     if (!layout) {
@@ -288,7 +241,7 @@ void memory_tstore(Emit *e, const Op *op) {
         e->target->op(e, op);
         return;
     }
-    memory_before_write(e, op);
+    sync_before(e, op);
     Box b = box_of(e, op, type, layout);
     if (!layout) {
         cs_open(&e->p, "if (%p)", one_thread(e));
@@ -296,7 +249,6 @@ void memory_tstore(Emit *e, const Op *op) {
         cs_line(&e->p, "%s word = %p;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_stg_if(1, %p, %p, &word);", b.condition ? b.condition : &expr_true, b.row);
         cs_close(&e->p);
-        memory_mark(e, op);
         return;
     }
     emit_unroll(e, "r", layout->registers, b.vector);
@@ -314,7 +266,6 @@ void memory_tstore(Emit *e, const Op *op) {
                 b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
-    memory_mark(e, op);
     emit_find(e, op, FIND_STORE_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
@@ -323,7 +274,7 @@ void memory_load(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    memory_before_load(e, op);
+    sync_before(e, op);
     Elem elem = type->elem;
     const Expr *zero = box_fill(e, op, elem);
     if (!layout) {
@@ -368,7 +319,7 @@ void memory_store(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, pointer);
     const Type *type = ir_type(e->k, pointer);
     Elem elem = type->elem;
-    memory_before_write(e, op);
+    sync_before(e, op);
     open_scatter(e, op, type, layout, mask);
     const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     const Expr *at = layout ? elementwise_operand(e, pointer, layout, &place_r) : emit_scalar(e, pointer);
@@ -377,7 +328,6 @@ void memory_store(Emit *e, const Op *op) {
     cs_line(&e->p, "tw_stg(1, %p, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
-    memory_mark(e, op);
 }
 
 void memory_tatomic(Emit *e, const Op *op) {
@@ -392,11 +342,10 @@ void memory_tatomic(Emit *e, const Op *op) {
     else
         emit_block(e);
     box_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
-    box_indices(e, &b, REF_NONE);
+    box_indices(e, &b, op_operand(op, 2));
     cs_open(&e->p, "if (%p)", b.condition ? b.condition : &expr_true);
     const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     atomic_element(e, op, type->elem, b.row, text);
     cs_close(&e->p);
     cs_close(&e->p);
-    memory_mark(e, op);
 }

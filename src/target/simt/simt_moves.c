@@ -116,14 +116,14 @@ static void emit_cat(Emit *e, const Op *op) {
         return;
     }
     int64_t offset = shared_offset(e, op), begin = 0;
-    shared_before_write(e);
+    sync_before(e, op);
     for (int i = 0; i < count; i++) {
         const Expr *shift[MAX_RANK];
         for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : &expr_zero;
         stage_store(e, op->operands[i], type, offset, shift);
         begin += type_of(e, op->operands[i])->extent[axis];
     }
-    shared_before_read(e);
+    sync_step(e);
     const Expr *at[MAX_RANK];
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
@@ -133,9 +133,9 @@ static void emit_cat(Emit *e, const Op *op) {
 }
 
 static void stage_operand(Emit *e, const Op *op, Ref x) {
-    shared_before_write(e);
+    sync_before(e, op);
     stage_store(e, x, type_of(e, x), shared_offset(e, op), NULL);
-    shared_before_read(e);
+    sync_step(e);
 }
 
 static void emit_slice(Emit *e, const Op *op) {
@@ -255,7 +255,7 @@ static void emit_bload(Emit *e, const Op *op) {
     int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
     const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
-    shared_before_read(e);
+    sync_before(e, op);
     const Layout *layout = emit_layout(e, result);
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
@@ -279,9 +279,7 @@ static void emit_bstore(Emit *e, const Op *op) {
     const Type *whole = type_of(e, buffer), *box = type_of(e, value);
     const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
-    /* Of two stores to one place the later one stays. */
-    if (e->reads_pending || e->writes_pending) shared_sync(e);
-    shared_before_write(e);
+    sync_before(e, op);
     stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin);
 }
 

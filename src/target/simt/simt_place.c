@@ -91,6 +91,14 @@ const Expr *place_coord(Emit *e, const Layout *layout, int dim, const Expr *r) {
     return ex_is_int(thread, 0) ? reg : ex(e->arena, "(%p + %p)", thread, reg);
 }
 
+/* The register that holds element `index` in the thread that register 0 is looked for in. */
+static uint32_t register_of(Emit *e, const LinearLayout *map, uint32_t index) {
+    LayoutPlace place;
+    if (!ll_find(map, index, &place) || place.at[LL_LANE] || place.at[LL_WARP])
+        ice(e->k->module->trap, "simt: an operand is not where its user looks for it");
+    return place.at[LL_REGISTER];
+}
+
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r) {
     const LinearLayout *from = &result->map, *to = &emit_layout(e, operand)->map;
     const Type *type = ir_type(e->k, operand);
@@ -99,11 +107,16 @@ const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr
         uint32_t index = 0;
         for (int d = 0; d < to->rank; d++)
             if (type->extent[d] > 1) index |= ll_coord(from, from->basis[LL_REGISTER][i], d) << ll_shift(to, d);
-        LayoutPlace place;
-        if (!ll_find(to, index, &place) || place.at[LL_LANE] || place.at[LL_WARP])
-            ice(e->k->module->trap, "simt: an operand is not where its user looks for it");
-        masks[i] = place.at[LL_REGISTER];
+        masks[i] = register_of(e, to, index);
     }
+    return place_bits(e->arena, r, from->count[LL_REGISTER], masks);
+}
+
+const Expr *place_along(Emit *e, Ref vector, const Layout *tile, int axis, const Expr *r) {
+    const LinearLayout *from = &tile->map, *to = &emit_layout(e, vector)->map;
+    uint32_t masks[LL_MAX_BITS];
+    for (int i = 0; i < from->count[LL_REGISTER]; i++)
+        masks[i] = register_of(e, to, ll_coord(from, from->basis[LL_REGISTER][i], axis));
     return place_bits(e->arena, r, from->count[LL_REGISTER], masks);
 }
 

@@ -23,6 +23,7 @@ typedef struct Reduce {
     bool scalar;          /* values is one variable, no array */
     uint32_t done, lanes; /* bits of registers and lanes combined so far */
     int order[LL_MAX_BITS], count;
+    bool begun; /* its scratch is in use */
 } Reduce;
 
 static bool find_bit(const Reduce *r, int bit, LayoutInput *input, int *at) {
@@ -226,7 +227,7 @@ static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mi
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
     put_values(r, "f32", r->values, &expr_zero, base, &expr_zero, 4);
-    shared_after_scratch(e, r->op);
+    sync_step(e);
     const Expr *from = ex_int(e->arena, base), *args[3 + 8];
     if (stride != 4) from = ex(e->arena, "%p + lane * 4", from);
     if (1 << bits != e->group.warps) from = ex(e->arena, "%p + (warp & ~%u) * %d", from, mine, stride);
@@ -262,7 +263,7 @@ static void step_warps(Reduce *r, int from, int to) {
               base_at = base + reduce_array_bytes(&r->layout->map, r->lanes, bytes, e->group.warps, alive);
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
     const char *plain = plain_name(r);
-    shared_before_scratch(e, r->op);
+    sync_round(e, r->op, &r->begun);
     if (plain && bits <= 3) {
         plain_warps(r, plain, base, mine, warp_bit, bits);
         return;
@@ -273,7 +274,7 @@ static void step_warps(Reduce *r, int from, int to) {
     put_values(r, memory, r->values, it, base, row, bytes);
     if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
     cs_close(&e->p);
-    shared_after_scratch(e, r->op);
+    sync_step(e);
     open_live(r, 0);
     bool spread = spread_values(r, it, base, row, memory, mine, places, bits);
     if (!spread) {

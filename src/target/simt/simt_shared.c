@@ -1,10 +1,5 @@
-/* simt_shared.c: shared memory: barriers, tiles in and out, conversions between layouts.
- *
- * The schedule says who lies where (pass/schedule/schedule_place.c). Barriers follow from two flags: something was
- * written since the last barrier, something was read. A write waits for the readers before it, a read for the writers;
- * a dot in flight reads on behind a barrier, until it is waited for:
- *
- *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
+/* simt_shared.c: shared memory: tiles in and out, conversions between layouts. The schedule says who lies where
+ * (pass/schedule/schedule_place.c) and where threads meet in between (simt_sync.c). */
 #include "target/simt/simt.h"
 
 #include <string.h>
@@ -13,51 +8,6 @@ int64_t shared_offset(Emit *e, const Op *op) {
     const Attr *at = op_attr(op, AT_AT);
     if (!at) ice(e->k->module->trap, "simt: %s has no shared memory", op_info[op->code].mnemonic);
     return at->number;
-}
-
-/* --- barriers --- */
-void shared_sync(Emit *e) {
-    if (e->async_pending) e->target->fence(e);
-    if (e->group.warps == 1)
-        cs_line(&e->p, "tw_sync_warp();");
-    else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
-    else
-        cs_line(&e->p, "tw_sync();");
-    e->writes_pending = e->async_pending = e->stores_pending = false;
-    e->reads_pending = e->dot_reads;
-    e->scratch_read = NULL;
-    e->loaded = e->stored = e->combined = 0;
-}
-
-void shared_before_write(Emit *e) {
-    if (e->dot_flies) e->target->wait_for_dot(e); /* it may read what is written */
-    e->dot_reads = false;
-    if (e->reads_pending) shared_sync(e);
-    e->writes_pending = true;
-}
-
-void shared_before_read(Emit *e) {
-    if (e->writes_pending) shared_sync(e);
-    e->reads_pending = true;
-    e->scratch_read = NULL;
-}
-
-/* Scratch that lies apart from the only one read since the last barrier can be written at once. */
-void shared_before_scratch(Emit *e, const Op *op) {
-    const Op *read = e->scratch_read;
-    int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
-    bool apart = mine + op_int(op, AT_BYTES, 0) <= other || (read && other + op_int(read, AT_BYTES, 0) <= mine);
-    if (apart && e->reads_pending && !e->dot_flies)
-        e->writes_pending = true;
-    else
-        shared_before_write(e);
-}
-
-void shared_after_scratch(Emit *e, const Op *op) {
-    if (e->writes_pending) shared_sync(e);
-    e->scratch_read = e->reads_pending ? NULL : op;
-    e->reads_pending = true;
 }
 
 /* --- tiles --- */
@@ -317,14 +267,14 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
                         vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
 }
 
-/* All have read the piece before when the next one is written. What was pending before the first stays so. */
+/* All have read the piece before when the next one is written. What is to be shown is, behind the first. */
 static void sync_pieces(Emit *e) {
-    Pending before = emit_pending(e);
-    e->async_pending = false;
+    bool shows = e->shows;
+    e->shows = false;
     cs_open(&e->p, "if (turn)");
-    shared_sync(e);
+    sync_step(e);
     cs_close(&e->p);
-    emit_pending_set(e, before);
+    e->shows = shows;
 }
 
 void shared_convert(Emit *e, const Op *op) {
@@ -332,9 +282,8 @@ void shared_convert(Emit *e, const Op *op) {
     const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
     if (to->home == HOME_SHARED) {
         const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
-        shared_before_write(e);
+        sync_before(e, op);
         shared_store_tile(e, op, value, &to->tile, offset);
-        e->async_pending |= e->cx->machine->async_proxy;
         emit_set(e, result, HOLD_SHARED, offset);
         return;
     }
@@ -343,11 +292,12 @@ void shared_convert(Emit *e, const Op *op) {
             emit_refuse(e, op, "a transposed view read into registers");
             return;
         }
-        shared_before_read(e);
+        sync_before(e, op);
         shared_load_tile(e, op, &from->tile, emit_hold(e, value)->by);
         return;
     }
-    if (emit_hold(e, value)->kind == HOLD_SCALAR) {
+    if (emit_hold(e, value)->kind == HOLD_SCALAR) { /* nothing moves; its barriers may be other ops' too */
+        if (op_attr(op, AT_AT)) sync_before(e, op), sync_step(e);
         emit_same(e, result, value);
         return;
     }
@@ -368,14 +318,14 @@ void shared_convert(Emit *e, const Op *op) {
     Banks banks = e->cx->machine->banks;
     LinearLayout via = pieces > 1 ? ll_choose_pieces(banks, &from->map, &to->map, bytes)
                                   : ll_choose_swizzle(banks, &from->map, &to->map, bytes);
-    shared_before_write(e);
+    sync_before(e, op);
     if (pieces > 1) {
         emit_declare(e, result);
         emit_unroll_real(e, "turn", pieces, 1);
         sync_pieces(e);
     }
     const char *there = move_side(e, op, value, &via, true);
-    shared_before_read(e);
+    sync_step(e);
     if (pieces == 1) emit_declare(e, result);
     const char *back = move_side(e, op, result, &via, false);
     if (pieces > 1) cs_close(&e->p);

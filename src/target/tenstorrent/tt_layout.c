@@ -61,7 +61,7 @@ void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]) {
     const Type *tensor = ir_type(tt->k, access->operands[0]);
     bool is_load = access->code == OP_TLOAD;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
-    for (int axis = 0; axis < tile->rank; axis++) dims[axis] = fact_tensor_dim(access, tensor->rank, tile->rank, axis);
+    for (int axis = 0; axis < tile->rank; axis++) dims[axis] = box_dim(access, tensor->rank, tile->rank, axis);
 }
 
 /* ------------------------------------------------------------------------------------------ ops without cost */

@@ -398,6 +398,10 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
         tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
         return -1;
     }
+    if (box_is_indexed(tt->k, access)) {
+        tt_refuse(tt, access, "rows that an index vector chooses; pages are found by offsets, load one box a row");
+        return -1;
+    }
     if (op_attr(access, AT_WRAP)) {
         tt_refuse(tt, access, "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
         return -1;

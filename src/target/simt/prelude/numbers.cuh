@@ -11,6 +11,7 @@ typedef int i32;
 typedef unsigned u32;
 typedef long long i64;
 typedef unsigned long long u64;
+#define TW_OUTSIDE (-0x7fffffffffffffffll - 1) /* as an index: outside of every tensor */
 typedef float f32;
 typedef double f64;
 struct f16 { u16 bits; };

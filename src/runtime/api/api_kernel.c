@@ -1,0 +1,136 @@
+/* api_kernel.c: kernels: compiling, launching, and what is known of one. */
+#include "runtime/api/api.h"
+
+#include "runtime/target/target.h"
+
+typedef struct KernelCall {
+    tw_module *module;
+    const char *name;
+    const tw_compile_options *options;
+    tw_kernel *kernel;
+    tw_stream *stream;
+    const int64_t *grid;
+    int64_t *own_grid;
+    const tw_arg *args;
+    size_t count;
+    const char *text;
+} KernelCall;
+
+static tw_status compile_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    c->kernel = kernel_new(c->module);
+    return kernel_compile(c->kernel, c->name, c->options);
+}
+static tw_status launch_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    return kernel_launch(c->kernel, c->stream, c->grid, c->args, c->count);
+}
+static tw_status assembly_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    return kernel_assembly(c->kernel, &c->text);
+}
+static tw_status grid_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    return kernel_own_grid(c->kernel, c->args, c->count, c->own_grid);
+}
+
+tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options, tw_kernel **out) {
+    tw_compile_options options;
+    if (out) *out = NULL;
+    if (!m || !out) return api_absent(API_CONTEXT_OF(m));
+    tw_context *cx = m->context;
+    if (!api_take_options(&options, sizeof options, user_options)) return api_misuse(cx, api_bad_struct);
+    if (!api_args_ok(options.args, options.arg_count)) return api_misuse(cx, api_bad_args);
+    if (!api_pairs_ok(options.options, options.option_count)) return api_misuse(cx, api_bad_pairs);
+    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_IR)
+        return api_misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR");
+    KernelCall call = {.module = m, .name = name, .options = &options};
+    tw_status status = api_guarded(cx, compile_body, &call);
+    if (status == TW_OK)
+        *out = call.kernel;
+    else
+        tw_kernel_destroy(call.kernel);
+    return status;
+}
+
+void tw_kernel_destroy(tw_kernel *k) {
+    if (!k) return;
+    tw_context *cx = k->context;
+    tw_module *origin = k->origin;
+    tw_kernel_destroy(k->generic.kernel);
+    tw_kernel_destroy(k->overlapping.kernel);
+    if (k->target && k->target->destroy) k->target->destroy(k);
+    if (k->pass.scratch) arena_free(k->pass.scratch);
+    arena_free(&k->arena);
+    context_free(cx, k, sizeof *k);
+    module_drop(origin);
+    context_drop(cx);
+}
+
+tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
+    if (!k) return TW_ERROR_ARGUMENT;
+    if (!api_args_ok(args, count)) return api_misuse(k->context, api_bad_args);
+    KernelCall call = {.kernel = k, .stream = stream, .grid = grid, .args = args, .count = count};
+    return api_guarded(k->context, launch_body, &call);
+}
+
+tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
+    if (!k || !grid) return api_absent(API_CONTEXT_OF(k));
+    if (!api_args_ok(args, count)) return api_misuse(k->context, api_bad_args);
+    return api_guarded(k->context, grid_body,
+                       &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
+}
+
+tw_status tw_kernel_assembly(tw_kernel *k, const char **text) {
+    if (text) *text = NULL;
+    if (!k || !text) return api_absent(API_CONTEXT_OF(k));
+    KernelCall call = {.kernel = k};
+    tw_status status = api_guarded(k->context, assembly_body, &call);
+    *text = call.text;
+    return status;
+}
+
+const char *tw_kernel_name(const tw_kernel *k) { return k ? k->name : NULL; }
+const char *tw_kernel_target(const tw_kernel *k) {
+    if (!k || !k->target) return NULL;
+    return k->pass.machine ? k->pass.machine->name : k->target->name;
+}
+tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
+    if (!k || !info) return api_absent(API_CONTEXT_OF(k));
+    k->context->message = "";
+    return api_give_info(info, &k->resources, sizeof k->resources) ? TW_OK : api_misuse(k->context, api_bad_struct);
+}
+int32_t tw_kernel_widens(const tw_kernel *k) { return k && k->pass.widened; }
+
+int32_t tw_kernel_product_bits(const tw_kernel *k) { return k ? k->product_bits : 24; }
+int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
+    return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];
+}
+int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->grid != NULL; }
+const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
+
+const char *tw_kernel_explain_json(const tw_kernel *k) { return k && k->explain_json ? k->explain_json : "[]\n"; }
+size_t tw_kernel_artifact_count(const tw_kernel *k) { return k ? k->artifacts.count : 0; }
+
+const char *tw_kernel_artifact_name(const tw_kernel *k, size_t i) {
+    return i < tw_kernel_artifact_count(k) ? k->artifacts.at[i].name : NULL;
+}
+
+const char *tw_kernel_artifact_text(const tw_kernel *k, size_t i, size_t *size) {
+    bool there = i < tw_kernel_artifact_count(k);
+    if (size) *size = there ? k->artifacts.at[i].size : 0;
+    return there ? k->artifacts.at[i].text : NULL;
+}
+
+tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
+    if (!k || !info) return api_absent(API_CONTEXT_OF(k));
+    k->context->message = "";
+    if (i >= k->steps.count) return api_past_last(k->context);
+    const StepRecord *step = &k->steps.at[i];
+    tw_pass_info ours = {.name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};
+    return api_give_info(info, &ours, sizeof ours) ? TW_OK : api_misuse(k->context, api_bad_struct);
+}
