@@ -14,9 +14,9 @@ typedef struct CutRing {
     bool copies;              /* a value outlives the region: get<copy> */
     bool in_loop;
     bool feeds_dot;
-    bool
-        chases; /* its place is read from memory in the loop: two ways to memory, one behind the other, in every trip */
-    int64_t bytes;          /* of a slot */
+    bool chases;   /* its place is read from memory in the loop: two ways to memory, one behind the other, every trip */
+    bool asked;    /* the source wants the loads of this very loop, or all, to run ahead */
+    int64_t bytes; /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */
     int slots;              /* chosen with the execution */
     int parts;              /* an output that leaves in so many parts, two at a time; 0: whole */
@@ -106,7 +106,7 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 Op *cut_roles(Cut *c); /* the tasks op */
 
 /* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in
- * a kernel without dots all but loads that chase; as many as are more than a kernel may have; the ring that is worth
+ * a kernel without dots all but loads that chase or are asked for; as many as are more than a kernel may have; the ring that is worth
  * least (false: its are the last loads). */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);

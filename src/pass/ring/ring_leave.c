@@ -41,8 +41,14 @@ void cut_leave_branches(Cut *c) {
 }
 
 void cut_leave_streams(Cut *c) {
-    for (size_t i = c->rings.count; i-- > 0;)
-        if (i < c->rings.count && !c->rings.at[i]->chases) leave(c, i, "it feeds no dot, and its place is known ahead");
+    for (size_t i = c->rings.count; i-- > 0;) {
+        if (i >= c->rings.count || c->rings.at[i]->chases || c->rings.at[i]->asked) continue;
+        leave(c, i,
+              c->rings.at[i]->output
+                  ? "nothing is multiplied before it"
+                  : "it feeds no dot, and its place is known ahead (option slots=N, or num_stages of "
+                    "its loop, lets it run ahead)");
+    }
 }
 
 void cut_leave_crowd(Cut *c) {

@@ -158,9 +158,10 @@ static void cut_outputs(Cut *c) {
     fit_slots(c, 2);
 }
 
-/* Loads of loops that run ahead: are there any, do they feed dots or chase, and how many stages do they ask for? */
+/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, and how many stages do
+ * they ask for? */
 typedef struct Ahead {
-    bool any, dots, chases;
+    bool any, dots, chases, asked;
     int stages;
 } Ahead;
 
@@ -172,6 +173,7 @@ static Ahead look_ahead(const Cut *c) {
         ahead.any = true;
         ahead.dots |= ring->feeds_dot;
         ahead.chases |= ring->chases;
+        ahead.asked |= ring->asked;
         if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
     }
     return ahead;
@@ -186,7 +188,7 @@ static bool choose_slots(Cut *c, Execution run) {
         while (!fit_slots(c, 1))
             if (!cut_leave_least(c)) return false;
         Ahead ahead = look_ahead(c);
-        return ahead.dots || ahead.chases;
+        return ahead.dots || ahead.chases || ahead.asked;
     }
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
@@ -248,10 +250,11 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_FLAT;
     }
     Ahead ahead = look_ahead(c);
-    if (!ahead.dots && ahead.chases && ahead.stages > 1 && machine->skew_allowed) {
+    if (!ahead.dots && (ahead.chases || ahead.asked) && ahead.stages > 1 && machine->skew_allowed) {
         cut_leave_branches(c);
         cut_leave_streams(c);
-        *why = "no dots, but loads of loops that find their place in memory";
+        *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
+                            : "no dots, but a loop whose loads were asked to run ahead";
         if (c->rings.count) return RUN_SKEW;
     }
     if (!ahead.any || !ahead.dots) {
