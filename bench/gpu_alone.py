@@ -61,7 +61,9 @@ class Driver:
         return ms.value * 1e3
 
 
-def pattern_of(dtype):
+def pattern_of(dtype, most):
+    if most:
+        return struct.pack(f"<{PATTERN}q", *(random.randrange(most) for _ in range(PATTERN)))
     numbers = [random.gauss(0, 1) for _ in range(PATTERN)]
     if dtype == "bfloat16":
         return b"".join(struct.pack("<f", x)[2:] for x in numbers)
@@ -77,7 +79,7 @@ class Placed(gpu_rivals.Standin):
         super().__init__(array)
         self.address = driver.alloc(self.numel() * self.bytes)
         if array.fill != "empty":
-            driver.fill(self.address, self.numel() * self.bytes, pattern_of(array.dtype))
+            driver.fill(self.address, self.numel() * self.bytes, pattern_of(array.dtype, array.most))
 
     def data_ptr(self):
         return self.address

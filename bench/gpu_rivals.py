@@ -16,7 +16,7 @@ from gpu_rows import ROWS, Bar
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
 KERNELS = os.path.join(ROOT, "kernels", "triton")
-FLOATS = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1}
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int64": 8}
 
 
 def load(path):
@@ -54,7 +54,7 @@ class Standin:
     """An array that is only compiled for: shape and dtype, and an address that nobody reads."""
 
     def __init__(self, array, dtype=None):
-        self.shape, self.dtype, self.bytes = array.shape, dtype or array.dtype, FLOATS[array.dtype]
+        self.shape, self.dtype, self.bytes = array.shape, dtype or array.dtype, BYTES[array.dtype]
 
     def data_ptr(self):
         return 1 << 32
@@ -90,6 +90,8 @@ def make_arrays(torch, row):
         dtype = getattr(torch, a.dtype)
         if a.fill == "empty":
             arrays[name] = torch.empty(a.shape, device="cuda", dtype=dtype)
+        elif a.most:
+            arrays[name] = torch.randint(a.most, a.shape, device="cuda", dtype=dtype)
         else:
             small = dtype.itemsize == 1
             arrays[name] = torch.randn(a.shape, device="cuda", dtype=torch.bfloat16 if small else dtype).to(dtype)
