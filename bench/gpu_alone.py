@@ -61,9 +61,7 @@ class Driver:
         return ms.value * 1e3
 
 
-def pattern_of(dtype, most):
-    if most:
-        return struct.pack(f"<{PATTERN}q", *(random.randrange(most) for _ in range(PATTERN)))
+def pattern_of(dtype):
     numbers = [random.gauss(0, 1) for _ in range(PATTERN)]
     if dtype == "bfloat16":
         return b"".join(struct.pack("<f", x)[2:] for x in numbers)
@@ -79,7 +77,7 @@ class Placed(gpu_rivals.Standin):
         super().__init__(array)
         self.address = driver.alloc(self.numel() * self.bytes)
         if array.fill != "empty":
-            driver.fill(self.address, self.numel() * self.bytes, pattern_of(array.dtype, array.most))
+            driver.fill(self.address, self.numel() * self.bytes, pattern_of(array.dtype))
 
     def data_ptr(self):
         return self.address
@@ -90,6 +88,9 @@ def main(rows, why):
     random.seed(1)
     driver, library = Driver(), Library()
     for row in rows:
+        if any(callable(a.fill) for a in row.arrays.values()):
+            print(f"{row.name}: its numbers are made by torch")
+            continue
         arrays = {name: Placed(driver, a) for name, a in row.arrays.items()}
         best = None
         for constants, options in row.configs:

@@ -16,7 +16,7 @@ from gpu_rows import ROWS, Bar
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
 KERNELS = os.path.join(ROOT, "kernels", "triton")
-BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int64": 8}
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int32": 4, "int64": 8}
 
 
 def load(path):
@@ -88,10 +88,10 @@ def make_arrays(torch, row):
     arrays = {}
     for name, a in row.arrays.items():
         dtype = getattr(torch, a.dtype)
-        if a.fill == "empty":
+        if callable(a.fill):
+            arrays[name] = a.fill(torch).to("cuda")
+        elif a.fill == "empty":
             arrays[name] = torch.empty(a.shape, device="cuda", dtype=dtype)
-        elif a.most:
-            arrays[name] = torch.randint(a.most, a.shape, device="cuda", dtype=dtype)
         else:
             small = dtype.itemsize == 1
             arrays[name] = torch.randn(a.shape, device="cuda", dtype=torch.bfloat16 if small else dtype).to(dtype)

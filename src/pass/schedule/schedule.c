@@ -126,6 +126,7 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
+    schedule_rows(s);
     schedule_place(s);
     schedule_gang(s);
     int starving;
@@ -137,6 +138,8 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    schedule_move(s);
+    schedule_axis(s);
     schedule_sync(s);
     return true;
 }
@@ -154,7 +157,7 @@ static Grade plan_anew(PassContext *cx, Kernel *k, Schedule *s) {
 
 /* Of a kernel that was cut again. */
 static Grade try_again(PassContext *cx, Kernel *k, Schedule *s) {
-    if (!k->module->diag->errors) pass_layout(cx, k);
+    if (!k->module->diag->errors) pass_layout(cx, k), pass_fetch(cx, k);
     return k->module->diag->errors ? NO_PLAN : plan_anew(cx, k, s);
 }
 

@@ -17,6 +17,8 @@ bool reshape_stays(const Kernel *k, const Op *reshape);
  * most; 1: it is none, or too small. */
 enum { LEAST_PIECE = 1024 }; /* where one scratch ends, the next begins at such a multiple */
 int64_t convert_most_pieces(const Kernel *k, const Op *convert);
+/* How its tile lies in shared memory, as `swizzle` says. */
+LinearLayout convert_through(const Kernel *k, const Op *convert);
 
 /* Where bit `bit` of the axis index lives; false: nowhere alone. */
 bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);

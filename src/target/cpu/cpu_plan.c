@@ -245,6 +245,14 @@ static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *root
     return STORAGE_INLINE;
 }
 
+/* In one loop, but here as it is and there transposed: each place is computed by itself. */
+static bool is_read_at_two_places(const CpuPlan *plan, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    bool moved = false;
+    for (size_t i = 0; i < users->count; i++) moved |= !cs_is_elementwise(users->at[i]->code);
+    return moved && users->count > 1;
+}
+
 static bool has_store(const OpList *roots) {
     for (size_t i = 0; i < roots->count; i++)
         if (roots->at[i]->code == OP_TSTORE) return true;
@@ -264,7 +272,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
     if (reads_memory(op)) return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
     if (placed->cheap) return STORAGE_INLINE;
-    if (placed->roots.count > 1) return STORAGE_MEMORY;
+    if (placed->roots.count > 1 || is_read_at_two_places(plan, v)) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
     return elsewhere ? STORAGE_MEMORY : STORAGE_INLINE;
 }

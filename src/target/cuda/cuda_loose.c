@@ -195,20 +195,10 @@ typedef struct Loose {
     bool spans, staged, put; /* put: nobody wants its elements one by one */
 } Loose;
 
-/* Is the load's only use a put of rows that lie as they are loaded? */
-static bool is_put(Emit *e, const Op *load) {
-    Ref value = load->results[0];
-    const Type *type = ir_type(e->k, value);
-    const Op *op = load->next;
-    while (op && !(op->code == OP_PUT && op_operand(op, 1) == value)) op = op->next;
-    return op && e->uses[value] == 1 && access_of(load).along == type->rank - 1 &&
-           type->extent[type->rank - 1] % (16 / ty_elem_bytes(type)) == 0;
-}
-
 static Loose open_load(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, op->results[0]);
     Box b = box_now(e, op);
-    Loose l = {.op = op, .put = is_put(e, op)};
+    Loose l = {.op = op, .put = op_flag(op, AT_STRAIGHT)};
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, ex(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;

@@ -96,6 +96,7 @@ struct Emit {
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
+    int *uses_inside;   /* of the run of ops that is being written; else 0 */
     int lanes;          /* of a warp */
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
@@ -275,8 +276,8 @@ void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at);
 const Expr *stage_inside(Emit *e, const Layout *layout, const Type *type, const Expr *also);
 /* The value at register r of its layout, as an array holds it. */
 const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *r);
-/* The whole value into a staged tile of type `whole`, shifted (NULL: not). */
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift);
+/* The whole value into a staged tile of type `whole`, shifted (NULL: not), so many elements at once. */
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift, int vector);
 /* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
 void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Expr *const *at);
 

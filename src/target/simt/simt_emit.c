@@ -8,6 +8,7 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     e->thread = ex(arena, "warp * %d + lane", e->lanes);
     e->facts = facts_new(k, false);
     e->uses = cs_count_uses(k, arena);
+    e->uses_inside = ARENA_ARRAY(arena, int, k->values.count);
     e->group = layout_group(cx, k, NULL);
     e->lean = kernel_int(k, AT_LEAN, 0);
     cs_init(&e->p, arena, k, target->dialect);

@@ -93,12 +93,6 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
     cs_close(&e->p);
 }
 
-static bool has_dot(const Region *region) {
-    for (const Op *op = region->first; op; op = op->next)
-        if (op->code == OP_DOT) return true;
-    return false;
-}
-
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at) {
     const Expr *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
     int64_t step = 0;
@@ -119,7 +113,7 @@ void emit_for(Emit *e, const Op *op) {
     int64_t step = 0;
     bool known = ir_const_int(e->k, op->operands[2], &step);
     void *state = own ? target->loop_begin(e, op) : NULL;
-    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
+    if (op_int(op, AT_UNROLL, 0) == 1) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %p; %s < %p; %s++)", type, k, lo, k, hi, k);
     } else {

@@ -218,15 +218,14 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     int bytes = convert_bytes(type), bits[8];
     PlaceMap map;
     if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "simt: a conversion lacks an element");
-    int vector = ll_vector(&map, bytes, 16, bits);
-    bool low = true;
+    int vector = (int)op_attr(op, AT_VECTORS)->list.at[!store];
+    bool low = true; /* of registers side by side */
+    ll_vector(&map, bytes, 16, bits);
     uint32_t used = 0;
     for (int i = 0; 1 << i < vector; i++) {
         low &= bits[i] == i;
         used |= (uint32_t)1 << bits[i];
     }
-    if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER]) vector = 1, used = 0, low = true;
-    while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
     int pieces = ll_log2(op_int(op, AT_PIECES, 1)), within = via->count[LL_OFFSET] - pieces;
     const Expr *thread, *reg, *own_piece, *piece_of;
     offset_bits(e, &map, 0, within, &thread, &reg);
@@ -314,10 +313,8 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     default: break;
     }
-    int pieces = (int)op_int(op, AT_PIECES, 1), bytes = convert_bytes(ir_type(e->k, result));
-    Banks banks = e->cx->machine->banks;
-    LinearLayout via = pieces > 1 ? ll_choose_pieces(banks, &from->map, &to->map, bytes)
-                                  : ll_choose_swizzle(banks, &from->map, &to->map, bytes);
+    int pieces = (int)op_int(op, AT_PIECES, 1);
+    LinearLayout via = convert_through(e->k, op);
     sync_before(e, op);
     if (pieces > 1) {
         emit_declare(e, result);
