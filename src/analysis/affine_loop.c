@@ -69,8 +69,8 @@ const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index) {
     if (!first->known || !find_advance(a, body->last->operands[index], arg, &by, &left) || !by) return self;
     bool invariant = poly_is_invariant(a, by->start, body);
     for (int d = 0; d < by->rank; d++)
-        invariant = invariant && !by->axis[d].turn && !by->axis[d].part_count &&
-                    poly_is_invariant(a, by->axis[d].step, body);
+        invariant =
+            invariant && !by->axis[d].turn && !by->axis[d].part_count && poly_is_invariant(a, by->axis[d].step, body);
     int64_t step;
     if (!invariant || by->base || !ir_const_int(a->k, loop->operands[2], &step)) return self;
     const Affine *lo = affine_of(a, loop->operands[0]);

@@ -152,7 +152,8 @@ static Interval range_at(const Kernel *k, Ref r, int depth) {
     if (!op || depth == 0) return all;
     Ref a = op->operand_count ? op->operands[0] : REF_NONE, b = op->operand_count > 1 ? op->operands[1] : REF_NONE;
     bool numbers = a && !ir_type(k, a)->pointer && elem_is_int(ir_type(k, a)->elem);
-    if (op->code == OP_IOTA) return (Interval){op_int(op, AT_BEGIN, 0), op_int(op, AT_BEGIN, 0) + ir_type(k, r)->extent[0] - 1};
+    if (op->code == OP_IOTA)
+        return (Interval){op_int(op, AT_BEGIN, 0), op_int(op, AT_BEGIN, 0) + ir_type(k, r)->extent[0] - 1};
     if (op->code == OP_SELECT) return join(range_at(k, b, depth - 1), range_at(k, op->operands[2], depth - 1));
     if (!numbers) return all;
     Interval x = range_at(k, a, depth - 1), y = b && op->code != OP_SELECT ? range_at(k, b, depth - 1) : x, out = all;
@@ -167,7 +168,8 @@ static Interval range_at(const Kernel *k, Ref r, int depth) {
     case OP_ADD: out = (Interval){x.least + y.least, x.most + y.most}; break;
     case OP_SUB: out = (Interval){x.least - y.most, x.most - y.least}; break;
     case OP_MUL:
-        if (x.least >= INT32_MIN && x.most <= INT32_MAX && y.least >= INT32_MIN && y.most <= INT32_MAX) out = multiply(x, y);
+        if (x.least >= INT32_MIN && x.most <= INT32_MAX && y.least >= INT32_MIN && y.most <= INT32_MAX)
+            out = multiply(x, y);
         break;
     case OP_DIV:
         if (by) out = (Interval){x.least / y.least, x.most / y.least};

@@ -24,7 +24,8 @@ static int moving_axis(const Affine *x) {
 
 static const Affine *turned(Analysis *a, Ref value, const Affine *x, int axis, Turn turn, bool sound, Poly modulus) {
     const Op *op = ir_value(a->k, value)->op;
-    const Affine *self = affine_vector(a, value, affine_unknown(a, op, turn == TURN_CLAMP ? WHY_NOT_AFFINE : WHY_TURNS));
+    const Affine *self =
+        affine_vector(a, value, affine_unknown(a, op, turn == TURN_CLAMP ? WHY_NOT_AFFINE : WHY_TURNS));
     Affine *f = affine_new(a, x->rank);
     f->wide = x->wide;
     f->axis[axis] =
@@ -54,7 +55,8 @@ static bool split(Analysis *a, const Affine *x, const Type *type, int64_t by, Af
 
 static bool is_natural_form(Analysis *a, const Affine *x) {
     bool natural = poly_is_natural(a, x->start);
-    for (int d = 0; natural && d < x->rank; d++) natural = !x->axis[d].turn && !x->axis[d].part_count && poly_is_natural(a, x->axis[d].step);
+    for (int d = 0; natural && d < x->rank; d++)
+        natural = !x->axis[d].turn && !x->axis[d].part_count && poly_is_natural(a, x->axis[d].step);
     return natural;
 }
 

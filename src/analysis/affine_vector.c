@@ -40,7 +40,8 @@ static int axis_from(const Kernel *k, const Op *op, int axis) {
 }
 
 bool affine_is_spread(const Kernel *k, const Op *op) {
-    if (op->code == OP_SPLAT || op->code == OP_EXPAND || op->code == OP_BROADCAST || op->code == OP_PERMUTE) return true;
+    if (op->code == OP_SPLAT || op->code == OP_EXPAND || op->code == OP_BROADCAST || op->code == OP_PERMUTE)
+        return true;
     if (op->code != OP_RESHAPE) return false;
     const Type *old = ir_type(k, op->operands[0]), *new = ir_type(k, op->results[0]);
     int longer = 0;
@@ -54,7 +55,7 @@ bool affine_is_spread(const Kernel *k, const Op *op) {
 
 static unsigned long_axes(const Type *type) {
     unsigned axes = 0;
-    for (int d = 0; d < type->rank; d++) axes |= (unsigned)(type->extent[d] > 1) << d;
+    for (int d = 0; d < type->rank && d < MAX_RANK; d++) axes |= (unsigned)(type->extent[d] > 1) << d;
     return axes;
 }
 
@@ -107,18 +108,35 @@ unsigned affine_axes(Analysis *a, Ref value) {
 
 /* --- one part --- */
 
+/* What is made of a vector is none for the same reason. */
+static const Affine *first_reason(Analysis *a, const Op *op, const Affine *why) {
+    if (!op || (!affine_is_slicewise(op) && !affine_is_spread(a->k, op))) return why;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Type *type = op->operands[i] ? ir_type(a->k, op->operands[i]) : NULL;
+        const Affine *x =
+            type && type->rank && !type->pointer && elem_is_int(type->elem) ? affine_of(a, op->operands[i]) : NULL;
+        for (int d = 0; x && x->known && d < x->rank; d++)
+            if (x->axis[d].part_count) return x->axis[d].part[0].opaque;
+    }
+    return why;
+}
+
 const Affine *affine_vector(Analysis *a, Ref value, const Affine *why) {
     const Type *type = ir_type(a->k, value);
     unsigned axes = a->separates && !type->pointer ? affine_axes(a, value) : 0;
+    const Op *op = ir_value(a->k, value)->op;
+    if (axes && !is_one(axes) && why->why == WHY_NOT_AFFINE && affine_is_slicewise(op) &&
+        why->where.begin == op->range.begin)
+        return affine_unknown(a, op, WHY_TWO_AXES);
     if (!is_one(axes)) return why;
     Affine *f = affine_new(a, type->rank);
     f->wide = elem_info[type->elem].bits == 64;
     Part *part = ARENA_NEW(a->arena, Part);
-    *part = (Part){value, poly_int(a->arena, 1), why};
+    *part = (Part){value, poly_int(a->arena, 1), first_reason(a, op, why)};
     for (;;) { /* the same vector, however it is spread, is one value */
-        const Op *op = ir_value(a->k, part->value)->op;
-        if (!op || !affine_is_spread(a->k, op) || !is_one(affine_axes(a, op->operands[0]))) break;
-        part->value = op->operands[0];
+        const Op *made = ir_value(a->k, part->value)->op;
+        if (!made || !affine_is_spread(a->k, made) || !is_one(affine_axes(a, made->operands[0]))) break;
+        part->value = made->operands[0];
     }
     f->axis[axis_of(axes)] = (Axis){.part_count = 1, .part = part};
     return f;

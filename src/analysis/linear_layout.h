@@ -78,4 +78,7 @@ int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
 int ll_bank_conflicts(Banks banks, const PlaceMap *map, int elem_bytes, int vector);
 /* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */
 LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes);
+/* The same for a tile that goes through in pieces, which the last bits of the offset tell apart: they are those by
+ * which registers differ on both sides, as far as there are such. Else a piece has elements of some threads only. */
+LinearLayout ll_choose_pieces(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes);
 #endif

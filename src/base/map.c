@@ -72,3 +72,9 @@ void *map_get(const Map *map, const char *key) {
     return entry ? entry->value : NULL;
 }
 void map_set(Map *map, Arena *arena, const char *key, void *value) { map_put(map, arena, key, strlen(key), value); }
+
+bool map_meets(Map *map, Arena *arena, uint64_t key) {
+    size_t before = map->count;
+    map_put_number(map, arena, key, NULL);
+    return map->count > before;
+}

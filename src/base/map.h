@@ -26,6 +26,8 @@ MapEntry *map_find(const Map *map, const char *key, size_t length); /* NULL if a
 MapEntry *map_put(Map *map, Arena *arena, const char *key, size_t length, void *value);
 MapEntry *map_find_number(const Map *map, uint64_t key);
 MapEntry *map_put_number(Map *map, Arena *arena, uint64_t key, void *value);
+/* The map as a set: is the number new to it? From now on it is not. */
+bool map_meets(Map *map, Arena *arena, uint64_t key);
 
 /* For NUL-terminated keys: the value, or NULL. */
 void *map_get(const Map *map, const char *key);

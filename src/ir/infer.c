@@ -445,7 +445,8 @@ static bool check_rest(Infer *in) {
                check_fits(in, op_operand(op, 2), x, x->elem, "new value");
     case OP_TLOAD: /* without a type it fails anyway */
         return !in->given || in->given->kind != TY_TILE || check_fits(in, op_operand(op, 1), in->given, EL_I1, "mask");
-    case OP_TSTORE: return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
+    case OP_TSTORE:
+    case OP_TATOMIC: return check_fits(in, op_operand(op, 2), ir_type(in->k, op_operand(op, 1)), EL_I1, "mask");
     case OP_ASYNC_COPY: {
         const Type *b = ir_type(in->k, op_operand(op, 1));
         return (x->elem == b->elem && b->rank <= x->rank && op->list_count[0] == x->rank) ||

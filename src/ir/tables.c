@@ -51,9 +51,16 @@ static const char *find_listed(Opcode code, AttrId id) {
     return NULL;
 }
 
+/* What orders an op with others: any that reaches memory may have it. */
+static bool is_of_order(AttrId id) { return id == AT_SYNC || id == AT_PROXY || id == AT_SETTLES || id == AT_LANDS; }
+
+static bool reaches_memory(Opcode code) {
+    return op_has(code, TRAIT_READS) || op_has(code, TRAIT_WRITES) || find_listed(code, AT_AT);
+}
+
 bool op_allows_attr(Opcode code, AttrId id) {
     bool spread = op_has(code, TRAIT_ELEMENTWISE) || code == OP_IOTA || code == OP_SPLAT || code == OP_BROADCAST;
-    return find_listed(code, id) != NULL || (id == AT_HELD && spread);
+    return find_listed(code, id) != NULL || (id == AT_HELD && spread) || (is_of_order(id) && reaches_memory(code));
 }
 
 bool op_attr_is_positional(Opcode code, AttrId id) {

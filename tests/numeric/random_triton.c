@@ -9,6 +9,7 @@
 #include "triton_arguments.h"
 #include "triton_order.h"
 #include "triton_rings.h"
+#include "triton_rows.h"
 
 /* --- control --- */
 
@@ -246,7 +247,7 @@ static void statements(Gen *g, int most) {
 }
 
 /* Whole kernels of another kind than the mixture below. */
-static const Family families[] = {{"order", order_kernel, 8}, {"rings", rings_kernel, 8}};
+static const Family families[] = {{"order", order_kernel, 8}, {"rings", rings_kernel, 8}, {"rows", rows_kernel, 8}};
 
 static const Family *family(Gen *g) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)

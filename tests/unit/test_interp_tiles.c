@@ -483,7 +483,9 @@ static void atomics(void) {
     float box[4] = {1, 2, 3, 4};
     bench_open(&b,
                "kernel @k(%x: tensor<f32,2>) {\n  %v = splat 2.0 : f32[2,2] ; tatomic<add> %x, [1, "
-               "1], %v ; tatomic<max> %x, [-1, 0], %v\n  return }\n",
+               "1], %v ; tatomic<max> %x, [-1, 0], %v\n"
+               "  %i = iota<0, 2> ; %m = cmp<eq> %i, 1 ; %k = expand<1> %m ; tatomic<add> %x, [-1, 0], %v, %k ; %n = not %k ; tatomic<mul> "
+               "%x, [0, 0], %v, false ; %h = splat -2.0 : f32[2,2] ; tatomic<add> %x, [-1, 0], %h, %k\n  return }\n",
                NULL);
     bench_tensor(&b, "x", box, true, 4, 2, 2, 2);
     BENCH_RUN(&b, 3, 1, 1);

@@ -395,6 +395,6 @@ static void store_box(Process *p, Step *s, Ref mask, Word kind) {
 void eval_tstore(Process *p, Step *s) { store_box(p, s, op_operand(s->op, 2), WORD_NONE); }
 
 void eval_tatomic(Process *p, Step *s) {
-    store_box(p, s, REF_NONE, op_word(s->op, AT_COMBINE, COMBINE_ADD));
+    store_box(p, s, op_operand(s->op, 2), op_word(s->op, AT_COMBINE, COMBINE_ADD));
     process_pause(p);
 }

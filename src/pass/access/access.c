@@ -1,9 +1,11 @@
 /* access.c: pointer tiles become boxes of tensors.
  *
- * Contract: source or tile form in, access form out. Every `load` and `store` whose addresses are
- * affine in the tile's indices becomes a `tload` or `tstore` of a `tensor` made from base, extents
- * and strides; masks on single axes become extents, `other` the fill; carried pointers become their
- * closed form and fall away. What is no box stays a gather, with a finding that says why. Loops
+ * Contract: source or tile form in, access form out. Every `load` and `store`, and every `atomic` of a
+ * tile whose old values nobody uses, whose addresses come apart into one term an axis becomes a
+ * `tload`, `tstore` or `tatomic` of a `tensor` made from base, extents and strides: an affine term has
+ * an offset and a stride, any other is an index vector (access_vector.c). Masks on single axes become
+ * extents, or choose among the numbers of a vector; `other` becomes the fill; carried pointers become
+ * their closed form and fall away. What is no box stays a gather, with a finding that says why. Loops
  * with a literal step count from one to one. What only a launch can tell is wished for (`require`),
  * as far as options.generic allows it: parameters that bound indices are not negative, what is made
  * of parameters in 32 bits fits there, a grid has as many programs as tiles, an unknown last stride
@@ -13,13 +15,14 @@
  *     %p = ptr_add %X, %o ; %m = cmp<lt> %o, %n ; %x = load %p, %m           %o = %pid * 64 + iota
  *  -> %TX = tensor %X, [%n], [1] ; %x = tload %TX, [%o0] : f32[64]           %o0 = %pid * 64
  *
+ *     %p = ptr_add %X, %ids[:, None] * %s + %j[None, :] ; %x = load %p          %ids from memory
+ *  -> %TX = tensor %X, [none, none], [%s, 1] ; %x = tload %TX, [%ids, 0] : f32[64,32]
+ *
  * The analysis is in affine.c, access_plan.c and access_demand.c, wishes are in access_wish.c; here
  * the kernel is changed. */
 #include "pass/access/access_plan.h"
 #include "analysis/facts.h"
 #include "pass/fold/fold.h"
-
-#include <string.h>
 
 /* --- loops of step 1 --- */
 
@@ -67,10 +70,16 @@ static void add_plan(Access *x, Op *op) {
     *VEC_PUSH(&x->plans, x->a.arena) = plan;
 }
 
+/* An atomic of a tile whose old values nobody asks for combines a box. */
+static bool is_reduction(const Access *x, const Op *op) {
+    return op->code == OP_ATOMIC && !x->uses[op->results[0]] && ir_type(x->k, op->operands[0])->rank &&
+           op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_XCHG;
+}
+
 static void collect_region(Access *x, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
         x->order++;
-        if (op->code == OP_LOAD || op->code == OP_STORE) add_plan(x, op);
+        if (op->code == OP_LOAD || op->code == OP_STORE || is_reduction(x, op)) add_plan(x, op);
         for (int i = 0; i < op->region_count; i++) collect_region(x, op->regions[i]);
         for (int i = 0; i < op->result_count; i++) {
             const Type *type = ir_type(x->k, op->results[i]);
@@ -265,11 +274,10 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
         base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide || moved));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
-        extents[i] = build_limit(x, b, dim, plan);
+        extents[i] = dim->gate ? access_gate(x, b, dim) : build_limit(x, b, dim, plan);
         strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
         bool far = dim->starts_at_zero && !poly_is_place(&x->a, dim->offset);
-        offsets[i] =
-            dim->indexed ? access_index(x, plan, dim) : build_poly(x, b, dim->offset, plan, plan->wide || far);
+        offsets[i] = dim->indexed ? access_index(x, plan, dim) : build_poly(x, b, dim->offset, plan, plan->wide || far);
     }
     Ref tensor = ir_tensor(b, base, extents, strides, plan->dim_count);
     name_after(x, tensor, "T", plan->base);
@@ -324,6 +332,20 @@ static void rewrite_store(Access *x, Plan *plan) {
     ir_remove(op);
 }
 
+static void rewrite_atomic(Access *x, Plan *plan) {
+    Op *op = plan->op;
+    Builder b = ir_builder_before(x->k, op);
+    Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
+    Ref value = into_box(x, &b, op->operands[1], plan);
+    Op *made = ir_begin(&b, OP_TATOMIC);
+    ir_operand(&b, made, tensor);
+    ir_operand_list(&b, made, 0, offsets, plan->dim_count);
+    ir_operand(&b, made, value);
+    for (int i = 0; i < op->attr_count; i++) op_set(x->k, made, op->attrs[i]);
+    ir_end(&b, made, NULL);
+    ir_remove(op);
+}
+
 /* --- the pass --- */
 
 /* What is promised of a whole tile has served: later passes ask about numbers only, and the promise
@@ -339,10 +361,10 @@ bool pass_access(PassContext *cx, Kernel *k) {
     access_carry(k, false);
     fold_tidy(k, cx->scratch);
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
+    x.uses = ir_count_uses(k, cx->scratch);
     access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
-    x.a.asks = true;
-    x.a.separates = strcmp(cx->machine->name, "cpu") != 0;
+    x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
     bool guessed = false;
@@ -373,8 +395,10 @@ bool pass_access(PassContext *cx, Kernel *k) {
         for (int o = 0; o < op->operand_count; o++) op->operands[o] = refmap_get(&x.renamed, op->operands[o]);
         if (plan->good && op->code == OP_LOAD)
             rewrite_load(&x, plan);
-        else if (plan->good)
+        else if (plan->good && op->code == OP_STORE)
             rewrite_store(&x, plan);
+        else if (plan->good)
+            rewrite_atomic(&x, plan);
     }
     ir_replace_map(k, &x.renamed);
     access_require(&x);

@@ -18,7 +18,17 @@
 
 /* --- masks --- */
 
-static void add_condition(Conditions *out, Condition c) {
+/* The axis of the tile that a part of the mask moves along, for what can be told of it alone. */
+static int place_of(Analysis *a, Ref mask, const int *map) {
+    unsigned axes = affine_axes(a, mask);
+    int axis = -1;
+    for (int d = 0; d < MAX_RANK; d++)
+        if (axes >> d & 1) axis = d;
+    return axes & (axes - 1) ? -2 : axis < 0 ? -1 : map[axis];
+}
+
+static void add_condition(Analysis *a, Conditions *out, const int *map, Condition c) {
+    c.place = place_of(a, c.value, map);
     if (out->count == MAX_CONDITIONS)
         out->opaque = true;
     else
@@ -27,14 +37,11 @@ static void add_condition(Conditions *out, Condition c) {
 
 /* A part of the mask that is no bound: on one axis it can choose among the numbers of an index vector. */
 static void add_other(Analysis *a, Ref mask, const int *map, Conditions *out) {
-    unsigned axes = affine_axes(a, mask);
-    int axis = -1;
-    for (int d = 0; d < MAX_RANK; d++)
-        if (axes >> d & 1) axis = d;
-    if (!a->separates || (axes & (axes - 1)))
+    int place = place_of(a, mask, map);
+    if (!a->separates || place == -2)
         out->opaque = true;
     else
-        add_condition(out, (Condition){.axis = axis < 0 ? -1 : map[axis], .other = true, .value = mask});
+        add_condition(a, out, map, (Condition){.axis = place, .other = true, .value = mask});
 }
 
 /* d > 0, its axes placed by map[]. */
@@ -49,7 +56,7 @@ static void add_positive(Analysis *a, Ref mask, const Affine *d, const int *map,
         axis = i;
     }
     if (axis < 0) {
-        add_condition(out, (Condition){.axis = -1, .limit = d->start, .value = mask});
+        add_condition(a, out, map, (Condition){.axis = -1, .limit = d->start, .value = mask});
         return;
     }
     int64_t step;
@@ -59,7 +66,7 @@ static void add_positive(Analysis *a, Ref mask, const Affine *d, const int *map,
     }
     Poly one = poly_int(a->arena, 1); /* start + i > 0 is i >= 1 - start */
     Poly limit = step < 0 ? d->start : poly_sub(a->arena, one, d->start);
-    add_condition(out, (Condition){.axis = map[axis], .upper = step < 0, .limit = limit, .value = mask});
+    add_condition(a, out, map, (Condition){.axis = map[axis], .upper = step < 0, .limit = limit, .value = mask});
 }
 
 /* Unsigned numbers compare as the integers they stand for only when none of them is below 0. */
@@ -102,8 +109,8 @@ static void collect(Analysis *a, Ref mask, const int *map, Conditions *out) {
     const Affine *x = affine_of(a, op->operands[0]), *y = affine_of(a, op->operands[1]);
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
     bool less = predicate == CMP_LT || predicate == CMP_LE, more = predicate == CMP_GT || predicate == CMP_GE;
-    if (!x->known || !y->known || x->base || y->base || (!less && !more) || !elem_is_int(type->elem) ||
-        has_parts(x) || has_parts(y) || (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
+    if (!x->known || !y->known || x->base || y->base || (!less && !more) || !elem_is_int(type->elem) || has_parts(x) ||
+        has_parts(y) || (!elem_is_signed(type->elem) && !are_natural(a, x, y))) {
         add_other(a, mask, map, out);
         return;
     }
@@ -360,23 +367,32 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis, bool a
     return false;
 }
 
-/* Each condition as a bound of its dimension, or among those of an index vector; else the mask stays. */
-static void place_conditions(Analysis *a, Plan *plan, const Type *type, const Conditions *conditions) {
-    PlanDim *dims[MAX_RANK] = {0}, *indexed = NULL;
-    for (int i = 0; i < plan->dim_count; i++) {
-        PlanDim *dim = &plan->dim[i];
-        if (dim->axis >= 0) dims[dim->axis] = dim;
-        if (dim->indexed && !indexed) indexed = dim;
-    }
+/* Each condition as a bound of its dimension, among those of an index vector, or, of no axis, as a gate;
+ * else the mask stays. */
+static void place_conditions(Analysis *a, Plan *plan, const Conditions *conditions) {
+    PlanDim *dims[MAX_RANK] = {0}, gate = {.axis = -1, .gate = true};
+    for (int i = 0; i < plan->dim_count; i++)
+        if (plan->dim[i].axis >= 0) dims[plan->dim[i].axis] = &plan->dim[i];
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        PlanDim *dim = c->axis >= 0 ? dims[c->axis] : indexed;
+        PlanDim *dim = c->place >= 0 ? dims[c->place] : NULL;
+        const PlanDim *own = c->axis >= 0 ? dims[c->axis] : NULL;
         if (c->axis < 0 && !c->other && bound_place(a, plan, c->limit)) continue;
+        if (own && !own->indexed && !c->other) continue; /* an extent says it */
         if (dim && dim->indexed)
             dim->condition[dim->condition_count++] = c->value;
+        else if (c->place == -1 && a->separates && plan->dim[plan->dim_count - 1].axis >= 0)
+            gate.condition[gate.condition_count++] = c->value;
         else
-            plan->keeps_mask |= c->axis < 0 || c->other || type->extent[c->axis] == 1;
+            plan->keeps_mask = true;
     }
+    if (!gate.condition_count || plan->keeps_mask) return;
+    if (plan->dim_count == MAX_RANK) {
+        plan->keeps_mask = true;
+        return;
+    }
+    for (int i = plan->dim_count++; i > 0; i--) plan->dim[i] = plan->dim[i - 1];
+    plan->dim[0] = gate;
 }
 
 /* `rows`: axes whose indices are to be vectors, for the sake of the mask. */
@@ -390,13 +406,15 @@ static void plan_with(Analysis *a, Plan *plan, const Conditions *conditions, uns
     for (int d = 0; d < type->rank; d++) longer += type->extent[d] > 1;
     for (int d = 0; d < type->rank; d++)
         if (type->extent[d] > 1 && !plan_axis(a, plan, f, d, longer == 1, rows >> d & 1)) return;
-    if (plan->dim_count == 0) /* one element */
+    for (int i = 0; i < plan->dim_count; i++)
+        plan->wide |= plan->dim[i].indexed; /* a part of a sum may not fit alone */
+    if (plan->dim_count == 0)               /* one element */
         plan->dim[plan->dim_count++] = (PlanDim){.axis = -1, .stride = poly_int(a->arena, 1)};
     Poly rest = f->start;
     place_dims(a, plan, conditions, &rest);
     place_rest(a, plan, rest);
     plan->keeps_mask |= conditions->opaque;
-    place_conditions(a, plan, type, conditions);
+    place_conditions(a, plan, conditions);
     for (int i = 0; i < plan->dim_count; i++) {
         PlanDim *dim = &plan->dim[i];
         bool bad = dim->stride.bad || dim->offset.bad || plan->shift.bad;
@@ -452,7 +470,7 @@ void access_plan(Analysis *a, Plan *plan) {
     Plan by_rows = *plan;
     plan_with(a, plan, &conditions, 0);
     unsigned rows = plan->good && plan->keeps_mask ? masked_rows(a, plan, &conditions) : 0;
-    if (!rows) return;
-    plan_with(a, &by_rows, &conditions, rows);
-    if (by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
+    if (rows) plan_with(a, &by_rows, &conditions, rows);
+    if (rows && by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
+    if (plan->good && plan->keeps_mask && plan->op->code == OP_ATOMIC) refuse(plan, WHY_ATOMIC_MASK);
 }

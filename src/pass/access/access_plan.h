@@ -18,11 +18,14 @@ typedef struct PlanDim {
     bool wraps;          /* index modulo limit[0] */
     bool gave_way;       /* the source wraps (or clamps) here, but nobody sees it */
     bool clamps;
-    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold, else outside. */
+    /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold,
+     * else outside. */
     bool indexed;
     Poly step;
     int part_count;
     Part part[AXIS_PARTS + 1]; /* and what turns */
+    /* Of a vector; or, of a dimension that is a gate: it has one place, of stride 0, if all of them hold, else none. */
+    bool gate;
     int condition_count;
     Ref condition[MAX_CONDITIONS];
 } PlanDim;
@@ -56,7 +59,8 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
-/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common (access_vector.c). */
+/* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
+ * (access_vector.c). */
 void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);
 
 typedef struct Spot { /* where something was put in behind a definition: the last op of it */
@@ -79,6 +83,7 @@ typedef struct Access {
     PassContext *cx;
     Kernel *k;
     Analysis a;
+    const int *uses; /* by Ref, of the kernel as it came */
     VEC(Plan *) plans;
     VEC(Known) known;
     RefMap renamed;        /* loads that were rewritten: old result -> new; other ops learn it in the end */
@@ -89,6 +94,8 @@ typedef struct Access {
     int order;
 } Access;
 
+/* The extent of a gate: 1 or 0. */
+Ref access_gate(Access *x, Builder *b, const PlanDim *dim);
 /* The index vector of a dimension, made as early as its numbers are there: outside of loops that do not change it. */
 Ref access_index(Access *x, const Plan *plan, const PlanDim *dim);
 
@@ -110,7 +117,8 @@ typedef struct Condition { /* axis >= 0: i < limit (upper) or i >= limit; axis -
     bool upper;
     Poly limit;
     bool other; /* no such bound, but of that one axis (of none) alone */
-    Ref value;  /* the part of the mask that says it */
+    Ref value;  /* the part of the mask that says it .. */
+    int place;  /* .. and the axis that it can be a vector of: -1: a number, -2: none */
 } Condition;
 typedef struct Conditions {
     int count;

@@ -1,6 +1,8 @@
 /* access_report.c: what `explain` says of accesses through pointers.
  *
  *     load: box f32[64] of X[n], strides [1], at [64*pid]; outside 0; contiguous
+ *     load: box f16[64,32] of A[unbounded, K], strides [lda, 1], at [token, 32*k]; dimension 0 is
+ *           indexed by numbers from ids, where its mask holds; outside 0; contiguous
  *     load: stays a gather: its indices are read from memory (line 5); a gather it is; ..
  *     access: 5 of 6 accesses are boxes
  *
@@ -60,6 +62,66 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
     }
 }
 
+/* --- index vectors --- */
+
+typedef struct Sources {
+    Access *x;
+    Text *out;
+    int left;      /* values to look at */
+    VEC(Ref) seen; /* bases that were named, and values that were looked at */
+} Sources;
+
+static bool is_new(Sources *s, Ref r) {
+    for (size_t i = 0; i < s->seen.count; i++)
+        if (s->seen.at[i] == r) return false;
+    *VEC_PUSH(&s->seen, s->x->a.arena) = r;
+    return true;
+}
+
+/* The arrays that a value is read from. */
+static void name_sources(Sources *s, Ref value) {
+    if (!ref_is_value(value) || --s->left < 0 || !is_new(s, value)) return;
+    const Value *v = ir_value(s->x->k, value);
+    const Op *op = v->op;
+    if (!op) { /* of a loop: what it begins with */
+        const Op *loop = v->region->owner;
+        int at = loop && loop->code == OP_FOR ? 2 + v->index : loop && loop->code == OP_WHILE ? v->index : -1;
+        if (at >= 0 && at < loop->operand_count) name_sources(s, loop->operands[at]);
+        return;
+    }
+    if (op->code == OP_LOAD || op->code == OP_TLOAD) {
+        Ref from = op->operands[0];
+        const Op *made = ir_value(s->x->k, from)->op;
+        if (op->code == OP_TLOAD && made && made->code == OP_TENSOR) from = op_operand(made, 0);
+        Ref base = ir_type(s->x->k, from)->pointer ? affine_of(&s->x->a, from)->base : from;
+        const char *name = base ? ir_value(s->x->k, base)->name : NULL;
+        if (!is_new(s, base ? base : from)) return;
+        text_add(s->out, "%s%s", s->out->length ? " and " : "numbers from ", name ? name : "memory");
+        return;
+    }
+    for (int i = 0; i < op->operand_count; i++) name_sources(s, op->operands[i]);
+}
+
+/* A name, where the vector has one. */
+static void show_vector(Access *x, Text *out, const PlanDim *dim) {
+    const char *name = dim->part_count == 1 ? ir_value(x->k, dim->part[0].value)->name : NULL;
+    text_add(out, "%s", name ? name : dim->part_count ? "(a vector)" : "(rows)");
+}
+
+static void report_index(Access *x, Text *out, const PlanDim *dim, int number) {
+    Text from = text_new(x->a.arena);
+    Sources s = {.x = x, .out = &from, .left = 256};
+    for (int i = 0; i < dim->part_count; i++) name_sources(&s, dim->part[i].value);
+    const Affine *opaque = dim->part_count ? dim->part[0].opaque : NULL;
+    if (from.length)
+        text_add(out, "; dimension %d is indexed by %s", number, from.at);
+    else if (opaque && opaque->what && *opaque->what)
+        text_add(out, "; dimension %d is indexed by a vector that `%s` makes", number, opaque->what);
+    else
+        text_add(out, "; dimension %d is %s", number, opaque ? "indexed by a vector" : "taken row by row");
+    if (dim->condition_count) text_add(out, ", where its mask holds");
+}
+
 static void show_dims(Access *x, Text *out, const Plan *plan) {
     text_add(out, " of %s[", ir_value(x->k, plan->base)->name ? ir_value(x->k, plan->base)->name : "a pointer");
     for (int i = 0; i < plan->dim_count; i++) {
@@ -68,7 +130,10 @@ static void show_dims(Access *x, Text *out, const Plan *plan) {
             if (j) text_add(out, " min ");
             show_poly(x, out, plan->dim[i].limit[j], plan);
         }
-        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+        if (plan->dim[i].gate)
+            text_add(out, "1 if its condition holds");
+        else if (!plan->dim[i].limit_count)
+            text_add(out, "unbounded");
     }
     text_add(out, "], strides [");
     for (int i = 0; i < plan->dim_count; i++) {
@@ -78,7 +143,10 @@ static void show_dims(Access *x, Text *out, const Plan *plan) {
     text_add(out, "], at [");
     for (int i = 0; i < plan->dim_count; i++) {
         if (i) text_add(out, ", ");
-        show_poly(x, out, plan->dim[i].offset, plan);
+        if (plan->dim[i].indexed)
+            show_vector(x, out, &plan->dim[i]);
+        else
+            show_poly(x, out, plan->dim[i].offset, plan);
     }
     text_add(out, "]");
 }
@@ -99,8 +167,8 @@ static void report_gather(Access *x, const Plan *plan) {
         } else
             text_add_char(&why, *at);
     }
-    pass_find(x->cx, plan->op->range, load ? FIND_LOAD_GATHERS : FIND_STORE_SCATTERS, load ? "gather" : "scatter",
-              why.at, line, reasons[plan->why].help);
+    FindingId id = load ? FIND_LOAD_GATHERS : plan->op->code == OP_STORE ? FIND_STORE_SCATTERS : FIND_ATOMIC_SCATTERS;
+    pass_find(x->cx, plan->op->range, id, load ? "gather" : "scatter", why.at, line, reasons[plan->why].help);
 }
 
 void access_report(Access *x, const Plan *plan) {
@@ -120,8 +188,9 @@ void access_report(Access *x, const Plan *plan) {
         if (dim->gave_way)
             text_add(&out, "; %s of dimension %d gave way: a store drops what it would show",
                      dim->clamps ? "clamping" : "wrap-around", i);
-        clipped = clipped || dim->limit_count;
-        unit = unit || (dim->axis >= 0 && poly_const(dim->stride, &number) && number == 1);
+        if (dim->indexed) report_index(x, &out, dim, i);
+        clipped = clipped || dim->limit_count || dim->condition_count;
+        unit = unit || (dim->axis >= 0 && !dim->indexed && poly_const(dim->stride, &number) && number == 1);
     }
     if (plan->op->code == OP_LOAD && clipped) {
         Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
@@ -137,7 +206,9 @@ void access_report(Access *x, const Plan *plan) {
     if (plan->permuted) text_add(&out, "; transposed");
     if (plan->box_rank) text_add(&out, unit ? "; contiguous" : "; not known to be contiguous");
     if (poly_is_variant(&x->a, plan->shift)) text_add(&out, "; its base moves");
-    pass_find(x->cx, plan->op->range, plan->op->code == OP_LOAD ? FIND_LOAD_BOX : FIND_STORE_BOX, out.at);
+    Opcode code = plan->op->code;
+    FindingId id = code == OP_LOAD ? FIND_LOAD_BOX : code == OP_STORE ? FIND_STORE_BOX : FIND_ATOMIC_BOX;
+    pass_find(x->cx, plan->op->range, id, out.at);
 }
 
 static void report_wishes(Access *x) {
@@ -162,8 +233,15 @@ static void report_wishes(Access *x) {
 }
 
 void access_report_whole(Access *x) {
-    size_t boxes = 0;
-    for (size_t i = 0; i < x->plans.count; i++) boxes += x->plans.at[i]->good;
+    size_t boxes = 0, indexed = 0;
+    for (size_t i = 0; i < x->plans.count; i++) {
+        const Plan *plan = x->plans.at[i];
+        bool vector = false;
+        for (int d = 0; d < plan->dim_count; d++) vector |= plan->dim[d].indexed;
+        boxes += plan->good;
+        indexed += plan->good && vector;
+    }
     report_wishes(x);
     if (x->plans.count) pass_find(x->cx, x->k->range, FIND_BOXES, boxes, x->plans.count);
+    if (indexed) pass_find(x->cx, x->k->range, FIND_INDEXED, indexed);
 }

@@ -204,3 +204,23 @@ LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const Li
     for (int s = 0; s < count; s++) ll_push(&shared, LL_OFFSET, segment[s]);
     return shared;
 }
+
+/* Offset bits that lanes or warps have a part in. */
+static uint32_t thread_bits(const LinearLayout *layout, const LinearLayout *shared) {
+    PlaceMap map;
+    uint32_t bits = 0;
+    if (!ll_invert_and_compose(layout, shared, &map)) return UINT32_MAX;
+    for (int in = LL_LANE; in < LL_INPUTS; in++)
+        for (int i = 0; i < map.count[in]; i++) bits |= map.basis[in][i].at[LL_OFFSET];
+    return bits;
+}
+
+LinearLayout ll_choose_pieces(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
+    LinearLayout shared = ll_choose_swizzle(banks, source, target, elem_bytes), parted = shared;
+    uint32_t threads = thread_bits(source, &shared) | thread_bits(target, &shared);
+    int first = row_bits(banks) - ll_log2(elem_bytes), at = first; /* within a row of banks all stays as it is */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = first; i < shared.count[LL_OFFSET]; i++)
+            if ((threads >> i & 1) != (uint32_t)pass) parted.basis[LL_OFFSET][at++] = shared.basis[LL_OFFSET][i];
+    return parted;
+}

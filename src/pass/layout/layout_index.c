@@ -12,7 +12,7 @@
  *     %x = load %p */
 #include "pass/layout/layout_state.h"
 
-enum { VECTOR_ELEMENTS = 512 }; /* that are read again rather than moved */
+enum { VECTOR_ELEMENTS = 512, MOST_STEPS = 256 }; /* that are read again rather than moved */
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
@@ -37,8 +37,9 @@ static bool is_repeatable(const LayoutState *st, const Op *op) {
     return !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
 }
 
-bool index_is_read_again(LayoutState *st, Ref ref) {
+static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     if (!lay_is_tile(st->k, ref)) return true;
+    if (--*left < 0) return false;
     const Op *op = ir_value(st->k, ref)->op;
     const Type *type = ir_type(st->k, ref);
     if (!op || ty_elements(type) > VECTOR_ELEMENTS || (!st->role && !is_index(type))) return false;
@@ -53,26 +54,28 @@ bool index_is_read_again(LayoutState *st, Ref ref) {
         if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
     }
     for (int i = 0; i < op->operand_count; i++)
-        if (!index_is_read_again(st, op->operands[i])) return false;
+        if (!is_read_again(st, op->operands[i], left)) return false;
     return true;
 }
 
+bool index_is_read_again(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
+
 /* Is it a box of memory, perhaps under arithmetic with numbers? */
-static bool is_loaded(LayoutState *st, Ref ref) {
+static bool is_loaded(LayoutState *st, Ref ref, int *left) {
     const Op *op = lay_is_tile(st->k, ref) ? ir_value(st->k, ref)->op : NULL;
     if (!lay_is_tile(st->k, ref)) return true;
-    if (!op) return false;
+    if (!op || --*left < 0) return false;
     if (op->code == OP_SPLAT) return true;
     if (op->code == OP_TLOAD) return is_repeatable(st, op) && !op_operand(op, 1);
     if (!op_has(op->code, TRAIT_ELEMENTWISE)) return false;
     for (int i = 0; i < op->operand_count; i++)
-        if (!is_loaded(st, op->operands[i])) return false;
+        if (!is_loaded(st, op->operands[i], left)) return false;
     return true;
 }
 
 bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
     int64_t bytes = ty_elem_bytes(ir_type(st->k, ref));
-    return bytes << ll_index_bits(&layout->map) > st->cx->machine->ring_bytes && is_loaded(st, ref);
+    return bytes << ll_index_bits(&layout->map) > st->cx->machine->ring_bytes && is_loaded(st, ref, &(int){MOST_STEPS});
 }
 
 void index_note_move(LayoutState *st, Ref ref, const Op *user) {

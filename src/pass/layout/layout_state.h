@@ -17,6 +17,7 @@
 typedef struct Natural {
     enum { UNSEEN, ASKED, KNOWN } state;
     const Layout *layout; /* NULL: the value floats */
+    int asked_at;         /* UNSEEN, but looked at when so many layouts (less 1) were known: it floated then */
 } Natural;
 
 typedef struct LayoutState {
@@ -29,6 +30,7 @@ typedef struct LayoutState {
     Map made;             /* value and layout -> that value in that layout */
     bool failed;
     int cycles; /* times that natural met a value it was being asked for */
+    int known;  /* values that natural knows a layout of */
 } LayoutState;
 
 /* --- layout.c --- */
@@ -82,7 +84,8 @@ void moves_place(LayoutState *st, Op *op);
 
 /* --- layout_access.c: how boxes and conversions are moved --- */
 /* The best that is known to be possible; may threads, moving it so, copy the load straight into a slot of its ring? */
-Access access_best(Facts *f, const Op *access);
+Access access_best(LayoutState *st, const Op *access);
+bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */

@@ -333,17 +333,19 @@ static bool is_common(const Cut *c, const Op *op) {
 }
 
 /* Does a program id reach it (not by way of the two places of a known grid order)? */
-static bool depends_on_task(const Cut *c, Ref r) {
-    if (!ref_is_value(r)) return false;
-    const Op *op = ir_value(c->k, r)->op;
+static bool depends_on_task(Cut *c, Ref r) {
+    const Op *op = ref_is_value(r) ? ir_value(c->k, r)->op : NULL;
     if (!op) return false;
     if (op->code == OP_PROGRAM_ID || (c->grid.order != ORDER_CODE && (r == c->grid.m || r == c->grid.n))) return true;
-    for (int i = 0; i < op->operand_count; i++)
-        if (depends_on_task(c, op->operands[i])) return true;
-    return op_has(op->code, TRAIT_READS); /* memory is read once a task */
+    const MapEntry *known = map_find_number(&c->on_task, r);
+    if (known) return known->value != NULL;
+    bool depends = op_has(op->code, TRAIT_READS); /* memory is read once a task */
+    for (int i = 0; i < op->operand_count && !depends; i++) depends = depends_on_task(c, op->operands[i]);
+    map_put_number(&c->on_task, c->arena, r, depends ? c : NULL);
+    return depends;
 }
 
-static bool op_depends_on_task(const Cut *c, const Op *op) {
+static bool op_depends_on_task(Cut *c, const Op *op) {
     if (op->result_count) return depends_on_task(c, op->results[0]);
     for (int i = 0; i < op->operand_count; i++)
         if (depends_on_task(c, op->operands[i])) return true;

@@ -69,6 +69,7 @@ typedef struct Cut {
     CutSpan first_order, last_order;      /* of the ops that nothing moves across */
     Map order;                            /* op -> place in a walk, from 1 */
     Map ring_of;                          /* op -> index into rings, plus 1 */
+    Map on_task;                          /* value -> 1: a program id reaches it, or 0 */
     VEC(CutRing *) rings;                 /* inputs by first load, then outputs */
     VEC(Pair) apart;
     GridOrder grid;

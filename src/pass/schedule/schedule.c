@@ -52,24 +52,47 @@ static bool starves(const Schedule *s) {
     return false;
 }
 
-/* The next degree down: output tiles in panels, programs one by one; false: there is none. Slots are taken away in
- * each. */
-static bool go_down(Schedule *s) {
-    if (!s->panels) return s->panels = true;
-    if (s->gang.programs == 1) return false;
-    schedule_part_gang(s, "their rings do not fit into shared memory");
-    s->panels = false;
+static bool fits(const Schedule *s) { return s->bytes <= s->cx->machine->ring_bytes; }
+
+/* Scratch, buffers, and rings with the slots that have room beside them; false: the rings cannot be. */
+static bool place_all(Schedule *s) {
+    s->bytes = 0;
+    s->rings.count = 0;
+    schedule_place(s);
+    if (!s->tasks) return true;
+    if (!schedule_rings(s, s->bytes)) return false;
+    schedule_place(s);
     return true;
 }
 
-/* Rings, and all that lies behind them, in the first degree that fits; false: none does, or it cannot be proved. */
-static bool plan_rings(Schedule *s, int64_t other) {
+/* Conversions in as few pieces as let all fit, with loads that run `ahead`; false: that cannot be. */
+static bool fit_in_pieces(Schedule *s, bool ahead) {
+    int64_t at_once = INT64_MAX;
     do {
-        if (!schedule_rings(s, other)) return false;
-        schedule_place(s);
-    } while ((s->bytes > s->cx->machine->ring_bytes || (starves(s) && !s->panels)) && go_down(s));
-    if (s->bytes > s->cx->machine->ring_bytes)
-        return schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
+        at_once = schedule_pieces(s, at_once) / 2;
+        if (!place_all(s)) return false;
+        if (fits(s) && !(ahead && starves(s))) return true;
+    } while (at_once);
+    return false;
+}
+
+/* The first degree in which all fits, and loads run ahead if they can at all: fewer slots in each, conversions in
+ * pieces, output tiles in panels, programs one by one. */
+static bool find_room(Schedule *s) {
+    for (;;) {
+        s->panels = false;
+        if (fit_in_pieces(s, true)) return true;
+        s->panels = true;
+        if (fit_in_pieces(s, true) || fit_in_pieces(s, false)) return true;
+        if (s->why || s->gang.programs == 1) return false;
+        schedule_part_gang(s, "their rings do not fit into shared memory");
+    }
+}
+
+/* Rings, and all that lies behind them; false: they do not fit in any degree, or it cannot be proved. */
+static bool plan_rings(Schedule *s) {
+    if (!find_room(s))
+        return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
     schedule_flight(s);
     if (!schedule_skew(s)) return false;
@@ -86,17 +109,19 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
-    schedule_place(s);
+    schedule_rows(s);
     schedule_gang(s);
-    if (s->tasks && !plan_rings(s, s->bytes)) return false;
-    if (s->bytes > s->cx->machine->ring_bytes) {
-        schedule_refuse_size(s);
+    if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, false)) {
+        if (!s->tasks) schedule_refuse_size(s);
         return false;
     }
     if (!s->tasks && kernel_int(s->k, AT_LEAN, 0)) /* it takes the registers that it needs */
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    schedule_move(s);
+    schedule_axis(s);
+    schedule_sync(s);
     return true;
 }
 
@@ -111,6 +136,7 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
+        pass_fetch(cx, k);
         s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
         if (!k->module->diag->errors) plan(&s);
     }

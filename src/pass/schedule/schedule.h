@@ -7,12 +7,19 @@
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
+ *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
  *   schedule_cluster.c  pairs of blocks that load for each other
+ *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_move.c     how tiles lie in the scratch through which they go
+ *   schedule_axis.c     how warps take each other's values in a reduction
+ *   schedule_sync.c     where threads wait for each other, and for what runs beside them
+ *   pending.c           what is to be waited for, at one place
+ *   text_order.c        in which order the text runs through the ops
  *   schedule_check.c    does a schedule that came as text hold?
  *   scratch.c           how much an op needs while it runs
  *
@@ -77,6 +84,7 @@ bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written rig
 /* --- schedule_dot.c --- */
 void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
+bool schedule_width_holds(Schedule *s, const Op *dot);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
@@ -91,6 +99,10 @@ bool schedule_skew_holds(Schedule *s);
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);
 bool schedule_loose_holds(Schedule *s, const Op *op);
+
+/* --- schedule_rows.c --- */
+void schedule_rows(Schedule *s);
+bool schedule_rows_hold(Schedule *s, const Op *load);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */
@@ -118,11 +130,29 @@ void schedule_parts(Schedule *s, RingSchedule *r);
 void schedule_cluster(Schedule *s);
 bool schedule_cluster_holds(Schedule *s);
 
+/* --- schedule_pieces.c --- */
+/* Conversions take at most so many bytes of shared memory, as far as pieces can be that small. The bytes of the largest
+ * one that can be cut further; 0: none can. */
+int64_t schedule_pieces(Schedule *s, int64_t at_once);
+bool schedule_pieces_hold(Schedule *s, const Op *convert);
+
 /* --- schedule_place.c --- */
 /* Gives every buffer and all scratch its place behind what is there already. */
 void schedule_place(Schedule *s);
 bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
+
+/* --- schedule_move.c --- */
+void schedule_move(Schedule *s); /* when scratch has its place */
+bool schedule_move_holds(Schedule *s, const Op *op);
+
+/* --- schedule_axis.c --- */
+void schedule_axis(Schedule *s); /* the same */
+bool schedule_axis_holds(Schedule *s, const Op *op);
+
+/* --- schedule_sync.c --- */
+void schedule_sync(Schedule *s); /* the last: when all else is decided */
+bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);

@@ -15,7 +15,10 @@ static bool holds(Schedule *s, const Op *op) {
     bool of_loop = op_attr(op, AT_BEHIND) || op_flag(op, AT_FLIGHT);
     if (of_loop && !(op->parent->owner && op->parent->owner->code == OP_FOR))
         return schedule_fail(s, op, "`behind` and `flight` stand in loops");
-    if (op->code == OP_TLOAD) return schedule_loose_holds(s, op);
+    if (op->code == OP_CONVERT && !schedule_pieces_hold(s, op)) return false;
+    if (!schedule_move_holds(s, op) || !schedule_axis_holds(s, op)) return false;
+    if (op->code == OP_TLOAD) return schedule_loose_holds(s, op) && schedule_rows_hold(s, op);
+    if (op->code == OP_DOT && !schedule_width_holds(s, op)) return false;
     return !op_flag(op, AT_PACKED) || schedule_dot_holds(s, op);
 }
 
@@ -42,7 +45,7 @@ bool schedule_check(PassContext *cx, Kernel *k) {
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
     if (!s.failed) schedule_skew_holds(&s);
-    if (!s.failed) places_hold(&s);
+    if (!s.failed && places_hold(&s)) schedule_sync_holds(&s);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed && !k->module->diag->errors;
 }

@@ -1,4 +1,5 @@
-/* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand.
+/* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand; how wide
+ * its instructions are.
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
  * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. */
@@ -38,12 +39,53 @@ static bool can_pack(const Schedule *s, const Op *cast) {
     return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS && !is_number(s->k, cast->operands[0]);
 }
 
-static void plan_cast(Op *op, void *user) {
-    Schedule *s = user;
-    if (can_pack(s, op)) op_set(s->k, op, (Attr){.id = AT_PACKED, .number = 1});
+/* --- instructions that have many widths --- */
+/* Columns of the sum that those warps make which run an instruction together. */
+static int64_t columns_of(const Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    int along_m, along_n;
+    layout_dot_grid(s->k, dot, layout_group_of(s->cx, s->k, dot).warps, &along_m, &along_n);
+    int64_t n = ir_type(s->k, dot->results[0])->extent[1] / along_n;
+    return (n + row->n - 1) / row->n * row->n;
 }
 
-void schedule_dot(Schedule *s) { ir_walk(s->k->body, plan_cast, s); }
+/* The widest; half of that where sums of few products are made apart, in registers of their own. 0: it has one width. */
+static int64_t best_width(const Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    if (!row->n_most) return 0;
+    bool apart = row->promotes && matrix_promote(s->k, dot) < INT64_MAX;
+    int64_t columns = columns_of(s, dot), most = apart ? row->n_most / 2 : row->n_most;
+    return columns < most ? columns : most;
+}
+
+static bool has_width(const Matrix *row, int64_t width) {
+    bool coarse = row->n_coarse && width > 4 * row->n;
+    return width >= row->n && width <= row->n_most && width % (coarse ? row->n_coarse : row->n) == 0;
+}
+
+static bool holds_dot(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next)
+        if (op->code == OP_DOT) return true;
+    return false;
+}
+
+static void plan_op(Op *op, void *user) {
+    Schedule *s = user;
+    int64_t width = op->code == OP_DOT ? best_width(s, op) : 0;
+    if (can_pack(s, op)) op_set(s->k, op, (Attr){.id = AT_PACKED, .number = 1});
+    if (width) op_set(s->k, op, (Attr){.id = AT_WIDTH, .number = width});
+    /* A trip with a product is long enough. */
+    if (op->code == OP_FOR && holds_dot(op->regions[0])) op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = 1});
+}
+
+void schedule_dot(Schedule *s) { ir_walk(s->k->body, plan_op, s); }
+
+bool schedule_width_holds(Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    int64_t width = op_int(dot, AT_WIDTH, 0), rest = row->n_most && width ? columns_of(s, dot) % width : 0;
+    if (row->n_most ? has_width(row, width) && (!rest || has_width(row, rest)) : !width) return true;
+    return schedule_fail(s, dot, "`width` is one that its instruction has, and has for the columns that are left");
+}
 
 bool schedule_dot_holds(Schedule *s, const Op *cast) {
     return can_pack(s, cast) || schedule_fail(s, cast, "no dot alone takes it from registers as its left operand");

@@ -47,6 +47,16 @@ static bool passes(const Kernel *k, const Op *op) {
            (op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(k, op->results[0])->rank == 0);
 }
 
+/* Is the load's only use a put of rows that lie as they are loaded? Then its words are what is put. */
+static bool is_straight(const Schedule *s, const Op *load) {
+    Ref value = load->results[0];
+    const Type *type = ir_type(s->k, value);
+    const Op *op = load->next;
+    while (op && !(op->code == OP_PUT && op_operand(op, 1) == value)) op = op->next;
+    return op && s->uses[value] == 1 && access_of(load).along == type->rank - 1 &&
+           type->extent[type->rank - 1] % (LOOSE_WORD / ty_elem_bytes(type)) == 0;
+}
+
 /* The load and those behind it that are like it. */
 static void plan_batch(Schedule *s, Op *first, int *batches) {
     int held = 0;
@@ -59,6 +69,7 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
         op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = 16 / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
+        if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});
     }
 }
 
@@ -199,6 +210,11 @@ bool schedule_loose_holds(Schedule *s, const Op *op) {
             s, op,
             "a `batch` is of neighbouring loads of rows that are not aligned, whose addresses are there "
             "before the first");
+    if (op_flag(op, AT_STRAIGHT) && (!op_attr(op, AT_BATCH) || !is_straight(s, op)))
+        return schedule_fail(
+            s, op,
+            "words are put as they come (`straight`) of a load of a `batch` whose only use is a put, in "
+            "rows of whole words");
     const Op *loop = op->parent->owner;
     if (op_attr(op, AT_WORDS) && (!op_attr(op, AT_BATCH) || !loop || loop->code != OP_FOR ||
                                   !can_come_ahead(s, op, op->parent) || !have_room(s, op)))

@@ -57,10 +57,28 @@ bool reshape_stays(const Kernel *k, const Op *reshape) {
 }
 
 /* --- conversions --- */
-static int64_t convert_scratch(const Kernel *k, const Op *op) {
+static int64_t whole_convert(const Kernel *k, const Op *op) {
     const Layout *to = ir_value(k, op->results[0])->layout;
     if (to->home == HOME_SHARED || op_word(op, AT_VIA, WORD_NONE) != VIA_SHARED) return 0;
     return (int64_t)convert_bytes(ir_type(k, op->results[0])) << ll_index_bits(&to->map);
+}
+
+int64_t convert_most_pieces(const Kernel *k, const Op *convert) {
+    int64_t pieces = whole_convert(k, convert) / LEAST_PIECE;
+    return pieces > 1 ? pieces : 1;
+}
+
+LinearLayout convert_through(const Kernel *k, const Op *convert) {
+    const LinearLayout *from = map_of(k, convert->operands[0]);
+    const Attr *swizzle = op_attr(convert, AT_SWIZZLE);
+    LinearLayout via = {.rank = from->rank};
+    for (int d = 0; d < from->rank; d++) via.log2[d] = from->log2[d];
+    for (int i = 0; i < swizzle->list.count; i++) ll_push(&via, LL_OFFSET, (uint32_t)swizzle->list.at[i]);
+    return via;
+}
+
+static int64_t convert_scratch(const Kernel *k, const Op *op) {
+    return whole_convert(k, op) / op_int(op, AT_PIECES, 1);
 }
 
 /* --- along an axis --- */

@@ -13,6 +13,13 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first);
 bool flip_stays(const Kernel *k, const Op *flip, LayoutPlace *place);
 bool reshape_stays(const Kernel *k, const Op *reshape);
 
+/* A conversion through shared memory may go in 2, 4 .. pieces of equal size, each at least so many bytes: how many at
+ * most; 1: it is none, or too small. */
+enum { LEAST_PIECE = 1024 }; /* where one scratch ends, the next begins at such a multiple */
+int64_t convert_most_pieces(const Kernel *k, const Op *convert);
+/* How its tile lies in shared memory, as `swizzle` says. */
+LinearLayout convert_through(const Kernel *k, const Op *convert);
+
 /* Where bit `bit` of the axis index lives; false: nowhere alone. */
 bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *input, int *at);
 /* The bits of the axis in the order in which a reduction combines them: the stamp, then those it does not name (there

@@ -243,6 +243,11 @@ tw_status kernel_assembly(tw_kernel *k, const char **text) {
     return status;
 }
 
+/* Does the target's compiler have a part in it? */
+static bool is_built(const CompileRequest *request) {
+    return request->stage == TW_STAGE_RUN || request->stage == TW_STAGE_BUILD;
+}
+
 static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
     *VEC_PUSH(&k->steps, &k->arena) = (StepRecord){name, changed ? ir : NULL, spent, changed};
 }
@@ -334,7 +339,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (k->device && !k->target->memory)
         return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device", k->device,
                             k->target->name);
-    if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native) k->arch = k->target->native(cx, k->device);
+    if (!k->arch && is_built(k->request) && k->target->native) k->arch = k->target->native(cx, k->device);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -483,7 +488,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         cx->findings_json = arena_string(&cx->texts, k->explain_json, strlen(k->explain_json));
         return status;
     }
-    if (request->stage == TW_STAGE_RUN) {
+    if (is_built(request)) {
         status = kernel_prepare_launch(k, request->kernel);
         double start = seconds();
         if (status == TW_OK && k->target->build) {

@@ -275,17 +275,20 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status != TW_OK) return status;
     const CudaCode *code = k->code;
     if (code->plan->shared_bytes > device->shared_bytes)
-        return context_fail(cx, TW_ERROR_UNSUPPORTED,
-                            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
-                            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
-                            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
+        return context_refuse(
+            cx, TW_ERROR_UNSUPPORTED, "shared-memory", code->plan->shared_bytes, device->shared_bytes,
+            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; use smaller tiles or "
+            "fewer stages, or compile for a smaller machine (sm_89)",
+            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
         return context_fail(cx, TW_ERROR_UNAVAILABLE, "no CUDA compiler: %s; nvcc is not in PATH either", why);
     choose_arch(k, device, arch, sizeof arch);
+    bool load = k->request->stage == TW_STAGE_RUN;
+    if (!cx->cache_dir && !load) return TW_OK; /* nothing can be kept */
     if (!cx->cache_dir && state->nvrtc_open) return build_in_memory(k, state, device, arch);
     make_key(k, state, arch, nvcc, hex);
-    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
+    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load ? load_module(k, device, path) : TW_OK;
     Room room;
     bool in_cache = state->nvrtc_open || is_plain(cx->cache_dir);
     if (!room_open(&room, in_cache ? cx->cache_dir : NULL, &cx->cancel)) return no_room(cx);
@@ -293,7 +296,8 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status == TW_OK) {
         char made[CACHE_PATH + 16];
         snprintf(made, sizeof made, "%s/kernel.cubin", room.path);
-        status = load_module(k, device, cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
+        bool kept = cache_keep(cx->cache_dir, hex, ".cubin", made, path);
+        if (load) status = load_module(k, device, kept ? path : made);
     }
     room_close(&room);
     return status;

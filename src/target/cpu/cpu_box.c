@@ -135,17 +135,22 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
     box->indices[axis] = cs_name(&e->p, vector);
     box->least[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_least%d", m->name, axis));
     box->most[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_most%d", m->name, axis));
-    box->end[axis] = extent;
+    /* INDEX_OUTSIDE is a number of 64 bits: of vectors that have fewer all are inside where there is no extent. */
+    bool tested = extent || elem_info[ir_type(e->k, vector)->elem].bits == 64;
+    box->begin[axis] = extent ? "0" : "TW_FIRST";
+    box->end[axis] = extent ? extent : tested ? "TW_BEHIND" : NULL;
     e->uses_indices = true;
+    box->index_type[axis] = type;
     cs_line(&e->p, "i64 %s, %s;", box->least[axis], box->most[axis]);
     const char *list = arena_printf(e->arena, "%s, %lld", box->indices[axis], (long long)box->tile->extent[axis]);
     const char *ends = arena_printf(e->arena, "&%s, &%s", box->least[axis], box->most[axis]);
-    if (!extent) {
+    if (!tested) {
         cs_line(&e->p, "tw_span_%s(%s, %s);", type, list, ends);
         return;
     }
     const char *all = cs_fresh(&e->p, arena_printf(e->arena, "%s_all%d", m->name, axis));
-    cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s);", all, type, list, extent, ends);
+    cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s, %s);", all, type, list, box->begin[axis], box->end[axis],
+            ends);
     and_also(&m->full, all);
 }
 
@@ -255,7 +260,7 @@ static Ix row_of(Emit *e, Nest *nest, const Box *box, const Ix *index) {
 /* Is the index that the vector of axis d gives inside? */
 static Ix index_inside(Emit *e, Nest *nest, const Box *box, int d, Ix index) {
     const char *at = arena_printf(e->arena, "(i64)%s[%s]", box->indices[d], index.text);
-    const char *text = arena_printf(e->arena, "%s >= 0 && %s < %s", at, at, box->end[d]);
+    const char *text = arena_printf(e->arena, "%s >= %s && %s < %s", at, box->begin[d], at, box->end[d]);
     return name_once(e, nest, "i32", text, index.depth, arena_printf(e->arena, "%s_on", box->pointer));
 }
 
@@ -291,6 +296,26 @@ void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
         else
             nest->lo[d] = "0", nest->hi[d] = on.text; /* of one place: it, or none */
     }
+}
+
+bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
+    RefList offsets = op_list(op, 0);
+    *axis = -1;
+    for (int d = 0; d < offsets.count; d++) {
+        if (!ir_type(k, offsets.at[d])->rank) continue;
+        if (*axis >= 0) return false;
+        *axis = box_axis(op, offsets.count, 2, d);
+    }
+    return true;
+}
+
+const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
+    if (!box->indices[axis]) return "0";
+    const char *name = cs_fresh(&e->p, "lines");
+    cs_line(&e->p, "i64 *const %s = (i64 *)(scratch + %lld);", name, (long long)offset);
+    cs_line(&e->p, "tw_lines_%s(%s, %s, %lld, %s, %s);", box->index_type[axis], name, box->indices[axis],
+            (long long)box->tile->extent[axis], box->begin[axis], box->end[axis] ? box->end[axis] : "TW_BEHIND");
+    return name;
 }
 
 /* The condition that the indices lie inside; NULL: always. */
@@ -463,7 +488,7 @@ static void set_aside(Emit *e, const OpList *loads) {
         Box *box = cpu_find_box(e, loads->at[i]);
         cpu_declare(e, tile);
         const char *name = cs_name(&e->p, tile);
-        cpu_fill_rarely(e, name, tile);
+        cpu_fill_tested(e, name, tile, !box_is_indexed(e->k, loads->at[i])); /* rows that are left out are no rarity */
         if (!box->movable) continue;
         cs_line(&e->p, "%s = %s;", box->pointer, name);
         long long stride = 1;

@@ -29,12 +29,38 @@ static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
     nest_end(e, &nest, true);
 }
 
+int64_t cpu_lines_offset(const Type *type) { return ty_elements(type) * 8; }
+
+int64_t cpu_lines_bytes(const Type *type) {
+    return 8 * (type->extent[0] > type->extent[1] ? type->extent[0] : type->extent[1]);
+}
+
+/* A box whose lines an index vector chooses is gathered, line by line. */
+static Operand lines_operand(Emit *e, const DotBox *source, const char *temp, int64_t block, long long extent[2]) {
+    const Box *box = cpu_find_box(e, source->load);
+    int vector = box->indices[1] != NULL, other = !vector, turned = vector == source->columns;
+    const char *lo = box->checked[other] ? box->lo[other] : "0";
+    const char *hi = box->checked[other] ? box->hi[other] : cpu_integer(e, EL_I32, box->tile->extent[other]);
+    const char *all = cpu_integer(e, EL_I32, box->tile->extent[vector]);
+    if (box->ok) all = arena_printf(e->arena, "%s ? %s : 0", box->ok, all);
+    const char *at = cpu_box_lines(e, box, vector, block + cpu_lines_offset(box->tile));
+    const char *side = cs_fresh(&e->p, "side");
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, 0, %s, %s, %s, %s};", side, box->pointer, box->stride[vector],
+            box->stride[other], all, lo, hi, at);
+    cs_line(&e->p, "tw_gather_%s(%s, %lld, %lld, &%s, 0, %lld, 0, %lld);", cs_memory_type(box->tile->elem), temp,
+            turned ? 1 : extent[1], turned ? extent[1] : 1, side, (long long)box->tile->extent[vector],
+            (long long)box->tile->extent[other]);
+    e->uses_gemm = true;
+    return (Operand){temp, arena_printf(e->arena, "%lld", extent[1])};
+}
+
 /* A box as operand; `rows` and `columns` are axes of the box. */
-static Operand box_operand(Emit *e, const DotBox *source, const char *temp, long long extent[2]) {
+static Operand box_operand(Emit *e, const DotBox *source, const char *temp, int64_t block, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);
     const char *elem = cs_memory_type(box->tile->elem);
     const char *lo[2], *hi[2];
     int axes[2] = {source->rows, source->columns};
+    if (box->indices[0] || box->indices[1]) return lines_operand(e, source, temp, block, extent);
     for (int i = 0; i < 2; i++) {
         bool checked = box->checked[axes[i]];
         lo[i] = checked ? box->lo[axes[i]] : "0";
@@ -77,7 +103,7 @@ static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     DotBox source;
     bool box = cpu_dot_box(&e->plan, op, i, &source) &&
                cpu_placed(&e->plan, source.load->results[0])->storage == STORAGE_INLINE;
-    if (box) return box_operand(e, &source, x.pointer, extent);
+    if (box) return box_operand(e, &source, x.pointer, e->plan.blocks.at[block].offset, extent);
     fill_as(e, x.pointer, sum->elem, op->operands[i]);
     return x;
 }

@@ -27,7 +27,8 @@ static bool is_inside(const Op *op, const Op *outer) {
 
 static bool has_one_user(const CpuPlan *plan, Ref r) { return plan->placed[r].users.count == 1; }
 
-/* Through permutes and widening casts to a box, without bounds that a gather does not know. */
+/* Through permutes and widening casts to a box, without bounds that a gather does not know, nor more than one index
+ * vector. */
 static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *box) {
     int axis[2] = {0, 1};
     for (;; operand = box->load->operands[0]) {
@@ -45,11 +46,11 @@ static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *b
     }
     const Type *tile = ir_type(plan->k, box->load->results[0]);
     Elem elem = tile->elem;
+    int vector;
     const Attr *fill = op_attr(box->load, AT_FILL);
-    if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP) ||
-        box_is_indexed(plan->k, box->load))
-        return false;
+    if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP)) return false;
     if (fill && (ref_is_value(fill->ref) || ir_literal(plan->k, fill->ref)->f != 0)) return false;
+    if (!cpu_box_vector(plan->k, box->load, &vector)) return false;
     box->rows = axis[0], box->columns = axis[1];
     return elem == EL_F32 || elem == EL_BF16 || elem == EL_F16;
 }
@@ -60,6 +61,11 @@ bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box) {
            find_box(plan, dot, dot->operands[operand], box);
 }
 
+static bool is_made_inside(const CpuPlan *plan, Ref r, const Op *loop) {
+    const Value *v = ir_value(plan->k, r);
+    return is_inside(v->op ? v->op : v->region->owner, loop);
+}
+
 static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int operand, GemmSide *side) {
     DotBox box;
     if (!find_box(plan, dot, dot->operands[operand], &box)) return false;
@@ -68,15 +74,17 @@ static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int o
     side->line = operand == 0 ? box.rows : box.columns;
     /* Along K the box moves on by itself, and along nothing else. */
     const Type *tile = ir_type(plan->k, load->results[0]);
-    const Attr *dims = op_attr(load, AT_DIMS);
     int rank = ir_type(plan->k, load->operands[0])->rank;
     RefList offsets = op_list(load, 0);
-    for (int d = 0, covered = 0; d < rank; d++) {
-        bool mine = dims ? covered < dims->list.count && dims->list.at[covered] == d : d >= rank - 2;
+    for (int d = 0; d < rank; d++) {
+        int axis = box_axis(load, rank, 2, d);
         int64_t grows = 0;
+        if (ir_type(plan->k, offsets.at[d])->rank) { /* lines that are the same ones in every round */
+            if (axis != side->line || is_made_inside(plan, offsets.at[d], loop)) return false;
+            continue;
+        }
         if (!affine_growth(plan->affine, loop, offsets.at[d], &grows)) return false;
-        if (grows != (mine && covered == side->k ? tile->extent[side->k] : 0)) return false;
-        covered += mine;
+        if (grows != (axis == side->k ? tile->extent[side->k] : 0)) return false;
     }
     const Op *tensor = ir_value(plan->k, load->operands[0])->op;
     return !tensor || !is_inside(tensor, loop);
@@ -143,7 +151,7 @@ static Op *find_store(const CpuPlan *plan, const Gemm *g) {
     const OpList *users = &plan->placed[g->loop->results[0]].users;
     Op *store = users->count == 1 ? users->at[0] : NULL;
     if (!g->skip || !store || store->code != OP_TSTORE || store->parent != g->loop->parent) return NULL;
-    if (op_operand(store, 2)) return NULL;
+    if (op_operand(store, 2) || box_is_indexed(plan->k, store)) return NULL;
     for (const Op *op = g->loop->next; op != store; op = op->next)
         if (op_has(op->code, TRAIT_READS) || cpu_writes_memory(op)) return NULL;
     const Op *tensor = ir_value(plan->k, store->operands[0])->op;
@@ -190,7 +198,7 @@ void cpu_find_gemms(CpuPlan *plan) {
 /* --- emit --- */
 
 /* `const TwSide name = {..};` */
-static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, const char *length) {
+static const char *emit_side(Emit *e, const GemmSide *side, int lines, const char *hint, const char *length) {
     Box *box = cpu_long_box(e, side->load, side->k, length);
     const char *name = cs_fresh(&e->p, hint);
     const char *lo[2], *hi[2];
@@ -202,8 +210,9 @@ static const char *emit_side(Emit *e, const GemmSide *side, const char *hint, co
         hi[i] = box->checked[d] ? box->hi[d] : all;
     }
     if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", name, box->pointer, box->stride[side->line],
-            box->stride[side->k], lo[0], hi[0], lo[1], hi[1]);
+    const char *at = lines < 0 ? "" : cpu_box_lines(e, box, side->line, e->plan.blocks.at[lines].offset);
+    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s%s%s};", name, box->pointer, box->stride[side->line],
+            box->stride[side->k], lo[0], hi[0], lo[1], hi[1], *at ? ", " : "", at);
     return name;
 }
 
@@ -224,8 +233,8 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
             cpu_ref(e, loop->operands[2]), (long long)a->extent[g->a.k]);
     for (Op *op = body->first; op != body->last; op = op->next)
         if (ty_is_scalar(ir_type(e->k, op->results[0]))) cpu_emit_op(e, op);
-    const char *x = emit_side(e, &g->a, "left", length);
-    const char *y = emit_side(e, &g->b, "right", length);
+    const char *x = emit_side(e, &g->a, g->lines[0], "left", length);
+    const char *y = emit_side(e, &g->b, g->lines[1], "right", length);
     const char *slot = g->slot < 0 ? "0" : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
     const char *out = "0", *stride = "0", *done = cs_fresh(&e->p, "stored");
     if (g->store) {

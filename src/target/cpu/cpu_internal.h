@@ -69,6 +69,7 @@ typedef struct Gemm {
     bool skip;        /* what lies behind the edges of the tensors is not looked at */
     int slot;         /* of the panels kept between programs; -1: they are not kept */
     int rows, panels; /* blocks: gathered rows of a, packed panels of b */
+    int lines[2];     /* of a, of b: where the lines lie that an index vector chooses; -1: there is none */
     int64_t room_k;   /* rows that the panels have room for */
 } Gemm;
 enum { MOST_AHEAD = 4 };
@@ -113,9 +114,10 @@ typedef struct Box {
     bool unit;                    /* the last axis' stride is known to be 1 */
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
-    const char *indices[MAX_RANK];                /* NULL, or the array that says where the places of the axis lie */
-    const char *least[MAX_RANK], *most[MAX_RANK]; /* of those, inside the tensor */
-    const char *end[MAX_RANK];                    /* that they lie inside below; NULL: all do */
+    const char *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
+    const char *index_type[MAX_RANK];
+    const char *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
+    const char *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
     const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
@@ -186,7 +188,8 @@ const char *cpu_pack(Emit *e, Elem elem, const char *value);    /* register -> m
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
 /* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
-void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile); /* small code, in memory form */
+/* In memory form, every element tested; rarely: small code. */
+void cpu_fill_tested(Emit *e, const char *pointer, Ref tile, bool rarely);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */
 const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
@@ -208,6 +211,10 @@ Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
 Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
 Box *cpu_find_box(Emit *e, const Op *op);
 const TensorText *cpu_tensor(Emit *e, Ref tensor);
+/* The indices of a box's axis as gemm.h takes them, written to the scratch from that byte on; "0": it has none. */
+const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset);
+/* The axis of a box of rank 2 that has an index vector, -1: none; false: both have one. */
+bool cpu_box_vector(const Kernel *k, const Op *op, int *axis);
 void cpu_emit_tensor(Emit *e, Op *op);
 /* The element at tile indices, as an lvalue; its rows are named in the nest. */
 const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth);
@@ -235,6 +242,7 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
+bool cpu_atomic_lines(const Kernel *k, const Op *op);     /* does it go row by row, with its values in memory? */
 void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);
@@ -251,6 +259,9 @@ bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box); 
 
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);
+/* Behind an operand that is copied: from which byte on, and how many, stand the places of its lines. */
+int64_t cpu_lines_offset(const Type *type);
+int64_t cpu_lines_bytes(const Type *type);
 bool cpu_is_zero_splat(const Kernel *k, Ref r);
 
 /* --- cpu_emit.c --- */

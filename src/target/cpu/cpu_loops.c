@@ -68,6 +68,32 @@ static const char *atomic_function(Emit *e, Word combine, Elem elem) {
     return name;
 }
 
+/* The same for many that lie side by side: as many at once as one exchange takes. */
+static const char *line_function(Emit *e, Word combine, Elem elem) {
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem);
+    const char *one = atomic_function(e, combine, elem);
+    const char *name = arena_printf(e->arena, "%s_line", one);
+    if (map_find(&e->helper_names, name, strlen(name))) return name;
+    map_set(&e->helper_names, e->arena, name, e);
+    const char *sum = cpu_combine(e, combine, elem, false, "old", "y");
+    text_add(&e->helpers, "static void %s(%s *p, const %s *values, i64 n) {\n", name, memory, memory);
+    text_add(&e->helpers, "    enum { AT_ONCE = TW_SWAP_BYTES / sizeof(%s) };\n    i64 i = 0;\n", memory);
+    text_add(&e->helpers, "    for (; i < n && (u64)(p + i) %% TW_SWAP_BYTES; i++) %s(p + i, %s);\n", one,
+             cpu_unpack(e, elem, "values[i]"));
+    text_add(&e->helpers, "    for (; i + AT_ONCE <= n; i += AT_ONCE) {\n        tw_words before, after;\n");
+    text_add(&e->helpers, "        %s was[AT_ONCE], now[AT_ONCE];\n", memory);
+    text_add(&e->helpers, "        __builtin_memcpy(&before, p + i, sizeof before);\n        do {\n");
+    text_add(&e->helpers, "            __builtin_memcpy(was, &before, sizeof was);\n");
+    text_add(&e->helpers, "            for (i64 j = 0; j < AT_ONCE; j++) {\n");
+    text_add(&e->helpers, "                const %s old = %s, y = %s;\n", reg, cpu_unpack(e, elem, "was[j]"),
+             cpu_unpack(e, elem, "values[i + j]"));
+    text_add(&e->helpers, "                now[j] = %s;\n            }\n", cpu_pack_number(e, elem, sum));
+    text_add(&e->helpers, "            __builtin_memcpy(&after, now, sizeof after);\n");
+    text_add(&e->helpers, "        } while (!tw_swaps(p + i, &before, after));\n    }\n");
+    text_add(&e->helpers, "    for (; i < n; i++) %s(p + i, %s);\n}\n", one, cpu_unpack(e, elem, "values[i]"));
+    return name;
+}
+
 /* The same for compare-and-swap, which compares bits. */
 static const char *swap_function(Emit *e, Elem elem) {
     const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
@@ -125,18 +151,62 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     nest_end(e, &nest, false);
 }
 
-void cpu_emit_tatomic(Emit *e, Op *op) {
-    Box *box = cpu_box(e, op);
-    const char *function = atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), box->tile->elem);
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+bool cpu_atomic_lines(const Kernel *k, const Op *op) {
+    enum { LEAST = 4 };
+    const Op *tensor = ir_value(k, op->operands[0])->op;
+    const Type *tile = ir_type(k, op_operand(op, 1)), *whole = ir_type(k, op->operands[0]);
+    int dim = tile->rank ? box_dim(op, whole->rank, tile->rank, tile->rank - 1) : -1;
+    int64_t stride;
+    return dim >= 0 && tensor && tensor->code == OP_TENSOR && ir_const_int(k, op_list(tensor, 1).at[dim], &stride) &&
+           stride == 1 && !ir_type(k, op_list(op, 0).at[dim])->rank && !op_operand(op, 2) &&
+           tile->extent[tile->rank - 1] >= LEAST;
+}
+
+/* Row by row. Exchanges wait for each other and for memory, so the next row that a vector names is asked for before. */
+static void tatomic_lines(Emit *e, Op *op, const Box *box, Word combine) {
+    const char *function = line_function(e, combine, box->tile->elem);
+    int last = box->tile->rank - 1, depth = 0;
+    int64_t extent[MAX_RANK];
+    memcpy(extent, box->tile->extent, sizeof extent);
+    extent[last] = 1;
+    Nest nest;
+    nest_begin(e, &nest, ty_with_shape(e->k->module, box->tile, last + 1, extent));
+    cpu_box_bounds(e, &nest, box);
+    const char *all = cpu_integer(e, EL_I32, box->tile->extent[last]);
+    const char *lo = box->checked[last] ? box->lo[last] : "0", *hi = box->checked[last] ? box->hi[last] : all;
+    nest.lo[last] = nest.hi[last] = NULL;
+    Ref values = op_operand(op, 1);
+    const char *from = cpu_slot(e, box->tile, cs_name(&e->p, values), nest.index, NULL);
+    const char *row = cpu_box_element(e, &nest, box, nest.index, &depth);
+    if (last && box->indices[last - 1] && nest.index[last - 1].depth) {
+        const char *i = nest.index[last - 1].text, *v = box->indices[last - 1];
+        nest_add(e, &nest, nest.rank, "tw_soon(&%s + ((i64)%s[tw_min_i64(%s + 1, %lld)] - (i64)%s[%s]) * %s, %lld);",
+                 row, v, i, (long long)box->tile->extent[last - 1] - 1, v, i, box->stride[last - 1],
+                 (long long)(box->tile->extent[last] * elem_info[box->tile->elem].bytes));
+    }
+    nest_add(e, &nest, nest.rank, "%s(&%s + %s, &%s + %s, %s - %s);", function, row, lo, from, lo, hi, lo);
+    nest_end(e, &nest, false);
+}
+
+static void tatomic_elements(Emit *e, Op *op, const Box *box, Word combine) {
+    const char *function = atomic_function(e, combine, box->tile->elem);
+    Ref mask = op_operand(op, 2);
+    int depth = 0;
     Nest nest;
     nest_begin(e, &nest, box->tile);
     cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, op_operand(op, 1), nest.index);
-    int depth = 0;
     const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
-    nest_add(e, &nest, nest.rank, "%s(&%s, %s);", function, slot, x.text);
+    const char *on = mask ? arena_printf(e->arena, "if (%s) ", cpu_operand(e, &nest, mask, nest.index).text) : "";
+    nest_add(e, &nest, nest.rank, "%s%s(&%s, %s);", on, function, slot, x.text);
     nest_end(e, &nest, false);
+}
+
+void cpu_emit_tatomic(Emit *e, Op *op) {
+    Box *box = cpu_box(e, op);
+    Word combine = op_word(op, AT_COMBINE, COMBINE_ADD);
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    (cpu_atomic_lines(e->k, op) ? tatomic_lines : tatomic_elements)(e, op, box, combine);
     if (box->ok) cs_close(&e->p);
 }
 

@@ -217,8 +217,8 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
-    case OP_ATOMIC_CAS:
-    case OP_TATOMIC: return !placed->cheap;
+    case OP_ATOMIC_CAS: return !placed->cheap;
+    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */
@@ -245,6 +245,14 @@ static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *root
     return STORAGE_INLINE;
 }
 
+/* In one loop, but here as it is and there transposed: each place is computed by itself. */
+static bool is_read_at_two_places(const CpuPlan *plan, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    bool moved = false;
+    for (size_t i = 0; i < users->count; i++) moved |= !cs_is_elementwise(users->at[i]->code);
+    return moved && users->count > 1;
+}
+
 static bool has_store(const OpList *roots) {
     for (size_t i = 0; i < roots->count; i++)
         if (roots->at[i]->code == OP_TSTORE) return true;
@@ -264,7 +272,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
     if (reads_memory(op)) return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
     if (placed->cheap) return STORAGE_INLINE;
-    if (placed->roots.count > 1) return STORAGE_MEMORY;
+    if (placed->roots.count > 1 || is_read_at_two_places(plan, v)) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
     return elsewhere ? STORAGE_MEMORY : STORAGE_INLINE;
 }
@@ -531,6 +539,11 @@ static void place_gemm(CpuPlan *plan, Gemm *g) {
     bool kept = g->slot >= 0; /* from program to program */
     g->room_k = PANEL_FLOATS / width > K_BLOCK ? PANEL_FLOATS / width : K_BLOCK;
     g->rows = new_block(plan, ROWS_FLOATS * 4, place->first, place->last);
+    for (int i = 0; i < 2; i++) {
+        int axis;
+        cpu_box_vector(plan->k, (i ? &g->b : &g->a)->load, &axis);
+        g->lines[i] = axis < 0 ? -1 : new_block(plan, c->extent[i] * 8, place->first, place->last);
+    }
     g->panels =
         new_block(plan, g->room_k * width * 4, kept ? 0 : place->first, kept ? (int)plan->order.count : place->last);
 }
@@ -570,7 +583,9 @@ static void place_temps(CpuPlan *plan, Op *op) {
             bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
             DotBox box;
             bool gathers = i < 2 && cpu_dot_box(plan, op, i, &box);
-            if (gathers || narrow || f64 || !direct) want_temp(plan, op, i, ty_elements(type) * 8);
+            if (!gathers && !narrow && !f64 && direct) continue;
+            bool lines = gathers && box_is_indexed(k, box.load);
+            want_temp(plan, op, i, cpu_lines_offset(type) + (lines ? cpu_lines_bytes(type) : 0));
         }
         break;
     case OP_YIELD: {

@@ -114,6 +114,8 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
 
 static long long k_steps(const Dot *d) { return (d->k + d->row->k - 1) / d->row->k; }
 
+static int width_of(const Dot *d) { return (int)op_int(d->op, AT_WIDTH, d->row->n_most); }
+
 static int columns_at(Share s, int64_t at, int most) { return (int)(s.columns - at < most ? s.columns - at : most); }
 
 static void issue_wgmma(Dot *d, const char *left) {
@@ -122,15 +124,12 @@ static void issue_wgmma(Dot *d, const char *left) {
     cs_line(&e->p, "tw_wgmma_fence();");
     cs_loop(&e->p, "#pragma unroll", "kk", 0, k_steps(d), 1);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += d->row->n_most)
-            multiply(d, left, part, at, columns_at(s, at, d->row->n_most),
+        for (int64_t at = 0; at < s.columns; at += width_of(d))
+            multiply(d, left, part, at, columns_at(s, at, width_of(d)),
                      ex(e->arena, "%s + %lld", d->acc, (long long)(part * s.stride + at / 2)),
                      d->fresh ? ex(e->arena, "kk > 0") : &expr_true);
     cs_close(&e->p);
 }
-
-/* Columns of an instruction whose sums are added in f32: half the registers of the widest. */
-static int promoted_columns(const Dot *d) { return d->row->n_most / 2; }
 
 static void wait_for(Emit *e, const char *sum) {
     cs_line(&e->p, "tw_wgmma_wait(0);");
@@ -142,8 +141,8 @@ static void promote_wgmma(Dot *d, const char *left) {
     Emit *e = d->e;
     Share s = share_of(d);
     for (int64_t part = 0; part < s.parts; part++)
-        for (int64_t at = 0; at < s.columns; at += promoted_columns(d)) {
-            int n = columns_at(s, at, promoted_columns(d));
+        for (int64_t at = 0; at < s.columns; at += width_of(d)) {
+            int n = columns_at(s, at, width_of(d));
             emit_block(e);
             cs_line(&e->p, "f32 some[%d];", n / 2);
             cs_loop(&e->p, "#pragma unroll", "from", 0, k_steps(d), d->every);
@@ -163,7 +162,7 @@ static void promote_wgmma(Dot *d, const char *left) {
             cs_close(&e->p);
             cs_close(&e->p);
         }
-    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, promoted_columns(d)) / 2);
+    emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, width_of(d)) / 2);
 }
 
 static void issue(Dot *d) {

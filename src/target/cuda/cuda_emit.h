@@ -17,6 +17,7 @@
 #include "ir/ringform.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_gang.h"
+#include "pass/schedule/text_order.h"
 #include "target/cuda/cuda.h"
 #include "target/simt/simt.h"
 
@@ -33,12 +34,12 @@ typedef struct RingPlan {
     int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
     int full_count, empty_count;
     int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
-    bool tma_store; /* a field goes out by TMA */
     int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
     const Op *part; /* their put */
     bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;    /* and the producer runs ahead (cuda_skew.c) */
+    bool shows;     /* skewed: what was copied is shown to other units before it is read */
     bool each;      /* every program of a gang has a slot of its own (cuda_gang.c) */
     bool by_lane;   /* each thread gives a slot back, not one for its warp */
 } RingPlan;
@@ -56,11 +57,11 @@ typedef struct CudaEmit {
     int share;   /* the task index along which it runs */
     /* rings */
     Map map_of;            /* access -> its tensor map */
-    bool bulk_issued;      /* the role has issued a TMA store */
     const Op *ahead;       /* skew: where the load role stands */
     const Op *skew_loop;   /* the loop being written, whose loads run ahead */
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
+    Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
     const char *late;      /* variable: the slot that is still held, or -1 */
 } CudaEmit;
 
@@ -70,8 +71,9 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* A load `by=async`, where its put stands. */
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset);
+/* A load `by=async`, where its put stands; nobody waits for the copies, they arrive at a barrier. */
+void copy_begin(Emit *e, const Op *loop); /* before a loop: where the rows begin that are copied in it */
+void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset, bool lands_by_itself);
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips

@@ -17,27 +17,14 @@
 
 bool gang_is(const Emit *e) { return cuda_of(e)->gang.programs > 1; }
 
-static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
-    const Op *op = ref_is_value(value) ? ir_value(k, value)->op : NULL;
-    while (op && op->parent != region) op = op->parent->owner;
-    return op != NULL;
-}
-
-/* The loop of the role that all programs run on the same items. */
-static const Op *loop_of(const Op *role) {
-    const Op *op = role->regions[0]->first;
-    while (op && !op_flag(op, AT_TOGETHER)) op = op->next;
-    return op;
-}
-
 void gang_read(Emit *e, const Op *tasks) {
     Gang *gang = &cuda_of(e)->gang;
     *gang = (Gang){.programs = tasks ? (int)op_int(tasks, AT_GANG, 1) : 1};
     if (gang->programs == 1) return;
     gang->dim = (int)op_int(tasks, AT_SIDE, 0);
-    gang->loop = loop_of(role_find(tasks, ROLE_COMPUTE));
-    gang->load_loop = loop_of(role_find(tasks, ROLE_LOAD));
-    gang->varies = is_made_in(e->k, gang->loop->operands[1], tasks_body(tasks));
+    gang->loop = gang_loop(role_find(tasks, ROLE_COMPUTE));
+    gang->load_loop = gang_loop(role_find(tasks, ROLE_LOAD));
+    gang->varies = gang_varies(e->k, gang->loop);
 }
 
 const Expr *gang_extent(Emit *e, const Op *tasks, int dim) {
@@ -117,21 +104,17 @@ void gang_end_loop(Emit *e, const Op *loop) {
 
 static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     const Expr *longest = write_longest(e, tasks, role);
-    Pending before = emit_pending(e);
     cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
     bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
     cs_reopen(&e->p, "else");
-    Pending after = emit_pending(e);
-    emit_pending_set(e, before);
     for (const Op *op = role->regions[0]->first; op; op = op->next)
         if (op == cuda_of(e)->gang.loop)
             pass_trips(e, emit_scalar(e, op->operands[0]), longest);
         else if (op->code == OP_WAIT || op->code == OP_RELEASE)
             ring_op(e, op);
     cs_close(&e->p);
-    emit_pending_add(e, after);
 }
 
 static void write_load(Emit *e, const Op *tasks, const Op *role) {

@@ -17,15 +17,9 @@ static bool write_op(Emit *e, const Op *op) {
 static bool load(Emit *e, const Op *op) {
     if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return true; /* its put moves it */
     if (!op_attr(op, AT_BATCH)) return false;
-    memory_before_load(e, op);
+    sync_before(e, op);
     loose_load(e, op);
     return true;
-}
-
-/* Rings have barriers of their own, but for those between roles on the same threads. */
-static bool uses_shared(Emit *e, const Op *op) {
-    return (op->code == OP_PUT || op->code == OP_GET) &&
-           ring_find(e, hand_ring(e->k, op))->fused; /* skewed: its own barriers too */
 }
 
 /* --- loops --- */
@@ -34,19 +28,6 @@ typedef struct LoopState {
     bool staged;     /* words are copied ahead (cuda_loose.c) */
     const Op *late;  /* the release of a loop whose dot stays in flight, or NULL */
 } LoopState;
-
-static const Op *dot_in(const Op *loop) {
-    const Op *dot = loop->regions[0]->first;
-    while (dot->code != OP_DOT) dot = dot->next;
-    return dot;
-}
-
-/* The release that comes a trip late, behind a dot in flight. */
-static const Op *late_release(const Region *body) {
-    const Op *op = body->first;
-    while (op && !(op->code == OP_RELEASE && op_attr(op, AT_BEHIND))) op = op->next;
-    return op;
-}
 
 static bool turned(Emit *e, const Op *loop) {
     if (!op_flag(loop, AT_ROTATE)) return false;
@@ -60,12 +41,11 @@ static void *loop_begin(Emit *e, const Op *loop) {
     state->ahead = skew_twin(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
     state->staged = loose_begin(e, loop);
+    copy_begin(e, loop);
     state->late = late_release(loop->regions[0]);
     if (!state->late) return state;
     CudaEmit *cuda = cuda_of(e);
     cuda->late = cs_fresh(&e->p, "held");
-    e->dot_flies = true;
-    e->dot_reads = dot_reads_scratch(e, dot_in(loop)); /* that of the trip before */
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
@@ -89,8 +69,7 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     CudaEmit *cuda = cuda_of(e);
     if (state->ahead) skew_end(e, state->ahead);
     if (state->late) {
-        roles_end_late(e, state->late, emit_hold(e, dot_in(loop)->operands[2])->by->text);
-        e->dot_reads = e->dot_flies = false;
+        roles_end_late(e, state->late, emit_hold(e, late_dot(loop)->operands[2])->by->text);
         cs_close(&e->p);
         cuda->late = NULL;
     }
@@ -103,7 +82,7 @@ static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e
 static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, state, side); }
 
 /* --- waits --- */
-static void fence(Emit *e) { cs_line(&e->p, "tw_fence_async();"); }
+static void fence(Emit *e, bool global) { cs_line(&e->p, global ? "tw_fence_async_global();" : "tw_fence_async();"); }
 static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 /* The thread that issued them waits. */
 static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);"); }
@@ -123,7 +102,6 @@ const SimtTarget cuda_target = {
     .op = write_op,
     .multiply = dot_multiply,
     .load = load,
-    .uses_shared = uses_shared,
     .loop = turned,
     .loop_begin = loop_begin,
     .trip_begin = trip_begin,

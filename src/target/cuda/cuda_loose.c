@@ -158,7 +158,7 @@ bool loose_begin(Emit *e, const Op *loop) {
     int64_t bytes = slot_size(loop);
     const char *turn = cs_fresh(&e->p, "trip");
     long long base = (long long)shared_offset(e, loop);
-    if (e->reads_pending) shared_sync(e); /* words of the last task, or of another run of the loop, may still be read */
+    sync_before(e, loop); /* words of the last task, or of another run of the loop, may still be read */
     cs_loop(&e->p, NULL, turn, 0, ahead_of(loop), 1);
     stage_trip(e, loop, ex(e->arena, "(i64)%p + %s", emit_scalar(e, loop->operands[0]), turn),
                ex(e->arena, "%lld + %s * %lld", base, turn, (long long)bytes));
@@ -174,7 +174,7 @@ void loose_step(Emit *e, const Op *loop, const char *at) {
     int ahead = ahead_of(loop);
     const char *next = cs_fresh(&e->p, "words_next");
     cs_line(&e->p, "tw_cp_async_wait(%d);", ahead - 1);
-    shared_sync(e);
+    sync_step(e);
     cs_line(&e->p, "const u32 %s = %s == %lld ? %lld : %s - %lld;", next, cuda_of(e)->staged_at, (long long)base,
             (long long)(base + ahead * bytes), cuda_of(e)->staged_at, (long long)bytes);
     stage_trip(e, loop, ex(e->arena, "(i64)%s + %d", at, ahead), ex_name(e->arena, next));
@@ -186,7 +186,6 @@ void loose_next(Emit *e) {
             (long long)(base + ahead_of(cuda_of(e)->staged) * bytes), (long long)base, cuda_of(e)->staged_at,
             (long long)bytes);
     cuda_of(e)->staged = NULL;
-    e->reads_pending = true, e->scratch_read = NULL;
 }
 
 /* --- loads --- */
@@ -196,20 +195,10 @@ typedef struct Loose {
     bool spans, staged, put; /* put: nobody wants its elements one by one */
 } Loose;
 
-/* Is the load's only use a put of rows that lie as they are loaded? */
-static bool is_put(Emit *e, const Op *load) {
-    Ref value = load->results[0];
-    const Type *type = ir_type(e->k, value);
-    const Op *op = load->next;
-    while (op && !(op->code == OP_PUT && op_operand(op, 1) == value)) op = op->next;
-    return op && e->uses[value] == 1 && access_of(load).along == type->rank - 1 &&
-           type->extent[type->rank - 1] % (16 / ty_elem_bytes(type)) == 0;
-}
-
 static Loose open_load(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, op->results[0]);
     Box b = box_now(e, op);
-    Loose l = {.op = op, .put = is_put(e, op)};
+    Loose l = {.op = op, .put = op_flag(op, AT_STRAIGHT)};
     l.array = l.put ? cs_name(&e->p, op->results[0]) : emit_declare(e, op->results[0]);
     if (l.put) emit_set(e, op->results[0], HOLD_WORDS, ex(e->arena, "%s_words", l.array));
     int words = b.layout->registers * elem_info[type->elem].bytes / 4;

@@ -21,6 +21,6 @@ void parts_open(Emit *e, const RingPlan *r) {
     const Expr *at = ex(e->arena, "%s - part / 2 * %lld", r->field_name[0], (long long)(2 * tile->panel));
     shared_store_part(e, r->part, op_operand(r->part, 1), tile, at, r->parts);
     cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0); // of the part before");
-    e->async_pending = true;
-    shared_sync(e);
+    e->shows = true;
+    sync_step(e);
 }

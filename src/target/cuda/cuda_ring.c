@@ -61,6 +61,7 @@ static void read_ring(Emit *e, const Op *op) {
     r.offset = op_int(op, AT_AT, 0);
     r.slot_bytes = op_int(op, AT_SLOT_BYTES, 0);
     r.skewed = means == MEANS_ASYNC;
+    r.shows = op_attr(op, AT_PROXY);
     r.fused = r.skewed || means == MEANS_BUFFER;
     for (int i = 0; i < type->field_count; i++) {
         r.field[i] = *layout_field(e->k, r.ring, i);
@@ -73,7 +74,6 @@ static void read_ring(Emit *e, const Op *op) {
     }
     r.parts = (int)op_int(op, AT_PARTS, 0);
     if (r.parts) r.part = put_of(e, e->k->body, r.ring);
-    r.tma_store = op_flag(op, AT_LEAVES);
     r.shared = op_flag(op, AT_PAIRED);
     r.each = op_flag(op, AT_EACH);
     r.by_lane = op_flag(op, AT_LANES);
@@ -203,22 +203,13 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const Ex
               half ? ", half of the tile for both blocks" : "");
 }
 
-/* A store, between the barrier and its issue: what it may meet has landed, what threads wrote is seen by TMA. */
-static void before_tma(Emit *e, const Op *op) {
-    memory_land(e, op);
-    if (!(e->by_threads & memory_roots(e, op))) return;
-    cs_line(&e->p, "tw_fence_async_global();");
-    shared_sync(e);
-    e->by_threads = 0;
-}
-
 static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const Expr *offset = emit_hold(e, value)->by;
     Panels p = panels_of(e, store, ir_type(e->k, value), tile, WORD_NONE, &expr_zero);
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
-    before_tma(e, store);
+    sync_before(e, store);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
@@ -232,9 +223,6 @@ static void store_by_tma(Emit *e, const Op *store) {
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
     if (r->parts) cs_close(&e->p);
-    e->bulk_pending |= !r->parts;
-    cuda_of(e)->bulk_issued = true;
-    memory_mark(e, store);
     int boxes = r->parts ? r->parts : p.count;
     emit_find(e, store, FIND_STORE_BY_TMA, boxes, boxes == 1 ? "" : "es", tile->width,
               r->parts ? ", one after the other" : "");
@@ -288,6 +276,11 @@ static void take_skewed(Emit *e, const RingPlan *r, Ref slot, const char *side) 
     emit_set(e, slot, HOLD_SLOT, number);
 }
 
+/* Stores beside the threads have read their shared memory. */
+static void drain(Emit *e, const Op *op) {
+    if (op_flag(op, AT_DRAINS)) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
+}
+
 static void emit_acquire(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->skewed) {
@@ -296,11 +289,7 @@ static void emit_acquire(Emit *e, const Op *op) {
     }
     if (r->fused) {
         emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
-        bool again = e->persist || op->parent->owner->code != OP_ROLE;
-        if (r->tma_store && again && !r->parts) { /* the store of the turn before may still read the buffer */
-            cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
-            e->reads_pending = true, e->scratch_read = NULL;
-        }
+        drain(e, op);
         return;
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
@@ -334,11 +323,11 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (mover == MOVER_ASYNC) {
-        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at);
+        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at, !r->skewed);
         return;
     }
     if (r->parts) return; /* with its store */
-    if (r->fused && !r->skewed) shared_before_write(e);
+    sync_before(e, op);
     if (layout) {
         shared_store_tile(e, op, value, &r->field[field], at);
     } else {
@@ -348,7 +337,6 @@ static void emit_put(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_sts(1, %p, &word);", at);
         cs_close(&e->p);
     }
-    if (r->fused) e->async_pending = e->cx->machine->async_proxy;
 }
 
 static void emit_commit(Emit *e, const Op *op) {
@@ -395,7 +383,7 @@ static void emit_get(Emit *e, const Op *op) {
     const Expr *at = field_at(e, r, field, emit_hold(e, op->operands[0])->by);
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);
-    if (r->fused && !r->skewed && !r->parts) shared_before_read(e);
+    sync_before(e, op);
     if (layout && layout->home == HOME_SHARED) {
         emit_set(e, result, HOLD_SHARED, at);
         return;
@@ -425,11 +413,8 @@ static void emit_release(Emit *e, const Op *op) {
         cs_line(&e->p, "%s = (i32)%p;", cuda_of(e)->late, text);
         return;
     }
-    if (e->bulk_pending) {
-        cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
-        shared_sync(e);
-        e->bulk_pending = false;
-    }
+    drain(e, op);
+    sync_before(e, op);
     if (op_flag(op, AT_FENCE)) {
         cs_line(&e->p, "tw_fence_async();");
         if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");

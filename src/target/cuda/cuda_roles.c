@@ -161,43 +161,10 @@ static void write_counters(Emit *e, const Op *role) {
     }
 }
 
-/* Does the role fill a ring ahead of the role that it runs on? */
-static bool feeds(Emit *e, const Op *role) {
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (cuda_of(e)->rings.at[i].skewed && ring_producer(ring_op_of(e, &cuda_of(e)->rings.at[i])) == role_name(role))
-            return true;
-    return false;
-}
-
-static void note_uses(const Op *op, bool *used) {
-    for (int i = 0; i < op->operand_count; i++)
-        if (ref_is_value(op->operands[i])) used[op->operands[i]] = true;
-    for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref))
-            used[op->attrs[i].ref] = true;
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next) note_uses(inner, used);
-}
-
-static bool *header_uses(Emit *e, const Op *tasks, const Op *role, Ref value) {
-    bool *used = ARENA_ARRAY(e->arena, bool, e->k->values.count);
-    if (value != REF_NONE) used[value] = true;
-    for (const Op *op = role_first(tasks); op && value == REF_NONE; op = role_next(op))
-        if (op == role || role_host(op) == role_name(role)) note_uses(op, used);
-    for (const Op *op = tasks_body(tasks)->last; op; op = op->previous) {
-        bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
-        for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
-        if (needed && op->code != OP_ROLE) note_uses(op, used);
-    }
-    return used;
-}
-
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
-    const bool *used = header_uses(e, tasks, role, value);
+    const bool *uses = header_uses(e->k, e->arena, tasks, role, value);
     for (const Op *op = tasks_body(tasks)->first; op; op = op->next) {
-        bool needed = op->code != OP_ROLE && !op_has(op->code, TRAIT_PURE);
-        for (int i = 0; i < op->result_count; i++) needed |= used[op->results[i]];
-        if (!needed || op->code == OP_ROLE) continue;
+        if (!header_has(uses, op)) continue;
         if (elementwise_is(op))
             op = elementwise_run(e, op);
         else
@@ -207,9 +174,8 @@ void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
 
 static void write_task(Emit *e, const Op *tasks, const Op *role) {
     roles_header(e, tasks, role, REF_NONE);
-    cuda_of(e)->ahead = NULL;
-    for (const Op *op = role_first(tasks); op; op = role_next(op))
-        if (role_host(op) == role_name(role) && feeds(e, op)) cuda_of(e)->ahead = op->regions[0]->first;
+    const Op *feeder = role_feeder(e->k, tasks, role);
+    cuda_of(e)->ahead = feeder ? feeder->regions[0]->first : NULL;
     emit_region(e, role->regions[0]);
 }
 
@@ -225,10 +191,6 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
     e->barrier = number ? ex(e->arena, cuda_of(e)->in_gang ? "%d + gang" : "%d", number) : NULL;
     e->places = (Map){0};
-    e->reads_pending = e->writes_pending = e->async_pending = e->stores_pending = false;
-    e->scratch_read = NULL;
-    e->loaded = e->stored = e->combined = e->in_flight = e->by_threads = 0;
-    e->bulk_pending = cuda_of(e)->bulk_issued = false;
     bool single = op_flag(role, AT_ELECT), compute = role_name(role) == ROLE_COMPUTE;
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
@@ -257,7 +219,6 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
                        "tw_blocks_y() * tw_block_z());");
         cs_open(&e->p, "if (task < tasks)");
     }
-    e->reads_pending = e->writes_pending = e->persist, e->scratch_read = NULL;
     write_decode(e, tasks);
     if (gang_is(e))
         gang_task(e, tasks, role);
@@ -265,7 +226,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
         write_task(e, tasks, role);
     cs_close(&e->p);
     rotate_end(e, role);
-    if (cuda_of(e)->bulk_issued) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    if (op_flag(role, AT_LANDS)) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
     if (single) cs_close(&e->p);
     CLines body = e->p.lines;
     e->p.lines = before;

@@ -24,17 +24,15 @@ typedef struct Turned {
     const Op *loop;
     int turns; /* named barrier of the first worker's turn, before that of the second; 0: they take none */
     Region *body;
-    const Op *first, *second; /* the products */
-    const Op *scale, *tail;   /* where these parts begin in the body; the tail ends at the yield */
-    int carried;              /* the accumulator of the second among the carried values */
+    TurnedLoop parts;
     const char *accumulator, *left;
 } Turned;
 
 /* The tail without its releases (which wait for the product), or only those. */
 static void write_tail(Turned *t, bool releases) {
-    for (const Op *op = t->tail; op != t->body->last; op = op->next) {
+    for (const Op *op = t->parts.tail; op != t->body->last; op = op->next) {
         if ((op->code == OP_RELEASE) != releases) continue;
-        if (op == t->second)
+        if (op == t->parts.second)
             dot_issue_onto(t->e, op, t->accumulator, t->left);
         else
             emit_ops(t->e, op, op->next);
@@ -51,60 +49,49 @@ static void write_wait(Emit *e, int others, const char *accumulator) {
  * of its own, keeps ptxas from moving the wait over it. */
 static void settle(Turned *t) {
     Emit *e = t->e;
-    const Op *yield = t->body->last, *cast = ir_value(e->k, t->second->operands[0])->op;
+    const Op *yield = t->body->last, *cast = ir_value(e->k, t->parts.second->operands[0])->op;
     for (int i = -1; i < yield->operand_count; i++) {
         Ref value =
-            i < 0 ? (op_flag(cast, AT_PACKED) ? cast->operands[0] : t->second->operands[0]) : yield->operands[i];
-        if (i == t->carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32) continue;
+            i < 0 ? (op_flag(cast, AT_PACKED) ? cast->operands[0] : t->parts.second->operands[0]) : yield->operands[i];
+        if (i == t->parts.carried || !emit_is_tile(e, value) || ir_type(e->k, value)->elem != EL_F32) continue;
         if (emit_hold(e, value)->kind == HOLD_ARRAY) cs_line(&e->p, "tw_wgmma_settle(%p);", emit_hold(e, value)->by);
     }
-    for (const Op *op = t->tail; op != yield; op = op->next)
+    for (const Op *op = t->parts.tail; op != yield; op = op->next)
         if (op->code == OP_WAIT) ring_wait_again(e, op);
 }
 
 /* One trip of the head; with the tail of the trip before in flight under it. */
 static void write_trip(Turned *t, bool steady) {
     Emit *e = t->e;
-    emit_ops(e, t->body->first, t->first);
-    if (dot_reads_scratch(e, t->first)) shared_before_read(e); /* all workers: before they take turns */
+    emit_ops(e, t->body->first, t->parts.first);
+    sync_before(e, t->parts.first); /* all workers: before they take turns */
     if (steady && t->turns) cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", t->turns);
-    const char *scores = dot_issue(e, t->first);
+    const char *scores = dot_issue(e, t->parts.first);
     if (steady) write_tail(t, false);
     if (steady && t->turns) cs_line(&e->p, "tw_bar_arrive(%d - (warp >> 2), 256);", t->turns + 1);
     write_wait(e, steady, scores);
-    emit_ops(e, t->first->next, t->scale);
+    emit_ops(e, t->parts.first->next, t->parts.scale);
     if (steady) {
         settle(t);
         write_wait(e, 0, t->accumulator);
         write_tail(t, true);
     }
-    emit_ops(e, t->scale, t->tail);
-    dot_pack_left(e, t->second, t->left);
+    emit_ops(e, t->parts.scale, t->parts.tail);
+    dot_pack_left(e, t->parts.second, t->left);
     /* The accumulator as the second product finds it, the other carried values as they are. */
     int count = t->loop->operand_count - 3;
     Ref *sources = ARENA_ARRAY(e->arena, Ref, count);
-    for (int i = 0; i < count; i++) sources[i] = i == t->carried ? t->second->operands[2] : t->body->last->operands[i];
+    for (int i = 0; i < count; i++)
+        sources[i] = i == t->parts.carried ? t->parts.second->operands[2] : t->body->last->operands[i];
     emit_copies(e, t->body->args + 1, sources, count);
 }
 
-static bool touches(const Op *op, Ref value) {
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i] == value) return true;
-    return false;
-}
-
 static Turned turned_of(Emit *e, const Op *loop) {
-    Turned t = {.e = e, .loop = loop, .turns = (int)op_int(loop, AT_TURNS, 0), .body = loop->regions[0]};
-    for (const Op *op = t.body->first; op; op = op->next) {
-        bool behind = op_attr(op, AT_BEHIND);
-        if (op->code == OP_DOT && behind) t.second = op;
-        if (op->code == OP_DOT && !behind) t.first = op;
-        if (behind && !t.tail) t.tail = op;
-    }
-    while (t.body->last->operands[t.carried] != t.second->results[0]) t.carried++;
-    t.scale = t.body->first;
-    while (t.scale != t.tail && !touches(t.scale, t.body->args[1 + t.carried])) t.scale = t.scale->next;
-    return t;
+    return (Turned){.e = e,
+                    .loop = loop,
+                    .turns = (int)op_int(loop, AT_TURNS, 0),
+                    .body = loop->regions[0],
+                    .parts = turned_parts(loop)};
 }
 
 static int turns_in(const Region *region) {
@@ -130,21 +117,19 @@ void rotate_emit(Emit *e, const Op *loop) {
     Turned t = turned_of(e, loop);
     int count = loop->operand_count - 3;
     for (int i = 0; i < count; i++) emit_carried(e, t.body->args[i + 1], loop->operands[i + 3]);
-    t.accumulator = emit_hold(e, t.body->args[1 + t.carried])->by->text;
+    t.accumulator = emit_hold(e, t.body->args[1 + t.parts.carried])->by->text;
     Ref variable = t.body->args[0];
     const char *k = cs_name(&e->p, variable);
     const char *type = cs_value_type(&e->p, ir_type(e->k, variable));
     const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
     emit_set_name(e, variable, HOLD_SCALAR, k);
     cs_open(&e->p, "if (%p < %p)", lo, hi);
-    t.left = dot_declare_left(e, t.second);
-    Pending before = emit_pending(e);
+    t.left = dot_declare_left(e, t.parts.second);
     emit_block(e);
     cs_line(&e->p, "const %s %s = %p;", type, k, lo);
     write_trip(&t, false);
     cs_close(&e->p);
     emit_forget(e, t.body);
-    emit_enter_loop(e, loop);
     cs_raw(&e->p, "#pragma unroll 1");
     cs_open(&e->p, "for (%s %s = %p + 1; %s < %p; %s++)", type, k, lo, k, hi, k);
     write_trip(&t, true);
@@ -154,6 +139,5 @@ void rotate_emit(Emit *e, const Op *loop) {
     write_wait(e, 0, t.accumulator);
     write_tail(&t, true);
     cs_close(&e->p);
-    emit_pending_add(e, before); /* there may have been no trip */
     for (int i = 0; i < count; i++) emit_same(e, loop->results[i], t.body->args[i + 1]);
 }

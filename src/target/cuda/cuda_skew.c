@@ -15,13 +15,6 @@
 
 #include <string.h>
 
-/* Does a loop of the load role run in one inside of this one, or a branch around such? */
-static bool has_inner(const Op *loop) {
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (op_attr(op, AT_TWIN)) return true;
-    return false;
-}
-
 /* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
 static void run_to(Emit *e, const Op *until) {
     const Op *op = cuda_of(e)->ahead;
@@ -36,18 +29,10 @@ static void run_to(Emit *e, const Op *until) {
     cuda_of(e)->ahead = op;
 }
 
-/* Does the load role hand over an item before the op? */
-static bool fills_before(const Emit *e, const Op *until) {
-    for (const Op *op = cuda_of(e)->ahead; op && op != until; op = op->next)
-        if (op->code == OP_COMMIT) return true;
-    return false;
-}
-
 static void land(Emit *e, int groups) {
     cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
-    e->async_pending |= e->cx->machine->async_proxy;
-    e->writes_pending = true;
-    shared_before_read(e);
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) e->shows |= cuda_of(e)->rings.at[i].shows;
+    sync_step(e);
 }
 
 void skew_catch_up(Emit *e, const Op *wait) {
@@ -60,7 +45,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
         return;
     }
     while (!(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
-    shared_before_write(e);
+    sync_before(e, wait);
     run_to(e, commit->next);
     r->ahead--;
     cs_line(&e->p, "tw_cp_async_commit();");
@@ -74,11 +59,9 @@ static void carry(Emit *e, const Op *loop) {
     if (loop->operand_count > 3) emit_copies(e, body->args + 1, body->last->operands, loop->operand_count - 3);
 }
 
-/* One turn of the load loop, at the value `at` of its variable. It may be left out where the loop ends: its barriers
- * end nothing that was pending before. */
+/* One turn of the load loop, at the value `at` of its variable. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
     const Op *kept = cuda_of(e)->ahead;
-    Pending before = emit_pending(e);
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
     emit_set_name(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
     cuda_of(e)->ahead = loop->regions[0]->first;
@@ -87,7 +70,6 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
         if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead = 0;
     carry(e, loop);
     cuda_of(e)->ahead = kept;
-    emit_pending_add(e, before);
 }
 
 /* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
@@ -96,8 +78,8 @@ const Op *skew_twin(Emit *e, const Op *op) {
     if (!twin) return NULL;
     const Op *other = cuda_of(e)->ahead;
     while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
-    bool fills = fills_before(e, other);
-    if (fills) shared_before_write(e);
+    bool fills = twin_fills(cuda_of(e)->ahead, other);
+    if (fills) sync_before(e, op);
     run_to(e, other);
     if (fills) cs_line(&e->p, "tw_cp_async_commit();");
     return other;
@@ -122,11 +104,10 @@ void skew_side_end(Emit *e, const Op *other, int side) {
 /* --- loops --- */
 void skew_begin(Emit *e, const Op *loop, const Op *other) {
     for (int i = 3; i < other->operand_count; i++) emit_carried(e, other->regions[0]->args[i - 2], other->operands[i]);
-    if (has_inner(loop)) return;
+    if (twin_is_outer(loop)) return;
     int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
-    shared_before_write(e);
-    emit_enter_loop(e, other);
+    sync_within(e, loop);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const Expr *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]);
     const char *turn = cs_fresh(&e->p, "turn");
@@ -142,12 +123,11 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     cs_close(&e->p);
     cs_line(&e->p, "tw_cp_async_commit();");
     cs_close(&e->p);
-    e->writes_pending = true;
 }
 
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cuda_of(e)->ahead = other->next;
-    if (has_inner(loop)) {
+    if (twin_is_outer(loop)) {
         emit_set_name(e, other->regions[0]->args[0], HOLD_SCALAR, at);
         cuda_of(e)->ahead = other->regions[0]->first;
         return;
@@ -155,7 +135,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     cuda_of(e)->skew_loop = loop;
     int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) {
-        shared_before_write(e);
+        sync_within(e, loop);
         load_turn(e, other, at);
         cs_line(&e->p, "tw_cp_async_commit();");
         land(e, 0);
@@ -174,7 +154,7 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
 }
 
 void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
-    if (!has_inner(loop)) return;
+    if (!twin_is_outer(loop)) return;
     run_to(e, NULL);
     carry(e, other);
 }
@@ -183,5 +163,4 @@ void skew_end(Emit *e, const Op *other) {
     for (int i = 0; i < other->result_count; i++) emit_same(e, other->results[i], other->regions[0]->args[i + 1]);
     cuda_of(e)->skew_loop = NULL;
     cuda_of(e)->ahead = other->next;
-    e->reads_pending = true, e->scratch_read = NULL;
 }

@@ -13,14 +13,15 @@
  *   simt_emit.c         ops, one by one
  *   simt_entry.c        what stands around them: name, parameters, the thread's place
  *   simt_hold.c         where values are held
- *   simt_flow.c         loops, branches, what they carry, and what is pending at their ends
+ *   simt_flow.c         loops, branches, and what they carry
  *   simt_place.c        layouts as index expressions
  *   simt_elementwise.c  runs of elementwise ops as one loop
  *   simt_lean.c         tiles that are too large for the registers
  *   simt_memory.c       global loads and stores
  *   simt_pairs.c        16-bit floats two a word
  *   simt_atomic.c       atomics
- *   simt_shared.c       shared memory: barriers, tiles in and out, converts
+ *   simt_sync.c         barriers and waits
+ *   simt_shared.c       shared memory: tiles in and out, converts
  *   simt_stage.c        tiles in shared memory that any thread reads at any place
  *   simt_moves.c        join, split, cat, slice, flip, gather .., buffers
  *   simt_reduce.c       reductions
@@ -66,8 +67,6 @@ typedef struct SimtTarget {
     void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
     /* A load of a box that it does by itself; false: it is one by the lanes. */
     bool (*load)(Emit *e, const Op *load);
-    /* Does the op use shared memory that barriers of the group guard, beside scratch? */
-    bool (*uses_shared)(Emit *e, const Op *op);
     bool (*loop)(Emit *e, const Op *loop); /* a whole loop; false: it is an ordinary one */
     /* What stands before a loop, at the begin of the trip of value `at`, before what is carried on to the next trip,
      * and behind the loop; a target has all four or none. */
@@ -80,8 +79,8 @@ typedef struct SimtTarget {
     const void *(*branch_begin)(Emit *e, const Op *branch);
     void (*side_begin)(Emit *e, const void *state, int side);
     void (*side_end)(Emit *e, const void *state, int side);
-    /* Before a barrier: what the threads wrote becomes visible to units that read shared memory by themselves. */
-    void (*fence)(Emit *e);
+    /* Before a barrier: what the threads wrote, to shared or to global memory, is shown to units beside them. */
+    void (*fence)(Emit *e, bool global);
     void (*wait_for_dot)(Emit *e);    /* the dot in flight has read its operands */
     void (*wait_for_stores)(Emit *e); /* stores that run beside the threads are done */
 } SimtTarget;
@@ -97,6 +96,7 @@ struct Emit {
     int top_depth;
     VEC(Hold) holds; /* by Ref */
     int *uses;
+    int *uses_inside;   /* of the run of ops that is being written; else 0 */
     int lanes;          /* of a warp */
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
@@ -106,23 +106,12 @@ struct Emit {
     Map found;           /* ops with a finding */
     Map overs;           /* divisors of whole tiles -> their TwOver */
     VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
-    /* since the last barrier of the group */
-    bool reads_pending, writes_pending, async_pending, stores_pending;
-    bool dot_flies;                    /* a dot runs on into the next trip: who writes shared memory waits for it */
-    bool dot_reads;                    /* a dot in flight reads shared memory, which no barrier ends */
-    const Op *scratch_read;            /* whose scratch alone was read; NULL: anything may have been */
-    uint64_t loaded, stored, combined; /* parameters that global memory was reached through, as
-                                          bits (memory_roots): by loads, stores, atomics */
-    uint64_t in_flight;  /* those that stores beside the threads may not have reached yet, barrier or not */
-    uint64_t by_threads; /* those that threads have written, which such stores have to be told */
-    Map roots;           /* pointer -> its parameters, as bits */
-    int vector_bits;     /* register bits that are 0 in the loop being written, which steps over vectors
-                      */
+    bool shows;          /* the next barrier of the op being written comes behind a fence (simt_sync.c) */
+    int vector_bits;     /* register bits that are 0 in the loop being written, which steps over vectors */
     int coarse_bits;     /* and those that a coordinate being written leaves out anyway */
     bool lean;           /* tiles are too large for the registers: simt_lean.c */
     bool persist;
-    bool bulk_pending; /* a store that runs beside the threads may still read shared memory */
-    const Op *end;     /* where the run of ops being written ends */
+    const Op *end; /* where the run of ops being written ends */
 };
 
 /* --- simt_emit.c --- */
@@ -160,19 +149,9 @@ void emit_while(Emit *e, const Op *op);
 void emit_if(Emit *e, const Op *op);
 void emit_carried(Emit *e, Ref ref, Ref initial); /* declares a variable that a loop or if sets */
 void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /* all at once */
-/* What the next barrier stands for. Where two ways meet, it is all that either left. */
-typedef struct Pending {
-    bool reads, writes, async, stores, bulk;
-    const Op *scratch_read;
-    uint64_t loaded, stored, combined, in_flight, by_threads;
-} Pending;
-Pending emit_pending(const Emit *e);
-void emit_pending_set(Emit *e, Pending p);
-void emit_pending_add(Emit *e, Pending p);
 /* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time
  * only. */
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at);
-void emit_enter_loop(Emit *e, const Op *op); /* what an earlier trip may have left pending */
 bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op));
 
 /* --- simt_hold.c --- */
@@ -260,27 +239,23 @@ void memory_tstore(Emit *e, const Op *op);
 void memory_load(Emit *e, const Op *op);
 void memory_store(Emit *e, const Op *op);
 void memory_tatomic(Emit *e, const Op *op);
-/* Notes what an access reaches global memory through; what must be ordered before it writes. */
-void memory_mark(Emit *e, const Op *op);
-void memory_before_write(Emit *e, const Op *op);
-void memory_before_load(Emit *e, const Op *op);
-bool memory_land(Emit *e, const Op *op); /* waits for stores beside the threads that it may meet; were there any? */
-/* The parameters that the access may go through, as bits (the last one for all beyond); all bits where
- * that is not known, or where arrays may overlap. */
-uint64_t memory_roots(Emit *e, const Op *op);
 typedef struct TensorText {
     const Expr *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded; stride NULL: 1 */
     int rank;
 } TensorText;
 TensorText memory_tensor(Emit *e, Ref tensor);
 
+/* --- simt_sync.c --- */
+/* What the schedule has marked on the op: before it (an atomic: before it reaches global memory), before it writes its
+ * scratch, or a loop copies ahead (`sync=within`); a barrier that it has in any case. */
+void sync_before(Emit *e, const Op *op);
+void sync_before_access(Emit *e, const Op *op);
+void sync_within(Emit *e, const Op *op);
+void sync_step(Emit *e);
+/* Before each of the rounds in which an op writes its scratch: the first is `sync_before`. */
+void sync_round(Emit *e, const Op *op, bool *begun);
+
 /* --- simt_shared.c --- */
-void shared_sync(Emit *e); /* a barrier of the group, with a fence where other units read on */
-void shared_before_write(Emit *e);
-void shared_before_read(Emit *e);
-/* The same for scratch of the op. */
-void shared_before_scratch(Emit *e, const Op *op);
-void shared_after_scratch(Emit *e, const Op *op);
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
 /* Registers to a shared tile at `offset` (an expression), as the op that puts them there says (`vector`), and back: the
@@ -301,8 +276,8 @@ void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at);
 const Expr *stage_inside(Emit *e, const Layout *layout, const Type *type, const Expr *also);
 /* The value at register r of its layout, as an array holds it. */
 const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *r);
-/* The whole value into a staged tile of type `whole`, shifted (NULL: not). */
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift);
+/* The whole value into a staged tile of type `whole`, shifted (NULL: not), so many elements at once. */
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift, int vector);
 /* In a loop over r: register r of the (declared) result from the coordinates of the staged tile. */
 void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Expr *const *at);
 
@@ -326,7 +301,6 @@ void histogram_emit(Emit *e, const Op *op);
 
 /* --- simt_dot.c --- */
 void dot_emit(Emit *e, const Op *op);
-bool dot_reads_scratch(Emit *e, const Op *op); /* shared memory that is no ring's */
 
 /* --- simt_speech.c --- */
 void speech_assert(Emit *e, const Op *op);

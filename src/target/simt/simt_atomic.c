@@ -4,7 +4,7 @@
  * layout keeps copies of an element, the owner hands it on: to other lanes by a shuffle, to other
  * warps through shared memory. What no instruction does is a loop around compare-and-swap:
  *
- *     f16 was; tw_ldg(1, &was, p);
+ *     f16 was = tw_atomic_cas(p, zero, zero);
  *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
  *
  * Order: before a release the threads of the program meet and fence, so that what any of them wrote
@@ -49,16 +49,13 @@ void atomic_fence(Emit *e, const Op *op) { write_fence(e, op); }
 
 static void before(Emit *e, const Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
-    memory_before_write(e, op);
-    if (sem != SEM_RELEASE && sem != SEM_ACQ_REL) return;
-    if (e->stores_pending) shared_sync(e);
-    write_fence(e, op);
+    sync_before_access(e, op);
+    if (sem == SEM_RELEASE || sem == SEM_ACQ_REL) write_fence(e, op);
 }
 
 static void after(Emit *e, const Op *op, bool used) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
-    memory_mark(e, op);
 }
 
 /* --- one element --- */
@@ -69,6 +66,10 @@ static void write_call(Emit *e, const char *old, const Expr *call) {
         cs_line(&e->p, "%p;", call);
 }
 
+static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
+    return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
+}
+
 /* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
 static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
     const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
@@ -77,8 +78,8 @@ static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, con
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
-    cs_line(&e->p, "%s %s;", memory, was);
-    cs_line(&e->p, "tw_ldg(1, &%s, %p);", was, pointer);
+    const Expr *zero = packed(e, elem, cs_zero(e->arena, &(Type){.elem = elem}));
+    cs_line(&e->p, "%s %s = tw_atomic_cas(%p, %p, %p);", memory, was, pointer, zero, zero); /* what is there */
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
     const Expr *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
     cs_line(&e->p, "%s = tw_atomic_cas(%p, %s, %p);", was, pointer, seen,
@@ -86,10 +87,6 @@ static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, con
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
     if (old) cs_line(&e->p, "%s = %s;", old, was);
-}
-
-static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
-    return elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
 }
 
 static void write_one(Emit *e, const Op *op, const Layout *layout, const char *old) {
@@ -116,7 +113,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     Ref mask = mask_of(op);
     if (used) {
         cs_line(&e->p, "%s %s = %s();", memory, old, memory);
-        shared_before_write(e);
+        sync_within(e, op);
     }
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
     if (mask) cs_open(&e->p, "if (%p)", emit_scalar(e, mask));
@@ -126,7 +123,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     if (used) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, old);
     cs_close(&e->p);
     if (used) {
-        shared_before_read(e);
+        sync_step(e);
         cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
         emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, ex_name(e->arena, old)));
     }
@@ -139,11 +136,11 @@ static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *arr
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
-        shared_before_write(e);
+        sync_within(e, op);
         emit_unroll(e, "r", layout->registers, 1);
         cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%p) * %lld, %s + r);", base, plane, e->thread, bytes, array);
         cs_close(&e->p);
-        shared_before_read(e);
+        sync_step(e);
         emit_unroll(e, "r", layout->registers, 1);
         cs_line(&e->p, "tw_lds(1, %s + r, %lld + r * %lld + ((warp & ~%u) * %d + (lane & ~%u)) * %lld);", array, base,
                 plane, copies.at[LL_WARP], e->lanes, copies.at[LL_LANE], bytes);

@@ -142,13 +142,6 @@ static void close_accumulator(Dot *d) {
     cs_close(&e->p);
 }
 
-/* Operands in a ring's slot have been waited for. */
-static bool in_ring(Emit *e, Ref operand) {
-    const Op *from = ir_value(e->k, operand)->op;
-    while (from && from->code == OP_PERMUTE) from = ir_value(e->k, from->operands[0])->op;
-    return from && from->code == OP_GET;
-}
-
 void dot_say(Dot *d) {
     int along[2] = {d->along_m, d->along_n};
     for (int i = 0; i < 2 && !d->row->warps; i++) along[i] = warps_along(&d->layout->map, i);
@@ -156,20 +149,10 @@ void dot_say(Dot *d) {
               d->row->warps > 1 ? "warpgroups" : "warps");
 }
 
-static bool reads_scratch(Emit *e, const Dot *d) {
-    return (d->tile[0] && !in_ring(e, d->op->operands[0])) || !in_ring(e, d->op->operands[1]);
-}
-
-bool dot_reads_scratch(Emit *e, const Op *op) {
-    Dot d = dot_of(e, op);
-    return reads_scratch(e, &d);
-}
-
 void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    bool read = reads_scratch(e, &d), runs_on = op_flag(op, AT_FLIGHT);
-    if (read) shared_before_read(e);
-    if (runs_on) e->dot_reads = read;
+    bool runs_on = op_flag(op, AT_FLIGHT);
+    sync_before(e, op);
     dot_open(&d);
     if (!runs_on) emit_block(e);
     if (d.row->warps)

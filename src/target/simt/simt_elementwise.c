@@ -208,13 +208,13 @@ static bool same_scalar(Emit *e, const Op *op) {
     return true;
 }
 
-static int uses_inside(const Op *first, const Op *last, Ref value) {
-    int count = 0;
+/* Counts (1) what the run uses of each value, or forgets it again (-1). */
+static void count_inside(Emit *e, const Op *first, const Op *last, int by) {
     for (const Op *op = first; op; op = op->next) {
-        for (int i = 0; i < op->operand_count; i++) count += op->operands[i] == value;
+        for (int i = 0; i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) e->uses_inside[op->operands[i]] += by;
         if (op == last) break;
     }
-    return count;
 }
 
 /* Does an op of the run read the variable of this one? Not if all compare whole vectors of it. */
@@ -233,16 +233,18 @@ static bool is_read(Emit *e, const Op *of, const Op *last, const Layout *layout)
 
 static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *layout) {
     cs_place(&e->p, first->range);
+    count_inside(e, first, last, 1);
     for (const Op *op = first; op; op = op->next) {
         if (joins(e, op, layout) && emit_hold(e, op->results[0])->kind == HOLD_NONE) {
             Ref result = op->results[0];
-            if (uses_inside(first, last, result) == e->uses[result])
+            if (e->uses_inside[result] == e->uses[result])
                 emit_set(e, result, HOLD_LOCAL, stands_in_place(e, result) ? NULL : cs_ref(&e->p, result));
             else if (!pairs_declare(e, result))
                 emit_declare(e, result);
         }
         if (op == last) break;
     }
+    count_inside(e, first, last, -1);
     declare_overs(e, first, last);
     emit_unroll(e, "r", layout->registers, 1);
     for (const Op *op = first; op; op = op->next) {

@@ -8,6 +8,7 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
     e->thread = ex(arena, "warp * %d + lane", e->lanes);
     e->facts = facts_new(k, false);
     e->uses = cs_count_uses(k, arena);
+    e->uses_inside = ARENA_ARRAY(arena, int, k->values.count);
     e->group = layout_group(cx, k, NULL);
     e->lean = kernel_int(k, AT_LEAN, 0);
     cs_init(&e->p, arena, k, target->dialect);
@@ -122,7 +123,10 @@ void emit_op(Emit *e, const Op *op) {
     case OP_REDUCE: reduce_emit(e, op); return;
     case OP_DOT: dot_emit(e, op); return;
     case OP_FENCE: atomic_fence(e, op); return;
-    case OP_SYNC: shared_sync(e); return;
+    case OP_SYNC:
+        sync_before(e, op);
+        sync_step(e);
+        return;
     case OP_ASSERT: speech_assert(e, op); return;
     case OP_PRINT: speech_print(e, op); return;
     default:

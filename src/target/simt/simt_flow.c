@@ -1,4 +1,4 @@
-/* simt_flow.c: loops and branches, the values that they carry, and what is pending where ways meet. */
+/* simt_flow.c: loops and branches, and the values that they carry. */
 #include "target/simt/simt.h"
 
 #include <math.h>
@@ -11,50 +11,6 @@ bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const
             if (emit_region_has(e, op->regions[i], asked)) return true;
     }
     return false;
-}
-
-static bool uses_shared(Emit *e, const Op *op) {
-    return (e->target->uses_shared && e->target->uses_shared(e, op)) || op_attr(op, AT_AT);
-}
-
-Pending emit_pending(const Emit *e) {
-    return (Pending){e->reads_pending, e->writes_pending, e->async_pending, e->stores_pending,
-                     e->bulk_pending,  e->scratch_read,   e->loaded,        e->stored,
-                     e->combined,      e->in_flight,      e->by_threads};
-}
-
-void emit_pending_set(Emit *e, Pending p) {
-    e->reads_pending = p.reads, e->writes_pending = p.writes, e->async_pending = p.async;
-    e->stores_pending = p.stores, e->bulk_pending = p.bulk, e->scratch_read = p.scratch_read;
-    e->loaded = p.loaded, e->stored = p.stored, e->combined = p.combined;
-    e->in_flight = p.in_flight, e->by_threads = p.by_threads;
-}
-
-void emit_pending_add(Emit *e, Pending p) {
-    if (e->scratch_read != p.scratch_read) e->scratch_read = NULL;
-    e->reads_pending |= p.reads, e->writes_pending |= p.writes, e->async_pending |= p.async;
-    e->stores_pending |= p.stores, e->bulk_pending |= p.bulk;
-    e->loaded |= p.loaded, e->stored |= p.stored, e->combined |= p.combined;
-    e->in_flight |= p.in_flight, e->by_threads |= p.by_threads;
-}
-
-/* Notes all accesses of the region. */
-static void mark_region(Emit *e, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        memory_mark(e, op);
-        for (int i = 0; i < op->region_count; i++) mark_region(e, op->regions[i]);
-    }
-}
-
-/* What an earlier trip of the loop may have left pending. */
-void emit_enter_loop(Emit *e, const Op *op) {
-    for (int i = 0; i < op->region_count; i++) {
-        if (emit_region_has(e, op->regions[i], uses_shared)) {
-            e->reads_pending = e->writes_pending = true;
-            e->scratch_read = NULL;
-        }
-        mark_region(e, op->regions[i]);
-    }
 }
 
 /* Copies a value (scalar or tile) into a carried variable. */
@@ -137,12 +93,6 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count) {
     cs_close(&e->p);
 }
 
-static bool has_dot(const Region *region) {
-    for (const Op *op = region->first; op; op = op->next)
-        if (op->code == OP_DOT) return true;
-    return false;
-}
-
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at) {
     const Expr *hi = emit_scalar(e, loop->operands[1]), *by = emit_scalar(e, loop->operands[2]);
     int64_t step = 0;
@@ -162,10 +112,8 @@ void emit_for(Emit *e, const Op *op) {
     const Expr *lo = emit_scalar(e, op->operands[0]), *hi = emit_scalar(e, op->operands[1]);
     int64_t step = 0;
     bool known = ir_const_int(e->k, op->operands[2], &step);
-    Pending before = emit_pending(e);
-    emit_enter_loop(e, op);
     void *state = own ? target->loop_begin(e, op) : NULL;
-    if (has_dot(body)) cs_raw(&e->p, "#pragma unroll 1");
+    if (op_int(op, AT_UNROLL, 0) == 1) cs_raw(&e->p, "#pragma unroll 1");
     if (known && step == 1) {
         cs_open(&e->p, "for (%s %s = %p; %s < %p; %s++)", type, k, lo, k, hi, k);
     } else {
@@ -181,7 +129,6 @@ void emit_for(Emit *e, const Op *op) {
     if (own) target->trip_end(e, op, state);
     emit_copies(e, body->args + 1, body->last->operands, count);
     cs_close(&e->p);
-    emit_pending_add(e, before); /* there may have been no trip, and no barrier of it */
     if (own) target->loop_end(e, op, state);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], body->args[i + 1]);
 }
@@ -193,16 +140,13 @@ void emit_while(Emit *e, const Op *op) {
         emit_carried(e, test->args[i], op->operands[i]);
         emit_same(e, body->args[i], test->args[i]);
     }
-    emit_enter_loop(e, op);
     cs_open(&e->p, "for (;;)");
     emit_region(e, test);
     emit_copies(e, test->args, test->last->operands + 1, count);
     cs_line(&e->p, "if (!%p) break;", emit_scalar(e, test->last->operands[0]));
-    Pending at_break = emit_pending(e);
     emit_region(e, body);
     emit_copies(e, test->args, body->last->operands, count);
     cs_close(&e->p);
-    emit_pending_set(e, at_break);
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
@@ -210,18 +154,14 @@ void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
     const void *beside = e->target->branch_begin ? e->target->branch_begin(e, op) : NULL;
     cs_open(&e->p, "if (%p)", emit_scalar(e, op->operands[0]));
-    Pending before = emit_pending(e), after = before;
     for (int i = 0; i < op->region_count; i++) {
         bool empty = !op->regions[i]->first || (op->regions[i]->first == op->regions[i]->last && !op->result_count);
         if (i && empty && !beside) break;
         if (i) cs_reopen(&e->p, "else");
-        emit_pending_set(e, before);
         if (beside) e->target->side_begin(e, beside, i);
         emit_region(e, op->regions[i]);
         if (beside) e->target->side_end(e, beside, i);
         if (op->regions[i]->last) emit_copies(e, op->results, op->regions[i]->last->operands, op->result_count);
-        emit_pending_add(e, after);
-        after = emit_pending(e);
     }
     cs_close(&e->p);
 }

@@ -10,10 +10,8 @@
  *         tw_load_row(8, a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
  *     }
  *
- * Elements that several threads hold are stored by one of them. A load behind a store of the same
- * program waits for a barrier, so that it sees it. */
+ * Elements that several threads hold are stored by one of them. */
 #include "base/numeric.h"
-#include "ir/roots.h"
 #include "target/simt/simt_box.h"
 
 #include <string.h>
@@ -89,11 +87,12 @@ static bool may_be_outside(Emit *e, const Op *op, int d) {
     return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
 }
 
-void box_indices(Emit *e, Box *b, Ref mask) {
+void box_part(Emit *e, Box *b, BoxPart part) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
     b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
+        if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
         const Expr *sum = place_in_tensor(e, b, d, t);
         if (box_wraps(op, d) && b->tensor.extent[d])
@@ -111,6 +110,10 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         b->row =
             by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }
+}
+
+void box_indices(Emit *e, Box *b, Ref mask) {
+    box_part(e, b, BOX_ALL);
     if (mask)
         box_also(e, &b->condition,
                  b->layout ? elementwise_operand(e, mask, b->layout, &place_r) : emit_scalar(e, mask));
@@ -134,68 +137,9 @@ const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
                                                             : ex(e->arena, "(%s)%p", cs_memory_type(elem), text);
 }
 
-uint64_t memory_roots(Emit *e, const Op *op) {
-    const PassOptions *options = &e->cx->options;
-    int count = e->k->body->arg_count;
-    Ref pointer = op->operands[0];
-    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
-    MapEntry *entry = map_find_number(&e->roots, pointer);
-    if (entry) return *(uint64_t *)entry->value;
-    uint64_t *bits = ARENA_NEW(e->arena, uint64_t);
-    bool *set = ARENA_ARRAY(e->arena, bool, (size_t)count + 1);
-    if (!roots_of(e->k, e->arena, pointer, set)) *bits = UINT64_MAX;
-    for (int i = 0; i < count; i++)
-        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
-    map_put_number(&e->roots, e->arena, pointer, bits);
-    return *bits;
-}
-
 /* Is it a store from shared memory, which runs beside the threads? */
 static bool goes_beside(const Op *op) {
     return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
-}
-
-void memory_mark(Emit *e, const Op *op) {
-    if (goes_beside(op)) {
-        e->in_flight |= memory_roots(e, op);
-        return;
-    }
-    switch (op->code) {
-    case OP_LOAD:
-    case OP_TLOAD: e->loaded |= memory_roots(e, op); return;
-    case OP_STORE:
-    case OP_TSTORE: e->stored |= memory_roots(e, op); break;
-    case OP_ATOMIC:
-    case OP_TATOMIC:
-    case OP_ATOMIC_CAS: e->combined |= memory_roots(e, op); break;
-    default: return;
-    }
-    e->stores_pending = true;
-    e->by_threads |= memory_roots(e, op);
-}
-
-/* Stores beside the threads have no order of their own: before another access of the same memory they
- * must have landed. */
-bool memory_land(Emit *e, const Op *op) {
-    if (!(e->in_flight & memory_roots(e, op))) return false;
-    e->target->wait_for_stores(e);
-    e->in_flight = 0;
-    return true;
-}
-
-/* What one thread stored another may load, through whatever pointer. */
-void memory_before_load(Emit *e, const Op *op) {
-    if (memory_land(e, op) || e->stores_pending) shared_sync(e);
-    e->stores_pending = false;
-    memory_mark(e, op);
-}
-
-/* What other threads still load, or have stored, through the same parameter is not overtaken; two
- * parameters are not the same memory (the launch has tested it, or all are taken for the same). */
-void memory_before_write(Emit *e, const Op *op) {
-    bool plain = op->code == OP_STORE || op->code == OP_TSTORE;
-    uint64_t others = e->loaded | e->stored | (plain ? e->combined : 0);
-    if (memory_land(e, op) || (others & memory_roots(e, op))) shared_sync(e);
 }
 
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
@@ -225,7 +169,7 @@ void memory_tload(Emit *e, const Op *op) {
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
     if (e->target->load && e->target->load(e, op)) return;
-    memory_before_load(e, op);
+    sync_before(e, op);
     Box b = box_of(e, op, type, layout);
     const Expr *fill = box_fill(e, op, type->elem);
     if (!layout) {
@@ -302,7 +246,7 @@ void memory_tstore(Emit *e, const Op *op) {
         e->target->op(e, op);
         return;
     }
-    memory_before_write(e, op);
+    sync_before(e, op);
     Box b = box_of(e, op, type, layout);
     if (!layout) {
         cs_open(&e->p, "if (%p)", one_thread(e));
@@ -310,7 +254,6 @@ void memory_tstore(Emit *e, const Op *op) {
         cs_line(&e->p, "%s word = %p;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
         cs_line(&e->p, "tw_stg_if(1, %p, %p, &word);", b.condition ? b.condition : &expr_true, b.row);
         cs_close(&e->p);
-        memory_mark(e, op);
         return;
     }
     emit_unroll(e, "r", layout->registers, b.vector);
@@ -328,7 +271,6 @@ void memory_tstore(Emit *e, const Op *op) {
                 b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
-    memory_mark(e, op);
     emit_find(e, op, FIND_STORE_VECTORS, b.vector * elem_info[type->elem].bytes);
 }
 
@@ -337,7 +279,7 @@ void memory_load(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1), other = op_operand(op, 2);
     const Type *type = ir_type(e->k, result);
     const Layout *layout = emit_layout(e, result);
-    memory_before_load(e, op);
+    sync_before(e, op);
     Elem elem = type->elem;
     const Expr *zero = box_fill(e, op, elem);
     if (!layout) {
@@ -382,7 +324,7 @@ void memory_store(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, pointer);
     const Type *type = ir_type(e->k, pointer);
     Elem elem = type->elem;
-    memory_before_write(e, op);
+    sync_before(e, op);
     open_scatter(e, op, type, layout, mask);
     const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     const Expr *at = layout ? elementwise_operand(e, pointer, layout, &place_r) : emit_scalar(e, pointer);
@@ -391,7 +333,19 @@ void memory_store(Emit *e, const Op *op) {
     cs_line(&e->p, "tw_stg(1, %p, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
-    memory_mark(e, op);
+}
+
+/* Several elements that lie side by side, each added by itself. */
+static void add_vectors(Emit *e, const Op *op, Box *b) {
+    Ref value = op_operand(op, 1);
+    emit_unroll(e, "r", b->layout->registers, b->vector);
+    box_also(e, &b->condition, place_owner(e, &b->layout->map));
+    box_indices(e, b, REF_NONE);
+    const Expr *from = stored(e, value, b->layout, b->vector);
+    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
+            b->index[b->inner_dim], from);
+    cs_close(&e->p);
+    emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }
 
 void memory_tatomic(Emit *e, const Op *op) {
@@ -400,17 +354,20 @@ void memory_tatomic(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, value);
     atomic_begin(e, op);
     Box b = box_of(e, op, type, layout);
+    if (layout && b.vector > 1) {
+        add_vectors(e, op, &b);
+        return;
+    }
     b.inner_dim = -1;
     if (layout)
         emit_unroll(e, "r", layout->registers, 1);
     else
         emit_block(e);
     box_also(e, &b.condition, layout ? place_owner(e, &layout->map) : one_thread(e));
-    box_indices(e, &b, REF_NONE);
+    box_indices(e, &b, op_operand(op, 2));
     cs_open(&e->p, "if (%p)", b.condition ? b.condition : &expr_true);
     const Expr *text = layout ? elementwise_operand(e, value, layout, &place_r) : emit_scalar(e, value);
     atomic_element(e, op, type->elem, b.row, text);
     cs_close(&e->p);
     cs_close(&e->p);
-    memory_mark(e, op);
 }

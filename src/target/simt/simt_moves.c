@@ -104,7 +104,7 @@ static void emit_cat(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     const Type *type = type_of(e, result);
     int axis = (int)op_int(op, AT_AXIS, 0), count = op->operand_count;
-    if (cat_stays(e->k, op)) {
+    if (!op_attr(op, AT_AT)) {
         const char *array = emit_declare(e, result);
         int each = layout->registers / count;
         for (int i = 0; i < count; i++) {
@@ -116,14 +116,14 @@ static void emit_cat(Emit *e, const Op *op) {
         return;
     }
     int64_t offset = shared_offset(e, op), begin = 0;
-    shared_before_write(e);
+    sync_before(e, op);
     for (int i = 0; i < count; i++) {
         const Expr *shift[MAX_RANK];
         for (int d = 0; d < type->rank; d++) shift[d] = d == axis ? number(e, begin) : &expr_zero;
-        stage_store(e, op->operands[i], type, offset, shift);
+        stage_store(e, op->operands[i], type, offset, shift, 1);
         begin += type_of(e, op->operands[i])->extent[axis];
     }
-    shared_before_read(e);
+    sync_step(e);
     const Expr *at[MAX_RANK];
     emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
@@ -133,9 +133,9 @@ static void emit_cat(Emit *e, const Op *op) {
 }
 
 static void stage_operand(Emit *e, const Op *op, Ref x) {
-    shared_before_write(e);
-    stage_store(e, x, type_of(e, x), shared_offset(e, op), NULL);
-    shared_before_read(e);
+    sync_before(e, op);
+    stage_store(e, x, type_of(e, x), shared_offset(e, op), NULL, (int)op_int(op, AT_VECTOR, 1));
+    sync_step(e);
 }
 
 static void emit_slice(Emit *e, const Op *op) {
@@ -143,7 +143,8 @@ static void emit_slice(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     const Type *whole = type_of(e, x), *part = type_of(e, result);
     uint32_t first;
-    if (slice_stays(e->k, op, &first)) {
+    if (!op_attr(op, AT_AT)) {
+        slice_stays(e->k, op, &first);
         const Expr *text = uncut(e, &emit_layout(e, x)->map, &layout->map, first);
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
@@ -168,7 +169,8 @@ static void emit_flip(Emit *e, const Op *op) {
     const Type *type = type_of(e, x);
     LayoutPlace place;
     int axis = (int)op_int(op, AT_AXIS, 0);
-    if (flip_stays(e->k, op, &place)) {
+    if (!op_attr(op, AT_AT)) {
+        flip_stays(e->k, op, &place);
         const char *array = emit_declare(e, result);
         emit_unroll(e, "r", layout->registers, 1);
         const Expr *from = place.at[LL_REGISTER] ? ex(e->arena, "r ^ %u", place.at[LL_REGISTER]) : &place_r;
@@ -255,7 +257,7 @@ static void emit_bload(Emit *e, const Op *op) {
     int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
     const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
-    shared_before_read(e);
+    sync_before(e, op);
     const Layout *layout = emit_layout(e, result);
     if (!layout) {
         const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
@@ -279,10 +281,8 @@ static void emit_bstore(Emit *e, const Op *op) {
     const Type *whole = type_of(e, buffer), *box = type_of(e, value);
     const Expr *begin[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, box, begin);
-    /* Of two stores to one place the later one stays. */
-    if (e->reads_pending || e->writes_pending) shared_sync(e);
-    shared_before_write(e);
-    stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin);
+    sync_before(e, op);
+    stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin, 1);
 }
 
 bool moves_emit(Emit *e, const Op *op) {
@@ -298,7 +298,7 @@ bool moves_emit(Emit *e, const Op *op) {
     case OP_BLOAD: emit_bload(e, op); return true;
     case OP_BSTORE: emit_bstore(e, op); return true;
     case OP_RESHAPE:
-        if (reshape_stays(e->k, op)) return false;
+        if (!op_attr(op, AT_AT)) return false;
         emit_reshape(e, op);
         return true;
     default: return false;

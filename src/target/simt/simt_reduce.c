@@ -23,6 +23,7 @@ typedef struct Reduce {
     bool scalar;          /* values is one variable, no array */
     uint32_t done, lanes; /* bits of registers and lanes combined so far */
     int order[LL_MAX_BITS], count;
+    bool begun; /* its scratch is in use */
 } Reduce;
 
 static bool find_bit(const Reduce *r, int bit, LayoutInput *input, int *at) {
@@ -191,8 +192,7 @@ static void put_values(Reduce *r, const char *memory, const char *values, const 
 static void get_values(Reduce *r, const char *array, const Expr *it, long long base, const Expr *row, int bytes,
                        uint32_t mine, const int *places, int count) {
     Emit *e = r->e;
-    int stride = warp_bytes(r, bytes), vector = 1;
-    while (stride == bytes && 2 * vector * bytes <= 16 && 2 * vector <= count && (mine & (uint32_t)vector)) vector *= 2;
+    int stride = warp_bytes(r, bytes), vector = (int)op_int(r->op, AT_VECTOR, 1);
     bool all = mine == (uint32_t)e->group.warps - 1;
     const Expr *others = all ? NULL : ex(e->arena, "(warp & ~%u) * %d", mine, stride);
     const Expr *lane = stride == bytes ? NULL : ex(e->arena, "lane * %d", bytes);
@@ -207,18 +207,15 @@ static void get_values(Reduce *r, const char *array, const Expr *it, long long b
     }
 }
 
-/* The same where there are many, one a lane: 16 more registers would cost a block its place. */
-static bool spread_values(Reduce *r, const Expr *it, long long base, const Expr *row, const char *memory, uint32_t mine,
+/* The same one a lane. */
+static void spread_values(Reduce *r, const Expr *it, long long base, const Expr *row, const char *memory, uint32_t mine,
                           const int *places, int bits) {
-    enum { MANY = 16 };
     Emit *e = r->e;
-    int count = 1 << bits, bytes = axis_slot_bytes(r->type);
-    if (r->index || count < MANY || !lanes_agree(r) || mine != (uint32_t)count - 1) return false;
+    int bytes = axis_slot_bytes(r->type);
     const Expr *plane = plane_of(r, it, base, row, bytes), *first = ex(e->arena, "all[0]");
     cs_line(&e->p, "%s all[1];", memory);
     cs_line(&e->p, "tw_lds(1, all, %p + (warp & ~%u) * %d + (lane & %u) * %d);", plane, mine, bytes, mine, bytes);
     for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
-    return true;
 }
 
 /* One value a thread, few warps: by one function. */
@@ -226,7 +223,7 @@ static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mi
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
     put_values(r, "f32", r->values, &expr_zero, base, &expr_zero, 4);
-    shared_after_scratch(e, r->op);
+    sync_step(e);
     const Expr *from = ex_int(e->arena, base), *args[3 + 8];
     if (stride != 4) from = ex(e->arena, "%p + lane * 4", from);
     if (1 << bits != e->group.warps) from = ex(e->arena, "%p + (warp & ~%u) * %d", from, mine, stride);
@@ -261,10 +258,10 @@ static void step_warps(Reduce *r, int from, int to) {
     long long base = shared_offset(e, r->op),
               base_at = base + reduce_array_bytes(&r->layout->map, r->lanes, bytes, e->group.warps, alive);
     const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
-    const char *plain = plain_name(r);
-    shared_before_scratch(e, r->op);
-    if (plain && bits <= 3) {
-        plain_warps(r, plain, base, mine, warp_bit, bits);
+    Word across = op_word(r->op, AT_ACROSS, ACROSS_EACH);
+    sync_round(e, r->op, &r->begun);
+    if (across == ACROSS_TREE) {
+        plain_warps(r, plain_name(r), base, mine, warp_bit, bits);
         return;
     }
     const Expr *it = open_live(r, 0);
@@ -273,10 +270,12 @@ static void step_warps(Reduce *r, int from, int to) {
     put_values(r, memory, r->values, it, base, row, bytes);
     if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
     cs_close(&e->p);
-    shared_after_scratch(e, r->op);
+    sync_step(e);
     open_live(r, 0);
-    bool spread = spread_values(r, it, base, row, memory, mine, places, bits);
-    if (!spread) {
+    bool spread = across == ACROSS_LANES;
+    if (spread) {
+        spread_values(r, it, base, row, memory, mine, places, bits);
+    } else {
         cs_line(&e->p, "%s all[%d];", memory, count);
         get_values(r, "all", it, base, row, bytes, mine, places, count);
     }

@@ -26,6 +26,7 @@ typedef struct Fold {
     /* bits done so far: of each input, and of the axis index */
     LayoutPlace low;
     uint32_t done;
+    bool begun; /* its scratch is in use */
 } Fold;
 
 static Fold fold_of(Emit *e, const Op *op) {
@@ -138,13 +139,13 @@ static void fetch(Fold *f, uint32_t gone, uint32_t shift, const Expr *lane, cons
     if (warp) {
         int rows;
         const Expr *row = row_of(f, gone, &rows);
-        shared_before_write(e);
+        sync_round(e, f->op, &f->begun);
         open_loop(f, gone);
         for (int i = 0; i < f->count; i++)
             cs_line(&e->p, "tw_sts(1, %p, %p);", plane_at(f, i, rows, row, e->thread),
                     ex_sum(e->arena, ex_name(e->arena, f->part[i]), from));
         cs_close(&e->p);
-        shared_before_read(e);
+        sync_step(e);
         open_loop(f, gone);
         const Expr *thread = ex(e->arena, "(%p) * %d + %p", warp, e->lanes, lane ? lane : &place_lane);
         for (int i = 0; i < f->count; i++)

@@ -1,10 +1,5 @@
-/* simt_shared.c: shared memory: barriers, tiles in and out, conversions between layouts.
- *
- * The schedule says who lies where (pass/schedule/schedule_place.c). Barriers follow from two flags: something was
- * written since the last barrier, something was read. A write waits for the readers before it, a read for the writers;
- * a dot in flight reads on behind a barrier, until it is waited for:
- *
- *     tw_sync();  store tile a;  store tile b;  tw_fence_async();  tw_sync();  multiply */
+/* simt_shared.c: shared memory: tiles in and out, conversions between layouts. The schedule says who lies where
+ * (pass/schedule/schedule_place.c) and where threads meet in between (simt_sync.c). */
 #include "target/simt/simt.h"
 
 #include <string.h>
@@ -13,51 +8,6 @@ int64_t shared_offset(Emit *e, const Op *op) {
     const Attr *at = op_attr(op, AT_AT);
     if (!at) ice(e->k->module->trap, "simt: %s has no shared memory", op_info[op->code].mnemonic);
     return at->number;
-}
-
-/* --- barriers --- */
-void shared_sync(Emit *e) {
-    if (e->async_pending) e->target->fence(e);
-    if (e->group.warps == 1)
-        cs_line(&e->p, "tw_sync_warp();");
-    else if (e->barrier)
-        cs_line(&e->p, "tw_bar_sync(%p, %d);", e->barrier, e->lanes * e->group.warps);
-    else
-        cs_line(&e->p, "tw_sync();");
-    e->writes_pending = e->async_pending = e->stores_pending = false;
-    e->reads_pending = e->dot_reads;
-    e->scratch_read = NULL;
-    e->loaded = e->stored = e->combined = 0;
-}
-
-void shared_before_write(Emit *e) {
-    if (e->dot_flies) e->target->wait_for_dot(e); /* it may read what is written */
-    e->dot_reads = false;
-    if (e->reads_pending) shared_sync(e);
-    e->writes_pending = true;
-}
-
-void shared_before_read(Emit *e) {
-    if (e->writes_pending) shared_sync(e);
-    e->reads_pending = true;
-    e->scratch_read = NULL;
-}
-
-/* Scratch that lies apart from the only one read since the last barrier can be written at once. */
-void shared_before_scratch(Emit *e, const Op *op) {
-    const Op *read = e->scratch_read;
-    int64_t mine = shared_offset(e, op), other = read ? shared_offset(e, read) : mine;
-    bool apart = mine + op_int(op, AT_BYTES, 0) <= other || (read && other + op_int(read, AT_BYTES, 0) <= mine);
-    if (apart && e->reads_pending && !e->dot_flies)
-        e->writes_pending = true;
-    else
-        shared_before_write(e);
-}
-
-void shared_after_scratch(Emit *e, const Op *op) {
-    if (e->writes_pending) shared_sync(e);
-    e->scratch_read = e->reads_pending ? NULL : op;
-    e->reads_pending = true;
 }
 
 /* --- tiles --- */
@@ -247,34 +197,47 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     cs_close(&e->p);
 }
 
-/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`. Says how. */
+/* The bits of the map's offsets from `first` on, so many: those of lane and warp, and those of register r. */
+static void offset_bits(Emit *e, const PlaceMap *map, int first, int count, const Expr **thread, const Expr **reg) {
+    uint32_t masks[LL_INPUTS][LL_MAX_BITS];
+    for (int in = LL_REGISTER; in <= LL_WARP; in++) {
+        register_masks(map, (LayoutInput)in, LL_OFFSET, masks[in]);
+        for (int i = 0; i < map->count[in]; i++) masks[in][i] = masks[in][i] >> first & ((1u << count) - 1);
+    }
+    const Expr *lane = place_bits(e->arena, &place_lane, map->count[LL_LANE], masks[LL_LANE]);
+    const Expr *warp = place_bits(e->arena, &place_warp, map->count[LL_WARP], masks[LL_WARP]);
+    *thread = ex(e->arena, "%p ^ %p", lane, warp);
+    *reg = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks[LL_REGISTER]);
+}
+
+/* One side of the pass through shared memory: registers of `layout` at the offsets of `via`; where it goes in pieces,
+ * those of piece `turn`. Says how. */
 static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayout *via, bool store) {
     const Layout *layout = emit_layout(e, value);
     const Type *type = ir_type(e->k, value);
     int bytes = convert_bytes(type), bits[8];
     PlaceMap map;
     if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "simt: a conversion lacks an element");
-    int vector = ll_vector(&map, bytes, 16, bits);
-    bool low = true;
+    int vector = (int)op_attr(op, AT_VECTORS)->list.at[!store];
+    bool low = true; /* of registers side by side */
+    ll_vector(&map, bytes, 16, bits);
     uint32_t used = 0;
     for (int i = 0; 1 << i < vector; i++) {
         low &= bits[i] == i;
         used |= (uint32_t)1 << bits[i];
     }
-    if (!low && layout->registers != 1 << layout->map.count[LL_REGISTER]) vector = 1, used = 0, low = true;
-    while (low && vector > 1 && layout->registers % vector) vector /= 2, used >>= 1;
-    uint32_t masks[LL_MAX_BITS];
-    register_masks(&map, LL_LANE, LL_OFFSET, masks);
-    const Expr *lane = place_bits(e->arena, &place_lane, map.count[LL_LANE], masks);
-    register_masks(&map, LL_WARP, LL_OFFSET, masks);
-    const Expr *warp = place_bits(e->arena, &place_warp, map.count[LL_WARP], masks);
-    register_masks(&map, LL_REGISTER, LL_OFFSET, masks);
-    const Expr *reg = place_bits(e->arena, &place_r, map.count[LL_REGISTER], masks);
+    int pieces = ll_log2(op_int(op, AT_PIECES, 1)), within = via->count[LL_OFFSET] - pieces;
+    const Expr *thread, *reg, *own_piece, *piece_of;
+    offset_bits(e, &map, 0, within, &thread, &reg);
+    offset_bits(e, &map, within, pieces, &own_piece, &piece_of);
     const Expr *array = emit_hold(e, value)->by;
     const char *name = cs_fresh(&e->p, store ? "to" : "from");
-    cs_line(&e->p, "const i32 %s = %p ^ %p;", name, lane, warp);
-    emit_unroll(e, "r", layout->registers, low ? vector : 1);
+    cs_line(&e->p, "const i32 %s = %p;", name, thread);
+    bool by_thread = pieces && ex_is_int(piece_of, 0); /* all of a thread's registers are in one piece */
+    if (by_thread) cs_open(&e->p, "if (%p == turn)", own_piece);
+    (pieces ? emit_unroll_real : emit_unroll)(e, "r", layout->registers, low ? vector : 1);
     if (!low) cs_line(&e->p, "if (r & %u) continue;", used);
+    if (pieces && !by_thread) cs_line(&e->p, "if ((%p ^ %p) != turn) continue;", own_piece, piece_of);
     const Expr *at = ex(e->arena, "%lld + (%s ^ %p) * %d", (long long)shared_offset(e, op), name, reg, bytes);
     const Expr *owner = store ? place_owner(e, &layout->map) : NULL;
     const Expr *piece = low ? ex(e->arena, "%p + r", array) : ex_name(e->arena, "piece");
@@ -297,9 +260,20 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
         cs_line(&e->p, "%p[r + %u] = piece[%d];", array, index, j);
     }
     cs_close(&e->p);
+    if (by_thread) cs_close(&e->p);
     int wavefronts = ll_bank_conflicts(e->cx->machine->banks, &map, bytes, vector);
     return arena_printf(e->arena, "%s in vectors of %d bytes, %d wavefront%s", store ? "written" : "read",
                         vector * bytes, wavefronts, wavefronts == 1 ? "" : "s");
+}
+
+/* All have read the piece before when the next one is written. What is to be shown is, behind the first. */
+static void sync_pieces(Emit *e) {
+    bool shows = e->shows;
+    e->shows = false;
+    cs_open(&e->p, "if (turn)");
+    sync_step(e);
+    cs_close(&e->p);
+    e->shows = shows;
 }
 
 void shared_convert(Emit *e, const Op *op) {
@@ -307,9 +281,8 @@ void shared_convert(Emit *e, const Op *op) {
     const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
     if (to->home == HOME_SHARED) {
         const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
-        shared_before_write(e);
+        sync_before(e, op);
         shared_store_tile(e, op, value, &to->tile, offset);
-        e->async_pending |= e->cx->machine->async_proxy;
         emit_set(e, result, HOLD_SHARED, offset);
         return;
     }
@@ -318,11 +291,12 @@ void shared_convert(Emit *e, const Op *op) {
             emit_refuse(e, op, "a transposed view read into registers");
             return;
         }
-        shared_before_read(e);
+        sync_before(e, op);
         shared_load_tile(e, op, &from->tile, emit_hold(e, value)->by);
         return;
     }
-    if (emit_hold(e, value)->kind == HOLD_SCALAR) {
+    if (emit_hold(e, value)->kind == HOLD_SCALAR) { /* nothing moves; its barriers may be other ops' too */
+        if (op_attr(op, AT_AT)) sync_before(e, op), sync_step(e);
         emit_same(e, result, value);
         return;
     }
@@ -339,12 +313,19 @@ void shared_convert(Emit *e, const Op *op) {
         return;
     default: break;
     }
-    LinearLayout via =
-        ll_choose_swizzle(e->cx->machine->banks, &from->map, &to->map, convert_bytes(ir_type(e->k, result)));
-    shared_before_write(e);
+    int pieces = (int)op_int(op, AT_PIECES, 1);
+    LinearLayout via = convert_through(e->k, op);
+    sync_before(e, op);
+    if (pieces > 1) {
+        emit_declare(e, result);
+        emit_unroll_real(e, "turn", pieces, 1);
+        sync_pieces(e);
+    }
     const char *there = move_side(e, op, value, &via, true);
-    shared_before_read(e);
-    emit_declare(e, result);
+    sync_step(e);
+    if (pieces == 1) emit_declare(e, result);
     const char *back = move_side(e, op, result, &via, false);
-    emit_find(e, op, FIND_CONVERT_SHARED, there, back);
+    if (pieces > 1) cs_close(&e->p);
+    emit_find(e, op, FIND_CONVERT_SHARED, pieces == 1 ? "" : arena_printf(e->arena, " in %d pieces", pieces), there,
+              back);
 }

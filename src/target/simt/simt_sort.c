@@ -17,6 +17,7 @@ typedef struct Sort {
     int axis, bits;
     const char *keys, *type; /* the array, u32 or u64 */
     int bytes;
+    bool begun; /* its scratch is in use */
 } Sort;
 
 static Sort sort_of(Emit *e, const Op *op) {
@@ -66,12 +67,12 @@ static void compare(Sort *s, int k, int j) {
     const char *name = input == LL_LANE ? "lane" : "warp";
     int64_t plane = (int64_t)e->group.warps * e->lanes * s->bytes;
     if (input == LL_WARP) {
-        shared_before_write(e);
+        sync_round(e, s->op, &s->begun);
         emit_unroll(e, "r", register_count(s), 1);
         cs_line(&e->p, "tw_sts(1, %lld + r * %lld + (%p) * %d, %s + r);", (long long)shared_offset(e, s->op),
                 (long long)plane, e->thread, s->bytes, s->keys);
         cs_close(&e->p);
-        shared_before_read(e);
+        sync_step(e);
     }
     emit_unroll(e, "r", register_count(s), 1);
     if (input == LL_WARP) {
@@ -129,12 +130,12 @@ void histogram_emit(Emit *e, const Op *op) {
     const Layout *from = emit_layout(e, x), *to = emit_layout(e, result);
     const Type *type = ir_type(e->k, x), *bins = ir_type(e->k, result);
     long long base = shared_offset(e, op), count = bins->extent[0];
-    shared_before_write(e);
+    sync_before(e, op);
     cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, count, e->lanes * e->group.warps);
     cs_line(&e->p, "const i32 zero = 0;");
     cs_line(&e->p, "tw_sts(1, %lld + j * 4, &zero);", base);
     cs_close(&e->p);
-    shared_sync(e);
+    sync_step(e);
     const Expr *condition = place_owner(e, &from->map);
     emit_unroll(e, "r", from->registers, 1);
     condition = stage_inside(e, from, type, condition);
@@ -143,8 +144,7 @@ void histogram_emit(Emit *e, const Op *op) {
     condition = ex_and(e->arena, condition, ex(e->arena, "(u64)bin < %lldull", count));
     cs_line(&e->p, "if (%p) tw_atomic_add_shared(%lld + (i32)bin * 4, 1);", condition, base);
     cs_close(&e->p);
-    e->writes_pending = true;
-    shared_before_read(e);
+    sync_step(e);
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", to->registers, 1);
     const Expr *inside = stage_inside(e, to, bins, NULL);

@@ -42,7 +42,7 @@ const Expr *stage_element(Emit *e, Ref value, const Layout *layout, const Expr *
     return type->pointer ? text : elementwise_packed(e, type->elem, text);
 }
 
-void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift) {
+void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Expr *const *shift, int vector) {
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     const Expr *at[MAX_RANK];
@@ -54,9 +54,7 @@ void stage_store(Emit *e, Ref value, const Type *whole, int64_t offset, const Ex
         cs_close(&e->p);
         return;
     }
-    int lead = whole->rank - type->rank, last = type->rank - 1;
-    int vector = shift ? 1 : ll_run(&layout->map, last, ty_elem_bytes(type));
-    while (vector > 1 && (type->extent[last] % vector || layout->registers % vector)) vector /= 2;
+    int lead = whole->rank - type->rank;
     emit_unroll(e, "r", layout->registers, vector);
     for (int d = 0; d < whole->rank; d++) {
         const Expr *own = d < lead ? &expr_zero : place_coord(e, layout, d - lead, &place_r);

@@ -56,6 +56,7 @@ struct Compute {
     VEC(Windows) entered; /* as they were at the start of each open region and loop */
     const Op *op;         /* at hand, for messages */
     Ref in_dst;           /* a value that lies in the open section of DST, or 0 */
+    int spills;           /* printed so far */
     bool probing;         /* what is printed is thrown away */
     bool reduces;         /* a reduction's packer mask is on */
 };

@@ -54,6 +54,8 @@ typedef struct Tt {
     VEC(TtIndexTile) index_tiles;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
+    Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
+    Map padding;             /* value -> its number; NULL: none is known */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;
 
@@ -97,9 +99,9 @@ bool tt_padding(Tt *tt, Ref value, double *number);
 /* The value behind ops that change neither bits nor pages: widening casts, and new extents of 1. */
 Ref tt_same_pages(const Tt *tt, Ref value);
 /* Is it a tile made of indices and scalars only? */
-bool tt_is_index(const Kernel *k, Ref value);
+bool tt_is_index(Tt *tt, Ref value);
 /* Every value of it is exact in bf16. */
-bool tt_is_narrow(const Tt *tt, Ref value);
+bool tt_is_narrow(Tt *tt, Ref value);
 
 /* --- tt_role.c --- */
 typedef struct Role Role;

@@ -141,10 +141,16 @@ void compute_forget(Compute *c, size_t count) {
     }
 }
 
+enum { MOST_SPILLS = 2000 };
+
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
     window_call(c, CB_RESERVE, cb);
-    section_root(c, &(Root){.value = value, .cb = cb, .op = op});
+    /* A spill may need others, which end with it and are made again for the next one. */
+    if (++c->spills == MOST_SPILLS)
+        tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
+                  MOST_SPILLS);
+    if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
     window_call(c, CB_PUSH, cb);
     window_call(c, CB_WAIT, cb);
     set_home(c, value, cb, for_fpu);

@@ -112,9 +112,14 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
 
 /* ------------------------------------------------------------------------------------------- tiles of indices */
 
+enum { MOST_INDEX_STEPS = 100000 };
+
 /* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
-static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place) {
+static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place, int *left) {
     Tt *tt = role->tt;
+    if (--*left == 0)
+        tt_refuse(tt, tile->user, "a mask of indices that takes more than %d steps to compute", MOST_INDEX_STEPS);
+    if (*left <= 0) return "0";
     if (!ref_is_value(ref)) return role_literal(role, ref);
     const Value *v = ir_value(tt->k, ref);
     const Op *op = v->op;
@@ -131,7 +136,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
     const char *texts[3] = {0}, *inner[MAX_RANK];
     switch (op->code) {
     case OP_IOTA: return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
-    case OP_SPLAT: return index_text(role, tile, op->operands[0], place);
+    case OP_SPLAT: return index_text(role, tile, op->operands[0], place, left);
     case OP_EXPAND:
     case OP_RESHAPE: { /* new or dropped extents of 1 */
         const Type *from = ir_type(tt->k, op->operands[0]);
@@ -142,7 +147,7 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
             inner[i] = from->extent[i] == 1 ? "0" : fits ? place[j] : "0";
             j += fits;
         }
-        return index_text(role, tile, op->operands[0], inner);
+        return index_text(role, tile, op->operands[0], inner, left);
     }
     default: break;
     }
@@ -156,18 +161,18 @@ static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, cons
     for (int i = 0; i < op->operand_count && i < 3; i++) { /* broadcast and elementwise */
         const Type *type = ir_type(tt->k, op->operands[i]);
         for (int d = 0; d < type->rank; d++) inner[d] = type->extent[d] == 1 ? "0" : place[d];
-        texts[i] = index_text(role, tile, op->operands[i], inner);
+        texts[i] = index_text(role, tile, op->operands[i], inner, left);
     }
     return op->code == OP_BROADCAST ? texts[0] : role_elementwise(role, op, texts);
 }
 
-static void need_index(Role *role, Ref ref) {
-    if (!ref_is_value(ref)) return;
+static void need_index(Role *role, Ref ref, Map *seen) {
+    if (!ref_is_value(ref) || !map_meets(seen, role->tt->arena, ref)) return;
     const Value *v = ir_value(role->tt->k, ref);
     if (ty_is_scalar(v->type) && !role_around(v->op ? v->op : v->region->owner))
         role_need(role, ref);
     else if (v->op)
-        for (int i = 0; i < v->op->operand_count; i++) need_index(role, v->op->operands[i]);
+        for (int i = 0; i < v->op->operand_count; i++) need_index(role, v->op->operands[i], seen);
 }
 
 static void make_index_tile(Role *role, const TtIndexTile *tile) {
@@ -191,7 +196,7 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
                 cb->desc.format == TT_Float32 ? "u32" : "u16");
         cs_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
         cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns,
-                index_text(role, tile, tile->value, place));
+                index_text(role, tile, tile->value, place, &(int){MOST_INDEX_STEPS}));
     } else {
         cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
         int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
@@ -200,7 +205,7 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
         cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across,
                 (long long)across);
         cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
-                index_text(role, tile, tile->value, place));
+                index_text(role, tile, tile->value, place, &(int){MOST_INDEX_STEPS}));
     }
     cs_close_with(&role->p, "});");
     cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
@@ -277,7 +282,8 @@ char *tt_emit_reader(Tt *tt) {
     Role role;
     role_init(&role, tt, TENSIX_READER);
     role.visit = visit_load;
-    for (size_t i = 0; i < tt->index_tiles.count; i++) need_index(&role, tt->index_tiles.at[i].value);
+    Map seen = {0};
+    for (size_t i = 0; i < tt->index_tiles.count; i++) need_index(&role, tt->index_tiles.at[i].value, &seen);
     if (tt->scaler_cb >= 0)
         role.first = arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
     return role_finish(&role, "tilewright_dataflow.h");

@@ -73,10 +73,11 @@ static bool is_splat(const Tt *tt, Ref value, double number) {
            ir_literal(tt->k, scalar)->f == number;
 }
 
-bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
+static bool prepare(Compute *c, const Root *root, Ref value, bool dry, Map *seen) {
     Tt *tt = c->role.tt;
     value = tt_same_pages(tt, value);
     if (!ref_is_value(value) || value == root->without || value == c->in_dst || move_view(c, value) >= 0) return false;
+    if (!map_meets(seen, tt->arena, value)) return false;
     const Op *op = op_of(tt, value);
     if (!op || op->region_count) return false;
     bool spills = false;
@@ -104,9 +105,13 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
             if (!dry) compute_spill(c, same, false, root->op);
             continue;
         }
-        spills |= graph_prepare(c, root, part, dry);
+        spills |= prepare(c, root, part, dry, seen);
     }
     return spills;
+}
+
+bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
+    return prepare(c, root, value, dry, &(Map){0});
 }
 
 /* ----------------------------------------------------------------------------------------------------- the graph */

@@ -108,16 +108,16 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
 /* A condition, alone or together with one on data, or integers on their way to floats. */
 static void find_index_tiles(Tt *tt, const Op *op) {
     bool is_logic = op->code == OP_AND || op->code == OP_OR || op->code == OP_XOR;
-    for (int i = 0; is_logic && i < op->operand_count && !tt_is_index(tt->k, op->results[0]); i++) {
+    for (int i = 0; is_logic && i < op->operand_count && !tt_is_index(tt, op->results[0]); i++) {
         const Type *type = ir_type(tt->k, op->operands[i]);
-        if (type->elem == EL_I1 && !ty_is_scalar(type) && tt_is_index(tt->k, op->operands[i]))
+        if (type->elem == EL_I1 && !ty_is_scalar(type) && tt_is_index(tt, op->operands[i]))
             add_index_tile(tt, op, tt_same_pages(tt, op->operands[i]));
     }
-    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt->k, op->operands[0]))
+    if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt, op->operands[0]))
         add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
     if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
     Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
-    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt->k, op->operands[0]))
+    if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt, op->operands[0]))
         add_index_tile(tt, op, tt_same_pages(tt, op->results[0]));
 }
 

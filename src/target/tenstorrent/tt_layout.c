@@ -97,11 +97,24 @@ Ref tt_same_pages(const Tt *tt, Ref value) {
     return value;
 }
 
-bool tt_is_index(const Kernel *k, Ref value) {
+/* Answers about values are kept: one that is made from itself twice, forty times, is looked at forty times. */
+static bool find_answer(const Map *answers, Ref value, bool *answer) {
+    const MapEntry *known = map_find_number(answers, value);
+    if (known) *answer = known->value != NULL;
+    return known != NULL;
+}
+
+static bool keep_answer(Tt *tt, Map *answers, Ref value, bool answer) {
+    map_put_number(answers, tt->arena, value, answer ? tt : NULL);
+    return answer;
+}
+
+bool tt_is_index(Tt *tt, Ref value) {
     if (!ref_is_value(value)) return ref_is_literal(value);
-    const Value *v = ir_value(k, value);
+    const Value *v = ir_value(tt->k, value);
     if (ty_is_scalar(v->type)) return true;
     if (v->type->kind != TY_TILE || v->type->pointer || !v->op) return false;
+    bool all = true;
     switch (v->op->code) {
     case OP_IOTA: return true;
     case OP_SPLAT:
@@ -111,18 +124,19 @@ bool tt_is_index(const Kernel *k, Ref value) {
     default:
         if (!op_has(v->op->code, TRAIT_ELEMENTWISE)) return false;
     }
-    for (int i = 0; i < v->op->operand_count; i++)
-        if (!tt_is_index(k, v->op->operands[i])) return false;
-    return true;
+    if (find_answer(&tt->is_index, value, &all)) return all;
+    for (int i = 0; i < v->op->operand_count && all; i++) all = tt_is_index(tt, v->op->operands[i]);
+    return keep_answer(tt, &tt->is_index, value, all);
 }
 
-bool tt_is_narrow(const Tt *tt, Ref value) {
+bool tt_is_narrow(Tt *tt, Ref value) {
     const Kernel *k = tt->k;
     Elem elem = ir_type(k, value)->elem;
     if (elem == EL_BF16 || elem == EL_F16 || elem == EL_I1) return true;
     if (ref_is_literal(value))
         return elem_is_float(elem) && elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
     const Op *op = ir_value(k, value)->op;
+    bool all = true;
     if (!op) return false;
     switch (op->code) {
     case OP_CAST:
@@ -131,12 +145,17 @@ bool tt_is_narrow(const Tt *tt, Ref value) {
     case OP_SPLAT:
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_BROADCAST: return elem_is_float(elem) && tt_is_narrow(tt, op->operands[0]);
+    case OP_BROADCAST:
+        if (!elem_is_float(elem)) return false;
+        break;
     case OP_MIN:
-    case OP_MAX: return tt_is_narrow(tt, op->operands[0]) && tt_is_narrow(tt, op->operands[1]);
-    case OP_SELECT: return tt_is_narrow(tt, op->operands[1]) && tt_is_narrow(tt, op->operands[2]);
+    case OP_MAX:
+    case OP_SELECT: break;
     default: return false;
     }
+    if (find_answer(&tt->is_narrow, value, &all)) return all;
+    for (int i = op->code == OP_SELECT; i < op->operand_count && all; i++) all = tt_is_narrow(tt, op->operands[i]);
+    return keep_answer(tt, &tt->is_narrow, value, all);
 }
 
 /* ------------------------------------------------------------------------------------------------- padding */
@@ -162,7 +181,7 @@ static bool apply(const Op *op, const double *x, double *r) {
     }
 }
 
-bool tt_padding(Tt *tt, Ref value, double *number) {
+static bool find_padding(Tt *tt, Ref value, double *number) {
     const Kernel *k = tt->k;
     if (ref_is_literal(value)) {
         const Literal *literal = ir_literal(k, value);
@@ -210,4 +229,16 @@ bool tt_padding(Tt *tt, Ref value, double *number) {
         if (!tt_padding(tt, op->operands[i], &x[i])) return false;
     }
     return apply(op, x, number);
+}
+
+bool tt_padding(Tt *tt, Ref value, double *number) {
+    MapEntry *known = map_find_number(&tt->padding, value);
+    if (!known) {
+        double found = 0;
+        bool one = find_padding(tt, value, &found);
+        known =
+            map_put_number(&tt->padding, tt->arena, value, one ? arena_copy(tt->arena, &found, sizeof found) : NULL);
+    }
+    if (known->value) *number = *(const double *)known->value;
+    return known->value != NULL;
 }

@@ -44,15 +44,16 @@ void role_need(Role *role, Ref ref) {
 }
 
 /* Is it a part of tiles that the reader makes? What is a float is computed from those. */
-static bool is_index_op(const Kernel *k, const Op *op) {
+static bool is_index_op(Tt *tt, const Op *op) {
+    const Kernel *k = tt->k;
     return op->result_count == 1 && !ty_is_scalar(ir_type(k, op->results[0])) &&
-           !elem_is_float(ir_type(k, op->results[0])->elem) && tt_is_index(k, op->results[0]);
+           !elem_is_float(ir_type(k, op->results[0])->elem) && tt_is_index(tt, op->results[0]);
 }
 
 static void need_region(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         int count = op->code == OP_FOR ? 3 : op->operand_count;
-        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt->k, op) || op->code == OP_YIELD;
+        bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt, op) || op->code == OP_YIELD;
         for (int i = 0; i < count && !is_quiet; i++) role_need(role, op->operands[i]);
         for (int i = 0; i < op->region_count; i++) need_region(role, op->regions[i]);
     }

@@ -20,8 +20,6 @@ extern "C" __global__ void __launch_bounds__(128) histogram_kernel(i32 *x_ptr, i
         tw_ldg_or(2, (u64)i0 < (u64)n, x, x_ptr + i0, (i32)0);
     }
     // 31: tl.atomic_add(count_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=i < n))
-    i32 * ptr_add[1];
-    ptr_add[0] = count_ptr + (i64)at0_1;
     i32 select[2];
 #pragma unroll
     for (int r = 0; r < 2; r++) select[r] = x_cmp[r] ? x[r] : (-1);
@@ -39,8 +37,11 @@ extern "C" __global__ void __launch_bounds__(128) histogram_kernel(i32 *x_ptr, i
     i32 histogram[1];
     tw_lds_if(1, true, histogram, at0_1 * 4);
     tw_fence_device();
-    if ((warp & 3) == 0) {
-        tw_atomic_add(ptr_add[0], histogram[0]);
+    {
+        const i64 i0 = (i64)at0_1;
+        if ((warp & 3) == 0) {
+            tw_atomic_add(count_ptr + i0, histogram[0]);
+        }
     }
 }
 TW_KERNEL(histogram_kernel)

@@ -130,6 +130,31 @@ TW_FN void tw_ahead(const u8 **last, const void *now, i64 bytes) {
     *last = now;
 }
 
+/* As many bytes as can be exchanged at once where nobody else has changed them: *before is what is there, true if it was. */
+#if defined(__x86_64__) && defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16)
+enum { TW_SWAP_BYTES = 16 };
+typedef unsigned __int128 tw_words;
+TW_FN i32 tw_swaps(void *p, tw_words *before, tw_words after) {
+    const tw_words expected = *before;
+    *before = __sync_val_compare_and_swap((tw_words *)p, expected, after);
+    return *before == expected;
+}
+#else
+enum { TW_SWAP_BYTES = 8 };
+typedef u64 tw_words;
+TW_FN i32 tw_swaps(void *p, tw_words *before, tw_words after) {
+    return __atomic_compare_exchange_n((tw_words *)p, before, after, 0, 5, 5);
+}
+#endif
+
+/* The line of a matrix that an index vector does not find (indices.h, gemm.h). */
+#define TW_NOWHERE (-9223372036854775807LL - 1)
+
+/* Asks for bytes that will be written. */
+TW_FN void tw_soon(const void *p, i64 bytes) {
+    for (i64 i = 0; i < bytes; i += 64) __builtin_prefetch((const u8 *)p + i, 1);
+}
+
 /* Do two pieces of memory, each from its first byte to one past its last, not meet? */
 TW_FN i32 tw_apart(const void *a, const void *a_end, const void *b, const void *b_end) {
     return (u64)a_end <= (u64)b || (u64)b_end <= (u64)a;

@@ -14,11 +14,15 @@
 /* Compiled once, whoever calls: copies for known arguments are no faster here and double the time of the compiler. */
 #define TW_APART static __attribute__((noinline, noclone, unused))
 
-/* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi. */
+/* Element (i, k) of A or (k, i) of B lies at p[i * line + k * step] and is there for lo <= i < hi, k_lo <= k < k_hi.
+ * at: not 0, then line i is line at[i] in memory, or (TW_NOWHERE) in none. */
 typedef struct TwSide {
     const void *p;
     i64 line, step, lo, hi, k_lo, k_hi;
+    const i64 *at;
 } TwSide;
+TW_FN i32 tw_side_has(const TwSide *s, i64 i) { return i >= s->lo && i < s->hi && !(s->at && s->at[i] == TW_NOWHERE); }
+TW_FN i64 tw_side_line(const TwSide *s, i64 i) { return (s->at ? s->at[i] : i) * s->line; }
 
 /* Reads `count` lines from `first` on, k0 <= k < k0 + kc, to to[line * ld_line + k * ld_k], zeros where nothing is. */
 typedef void TwGather(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc);
@@ -52,6 +56,12 @@ TW_APART void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i6
 #define TW_GATHER(T, TURN)                                                                         \
     TW_APART void tw_gather_##T(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first,        \
                                 i64 count, i64 k0, i64 kc) {                                       \
+        for (i64 i = first; s->at && i < first + count; i++, to += ld_line) {                      \
+            TwSide one = {s->p, 0, s->step, 0, tw_side_has(s, i), s->k_lo, s->k_hi};               \
+            if (one.hi) one.p = (const T *)s->p + tw_side_line(s, i);                              \
+            tw_gather_##T(to, ld_line, ld_k, &one, 0, 1, k0, kc);                                  \
+        }                                                                                          \
+        if (s->at) return;                                                                         \
         const i64 i_lo = tw_min_i64(tw_max_i64(s->lo - first, 0), count);                          \
         const i64 i_hi = tw_max_i64(tw_min_i64(s->hi - first, count), i_lo);                       \
         const i64 k_lo = tw_min_i64(tw_max_i64(s->k_lo - k0, 0), kc);                              \
@@ -99,7 +109,7 @@ typedef void TwPack(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc);
 #define TW_PACK(T)                                                                                 \
     TW_APART void tw_pack_##T(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {               \
         i64 j = 0;                                                                                 \
-        if (b->line == 1 && b->lo <= 0 && b->k_lo <= k0 && b->k_hi >= k0 + kc) {                   \
+        if (b->line == 1 && !b->at && b->lo <= 0 && b->k_lo <= k0 && b->k_hi >= k0 + kc) {                   \
             const i64 whole = tw_min_i64(b->hi, N) / TW_NR_f32 * TW_NR_f32;                        \
             const T *const from = (const T *)b->p + k0 * b->step;                                        \
             for (i64 k1 = 0; k1 < kc; k1 += TW_PACK_ROWS)                                          \
@@ -121,15 +131,15 @@ TW_PACK(f16)
 /* The same in pairs of steps of k, for blocks of pairs; k0 and kc count pairs. */
 #ifdef TW_PAIRS
 TW_FN u32 tw_half_of_pair(const TwSide *s, i64 i, i64 k) {
-    const i32 there = i >= s->lo && i < s->hi && k >= s->k_lo && k < s->k_hi;
-    return there ? ((const bf16 *)s->p)[i * s->line + k * s->step] : 0;
+    const i32 there = tw_side_has(s, i) && k >= s->k_lo && k < s->k_hi;
+    return there ? ((const bf16 *)s->p)[tw_side_line(s, i) + k * s->step] : 0;
 }
 TW_APART void tw_gather_pairs(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc) {
     const i64 step = s->step;
     for (i64 i = first; i < first + count; i++, to += ld_line) {
-        const i32 there = i >= s->lo && i < s->hi && s->k_lo <= 2 * k0;
+        const i32 there = tw_side_has(s, i) && s->k_lo <= 2 * k0;
         const i64 whole = there ? tw_max_i64(0, tw_min_i64(kc, s->k_hi / 2 - k0)) : 0;
-        const bf16 *const row = (const bf16 *)s->p + i * s->line + 2 * k0 * step;
+        const bf16 *const row = (const bf16 *)s->p + (there ? tw_side_line(s, i) : 0) + 2 * k0 * step;
         u32 *const pairs = (u32 *)to;
         if (step == 1 && ld_k == 1) {
             TW_VECTOR for (i64 k = 0; k < whole; k++) pairs[k] = *(const tw_pair *)(row + 2 * k);
@@ -153,7 +163,7 @@ TW_FN void tw_pack_zip(u32 *to, const bf16 *even, const bf16 *odd) {
     }
 }
 TW_APART void tw_pack_pairs(f32 *panels, const TwSide *b, i64 N, i64 k0, i64 kc) {
-    const i32 rows = b->line == 1 && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
+    const i32 rows = b->line == 1 && !b->at && b->lo <= 0 && b->k_lo <= 2 * k0; /* lie side by side */
     const i64 k_whole = rows ? tw_max_i64(0, tw_min_i64(kc, b->k_hi / 2 - k0)) : 0;
     const i64 width = tw_max_i64(0, tw_min_i64(b->hi, N));
     const bf16 *const from = (const bf16 *)b->p + 2 * k0 * b->step;
@@ -219,7 +229,7 @@ TW_APART i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, 
                 for (i64 j = 0; j < N; j++) c[i * ldc + j] = 0;
         return 0;
     }
-    i32 direct = out && !start && b->lo <= 0 && ld_out >= N;
+    i32 direct = out && !start && !a->at && !b->at && b->lo <= 0 && ld_out >= N;
     if (direct) {
         const f32 *const lo = out + m0 * ld_out, *const hi = out + (M - 1) * ld_out + N;
         direct = tw_side_apart(a, m0, M, k_begin, k_end, gather_a == tw_gather_f32 ? 4 : 2, lo, hi) &&
@@ -241,13 +251,13 @@ TW_APART i32 tw_gemm(TwGather *gather_a, TwPack *pack_b, const TwSide *whole_a, 
     if (tiles) k_end += -(k_end - k_begin) & 15; /* with zeros: whole tiles along k */
     const i64 length = k_end - k_begin;
     const i32 aligned = !tiles || (((u64)a->p + 4 * (u64)k_begin) % 64 == 0 && a->line % 32 == 0);
-    const i32 in_place = aligned && (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
+    const i32 in_place = !a->at && aligned && (gather_a == tw_gather_f32 || pairs) && a->step == 1 && a->lo <= m0 && a->hi >= M &&
                          a->k_lo <= k_begin << pairs && a->k_hi >= k_end << pairs;
     /* A small b whose rows lie side by side stays where it is. */
-    const i32 small = pack_b == tw_pack_f32 && b->line == 1 && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
+    const i32 small = pack_b == tw_pack_f32 && b->line == 1 && !b->at && b->lo <= 0 && b->hi >= N && b->k_lo <= k_begin &&
                       b->k_hi >= k_end && N % TW_NR_f32 == 0 && length * b->step <= 16384;
     const i64 width = (N + TW_NR_f32 - 1) / TW_NR_f32 * TW_NR_f32;
-    const i32 keep = slot && length <= room_k && !small;
+    const i32 keep = slot && !b->at && length <= room_k && !small;
     const i32 packed = keep && tw_same_panel(b, slot, N, k_begin, k_end);
     if (keep && !packed) {
         const u64 now[8] = {(u64)b->p + 1, (u64)b->line, (u64)b->step, (u64)b->lo, (u64)b->hi, (u64)k_begin, (u64)k_end, (u64)N};

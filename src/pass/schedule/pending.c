@@ -1,0 +1,288 @@
+/* pending.c: see pending.h. */
+#include "pass/schedule/pending.h"
+
+#include "ir/roots.h"
+#include "pass/schedule/text_order.h"
+
+/* --- what is asked of an op --- */
+enum { BEFORE = 1, WITHIN = 2, SHOWN = 4, TOLD = 8, SETTLED = 16, LANDED = 32, DRAINED = 64 };
+
+static void ask(Order *o, const Op *op, unsigned what) {
+    MapEntry *entry = map_find_number(&o->asked, (uintptr_t)op);
+    uintptr_t all = (entry ? (uintptr_t)entry->value : 0) | what;
+    map_put_number(&o->asked, o->s->arena, (uintptr_t)op, (void *)all);
+}
+
+static void refuse(Order *o, const Op *op, const char *why) {
+    if (o->proves && !o->s->failed) schedule_fail(o->s, op, why);
+}
+
+/* A flag that has to stand where something is needed; does it? */
+static bool flagged(Order *o, Op *op, AttrId id, unsigned what, bool needed, const char *why) {
+    if (needed) ask(o, op, what);
+    if (needed && !o->proves) op_set(o->s->k, op, (Attr){.id = id, .number = 1});
+    if (needed && !op_flag(op, id)) refuse(o, op, why);
+    return op_flag(op, id);
+}
+
+/* A word of two that may stand together; does it? */
+static bool worded(Order *o, Op *op, AttrId id, Word word, Word both, bool needed, const char *why) {
+    Word old = op_word(op, id, WORD_NONE);
+    bool stands = old == word || old == both;
+    if (!needed || stands) return stands;
+    refuse(o, op, why);
+    if (!o->proves) op_set(o->s->k, op, (Attr){.id = id, .word = old ? both : word});
+    return !o->proves;
+}
+
+/* --- barriers --- */
+static void met(Order *o, const Op *op) {
+    Pending *now = &o->now;
+    if (o->alone) refuse(o, op, "one thread runs the role: it cannot wait for others of its group");
+    now->writes = now->kept = now->hidden = now->stores = false;
+    now->reads = o->dot_reads;
+    now->scratch = NULL;
+    now->loaded = now->stored = now->combined = 0;
+}
+
+void pending_meet(Order *o, Op *op) {
+    if (o->now.hidden) ask(o, op, SHOWN);
+    worded(o, op, AT_PROXY, PROXY_SHARED, PROXY_BOTH, o->now.hidden,
+           "threads wrote shared memory that other units read: its first barrier shows it (`proxy=shared`)");
+    met(o, op);
+}
+
+void pending_meet_shown(Order *o, Op *op) { met(o, op); }
+
+static void meet_at(Order *o, Op *op, Word where, bool needed, const char *why) {
+    ask(o, op, where == SYNC_BEFORE ? BEFORE : WITHIN);
+    if (worded(o, op, AT_SYNC, where, SYNC_BOTH, needed, why)) pending_meet(o, op);
+}
+
+/* --- ways that meet --- */
+void pending_join(Order *o, Pending p) {
+    Pending *now = &o->now;
+    if (now->scratch != p.scratch) now->scratch = NULL;
+    now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
+    now->stores |= p.stores, now->unread |= p.unread;
+    now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
+    now->in_flight |= p.in_flight, now->by_threads |= p.by_threads;
+}
+
+static bool uses_shared(const Order *o, const Op *op) {
+    if (op->code == OP_PUT || op->code == OP_GET) return ring_is_fused(hand_ring_op(o->s->k, op));
+    return op_attr(op, AT_AT) != NULL;
+}
+
+static void enter_region(Order *o, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (uses_shared(o, op)) {
+            o->now.reads = o->now.writes = true;
+            o->now.scratch = NULL;
+        }
+        pending_mark(o, op);
+        for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i]);
+    }
+}
+
+void pending_enter_loop(Order *o, const Op *loop) {
+    for (int i = 0; i < loop->region_count; i++) enter_region(o, loop->regions[i]);
+}
+
+/* --- shared memory --- */
+static const char still_read[] =
+    "other threads may still read, or write, the shared memory that it writes: a barrier stands before that (`sync`)";
+static const char not_written[] =
+    "other threads have written the shared memory that it reads: a barrier stands before that (`sync`)";
+
+static void settle(Order *o, Op *op) {
+    flagged(o, op, AT_SETTLES, SETTLED, o->dot_flies,
+            "a product in flight may read the shared memory that it writes: it is waited for (`settles`)");
+    o->dot_reads = false;
+}
+
+void pending_write(Order *o, Op *op, Word where) {
+    settle(o, op);
+    meet_at(o, op, where, o->now.reads || o->now.kept, still_read);
+    o->now.writes = true;
+}
+
+void pending_keep(Order *o, Op *op) {
+    settle(o, op);
+    meet_at(o, op, SYNC_BEFORE, o->now.reads || o->now.writes, still_read);
+    o->now.writes = o->now.kept = true;
+}
+
+void pending_read(Order *o, Op *op, Word where) {
+    meet_at(o, op, where, o->now.writes, not_written);
+    o->now.reads = true;
+    o->now.scratch = NULL;
+}
+
+void pending_copy(Order *o, Op *op) { meet_at(o, op, SYNC_BEFORE, o->now.reads, still_read); }
+
+void pending_scratch(Order *o, Op *op, Word where) {
+    pending_write(o, op, where);
+    pending_meet(o, op);
+    o->now.reads = true;
+}
+
+/* Does the op's scratch lie apart from the only one that was read since the last barrier? */
+static bool lies_apart(const Order *o, const Op *op) {
+    const Op *read = o->now.scratch;
+    if (!read) return false;
+    int64_t mine = op_int(op, AT_AT, 0), other = op_int(read, AT_AT, 0);
+    return mine + op_int(op, AT_BYTES, 0) <= other || other + op_int(read, AT_BYTES, 0) <= mine;
+}
+
+void pending_reduce(Order *o, Op *op) {
+    if (lies_apart(o, op) && o->now.reads && !o->dot_flies)
+        meet_at(o, op, SYNC_BEFORE, false, NULL);
+    else
+        pending_write(o, op, SYNC_BEFORE);
+    pending_meet(o, op);
+    o->now.scratch = o->now.reads ? NULL : op;
+    o->now.reads = true;
+}
+
+void pending_show(Order *o) { o->now.hidden |= o->s->cx->machine->async_proxy; }
+
+/* --- global memory --- */
+/* The parameters that the access may go through (the last bit for all beyond); all bits where that is not known, or
+ * where arrays may overlap. */
+static uint64_t roots(Order *o, const Op *op) {
+    const Kernel *k = o->s->k;
+    const PassOptions *options = &o->s->cx->options;
+    int count = k->body->arg_count;
+    Ref pointer = op->operands[0];
+    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
+    MapEntry *entry = map_find_number(&o->roots, pointer);
+    if (entry) return *(uint64_t *)entry->value;
+    uint64_t *bits = ARENA_NEW(o->s->arena, uint64_t);
+    bool *set = ARENA_ARRAY(o->s->arena, bool, (size_t)count + 1);
+    if (!roots_of(k, o->s->arena, pointer, set)) *bits = UINT64_MAX;
+    for (int i = 0; i < count; i++)
+        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
+    map_put_number(&o->roots, o->s->arena, pointer, bits);
+    return *bits;
+}
+
+/* Is it an access to global memory? Others read and write buffers and slots. */
+static bool is_global(const Order *o, const Op *op) {
+    if (!op->operand_count || !ref_is_value(op->operands[0])) return false;
+    const Type *type = ir_type(o->s->k, op->operands[0]);
+    bool pointer = type->kind == TY_TENSOR || (type->kind == TY_TILE && type->pointer);
+    return pointer && (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES));
+}
+
+static bool goes_beside(const Op *op) {
+    return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
+}
+
+void pending_mark(Order *o, const Op *op) {
+    Pending *now = &o->now;
+    if (!is_global(o, op)) return;
+    if (goes_beside(op)) {
+        now->in_flight |= roots(o, op);
+        return;
+    }
+    if (!op_has(op->code, TRAIT_WRITES)) {
+        now->loaded |= roots(o, op);
+        return;
+    }
+    if (op_has(op->code, TRAIT_READS))
+        now->combined |= roots(o, op);
+    else
+        now->stored |= roots(o, op);
+    now->stores = true;
+    now->by_threads |= roots(o, op);
+}
+
+/* Stores beside the threads have no order of their own: before another access of the same memory they must have
+ * landed. */
+static bool land(Order *o, Op *op) {
+    bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & roots(o, op),
+                         "a store that runs beside the threads may not have reached the memory yet (`lands`)");
+    if (lands) o->now.in_flight = 0;
+    return lands;
+}
+
+static const char reached[] =
+    "other threads have stored, or still load, what it reaches: a barrier stands before it (`sync`)";
+
+/* What one thread stored another may load, through whatever pointer. */
+void pending_load(Order *o, Op *op) {
+    bool landed = land(o, op);
+    meet_at(o, op, SYNC_BEFORE, landed || o->now.stores, reached);
+    o->now.stores = false;
+    pending_mark(o, op);
+}
+
+/* What other threads still load, or have stored, through the same parameter is not overtaken; two parameters are not
+ * the same memory (the launch has tested it, or all are taken for the same). */
+static bool is_overtaken(Order *o, const Op *op) {
+    bool plain = !op_has(op->code, TRAIT_READS);
+    uint64_t others = o->now.loaded | o->now.stored | (plain ? o->now.combined : 0);
+    return others & roots(o, op);
+}
+
+void pending_store(Order *o, Op *op) {
+    bool landed = land(o, op);
+    meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op), reached);
+    pending_mark(o, op);
+}
+
+/* Before a release, what any thread of the program wrote is there. */
+void pending_combine(Order *o, Op *op) {
+    Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    bool landed = land(o, op), releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
+    meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op) || (releases && o->now.stores), reached);
+}
+
+/* What it may meet has landed; what threads wrote there is seen. */
+void pending_store_beside(Order *o, Op *op) {
+    static const char why[] =
+        "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
+    land(o, op);
+    bool tells = o->now.by_threads & roots(o, op);
+    if (tells) ask(o, op, TOLD);
+    worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
+    meet_at(o, op, SYNC_BEFORE, tells, why);
+    if (tells) o->now.by_threads = 0;
+}
+
+/* --- stores beside the threads --- */
+void pending_drain(Order *o, Op *op, bool meet) {
+    static const char why[] = "a store that runs beside the threads may still read the slot (`drains`, and `sync`)";
+    flagged(o, op, AT_DRAINS, DRAINED, true, why);
+    if (meet) {
+        meet_at(o, op, SYNC_BEFORE, true, why);
+    } else { /* the put behind it */
+        o->now.reads = true;
+        o->now.scratch = NULL;
+    }
+}
+
+/* --- what nobody asked for --- */
+static void check_op(Op *op, void *user) {
+    Order *o = user;
+    MapEntry *entry = map_find_number(&o->asked, (uintptr_t)op);
+    unsigned asked = entry ? (unsigned)(uintptr_t)entry->value : 0, written = 0;
+    Word sync = op_word(op, AT_SYNC, WORD_NONE), proxy = op_word(op, AT_PROXY, WORD_NONE);
+    if (sync == SYNC_BEFORE || sync == SYNC_BOTH) written |= BEFORE;
+    if (sync == SYNC_WITHIN || sync == SYNC_BOTH) written |= WITHIN;
+    if (op->code != OP_RING && (proxy == PROXY_SHARED || proxy == PROXY_BOTH)) written |= SHOWN;
+    if (op->code != OP_RING && (proxy == PROXY_GLOBAL || proxy == PROXY_BOTH)) written |= TOLD;
+    if (op_flag(op, AT_SETTLES)) written |= SETTLED;
+    if (op->code != OP_ROLE && op_flag(op, AT_LANDS)) written |= LANDED;
+    if (op_flag(op, AT_DRAINS)) written |= DRAINED;
+    if (written & ~asked & (BEFORE | WITHIN))
+        refuse(o, op, "`sync` stands on ops that touch memory, at a place where they do");
+    else if (written & ~asked)
+        refuse(o, op, "`proxy`, `settles`, `lands` and `drains` stand where something is to be shown or waited for");
+}
+
+bool pending_done(Order *o) {
+    if (o->proves) ir_walk(o->s->k->body, check_op, o);
+    return !o->s->failed;
+}

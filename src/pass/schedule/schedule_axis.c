@@ -1,0 +1,103 @@
+/* schedule_axis.c: how the threads of a reduction take what other warps have put into the scratch.
+ *
+ *     reduce<add, axis=0, across=tree, at=0, bytes=64>      a thread has one number of f32, there are at most 8 warps: one
+ *                                                           function of the prelude reads and combines them
+ *     reduce<max, axis=0, across=lanes, ..>                 16 warps and more: each lane takes one, lanes are combined;
+ *                                                           16 more registers would cost a block its place
+ *     reduce<max, axis=1, vector=4, ..>                     else: all, in vectors where they lie side by side
+ *
+ * The order of the sum is that of `order`, whichever way. */
+#include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
+
+enum { TREE_BITS = 3, MANY = 16, VECTOR_BYTES = 16 };
+
+/* What is possible in all rounds in which warps meet; most reductions have one. */
+typedef struct Ways {
+    int rounds;
+    bool tree, lanes;
+    int vector;
+} Ways;
+
+static bool is_index(const Op *op) {
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    return kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
+}
+
+/* Does the prelude have a function for it, where one number a thread is left? */
+static bool is_plain(const Type *type, const Op *op) {
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    if (type->pointer || !elem_is_float(type->elem) || type->elem == EL_F64) return false;
+    if (kind == COMBINE_ADD) return true;
+    return (kind == COMBINE_MAX || kind == COMBINE_MIN) && op_word(op, AT_NAN, NAN_DROP) != NAN_KEEP;
+}
+
+/* Values of `bytes` that lie side by side, one a warp that differs in the bits `warps`. */
+static int side_by_side(uint32_t warps, int count, int bytes) {
+    int vector = 1;
+    while (2 * vector * bytes <= VECTOR_BYTES && 2 * vector <= count && (warps & (uint32_t)vector)) vector *= 2;
+    return vector;
+}
+
+/* One round: `warps` are the bits of the warp that are combined, `done` and `lanes` those of registers and lanes that
+ * were before. */
+static void add_round(Ways *w, const Kernel *k, const Op *op, uint32_t warps, uint32_t done, uint32_t lanes) {
+    const Type *type = ir_type(k, op->operands[0]);
+    const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
+    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = axis_slot_bytes(type);
+    bool one = done == (1u << map->count[LL_REGISTER]) - 1, agree = reduce_lanes_agree(map, lanes);
+    int vector = agree ? side_by_side(warps, count, is_index(op) && bytes < 4 ? 4 : bytes) : 1;
+    w->rounds++;
+    w->tree &= one && bits <= TREE_BITS && is_plain(type, op);
+    w->lanes &= !is_index(op) && count >= MANY && agree && warps == (uint32_t)count - 1;
+    if (vector < w->vector) w->vector = vector;
+}
+
+static Ways ways_of(const Kernel *k, const Op *op) {
+    Ways w = {.tree = true, .lanes = true, .vector = VECTOR_BYTES};
+    const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
+    int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
+    uint32_t at[LL_INPUTS] = {0}, warps = 0;
+    for (int i = 0; i <= count; i++) {
+        LayoutInput input = LL_REGISTER;
+        int bit = 0;
+        bool found = i < count && axis_find_bit(map, axis, order[i], &input, &bit);
+        if (found && input == LL_WARP) {
+            warps |= 1u << bit;
+            continue;
+        }
+        if (warps) add_round(&w, k, op, warps, at[LL_REGISTER], at[LL_LANE]);
+        warps = 0;
+        if (found) at[input] |= 1u << bit;
+    }
+    return w;
+}
+
+static bool meets_warps(const Op *op) { return op->code == OP_REDUCE && !op->region_count && op_attr(op, AT_AT); }
+
+static void plan_op(Op *op, void *user) {
+    Schedule *s = user;
+    if (!meets_warps(op)) return;
+    Ways w = ways_of(s->k, op);
+    Word across = w.tree ? ACROSS_TREE : w.lanes ? ACROSS_LANES : WORD_NONE;
+    if (across) op_set(s->k, op, (Attr){.id = AT_ACROSS, .word = across});
+    if (!across && w.vector > 1) op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = w.vector});
+}
+
+void schedule_axis(Schedule *s) { ir_walk(s->k->body, plan_op, s); }
+
+bool schedule_axis_holds(Schedule *s, const Op *op) {
+    if (op->code != OP_REDUCE) return true;
+    Word across = op_word(op, AT_ACROSS, ACROSS_EACH);
+    int64_t vector = op_int(op, AT_VECTOR, 1);
+    if (!meets_warps(op))
+        return (!op_attr(op, AT_ACROSS) && !op_attr(op, AT_VECTOR)) ||
+               schedule_fail(s, op, "`across` and `vector` are of reductions in which warps meet");
+    Ways w = ways_of(s->k, op);
+    if ((across == ACROSS_TREE && !w.tree) || (across == ACROSS_LANES && !w.lanes))
+        return schedule_fail(s, op,
+                             "`across`: a function takes one number of f32 from at most 8 warps, lanes take theirs "
+                             "from 16 and more");
+    return (vector <= w.vector && !(vector & (vector - 1)) && (vector == 1 || across == ACROSS_EACH)) ||
+           schedule_fail(s, op, "`vector` is of values that lie side by side in the scratch, where a thread takes all");
+}

@@ -1,0 +1,413 @@
+/* schedule_sync.c: where the threads of a group wait for each other, and for what runs beside them.
+ *
+ * Scratch is used again and again, and what one thread wrote another reads. The pass runs through the ops of each group of
+ * threads in the order in which their text will be written (text_order.h), keeps what is pending since the last barrier
+ * (pending.h), and marks the ops before which a barrier has to stand:
+ *
+ *     %s = convert %a                                    writes shared memory
+ *     %d = dot<sync=before, proxy=shared> %s, %t, %c     threads show what they wrote to the matrix units, and meet
+ *     %m = reduce<add, at=0, bytes=512, sync=before>     the product has read; within a reduction threads meet anyway
+ *
+ * A loop begins with all that a trip of it may have left; behind a branch is pending what either side left. Where an op
+ * is written more than once (loads ahead of a loop and in it, the trips of a turned loop), a mark stands for all of them.
+ * A schedule that came as text is run through in the same way: what it lacks is refused. */
+#include "pass/schedule/pending.h"
+#include "pass/schedule/text_order.h"
+
+typedef struct Sync {
+    Order o; /* first */
+    const Kernel *k;
+    bool persist;
+    Op *ahead;           /* where the load role stands that runs ahead in this one */
+    bool in_skewed_loop; /* a loop whose loads run ahead, which has waited for its items */
+    int *filled;         /* by Ref of the ring: items loaded outside of such loops before they are waited for */
+    bool in_gang;        /* the role is run by each program of a gang */
+    const Op *together;  /* the loop that they run on the same items */
+    bool stores_beside;  /* the role has issued such a store */
+} Sync;
+
+static void run_region(Sync *y, const Region *region);
+static void run_op(Sync *y, Op *op);
+
+static void run_ops(Sync *y, Op *first, const Op *end) {
+    for (Op *op = first; op && op != end; op = op->next)
+        if (!op_flag(op, AT_PACKED)) run_op(y, op);
+}
+
+static void run_region(Sync *y, const Region *region) { run_ops(y, region->first, NULL); }
+
+/* --- rings --- */
+static const Op *ring_of(const Sync *y, const Op *op) { return hand_ring_op(y->k, op); }
+
+/* Does the put store the item beside others, between barriers of the group? */
+static bool is_buffer(const Op *ring) {
+    return ring_is_fused(ring) && !ring_runs_ahead(ring) && !op_attr(ring, AT_PARTS);
+}
+
+static void run_put(Sync *y, Op *put) {
+    const Op *ring = ring_of(y, put);
+    Word mover = layout_put_mover(y->k, put);
+    if (mover == MOVER_ASYNC) pending_load(&y->o, ir_value(y->k, op_operand(put, 1))->op);
+    if (mover != MOVER_LANES || op_attr(ring, AT_PARTS)) return;
+    if (is_buffer(ring)) pending_write(&y->o, put, SYNC_BEFORE);
+    if (ring_is_fused(ring)) pending_show(&y->o);
+}
+
+/* The store of the turn before may still read the buffer. */
+static void run_acquire(Sync *y, Op *acquire) {
+    const Op *ring = ring_of(y, acquire);
+    const Op *around = acquire->parent->owner;
+    bool again = y->persist || (around && around->code != OP_ROLE);
+    if (is_buffer(ring) && op_flag(ring, AT_LEAVES) && again) pending_drain(&y->o, acquire, false);
+}
+
+static void run_release(Sync *y, Op *release) {
+    bool late = op_attr(release, AT_BEHIND) && !op_flag(release->parent->owner, AT_ROTATE);
+    if (ring_is_fused(ring_of(y, release)) || late || !y->o.now.unread) return;
+    pending_drain(&y->o, release, true);
+    y->o.now.unread = false;
+}
+
+static void run_store_beside(Sync *y, Op *store) {
+    const Op *get = ir_value(y->k, op_operand(store, 1))->op;
+    bool parts = get && get->code == OP_GET && op_attr(ring_of(y, get), AT_PARTS);
+    pending_store_beside(&y->o, store);
+    if (parts) pending_meet_shown(&y->o, store); /* each of them */
+    y->o.now.unread |= !parts;
+    y->stores_beside = true;
+    pending_mark(&y->o, store);
+}
+
+/* --- loads that run ahead --- */
+/* The load role goes on up to the op (NULL: to the end of its region). */
+static void run_ahead(Sync *y, const Op *until) {
+    Op *op = y->ahead;
+    for (; op && op != until && !op_has(op->code, TRAIT_TERMINATOR); op = op->next) {
+        if (op->code == OP_COMMIT) y->filled[op->operands[0]]++;
+        run_op(y, op);
+    }
+    y->ahead = op;
+}
+
+/* What was copied has landed, and all threads know it. */
+static void land_copies(Sync *y, Op *op) {
+    pending_meet_shown(&y->o, op);
+    y->o.now.reads = true;
+}
+
+/* A wait outside of such loops: what it waits for is loaded now, or was on the way to another one. */
+static void catch_up(Sync *y, Op *wait) {
+    Ref ring = wait->operands[0];
+    if (y->in_skewed_loop) return;
+    if (!y->filled[ring]) {
+        Op *commit = y->ahead;
+        while (commit && !(commit->code == OP_COMMIT && commit->operands[0] == ring)) commit = commit->next;
+        pending_write(&y->o, wait, SYNC_BEFORE);
+        run_ahead(y, commit ? commit->next : NULL);
+    }
+    y->filled[ring]--;
+    land_copies(y, wait);
+}
+
+/* The loop or branch of the load role that is one with this, and what stands before it there; NULL: there is none. */
+static Op *run_to_twin(Sync *y, Op *op) {
+    int64_t twin = op_int(op, AT_TWIN, 0);
+    Op *other = twin ? y->ahead : NULL;
+    while (other && op_int(other, AT_TWIN, 0) != twin) other = other->next;
+    if (!other) return NULL;
+    if (twin_fills(y->ahead, other)) pending_write(&y->o, op, SYNC_BEFORE);
+    run_ahead(y, other);
+    return other;
+}
+
+/* One turn of the load loop. It may be left out where the loop ends: its barriers end nothing that was pending. */
+static void run_turn(Sync *y, const Op *loop) {
+    Op *kept = y->ahead;
+    Pending before = y->o.now;
+    y->ahead = loop->regions[0]->first;
+    run_ahead(y, NULL);
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
+        if (op->code == OP_COMMIT) y->filled[op->operands[0]] = 0;
+    y->ahead = kept;
+    pending_join(&y->o, before);
+}
+
+/* Before the loop: the turns that come first. */
+static void begin_skewed(Sync *y, Op *loop, const Op *other) {
+    if (twin_is_outer(loop) || !op_attr(loop, AT_AHEAD)) return;
+    pending_write(&y->o, loop, SYNC_WITHIN);
+    pending_enter_loop(&y->o, other);
+    run_turn(y, other);
+    y->o.now.writes = true;
+}
+
+static void begin_skewed_trip(Sync *y, Op *loop, const Op *other) {
+    y->ahead = other->next;
+    if (twin_is_outer(loop)) {
+        y->ahead = other->regions[0]->first;
+        return;
+    }
+    y->in_skewed_loop = true;
+    if (!op_attr(loop, AT_AHEAD)) {
+        pending_write(&y->o, loop, SYNC_WITHIN);
+        run_turn(y, other);
+        land_copies(y, loop);
+    } else {
+        land_copies(y, loop);
+        run_turn(y, other);
+    }
+}
+
+static void end_skewed(Sync *y, const Op *other) {
+    y->in_skewed_loop = false;
+    y->ahead = other->next;
+    y->o.now.reads = true;
+    y->o.now.scratch = NULL;
+}
+
+/* --- loops and branches --- */
+/* Items that a program of a gang has no use for. */
+static void pass_trips(Sync *y) {
+    for (Op *op = y->together->regions[0]->first; op; op = op->next)
+        if (op->code == OP_WAIT || op->code == OP_RELEASE) run_op(y, op);
+}
+
+/* The tail without its releases (which wait for the product), or only those. */
+static void run_tail(Sync *y, const Region *body, const TurnedLoop *t, bool releases) {
+    for (Op *op = (Op *)t->tail; op != body->last; op = op->next)
+        if ((op->code == OP_RELEASE) == releases && op != t->second) run_op(y, op);
+}
+
+static void run_turned_trip(Sync *y, const Region *body, const TurnedLoop *t, bool steady) {
+    run_ops(y, body->first, t->first);
+    if (dot_reads_scratch(y->k, t->first)) pending_read(&y->o, (Op *)t->first, SYNC_BEFORE);
+    if (steady) run_tail(y, body, t, false);
+    run_ops(y, t->first->next, t->scale);
+    if (steady) run_tail(y, body, t, true);
+    run_ops(y, (Op *)t->scale, t->tail);
+}
+
+static void run_turned(Sync *y, Op *loop) {
+    const Region *body = loop->regions[0];
+    TurnedLoop t = turned_parts(loop);
+    Pending before = y->o.now;
+    run_turned_trip(y, body, &t, false);
+    pending_enter_loop(&y->o, loop);
+    run_turned_trip(y, body, &t, true);
+    run_tail(y, body, &t, false);
+    run_tail(y, body, &t, true);
+    pending_join(&y->o, before); /* there may have been no trip */
+}
+
+static void run_plain_loop(Sync *y, Op *loop) {
+    const Region *body = loop->regions[0];
+    Order *o = &y->o;
+    bool words = op_attr(loop, AT_BYTES), late = late_release(body);
+    Pending before = o->now;
+    pending_enter_loop(o, loop);
+    Op *other = run_to_twin(y, loop);
+    if (other) begin_skewed(y, loop, other);
+    if (words) pending_copy(o, loop);
+    if (late) {
+        o->dot_flies = true;
+        o->dot_reads = dot_reads_scratch(y->k, late_dot(loop)); /* that of the trip before */
+    }
+    pending_enter_loop(o, loop); /* what stood before the loop may have ended that */
+    if (other) begin_skewed_trip(y, loop, other);
+    if (words) pending_meet(o, loop);
+    run_region(y, body);
+    if (words) o->now.reads = true, o->now.scratch = NULL;
+    if (other && twin_is_outer(loop)) run_ahead(y, NULL);
+    pending_join(o, before); /* there may have been no trip, and no barrier of it */
+    if (other) end_skewed(y, other);
+    if (late) o->dot_flies = o->dot_reads = false;
+}
+
+static void run_for(Sync *y, Op *loop) {
+    if (op_flag(loop, AT_ROTATE))
+        run_turned(y, loop);
+    else
+        run_plain_loop(y, loop);
+    if (y->in_gang && loop == y->together && gang_varies(y->k, loop)) pass_trips(y); /* of longer neighbours */
+}
+
+static void run_while(Sync *y, const Op *loop) {
+    pending_enter_loop(&y->o, loop);
+    run_region(y, loop->regions[0]);
+    Pending at_break = y->o.now;
+    run_region(y, loop->regions[1]);
+    y->o.now = at_break;
+}
+
+static void run_if(Sync *y, Op *branch) {
+    const Op *other = run_to_twin(y, branch);
+    Pending before = y->o.now, after = before;
+    for (int i = 0; i < branch->region_count; i++) {
+        y->o.now = before;
+        if (other) y->ahead = other->regions[i]->first;
+        run_region(y, branch->regions[i]);
+        if (other) run_ahead(y, NULL);
+        pending_join(&y->o, after);
+        after = y->o.now;
+    }
+    if (other) y->ahead = other->next;
+}
+
+/* --- ops --- */
+static void run_convert(Sync *y, Op *op) {
+    if (schedule_in_shared(y->k, op->results[0])) {
+        pending_write(&y->o, op, SYNC_BEFORE);
+        pending_show(&y->o);
+    } else if (schedule_in_shared(y->k, op->operands[0])) {
+        pending_read(&y->o, op, SYNC_BEFORE);
+    } else if (op_attr(op, AT_AT)) {
+        pending_scratch(&y->o, op, SYNC_BEFORE);
+    }
+}
+
+static void run_dot(Sync *y, Op *dot) {
+    bool reads = dot_reads_scratch(y->k, dot);
+    if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
+    if (op_flag(dot, AT_FLIGHT)) y->o.dot_reads = reads;
+}
+
+static void run_atomic(Sync *y, Op *op) {
+    pending_combine(&y->o, op);
+    if (op_attr(op, AT_AT)) pending_scratch(&y->o, op, SYNC_WITHIN);
+    pending_mark(&y->o, op);
+}
+
+static void run_tasks(Sync *y, Op *tasks);
+
+static void run_op(Sync *y, Op *op) {
+    Order *o = &y->o;
+    switch (op->code) {
+    case OP_TASKS: run_tasks(y, op); return;
+    case OP_FOR: run_for(y, op); return;
+    case OP_WHILE: run_while(y, op); return;
+    case OP_IF: run_if(y, op); return;
+    case OP_ACQUIRE: run_acquire(y, op); return;
+    case OP_PUT: run_put(y, op); return;
+    case OP_WAIT:
+        if (ring_runs_ahead(ring_of(y, op))) catch_up(y, op);
+        return;
+    case OP_GET:
+        if (is_buffer(ring_of(y, op))) pending_read(o, op, SYNC_BEFORE);
+        return;
+    case OP_RELEASE: run_release(y, op); return;
+    case OP_CONVERT: run_convert(y, op); return;
+    case OP_DOT: run_dot(y, op); return;
+    case OP_LOAD: pending_load(o, op); return;
+    case OP_TLOAD:
+        if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES) pending_load(o, op);
+        return;
+    case OP_STORE: pending_store(o, op); return;
+    case OP_TSTORE:
+        if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES)
+            pending_store(o, op);
+        else
+            run_store_beside(y, op);
+        return;
+    case OP_TATOMIC:
+    case OP_ATOMIC:
+    case OP_ATOMIC_CAS: run_atomic(y, op); return;
+    case OP_BLOAD: pending_read(o, op, SYNC_BEFORE); return;
+    case OP_BSTORE: pending_keep(o, op); return;
+    case OP_ASM_ACT: /* it may read and write what other threads write and read: they meet before it and behind */
+    case OP_SYNC: pending_meet(o, op); return;
+    case OP_BUF:
+    case OP_RING: return;
+    case OP_REDUCE:
+        if (op_attr(op, AT_AT) && !op->region_count) {
+            pending_reduce(o, op);
+            return;
+        }
+        break;
+    default: break;
+    }
+    if (op_attr(op, AT_AT)) pending_scratch(o, op, SYNC_BEFORE);
+}
+
+/* --- roles --- */
+static void run_header(Sync *y, const Op *tasks, const Op *role) {
+    const bool *uses = header_uses(y->k, y->o.s->arena, tasks, role, REF_NONE);
+    for (Op *op = tasks_body(tasks)->first; op; op = op->next)
+        if (header_has(uses, op)) run_op(y, op);
+}
+
+/* A worker without a program passes all items by. */
+static void run_gang(Sync *y, const Op *tasks, const Op *role) {
+    const Region *body = role->regions[0];
+    Pending before = y->o.now;
+    y->together = gang_loop(role);
+    run_header(y, tasks, role);
+    run_region(y, body);
+    Pending after = y->o.now;
+    y->o.now = before;
+    for (Op *op = body->first; op; op = op->next)
+        if (op == y->together)
+            pass_trips(y);
+        else if (op->code == OP_WAIT || op->code == OP_RELEASE)
+            run_op(y, op);
+    pending_join(&y->o, after);
+}
+
+static void run_role(Sync *y, const Op *tasks, Op *role) {
+    Schedule *s = y->o.s;
+    const Op *feeder = role_feeder(y->k, tasks, role);
+    y->o.now = (Pending){.reads = y->persist, .writes = y->persist};
+    y->o.alone = op_flag(role, AT_ELECT);
+    y->ahead = feeder ? feeder->regions[0]->first : NULL;
+    y->filled = ARENA_ARRAY(s->arena, int, s->k->values.count);
+    y->in_gang = op_int(tasks, AT_GANG, 1) > 1 && !op_int(role, AT_FIRST, 0);
+    y->stores_beside = false;
+    if (y->in_gang) {
+        run_gang(y, tasks, role);
+    } else {
+        run_header(y, tasks, role);
+        run_region(y, role->regions[0]);
+    }
+    if (!y->o.proves && y->stores_beside) op_set(s->k, role, (Attr){.id = AT_LANDS, .number = 1});
+    if (y->o.proves && !s->failed && op_flag(role, AT_LANDS) != y->stores_beside)
+        schedule_fail(s, role, "a role ends when the stores that it issued beside its threads have landed (`lands`)");
+}
+
+static void run_tasks(Sync *y, Op *tasks) {
+    if (tasks->region_count > 1) return; /* a template's own loop, which no emitter of text takes */
+    y->persist = op_flag(tasks, AT_PERSIST);
+    for (Op *role = role_first(tasks); role; role = role_next(role))
+        if (!role_is_guest(role)) run_role(y, tasks, role);
+}
+
+/* What threads copy into a ring is read by units that have to be shown it, where the machine has such. */
+static void run_rings(Schedule *s, bool proves) {
+    for (Op *op = s->k->body->first; op; op = op->next) {
+        if (op->code != OP_RING) continue;
+        bool shows = ring_runs_ahead(op) && s->cx->machine->async_proxy;
+        if (!proves && shows) op_set(s->k, op, (Attr){.id = AT_PROXY, .word = PROXY_SHARED});
+        if (proves && !s->failed && op_word(op, AT_PROXY, WORD_NONE) != (shows ? PROXY_SHARED : WORD_NONE))
+            schedule_fail(s, op,
+                          "what threads copy into it is shown to the units that read it (`proxy=shared`), where "
+                          "the machine has such");
+    }
+}
+
+static bool run(Schedule *s, bool proves) {
+    Sync y = {.o = {.s = s, .proves = proves}, .k = s->k};
+    run_rings(s, proves);
+    run_region(&y, s->k->body);
+    return pending_done(&y.o);
+}
+
+static void drop_marks(Op *op, void *user) {
+    (void)user;
+    static const AttrId marks[] = {AT_SYNC, AT_PROXY, AT_SETTLES, AT_LANDS, AT_DRAINS};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) op_drop(op, marks[i]);
+}
+
+void schedule_sync(Schedule *s) {
+    ir_walk(s->k->body, drop_marks, NULL);
+    run(s, false);
+}
+
+bool schedule_sync_holds(Schedule *s) { return run(s, true); }

@@ -1,0 +1,44 @@
+/* text_order.h: in which order the text of a scheduled kernel runs through its ops, where that is not the order in which
+ * they stand: headers of tasks, turned loops, loads that run ahead on the threads of compute. Facts of the ops and their
+ * marks, for the pass that decides what waits for what (schedule_sync.c) and for the emitters that write it. */
+#ifndef PASS_SCHEDULE_TEXT_ORDER_H
+#define PASS_SCHEDULE_TEXT_ORDER_H
+#include "ir/ringform.h"
+
+/* --- headers: each role computes for itself what it needs of the header of its task --- */
+/* By Ref: what the role needs, or (a value given) only what that is made of. */
+bool *header_uses(const Kernel *k, Arena *arena, const Op *tasks, const Op *role, Ref value);
+bool header_has(const bool *uses, const Op *op); /* is an op of the tasks' body part of the header? */
+
+/* --- rings, as the schedule has marked them --- */
+bool ring_is_fused(const Op *ring);   /* its ends are the same threads: no barriers of its own */
+bool ring_runs_ahead(const Op *ring); /* and its producer runs ahead in the loops of its consumer */
+/* The role that runs on this one and fills such rings for it; NULL: none. */
+const Op *role_feeder(const Kernel *k, const Op *tasks, const Op *role);
+
+/* --- gangs --- */
+Op *gang_loop(const Op *role);                     /* that all programs run on the same items; NULL: there is none */
+bool gang_varies(const Kernel *k, const Op *loop); /* do their trips follow from the task? */
+
+/* --- loads that run ahead: the load role is written into the loops of its host --- */
+/* Does a loop of the load role run in one inside of this loop, or a branch around such? */
+bool twin_is_outer(const Op *loop);
+/* Is an item handed over from the op on, before the other (NULL: the end of the region)? */
+bool twin_fills(const Op *from, const Op *until);
+
+/* --- products in flight --- */
+/* The release of a loop that comes a trip late, behind a product in flight; NULL: there is none. */
+const Op *late_release(const Region *body);
+/* The product of such a loop. */
+const Op *late_dot(const Op *loop);
+/* Does the product read shared memory that is no ring's? */
+bool dot_reads_scratch(const Kernel *k, const Op *dot);
+
+/* --- turned loops (`rotate`): head; scale; tail, which is written into the next trip --- */
+typedef struct TurnedLoop {
+    const Op *first, *second; /* the products */
+    const Op *scale, *tail;   /* where these parts begin in the body; the tail ends at the yield */
+    int carried;              /* the accumulator of the second among the carried values */
+} TurnedLoop;
+TurnedLoop turned_parts(const Op *loop);
+#endif
