@@ -450,7 +450,8 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
                                   type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
-    if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+    if (op->code == OP_TSTORE || access_adds_vectors(st, op))
+        layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
 }
 
 static void place_region(LayoutState *st, Region *region);

@@ -13,12 +13,20 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
-static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE; }
+static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE || op->code == OP_TATOMIC; }
+
+bool access_adds_vectors(const LayoutState *st, const Op *op) {
+    if (op->code != OP_TATOMIC || op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_ADD) return false;
+    Elem elem = ir_type(st->k, op_operand(op, 1))->elem;
+    return st->cx->machine->red_bytes && (elem == EL_F32 || elem == EL_F16 || elem == EL_BF16);
+}
 
 static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
 
-Access access_best(Facts *f, const Op *op) {
-    Access a = {.along = -1, .vector = 1, .whole = true};
+Access access_best(LayoutState *st, const Op *op) {
+    Facts *f = &st->facts;
+    const Access one_by_one = {.along = -1, .vector = 1, .whole = true};
+    Access a = one_by_one;
     const Type *type = ir_type(f->k, tile_of(op));
     const Layout *layout = lay_is_tile(f->k, tile_of(op)) ? ir_value(f->k, tile_of(op))->layout : NULL;
     if (!layout || layout->home != HOME_REGISTERS) return a;
@@ -31,7 +39,10 @@ Access access_best(Facts *f, const Op *op) {
     a.along = along;
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
-    return a;
+    if (op->code != OP_TATOMIC) return a;
+    int most = st->cx->machine->red_bytes / elem_info[type->elem].bytes;
+    if (a.vector > most) a.vector = most;
+    return a.whole && a.vector > 1 && access_adds_vectors(st, op) ? a : one_by_one;
 }
 
 Access access_of(const Op *op) {
@@ -87,7 +98,7 @@ static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
 
 static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA) return;
-    Access a = access_best(&st->facts, op);
+    Access a = access_best(st, op);
     if (a.along >= 0) set_number(st->k, op, AT_ALONG, a.along);
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);

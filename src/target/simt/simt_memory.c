@@ -335,12 +335,29 @@ void memory_store(Emit *e, const Op *op) {
     if (layout) cs_close(&e->p);
 }
 
+/* Vectors of a row at once; one element does as write_atomic says. */
+static void add_vectors(Emit *e, const Op *op, Box *b) {
+    Ref value = op_operand(op, 1);
+    emit_unroll(e, "r", b->layout->registers, b->vector);
+    box_also(e, &b->condition, place_owner(e, &b->layout->map));
+    box_indices(e, b, REF_NONE);
+    const Expr *from = stored(e, value, b->layout, b->vector), *i = b->index[b->inner_dim];
+    cs_line(&e->p, "if (%p) tw_red_add(%d, %p + %p, %p);", b->condition ? b->condition : &expr_true, b->vector, b->row,
+            i, from);
+    cs_close(&e->p);
+    emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
+}
+
 void memory_tatomic(Emit *e, const Op *op) {
     Ref value = op_operand(op, 1);
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     atomic_begin(e, op);
     Box b = box_of(e, op, type, layout);
+    if (b.vector > 1) {
+        add_vectors(e, op, &b);
+        return;
+    }
     b.inner_dim = -1;
     if (layout)
         emit_unroll(e, "r", layout->registers, 1);

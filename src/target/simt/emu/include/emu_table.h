@@ -52,6 +52,7 @@ typedef struct EmuTable {
     void (*load_global)(Emu *, int line, void *to, const void *from, int bytes);
     void (*store_global)(Emu *, int line, void *to, const void *from, int bytes);
     /* Old value to *old; for EMU_CAS *expect is compared. */
+    void (*combine)(Emu *, int line, int op, int type, void *p, const void *values, int count); /* a vector at once */
     void (*atomic)(Emu *, int line, int op, int type, void *p, const void *value, const void *expect, void *old);
     void (*poll)(Emu *, int line); /* a load that may spin: lets others run */
     void (*load_shared)(Emu *, int line, void *to, unsigned s, int bytes);
