@@ -205,6 +205,34 @@ def moe(tokens, count, top, n, k, block=128):
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
+def numbers_of(torch, count, below):
+    torch.manual_seed(8)
+    return torch.randint(below, (count,), dtype=torch.int32)
+
+
+def picked_rows(n, table, width, add=False):
+    """Rows that random numbers choose: copied in bf16, or (add) summed in float32 by atomics, into zeros."""
+    dtype, size = ("float32", 4) if add else ("bfloat16", 2)
+
+    def check(torch, a):
+        if not add:
+            return [("out", lambda o: o[:64], a["x"][a["index"][:64].long()].double())]
+        same = [(a["index"] == row).nonzero()[:, 0] for row in range(16)]
+        return [("out", lambda o: o[:16], torch.stack([a["x"][which].double().sum(0) for which in same]))]
+
+    def grid(t):
+        return -(-n // t["BM"]), -(-width // t["BC"])
+    step = Step("rows.py", "scatter_add_kernel" if add else "embedding_kernel",
+                {"x_ptr" if add else "table_ptr": "x", "index_ptr": "index", "out_ptr": "out", "n": n, "width": width,
+                 "stride_x" if add else "stride_t": width, "stride_o": width}, grid)
+    zero = Step("rows.py", "zero_kernel", {"out_ptr": "out", "count": table * width, "BLOCK": 4096}, lambda t: (-(-table * width // 4096),))
+    shapes = ((n, width), (table, width)) if add else ((table, width), (n, width))
+    return Row(f"{'rows added' if add else 'rows copied'} {n}x{width} of {table}", "GB/s", 2.0 * size * n * width,
+               {"x": Array(shapes[0], dtype), "index": Array((n,), "int32", lambda torch: numbers_of(torch, n, table)), "out": Array(shapes[1], dtype, "empty")},
+               ([zero] if add else []) + [step], configs([{"BM": m, "BC": c} for m in (8, 16, 32) for c in (256, 512)], (4, 8)),
+               ("out",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
 def pages_of(torch, seqs, most):
     torch.manual_seed(6)
     return torch.randperm(seqs * most).reshape(seqs, most).to(torch.int32)
@@ -284,5 +312,6 @@ ROWS = [
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
+    picked_rows(65536, 131072, 4096), picked_rows(131072, 8192, 1024, add=True),
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
 ]

@@ -24,12 +24,42 @@
 #ifndef NATIVE_H
 #define NATIVE_H
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && !defined(NATIVE_FULL_API)
+#define Py_LIMITED_API 0x030B0000 /* the first one that has buffers */
+#endif
 #include <Python.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "tilewright.h"
+
+/* What came after CPython 3.9. */
+#if PY_VERSION_HEX < 0x030A0000
+static inline PyObject *Py_NewRef(PyObject *object) {
+    Py_INCREF(object);
+    return object;
+}
+static inline PyObject *Py_XNewRef(PyObject *object) {
+    Py_XINCREF(object);
+    return object;
+}
+static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *object) {
+    Py_INCREF(object);
+    int status = PyModule_AddObject(module, name, object);
+    if (status < 0) Py_DECREF(object);
+    return status;
+}
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+static inline void forbid_new(PyTypeObject *type) { type->tp_new = NULL; } /* what the flag does */
+#else
+static inline void forbid_new(PyTypeObject *type) { (void)type; }
+#endif
+#if PY_VERSION_HEX < 0x030B0000
+static inline PyObject *PyType_GetName(PyTypeObject *type) {
+    return PyObject_GetAttrString((PyObject *)type, "__name__");
+}
+#endif
 
 /* Puts another reference into a place; the old one is given up last, when the place is good again. */
 static inline void replace(PyObject **at, PyObject *object) {

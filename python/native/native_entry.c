@@ -23,7 +23,7 @@ static const struct {
     {"debug", NULL},
     {"sanitize_overflow", NULL},
     {"launch_cooperative_grid", NULL},
-    {"launch_pdl", NULL},
+    {"launch_pdl", "launch_pdl"},
     {"ptx_options", NULL},
     {"ir_override", NULL},
     {"extern_libs", NULL},

@@ -329,6 +329,7 @@ bool function_init(PyObject *module) {
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bound_slots};
     function_type = (PyTypeObject *)PyType_FromSpec(&spec);
     bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
+    if (bound_type) forbid_new(bound_type);
     return function_type && bound_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddObjectRef(module, "Bound", (PyObject *)bound_type) == 0;
 }

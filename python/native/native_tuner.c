@@ -222,6 +222,7 @@ bool tuner_init(PyObject *module) {
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bound_slots};
     PyTypeObject *tuner_type = (PyTypeObject *)PyType_FromSpec(&spec);
     tuner_bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
+    if (tuner_bound_type) forbid_new(tuner_bound_type);
     dtype_text = PyUnicode_InternFromString("dtype");
     warmup_text = PyUnicode_InternFromString("warmup");
     return tuner_type && tuner_bound_type && dtype_text && warmup_text &&

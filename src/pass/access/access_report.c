@@ -118,7 +118,7 @@ static void report_index(Access *x, Text *out, const PlanDim *dim, int number) {
     else if (opaque && opaque->what && *opaque->what)
         text_add(out, "; dimension %d is indexed by a vector that `%s` makes", number, opaque->what);
     else
-        text_add(out, "; dimension %d is indexed by a vector", number);
+        text_add(out, "; dimension %d is %s", number, opaque ? "indexed by a vector" : "taken row by row");
     if (dim->condition_count) text_add(out, ", where its mask holds");
 }
 
@@ -130,7 +130,10 @@ static void show_dims(Access *x, Text *out, const Plan *plan) {
             if (j) text_add(out, " min ");
             show_poly(x, out, plan->dim[i].limit[j], plan);
         }
-        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+        if (plan->dim[i].gate)
+            text_add(out, "1 if its condition holds");
+        else if (!plan->dim[i].limit_count)
+            text_add(out, "unbounded");
     }
     text_add(out, "], strides [");
     for (int i = 0; i < plan->dim_count; i++) {

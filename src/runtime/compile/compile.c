@@ -394,6 +394,20 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
     return written;
 }
 
+static void refuse_assembly(Op *op, void *user) {
+    const tw_kernel *k = user;
+    if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+        diag_emit(k->module->diag, DIAG_TARGET_ASM, op->range, k->target->name);
+}
+
+/* Assembly that the source has written itself runs where the target has assembly. */
+static tw_status check_assembly(tw_kernel *k) {
+    if (k->target->assemble) return TW_OK;
+    ir_walk(k->ir->body, refuse_assembly, k);
+    if (!k->diag.errors) return TW_OK;
+    return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);
+}
+
 /* Door, passes, emitter. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -422,11 +436,13 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
+    tw_status status = request->stage == TW_STAGE_IR ? TW_OK : check_assembly(k);
+    if (status != TW_OK) return status;
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     bool asked = request->passes || request->stop_after || k->with_passes;
     bool as_made = k->sanitize || (k->target->source_form && !asked);
     if (as_made) pass_find(&k->pass, k->ir->range, FIND_REFERENCE);
-    tw_status status = as_made ? TW_OK : run_passes(k, request, text);
+    if (!as_made) status = run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;

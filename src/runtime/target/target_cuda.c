@@ -358,19 +358,22 @@ static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3], u
     grid[1] = grid[2] = 1;
 }
 
-static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, void *stream) {
+static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, bool early, void *stream) {
     const CudaDriver *driver = code->device->driver;
     unsigned threads = (unsigned)code->plan->threads, bytes = (unsigned)code->plan->shared_bytes;
-    if (cluster == 1)
+    if (cluster == 1 && !early)
         return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes, stream, code->params,
                               NULL);
-    CudaLaunchAttribute pairs = {.id = CUDA_LAUNCH_CLUSTER, .cluster = {cluster, 1, 1}};
+    CudaLaunchAttribute attributes[2] = {0};
+    unsigned count = 0;
+    if (cluster != 1) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_CLUSTER, .value = {cluster, 1, 1}};
+    if (early) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_EARLY, .value = {1}};
     CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
                                .block = {threads, 1, 1},
                                .shared_bytes = bytes,
                                .stream = stream,
-                               .attributes = &pairs,
-                               .attribute_count = 1};
+                               .attributes = attributes,
+                               .attribute_count = count};
     return driver->launch_by(&config, code->function, code->params, NULL);
 }
 
@@ -391,7 +394,8 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;
     if (code->plan->persist) fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
-    if (status == TW_OK) result = run_kernel(code, grid, cluster, call->stream ? call->stream->native : NULL);
+    bool early = k->launch_pdl && code->plan->waits && level_of(device) >= 90;
+    if (status == TW_OK) result = run_kernel(code, grid, cluster, early, call->stream ? call->stream->native : NULL);
     cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = faults->blocking || faults->launches == faults->ended;

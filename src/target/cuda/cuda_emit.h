@@ -105,6 +105,9 @@ bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots
 
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);
+
+/* --- cuda_asm.c --- */
+void asm_emit(Emit *e, const Op *op);
 /* --- cuda_parts.c --- */
 void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
 /* --- cuda_cluster.c --- */

@@ -7,6 +7,8 @@ static bool write_op(Emit *e, const Op *op) {
         roles_tasks(e, op);
     else if (ring_is(op) || op->code == OP_TSTORE)
         ring_op(e, op);
+    else if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+        asm_emit(e, op);
     else
         return false;
     return true;

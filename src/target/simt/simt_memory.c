@@ -335,15 +335,15 @@ void memory_store(Emit *e, const Op *op) {
     if (layout) cs_close(&e->p);
 }
 
-/* Vectors of a row at once; one element does as write_atomic says. */
+/* Several elements that lie side by side, each added by itself. */
 static void add_vectors(Emit *e, const Op *op, Box *b) {
     Ref value = op_operand(op, 1);
     emit_unroll(e, "r", b->layout->registers, b->vector);
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
     box_indices(e, b, REF_NONE);
-    const Expr *from = stored(e, value, b->layout, b->vector), *i = b->index[b->inner_dim];
-    cs_line(&e->p, "if (%p) tw_red_add(%d, %p + %p, %p);", b->condition ? b->condition : &expr_true, b->vector, b->row,
-            i, from);
+    const Expr *from = stored(e, value, b->layout, b->vector);
+    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
+            b->index[b->inner_dim], from);
     cs_close(&e->p);
     emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }
@@ -354,7 +354,7 @@ void memory_tatomic(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, value);
     atomic_begin(e, op);
     Box b = box_of(e, op, type, layout);
-    if (b.vector > 1) {
+    if (layout && b.vector > 1) {
         add_vectors(e, op, &b);
         return;
     }

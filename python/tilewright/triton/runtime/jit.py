@@ -13,7 +13,7 @@ import textwrap
 from ... import _native
 from .. import knobs
 from ..compiler import errors
-from . import annotations, hooks, interpreter, reference
+from . import annotations, cache, hooks, interpreter, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
 from .structures import take_apart
@@ -329,6 +329,7 @@ class JITFunction(JITCallable, _native.Function):
     def prepare(self, *args, grid=(1, ), **kwargs):
         """Compiles for these arguments into the cache on disk, in a context of the calling thread's own: several threads do so side
         by side. The launch that follows finds it."""
+        cache.follow()
         self.launch(grid, args, kwargs, PREPARE)
 
     @property
@@ -474,7 +475,7 @@ def aggregate(cls):
     if init is object.__init__:
         raise TypeError(f"the aggregate {cls.__name__} has no __init__, which must set all its fields")
     cls.__triton_init__ = JITFunction(init)
-    cls.__triton_aggregate__ = tuple(inspect.get_annotations(cls))
+    cls.__triton_aggregate__ = tuple(cls.__dict__.get("__annotations__") or getattr(inspect, "get_annotations", lambda cls: {})(cls))
 
     def refuse(self, *args, **kwargs):
         raise RuntimeError(f"the aggregate {cls.__name__} can be made inside of kernels only")

@@ -108,7 +108,8 @@ def choose(timings, time_again):
         again = {}
         for config in same[:8]:
             first, second = spread(timings[config]), spread(time_again(config))
-            again[config] = [min(first[0], second[0]), min(first[1], second[1]), min(first[2], second[2])]
+            both = [(first[0] + second[0]) / 2, max(first[1], second[1]), min(first[2], second[2])]
+            again[config] = both if both[1] <= both[2] else list(second)
         same = equals(again) or same
     return same[0] if same else None
 

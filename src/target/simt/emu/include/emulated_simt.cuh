@@ -155,16 +155,16 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_add, EMU_ADD, f64, EMU_F64)
 TW_ATOMIC(tw_atomic_add, EMU_ADD, f16, EMU_F16)
 TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
+TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
 #define TW_RED_ADD(T, type)                                                                        \
-    TW_FN void tw_red_add(int count, T *p, const T *v, TW_LINE) {                                  \
-        TW_CALL(combine, EMU_ADD, type, p, v, count);                                              \
+    TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {                         \
+        if (on) TW_CALL(combine, EMU_ADD, type, p, v, count);                                      \
     }
 TW_RED_ADD(f32, EMU_F32)
 TW_RED_ADD(f16, EMU_F16)
 TW_RED_ADD(bf16, EMU_BF16)
-TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
-TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
-TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
 #define TW_CAS_BITS(T, type)                                                                       \
     TW_FN T tw_cas_bits(T *p, T expect, T v, TW_LINE) {                                            \
         T old;                                                                                     \
