@@ -74,6 +74,8 @@ static void plan_op(Op *op, void *user) {
     int64_t width = op->code == OP_DOT ? best_width(s, op) : 0;
     if (can_pack(s, op)) op_set(s->k, op, (Attr){.id = AT_PACKED, .number = 1});
     if (width) op_set(s->k, op, (Attr){.id = AT_WIDTH, .number = width});
+    if (op->code == OP_DOT && !s->tasks)
+        kernel_set(s->k, (Attr){.id = AT_UNIFORM, .number = 1}); /* it costs a shuffle */
     /* A trip with a product is long enough. */
     if (op->code == OP_FOR && holds_dot(op->regions[0])) op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = 1});
 }
