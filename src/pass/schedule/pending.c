@@ -69,17 +69,23 @@ void pending_join(Order *o, Pending p) {
     now->in_flight |= p.in_flight, now->by_threads |= p.by_threads;
 }
 
+/* Does it use shared memory of its own, or of a buffer between barriers? */
 static bool uses_shared(const Order *o, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET) return ring_is_fused(hand_ring_op(o->s->k, op));
-    return op_attr(op, AT_AT) != NULL;
+    return op_attr(op, AT_AT) || op->code == OP_BLOAD || op->code == OP_BSTORE;
+}
+
+/* Does it read what another op has put there? */
+static bool reads_shared(const Order *o, const Op *op) {
+    if (op->code == OP_DOT) return dot_reads_scratch(o->s->k, op);
+    return op->code == OP_CONVERT && schedule_in_shared(o->s->k, op->operands[0]);
 }
 
 static void enter_region(Order *o, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (uses_shared(o, op)) {
-            o->now.reads = o->now.writes = true;
-            o->now.scratch = NULL;
-        }
+        bool uses = uses_shared(o, op), reads = uses || reads_shared(o, op);
+        if (reads) o->now.scratch = NULL;
+        o->now.reads |= reads, o->now.writes |= uses, o->now.kept |= op->code == OP_BSTORE;
         pending_mark(o, op);
         for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i]);
     }

@@ -236,7 +236,7 @@ static void run_while(Sync *y, const Op *loop) {
     run_region(y, loop->regions[0]);
     Pending at_break = y->o.now;
     run_region(y, loop->regions[1]);
-    y->o.now = at_break;
+    pending_join(&y->o, at_break);
 }
 
 static void run_if(Sync *y, Op *branch) {
