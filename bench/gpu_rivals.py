@@ -16,7 +16,7 @@ from gpu_rows import ROWS, Bar
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
 KERNELS = os.path.join(ROOT, "kernels", "triton")
-FLOATS = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1}
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int32": 4}
 
 
 def load(path):
@@ -54,7 +54,7 @@ class Standin:
     """An array that is only compiled for: shape and dtype, and an address that nobody reads."""
 
     def __init__(self, array, dtype=None):
-        self.shape, self.dtype, self.bytes = array.shape, dtype or array.dtype, FLOATS[array.dtype]
+        self.shape, self.dtype, self.bytes = array.shape, dtype or array.dtype, BYTES[array.dtype]
 
     def data_ptr(self):
         return 1 << 32
@@ -88,7 +88,9 @@ def make_arrays(torch, row):
     arrays = {}
     for name, a in row.arrays.items():
         dtype = getattr(torch, a.dtype)
-        if a.fill == "empty":
+        if callable(a.fill):
+            arrays[name] = a.fill(torch).to("cuda")
+        elif a.fill == "empty":
             arrays[name] = torch.empty(a.shape, device="cuda", dtype=dtype)
         else:
             small = dtype.itemsize == 1

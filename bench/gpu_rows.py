@@ -12,7 +12,7 @@ import typing
 class Array:
     shape: tuple
     dtype: str = "bfloat16"
-    fill: str = "randn"  # or "empty"
+    fill: typing.Any = "randn"  # or "empty", or a function of torch that makes it, on the CPU
 
 
 @dataclasses.dataclass
@@ -174,6 +174,92 @@ def attention_backward(batch, heads, n, d):
                facts=dict(causal=True, scale=scale))
 
 
+def experts_of(torch, tokens, count, top):
+    torch.manual_seed(5)
+    return torch.rand(tokens, count).topk(top).indices
+
+
+def moe(tokens, count, top, n, k, block=128):
+    """Gathered rows times the weights of their expert, scattered again; the pairs are sorted before (sort_pairs of the file)."""
+    sorted_pairs = tokens * top + count * (block - 1)
+
+    def part(index):
+        def make(torch):
+            from gpu_rivals import KERNELS, load
+            return load(f"{KERNELS}/moe_matmul.py").sort_pairs(experts_of(torch, tokens, count, top), count, block)[index]
+        return make
+
+    def check(torch, a):
+        chosen = experts_of(torch, tokens, count, top)[:2].to(a["b"].device)
+        want = torch.einsum("tk,tjnk->tjn", a["a"][:2].double(), a["b"][chosen].double()).reshape(2 * top, n)
+        return [("c", lambda c: c[:2 * top], want * a["factors"][:2 * top, None].double())]
+    return Row(f"experts bf16 {tokens} tokens, {top} of {count}, {n}x{k}", "TFLOP/s", 2.0 * tokens * top * n * k,
+               {"a": Array((tokens, k)), "b": Array((count, n, k)), "c": Array((tokens * top, n), fill="empty"),
+                "factors": Array((tokens * top,), "float32"), "order": Array((sorted_pairs,), "int32", part(0)),
+                "experts": Array((sorted_pairs // block + 1,), "int32", part(1)), "count": Array((1,), "int32", part(2))},
+               [Step("moe_matmul.py", "moe_matmul_kernel", dict(a_ptr="a", b_ptr="b", c_ptr="c", factor_ptr="factors", order_ptr="order",
+                                                                expert_ptr="experts", count_ptr="count", N=n, K=k, pairs=tokens * top, stride_a=k,
+                                                                stride_e=n * k, stride_b=k, stride_c=n, TOP=top, SCALE=True),
+                     lambda t: (-(-sorted_pairs // t["BM"]) * -(-n // t["BN"]),))],
+               configs([{"BM": block, "BN": 256, "BK": 64}, {"BM": block, "BN": 128, "BK": 64}], (8,), (3, 4)),
+               ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
+def pages_of(torch, seqs, most):
+    torch.manual_seed(6)
+    return torch.randperm(seqs * most).reshape(seqs, most).to(torch.int32)
+
+
+def cached(seqs, length, groups, d, page):
+    """Arrays of a cache in pages, and the arguments that name them."""
+    most = -(-length // page)
+    arrays = {x: Array((seqs * most, page, groups, d)) for x in "kv"}
+    arrays.update(pages=Array((seqs, most), "int32", lambda torch: pages_of(torch, seqs, most)),
+                  lengths=Array((seqs,), "int32", lambda torch: torch.full((seqs,), length, dtype=torch.int32)))
+    return arrays, dict(k_ptr="k", v_ptr="v", pages_ptr="pages", lengths_ptr="lengths", scale=d ** -0.5, most=most, stride_kp=page * groups * d,
+                        stride_kn=groups * d, stride_kh=d, PAGE=page, D=d)
+
+
+def first_of(a, x, length):
+    """The keys or values of the first sequence and head, in float64."""
+    return a[x][a["pages"][0].long()].flatten(0, 1)[:length, 0].double()
+
+
+def paged_attention(seqs, queries, length, heads, groups, d, page=16):
+    arrays, args = cached(seqs, length, groups, d, page)
+    shape = (seqs, queries, heads, d)
+
+    def check(torch, a):
+        s = a["q"][0, :, 0].double() @ first_of(a, "k", length).t() * d ** -0.5
+        s += torch.full(s.shape, -math.inf, device=s.device, dtype=s.dtype).triu(1 + length - queries)
+        return [("o", lambda o: o[0, :, 0], torch.softmax(s, -1) @ first_of(a, "v", length))]
+    return Row(f"paged attention {seqs}x{queries} over {length}, heads {heads}/{groups} D{d}", "TFLOP/s",
+               4.0 * seqs * heads * d * queries * (length - queries + (queries + 1) / 2), {"q": Array(shape), "o": Array(shape, fill="empty"), **arrays},
+               [Step("paged_attention.py", "paged_attention_kernel",
+                     dict(q_ptr="q", o_ptr="o", Q=queries, stride_qs=queries * heads * d, stride_qn=heads * d, stride_qh=d, SHARE=heads // groups, **args),
+                     lambda t: (-(-queries // t["BM"]), heads, seqs))],
+               configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 64}], (4, 8), (2, 3)),
+               ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
+def paged_decode(seqs, length, heads, groups, d, page=16, parts=(2, 4, 8)):
+    arrays, args = cached(seqs, length, groups, d, page)
+    share, most = heads // groups, max(parts)
+
+    def check(torch, a):
+        s = a["q"][0, :1].double() @ first_of(a, "k", length).t() * d ** -0.5
+        return [("o", lambda o: o[0, :1], torch.softmax(s, -1) @ first_of(a, "v", length))]
+    return Row(f"paged decode {seqs} of {length}, heads {heads}/{groups} D{d}", "GB/s", 4.0 * seqs * length * groups * d,
+               {"q": Array((seqs, heads, d)), "o": Array((seqs, heads, d), fill="empty"), "part": Array((seqs, heads, most, d), "float32", "empty"),
+                "lse": Array((seqs, heads, most), "float32", "empty"), **arrays},
+               [Step("paged_decode.py", "paged_decode_kernel",
+                     dict(q_ptr="q", part_ptr="part", lse_ptr="lse", H=heads, SHARE=share, ROWS=max(16, share), **args),
+                     lambda t: (seqs, groups, t["PARTS"])),
+                Step("paged_decode.py", "paged_combine_kernel", dict(part_ptr="part", lse_ptr="lse", o_ptr="o", D=d), lambda t: (seqs * heads,))],
+               configs([{"PARTS": p, "BN": n} for p in parts for n in (64, 128)], (4,), (2, 3)),
+               ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
 BEST = [Bar("cuBLAS", ("cublas",), 0.85), Bar("Triton's best", ("triton", "tutorial 03"), 0.95)]
 ODD = [Bar("cuBLAS", ("cublas",), 0.75)]
 LT = [Bar("cuBLASLt", ("cublas",), 0.7)]
@@ -198,4 +284,5 @@ ROWS = [
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
+    moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
 ]

@@ -29,6 +29,12 @@ def nineteen(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s):
     pass
 
 
+@triton.autotune(configs=[triton.Config({}, num_warps=warps) for warps in (2, 4)], key=["n"], warmup=0, rep=0)
+@triton.jit
+def tuned(x, y, out, n):
+    pass
+
+
 def measure(launch, calls=2000):
     launch()
     rounds = []
@@ -53,6 +59,8 @@ def main():
     print(f"{'one number':40} {measure(lambda: nothing[grid](5)):6.2f}")
     for kind, (x, y, out) in kinds.items():
         print(f"{kind + ': 3 arrays and a number':40} {measure(lambda: four[grid](x, y, out, 5)):6.2f}")
+        plain, chosen = measure(lambda: four[grid](x, y, out, 5, num_warps=2)), measure(lambda: tuned[grid](x, y, out, 5))
+        print(f"{kind + ': the same, autotuned':40} {chosen:6.2f}, {chosen / plain:.2f} of a plain one with num_warps")
         print(f"{kind + ': 6 arrays and 13 numbers':40} {measure(lambda: nineteen[grid](x, y, out, x, y, out, *numbers)):6.2f}")
 
 

@@ -157,6 +157,10 @@ TW_API void tw_context_options_init(tw_context_options *options);
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **out);
 TW_API void tw_context_destroy(tw_context *context);
 
+/* Where compiled kernels are kept from now on; dir as in tw_context_options. Errors: TW_ERROR_ARGUMENT,
+ * TW_ERROR_MEMORY. Since 0.2. */
+TW_API tw_status tw_context_set_cache_dir(tw_context *context, const char *dir);
+
 /* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
  * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
  * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something
@@ -171,6 +175,24 @@ TW_API int32_t tw_context_cancel(tw_context *context);
 TW_API const char *tw_context_message(const tw_context *context);
 /* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
 TW_API const char *tw_context_warnings(const tw_context *context);
+
+typedef struct tw_diagnostic {
+    size_t struct_size;
+    const char *severity; /* "error", "warning", "performance"; "note": it belongs to what stands before it */
+    const char *code;     /* a name that stays: "unknown-name", "out-of-bounds"; of an error that has no place: "" */
+    const char *text;     /* what is wrong, the rule, the fix; without place and source line */
+    const char *file;     /* NULL: it has no place */
+    int32_t line, column; /* from 1; columns count code points */
+    int32_t length;       /* how many bytes of the line it is about; at least 1 */
+    int64_t needed;       /* where something does not suffice: how much is needed of it .. */
+    int64_t available;    /* .. and how much there is; else both are 0 */
+} tw_diagnostic;
+
+/* The messages of the last call one by one, in the order of tw_context_message and tw_context_warnings. An error that
+ * is about no source is one of them, without a place. TW_ERROR_NOT_FOUND past the last. Does not count as a call:
+ * messages stay as they are. Since 0.2. */
+TW_API tw_status tw_context_diagnostic_at(const tw_context *context, size_t index, tw_diagnostic *diagnostic);
+
 /* What the compiler had proved and chosen when the last compile was refused, as tw_kernel_explain gives it for one that
  * was not; "" otherwise. Since 0.2. */
 TW_API const char *tw_context_findings(const tw_context *context);
@@ -467,7 +489,9 @@ TW_API tw_status tw_buffer_compare(const tw_buffer *got, const tw_buffer *want, 
 enum {
     TW_STAGE_RUN = 0,  /* compile until it can be launched */
     TW_STAGE_EMIT = 1, /* emitted texts and plan; no tool or device is needed */
-    TW_STAGE_IR = 2    /* the passes alone */
+    TW_STAGE_IR = 2,   /* the passes alone */
+    TW_STAGE_BUILD = 3 /* as RUN, and nothing is loaded into a device: what the target's compiler makes lies in the
+                          cache on disk, for the compile with RUN that follows, of any context. Since 0.2 */
 };
 
 typedef struct tw_compile_options {

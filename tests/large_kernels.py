@@ -39,14 +39,15 @@ KERNELS = {
                       " tl.arange(0, 8)[None, :])\n        for i in tl.static_range(40):\n            a = a + a * a\n"
                       "        t += tl.dot(a, a)\n    s = tl.reshape(t, [B])\n",
     "twice_bounds": "    e = n\n    for i in tl.static_range(40):\n        e = min(e + e, e * e)\n    for t in range(e):\n        s += t\n",
-    "twice_shapes": "    for i in tl.static_range(12):\n        s = tl.reshape(tl.trans(tl.reshape(s, [8, 8])), [B]) + s\n",
+    "twice_shapes": "    for i in tl.static_range(40):\n        s = tl.reshape(tl.trans(tl.reshape(s, [8, 8])), [B]) + s\n",
     "twice_ifs": "    a = n\n    for i in tl.static_range(30):\n        if a > i:\n            a = a + a\n        else:\n            a = a * a\n    o += a\n",
     "indices": "".join(f"    o = (o + {i}) % n + o // {i + 2}\n" for i in range(200)),
     "reduces": "".join(f"    s = s - tl.max(s * {i}.5, 0)\n" for i in range(200)),
     "loops": "".join(f"    for i{i} in range(n):\n        s = s + i{i}\n" for i in range(200)),
     "ifs": "".join(f"{'    ' * i}if n > {i}:\n{'    ' * i}    s = s + {i}.0\n" for i in range(1, 65)),
 }
+REFUSED = {"deep": "    for i in tl.static_range(20000):\n        s = s * 1.5 + i\n"}  # written, not printed
 
-for name, body in KERNELS.items():
+for name, body in {**KERNELS, **REFUSED}.items():
     (pathlib.Path(sys.argv[1]) / f"{name}.py").write_text(HEAD + body + "    tl.store(y + o, s)\n")
 print(*KERNELS)

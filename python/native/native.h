@@ -12,19 +12,54 @@
  *     native_launch.c     binds, tags and hashes the arguments of a launch, finds its entry,
  * launches native_entry.c      the dispatch table: entries by tags and constants, compiled when
  * they are missing native_kernel.c     the type Kernel: one compiled kernel and its texts
+ *     native_tuner.c      the type Tuner: the configuration of a launch, found by its key
+ *     native_run.c        run(): a kernel of any door, out of a file
  *     native_module.c     the module's own functions
  *
- * Threads: all of this runs under the GIL, except the calls into the library, which run without it
- * and under the session's lock (a context serves one thread at a time). */
+ * Threads: all of this runs under the GIL, except the calls into the library, which run without it.
+ * A context serves one thread at a time. There is one that launches, under its lock; to compile ahead
+ * (Function.prepare) a thread takes a context of its own, and what it makes reaches the others through
+ * the cache on disk. A Desk is a context with what belongs to the call that is under way with it;
+ * `desk` is the one at which this thread works. */
 #ifndef NATIVE_H
 #define NATIVE_H
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
+#include <patchlevel.h>
+#if PY_VERSION_HEX >= 0x030B0000 && !defined(NATIVE_FULL_API)
+#define Py_LIMITED_API 0x030B0000 /* the first one that has buffers */
+#endif
 #include <Python.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "tilewright.h"
+
+/* What came after CPython 3.9. */
+#if PY_VERSION_HEX < 0x030A0000
+static inline PyObject *Py_NewRef(PyObject *object) {
+    Py_INCREF(object);
+    return object;
+}
+static inline PyObject *Py_XNewRef(PyObject *object) {
+    Py_XINCREF(object);
+    return object;
+}
+static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *object) {
+    Py_INCREF(object);
+    int status = PyModule_AddObject(module, name, object);
+    if (status < 0) Py_DECREF(object);
+    return status;
+}
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+static inline void forbid_new(PyTypeObject *type) { type->tp_new = NULL; } /* what the flag does */
+#else
+static inline void forbid_new(PyTypeObject *type) { (void)type; }
+#endif
+#if PY_VERSION_HEX < 0x030B0000
+static inline PyObject *PyType_GetName(PyTypeObject *type) {
+    return PyObject_GetAttrString((PyObject *)type, "__name__");
+}
+#endif
 
 /* Puts another reference into a place; the old one is given up last, when the place is good again. */
 static inline void replace(PyObject **at, PyObject *object) {
@@ -35,30 +70,43 @@ static inline void replace(PyObject **at, PyObject *object) {
 
 /* --- native_session.c --- */
 
-/* What the process shares. The context is made at the first use and made anew in a forked child,
- * whose kernels are then compiled (from the cache) again: `generation` says of which context a
- * thing is. */
+/* What the process shares. In a forked child contexts are made anew, and kernels are then compiled
+ * (from the cache) again: `generation` says of which process a thing is. */
 typedef struct Session {
-    tw_context *context;
     unsigned generation;
     int hooks;                /* launch hooks of the whole program */
     unsigned sources;         /* counts texts of functions that were replaced */
-    PyThreadState *saved;     /* of the thread that is inside the library */
-    PyObject *make_error;     /* f(status name, message, function, cause, note) -> exception */
-    PyObject *note;           /* borrowed: what before_compile gave for the compile under way; NULL: none is */
-    PyObject *interrupt;      /* what a signal handler raised while a call took long: it ends the call */
-    PyObject *cause;          /* an exception that a resolver's callback met */
+    PyObject *make_error;     /* f(status name, message, diagnostics, function, cause, note) -> exception */
     PyObject *dtype_name;     /* f(dtype object) -> name that tw_dtype_find knows, or None */
     PyObject *before_compile; /* f(Function, tags, constants, options dict, device, warmup) -> a note for
                                  make_kernel; None: it is not to be compiled */
     PyObject *make_kernel;    /* f(Function, Kernel, options dict, note) -> what a launch returns */
+    PyObject *kernel_ready;   /* f(what make_kernel gave), once it can be launched */
     PyObject *default_device; /* f() -> the CUDA device of tensors that do not say where they lie, or None */
-    tw_stream *stream;        /* stands for the stream of the launch under way */
-    const char *compiling;    /* "cuda", "cpu", or NULL: nothing is being compiled */
     PyObject *plain_globals;  /* truth: kernels may use globals that are no constexpr */
+    PyObject *cache_dir;      /* str: where compiled kernels are kept; NULL: where the library says */
 } Session;
 extern Session session;
 
+typedef struct Desk {
+    tw_context *context;   /* made at the first use */
+    PyThreadState *saved;  /* of the thread that is inside the library */
+    PyObject *note;        /* borrowed: what before_compile gave for the compile under way; NULL: none is */
+    PyObject *interrupt;   /* what a signal handler raised while a call took long: it ends the call */
+    PyObject *cause;       /* an exception that a resolver's callback met */
+    tw_stream *stream;     /* stands for the stream of the launch under way */
+    const char *compiling; /* "cuda", "cpu", or NULL: nothing is being compiled */
+    PyObject *cache_dir;   /* of the context, where it is not the library's own choice */
+    struct Desk *next;     /* among those that nobody works at, or that somebody does */
+} Desk;
+extern Desk main_desk; /* the one that launches */
+extern _Thread_local Desk *desk;
+
+bool session_take_desk(void);    /* for this thread alone, instead of the main one; false: error set */
+void session_leave_desk(void);   /* back to the main one */
+void session_cancel_desks(void); /* ends what is under way at all but the main one */
+/* The context keeps what it compiles where session.cache_dir says; false: error set. */
+bool session_follow_cache(void);
 bool session_open(void);           /* false: a Python error is set */
 bool session_enter(void);          /* gives up the GIL and takes the lock; false: error set */
 bool session_try_enter(void);      /* the same, and no error: an object that dies in a callback is left alone */
@@ -70,10 +118,17 @@ bool session_init(void);
 
 /* --- native_objects.c --- */
 
+/* Whose names a module asks for, and where what it was told is kept. */
+typedef struct Names {
+    struct Function *function;
+    PyObject *keep; /* list: what texts point into */
+    PyObject
+        *watched; /* dict of (dict or cell, name, value): globals that compiled kernels rely on; NULL: nobody asks */
+} Names;
 /* An object as the compiler sees it. Texts and handles stay valid as long as `keep` (a list) lives;
  * owner is the function for which it is asked. false: error set. */
 bool object_describe(PyObject *object, PyObject *keep, tw_object *out);
-extern const tw_resolver object_resolver; /* user: the Function */
+extern const tw_resolver object_resolver; /* user: Names */
 bool objects_init(PyObject *module);
 /* The value inside a tl.constexpr, or the object itself (borrowed from it). */
 PyObject *object_unwrap(PyObject *object);
@@ -124,6 +179,7 @@ typedef struct Param {
 typedef struct Function {
     PyObject_HEAD PyObject *name, *file, *source, *globals, *closure; /* closure: a dict of name -> cell, or NULL */
     bool ready;                                                       /* its __init__ has run to its end */
+    int users;                                                        /* launches and compiles that are under way */
     int line;
     int count;
     Param *params;
@@ -131,16 +187,20 @@ typedef struct Function {
     bool debug;  /* jit(debug=True): asserts stop a launch */
     tw_module *module;
     unsigned generation, sources; /* the session's when it was compiled */
-    PyObject *keep;               /* list: what the module's texts point into */
+    Names names;                  /* of the module */
     PyObject *structures;         /* list of (parameter, structure), or NULL: tw_module_options */
-    PyObject *watched;            /* dict of (dict or cell, name, value): globals that compiled kernels rely on */
     Entry **entries;              /* open addressing, a power of two; NULL: free */
     size_t capacity, used;
 } Function;
 extern PyTypeObject *function_type;
 bool function_ready(const Function *f); /* false, with an error: made without its __init__ */
 bool function_open(Function *f);        /* parses the source, if that has not been done */
+/* The source in the context of this thread's desk; false: error set. */
+bool function_load(Function *f, Names *names, tw_module **module);
 bool function_init(PyObject *module);
+
+/* --- native_tuner.c: launches of a tuned kernel --- */
+bool tuner_init(PyObject *module);
 
 /* --- native_entry.c: what is compiled for which arguments --- */
 
@@ -163,7 +223,7 @@ extern PyObject *keyword_names[KEYWORDS]; /* arguments of a launch that are no p
 
 struct Entry {
     uint64_t hash;
-    bool debug;
+    bool debug, sanitize;
     int references;
     int32_t device; /* of CUDA; DEVICE_HOST */
     tw_kernel *raw;
@@ -184,6 +244,7 @@ typedef struct Call {
     Memory *memory;
     uint64_t hash;
     bool debug;      /* asserts stop it */
+    bool sanitize;   /* what it does wrong stops it, with its line (docs/sanitize.md) */
     bool structured; /* an argument is a tuple or a descriptor: Python takes it apart */
     int32_t device;  /* the place of its tensors: DEVICE_HOST, or CUDA's number */
     PyObject *few_values[FEW + KEYWORDS];
@@ -208,10 +269,21 @@ Entry *entry_find(const Function *f, const Call *c);
 Entry *entry_make(Call *c, bool warmup);
 void entry_drop(Entry *e, int count, bool usable);
 void entries_forget(Function *f);
-PyObject *entry_lower(Function *f, Entry *e); /* a Kernel with the IR after each pass */
+bool entries_may_go(const Function *f,
+                    int mine); /* false, with an error: another thread (or a callback) is using them */
+/* A Kernel with the IR after each pass, emitted for a target; NULL: its own. */
+PyObject *entry_lower(Function *f, Entry *e, const char *target);
+/* Compiles into the cache on disk, in a context of this thread's own; false: error set. */
+bool entry_prepare(Call *c);
 bool entry_init(void);
 
 /* --- native_launch.c: from arguments to an entry, and its launch --- */
 
-PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup);
+/* What is done with the arguments of a launch. */
+typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE } Purpose;
+PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose);
+
+/* --- native_run.c --- */
+
+PyObject *run_file(PyObject *self, PyObject *args, PyObject *kwargs);
 #endif

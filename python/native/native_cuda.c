@@ -74,7 +74,7 @@ bool cuda_place_call(Call *c) {
 int32_t cuda_home(const void *address) {
     int32_t device = -1;
     if (session_open() && session_try_enter()) {
-        tw_target_device_of(session.context, "cuda", address, &device);
+        tw_target_device_of(desk->context, "cuda", address, &device);
         session_leave();
     }
     return device < 0 ? 0 : device; /* without a driver the launch says what is missing */

@@ -23,7 +23,7 @@ static const struct {
     {"debug", NULL},
     {"sanitize_overflow", NULL},
     {"launch_cooperative_grid", NULL},
-    {"launch_pdl", NULL},
+    {"launch_pdl", "launch_pdl"},
     {"ptx_options", NULL},
     {"ir_override", NULL},
     {"extern_libs", NULL},
@@ -80,7 +80,7 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug ||
+    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug || e->sanitize != c->sanitize ||
         memcmp(e->tags, c->tags, (size_t)c->count) != 0)
         return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
@@ -133,6 +133,12 @@ void entry_drop(Entry *e, int count, bool usable) {
     PyMem_Free(e);
 }
 
+bool entries_may_go(const Function *f, int mine) {
+    if (f->users <= mine) return true;
+    PyErr_Format(PyExc_RuntimeError, "`%U`, or what it uses, changes while it is being compiled or launched", f->name);
+    return false;
+}
+
 /* Forgets all that was compiled: the source has changed, or the process is a forked child. */
 void entries_forget(Function *f) {
     bool usable = f->generation == session.generation;
@@ -148,8 +154,8 @@ void entries_forget(Function *f) {
         tw_module_destroy(module);
         session_leave();
     }
-    Py_CLEAR(f->keep);
-    Py_CLEAR(f->watched);
+    Py_CLEAR(f->names.keep);
+    Py_CLEAR(f->names.watched);
 }
 
 /* --- compile --- */
@@ -184,7 +190,7 @@ static bool make_buffers(Entry *e, int count) {
             options.device = e->device;
         }
         options.data = e; /* no element is there: the launch says where they are */
-        if (tw_buffer_create(session.context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]) != TW_OK) {
+        if (tw_buffer_create(desk->context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]) != TW_OK) {
             session_fail(TW_ERROR_ARGUMENT, NULL);
             return false;
         }
@@ -248,8 +254,17 @@ static void destroy_kernel(tw_kernel *kernel) {
     PyErr_Restore(kind, value, trace);
 }
 
+/* What is made of an entry. */
+typedef struct Order {
+    tw_module *module;
+    PyObject *keep; /* list: what texts of constants point into */
+    int stage;
+    bool keep_ir;
+    const char *target; /* NULL: where its arrays lie */
+} Order;
+
 /* Compiles for an entry's tags and constants. */
-static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
+static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
     tw_arg args[MAX_PARAMS] = {0};
     tw_object *objects = PyMem_Calloc((size_t)f->count + 1, sizeof *objects);
     tw_pair pairs[KEYWORDS + 1]; /* and asserts */
@@ -262,7 +277,7 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
             args[i] = sample(f, e, i);
             continue;
         }
-        ok = object_describe(e->constants[i], f->keep, &objects[i]);
+        ok = object_describe(e->constants[i], order->keep, &objects[i]);
         /* A number for a parameter that is no constant by itself would live at run time. */
         int kind = objects[i].value.kind;
         bool number = kind == TW_ARG_BOOL || kind == TW_ARG_INT || kind == TW_ARG_FLOAT;
@@ -275,23 +290,26 @@ static tw_kernel *compile(Function *f, Entry *e, int stage, bool keep_ir) {
         tw_compile_options_init(&options);
         bool on_cuda = e->device >= 0;
         options.target = on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
-        options.device = on_cuda ? e->device : 0;
+        if (order->target) options.target = order->target;
+        options.device = on_cuda && !order->target ? e->device : 0;
+        options.sanitize = e->sanitize;
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.options = pairs;
         options.option_count = library_options(e, f->count, pairs, texts);
-        options.stage = stage;
-        options.keep_ir = keep_ir;
+        options.stage = order->stage;
+        options.keep_ir = order->keep_ir;
         options.specialize_ones = 1;
-        Py_CLEAR(session.cause);
-        ok = session_enter();
+        Py_CLEAR(desk->cause);
+        ok = session_follow_cache() && session_enter();
         if (ok) {
-            session.compiling = on_cuda ? "cuda" : "cpu";
+            desk->compiling = on_cuda ? "cuda" : "cpu";
             tw_status status = TW_OK;
-            if (on_cuda && !session.stream) status = tw_stream_wrap(session.context, "cuda", NULL, &session.stream);
-            if (status == TW_OK) status = tw_kernel_compile(f->module, NULL, &options, &kernel);
-            session.compiling = NULL;
-            char *warnings = status == TW_OK ? strdup(tw_context_warnings(session.context)) : NULL;
+            if (on_cuda && !desk->stream && order->stage == TW_STAGE_RUN)
+                status = tw_stream_wrap(desk->context, "cuda", NULL, &desk->stream);
+            if (status == TW_OK) status = tw_kernel_compile(order->module, NULL, &options, &kernel);
+            desk->compiling = NULL;
+            char *warnings = status == TW_OK ? strdup(tw_context_warnings(desk->context)) : NULL;
             session_leave();
             if (status != TW_OK) session_fail(status, (PyObject *)f);
             if (!warn(warnings) && kernel) { /* the user wants warnings as exceptions */
@@ -327,14 +345,15 @@ static PyObject *announce(Function *f, const Entry *e, PyObject *options, bool w
     return note;
 }
 
-Entry *entry_make(Call *c, bool warmup) {
-    Function *f = c->f;
+/* An entry without its kernel; NULL: error set. */
+static Entry *new_entry(const Call *c) {
     Entry *e = PyMem_Calloc(1, sizeof *e);
     if (!e) return (Entry *)PyErr_NoMemory();
     e->references = 1;
     e->hash = c->hash;
     e->device = c->device;
     e->debug = c->debug;
+    e->sanitize = c->sanitize;
     e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
     e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);
     e->constants = PyMem_Calloc((size_t)(c->count + KEYWORDS), sizeof *e->constants);
@@ -343,12 +362,21 @@ Entry *entry_make(Call *c, bool warmup) {
     for (int i = 0; ok && i < c->count + KEYWORDS; i++)
         if (c->values[i] && (i >= c->count || c->tags[i] == TAG_CONSTANT)) e->constants[i] = Py_NewRef(c->values[i]);
     if (ok) memcpy(e->tags, c->tags, (size_t)c->count);
-    ok = ok && make_buffers(e, c->count);
-    PyObject *options = ok ? options_dict(e, c->count) : NULL;
+    if (ok && make_buffers(e, c->count)) return e;
+    entry_drop(e, c->count, true);
+    return NULL;
+}
+
+Entry *entry_make(Call *c, bool warmup) {
+    Function *f = c->f;
+    Entry *e = new_entry(c);
+    if (!e) return NULL;
+    PyObject *options = options_dict(e, c->count);
     PyObject *note = options ? announce(f, e, options, warmup) : NULL;
-    session.note = note;
-    tw_kernel *raw = note && note != Py_None ? compile(f, e, TW_STAGE_RUN, false) : NULL;
-    session.note = NULL;
+    desk->note = note;
+    Order order = {.module = f->module, .keep = f->names.keep, .stage = TW_STAGE_RUN};
+    tw_kernel *raw = note && note != Py_None ? compile(f, e, &order) : NULL;
+    desk->note = NULL;
     if (raw) {
         e->raw = raw;
         e->kernel = kernel_make(raw);
@@ -358,14 +386,43 @@ Entry *entry_make(Call *c, bool warmup) {
     }
     Py_XDECREF(note);
     Py_XDECREF(options);
-    if (e->result && add_entry(f, e)) return e;
+    if (e->result && add_entry(f, e)) {
+        PyObject *told = session.kernel_ready ? PyObject_CallFunctionObjArgs(session.kernel_ready, e->result, NULL)
+                                              : Py_NewRef(Py_None);
+        Py_XDECREF(told);
+        return told ? e : NULL; /* the entry stays: it is as good as it was */
+    }
     entry_drop(e, c->count, true);
     return NULL;
 }
 
-PyObject *entry_lower(Function *f, Entry *e) {
-    tw_kernel *kernel = compile(f, e, TW_STAGE_EMIT, true);
+PyObject *entry_lower(Function *f, Entry *e, const char *target) {
+    Order order = {f->module, f->names.keep, TW_STAGE_EMIT, true, target};
+    tw_kernel *kernel = compile(f, e, &order);
     return kernel ? kernel_make(kernel) : NULL;
+}
+
+bool entry_prepare(Call *c) {
+    if (!session_take_desk()) return false;
+    Names names = {c->f, PyList_New(0), NULL};
+    Order order = {.keep = names.keep, .stage = TW_STAGE_BUILD};
+    Entry *e = names.keep ? new_entry(c) : NULL;
+    bool ok = e && function_load(c->f, &names, &order.module);
+    tw_kernel *kernel = ok ? compile(c->f, e, &order) : NULL;
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    if (session_enter()) {
+        tw_kernel_destroy(kernel);
+        tw_module_destroy(order.module);
+        for (int i = 0; e && i < c->count; i++) tw_buffer_destroy(e->buffers[i]);
+        session_leave();
+    }
+    if (e) memset(e->buffers, 0, (size_t)c->count * sizeof *e->buffers);
+    entry_drop(e, c->count, false);
+    Py_XDECREF(names.keep);
+    PyErr_Restore(kind, value, trace);
+    session_leave_desk();
+    return kernel != NULL;
 }
 
 bool entry_init(void) {

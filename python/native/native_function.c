@@ -47,21 +47,13 @@ bool function_ready(const Function *f) {
     return false;
 }
 
-bool function_open(Function *f) {
-    if (!function_ready(f)) return false;
-    if (f->module && f->generation == session.generation) return true;
-    if (!session_open()) return false;
-    entries_forget(f);
-    f->generation = session.generation;
-    f->keep = PyList_New(0);
-    f->watched = PyDict_New();
+bool function_load(Function *f, Names *names, tw_module **module) {
     Py_ssize_t size = 0;
-    if (!f->keep || !f->watched) return false;
     const char *text = PyUnicode_AsUTF8AndSize(f->source, &size),
                *file = text ? PyUnicode_AsUTF8AndSize(f->file, NULL) : NULL;
     if (!file) return false;
     tw_resolver resolver = object_resolver;
-    resolver.user = f;
+    resolver.user = names;
     tw_module_options options;
     tw_module_options_init(&options);
     options.door = "triton";
@@ -70,12 +62,21 @@ bool function_open(Function *f) {
     options.first_line = f->line;
     tw_pair structures[MAX_PARAMS];
     options.structures = structures;
-    if (!read_structures(f, structures, &options.structure_count)) return false;
-    if (!session_enter()) return false;
-    tw_status status = tw_module_load_text(session.context, file, text, (size_t)size, &options, &f->module);
+    if (!read_structures(f, structures, &options.structure_count) || !session_enter()) return false;
+    tw_status status = tw_module_load_text(desk->context, file, text, (size_t)size, &options, module);
     session_leave();
-    if (status != TW_OK) return session_fail(status, (PyObject *)f) != NULL;
-    return learn_parameters(f);
+    return status == TW_OK || session_fail(status, (PyObject *)f) != NULL;
+}
+
+bool function_open(Function *f) {
+    if (!function_ready(f)) return false;
+    if (f->module && f->generation == session.generation) return true;
+    if (!session_open()) return false;
+    entries_forget(f);
+    f->generation = session.generation;
+    f->names = (Names){f, PyList_New(0), PyDict_New()};
+    if (!f->names.keep || !f->names.watched) return false;
+    return function_load(f, &f->names, &f->module) && learn_parameters(f);
 }
 
 static bool set_params(Function *f, PyObject *list) {
@@ -137,8 +138,8 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(f->globals);
     Py_VISIT(f->closure);
-    Py_VISIT(f->keep);
-    Py_VISIT(f->watched);
+    Py_VISIT(f->names.keep);
+    Py_VISIT(f->names.watched);
     for (int i = 0; i < f->count; i++) Py_VISIT(f->params[i].fallback);
     for (size_t i = 0; i < f->capacity; i++)
         if (f->entries[i]) Py_VISIT(f->entries[i]->result);
@@ -181,6 +182,7 @@ static int set_source(PyObject *self, PyObject *value, void *closure) {
         PyErr_SetString(PyExc_TypeError, "a source is a str");
         return -1;
     }
+    if (!entries_may_go((Function *)self, 0)) return -1;
     entries_forget((Function *)self);
     session.sources++;
     replace(&((Function *)self)->source, Py_NewRef(value));
@@ -214,17 +216,22 @@ static int set_debug(PyObject *self, PyObject *value, void *closure) {
     return set_flag(&((Function *)self)->debug, value);
 }
 
-/* launch(grid, args, kwargs, warmup) -> what the make_kernel of the session gave */
+/* launch(grid, args, kwargs, purpose) -> what the make_kernel of the session gave */
 static PyObject *function_launch(PyObject *self, PyObject *args) {
     PyObject *grid, *positional, *named;
-    int warmup;
-    if (!PyArg_ParseTuple(args, "OO!O!p", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named, &warmup))
+    int purpose;
+    if (!PyArg_ParseTuple(args, "OO!O!i", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named, &purpose))
         return NULL;
-    return launch_run((Function *)self, grid, positional, named, warmup);
+    if (purpose < PURPOSE_LAUNCH || purpose > PURPOSE_PREPARE) {
+        PyErr_SetString(PyExc_ValueError, "a launch is 0, a warmup 1, a sanitized launch 2, a compile ahead 3");
+        return NULL;
+    }
+    return launch_run((Function *)self, grid, positional, named, (Purpose)purpose);
 }
 
 static PyObject *function_forget(PyObject *self, PyObject *ignored) {
     (void)ignored;
+    if (!entries_may_go((Function *)self, 0)) return NULL;
     entries_forget((Function *)self);
     return Py_NewRef(Py_None);
 }
@@ -238,16 +245,29 @@ static PyObject *function_results(PyObject *self, PyObject *ignored) {
     return list;
 }
 
-/* lower(result) -> Kernel with the IR after each pass, for a result that a launch gave */
-static PyObject *function_lower(PyObject *self, PyObject *result) {
+/* lower(result, target or None) -> Kernel with the IR after each pass, for a result that a launch gave */
+static PyObject *function_lower(PyObject *self, PyObject *args) {
     Function *f = (Function *)self;
+    PyObject *result;
+    const char *target;
+    if (!PyArg_ParseTuple(args, "Oz", &result, &target)) return NULL;
     for (size_t i = 0; i < f->capacity; i++) {
         Entry *e = f->entries[i];
         if (!e || e->result != result) continue;
-        return entry_lower(f, e);
+        f->users++;
+        PyObject *kernel = entry_lower(f, e, target);
+        f->users--;
+        return kernel;
     }
     PyErr_SetString(PyExc_RuntimeError, "the function's source has changed since this kernel was compiled");
     return NULL;
+}
+
+/* names() -> [(dict or cell, name, value), ..]: the names of the program that compiled kernels rely on */
+static PyObject *function_names(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    const Function *f = (Function *)self;
+    return f->names.watched ? PyDict_Values(f->names.watched) : PyList_New(0);
 }
 
 /* kernel[grid] */
@@ -277,15 +297,19 @@ static PyObject *bound_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     Function *f = (Function *)b->function;
     if (f->hooked || session.hooks)
         return PyObject_CallMethod(b->function, "run_hooked", "OOO", b->grid, args, kwargs ? kwargs : Py_None);
-    return launch_run(f, b->grid, args, kwargs, false);
+    return launch_run(f, b->grid, args, kwargs, PURPOSE_LAUNCH);
 }
 
 bool function_init(PyObject *module) {
     static PyMethodDef methods[] = {
-        {"launch", function_launch, METH_VARARGS, "launch(grid, args, kwargs, warmup)"},
+        {"launch", function_launch, METH_VARARGS,
+         "launch(grid, args, kwargs, purpose): 0 launches, 1 compiles, 2 launches sanitized, 3 compiles into the cache "
+         "on disk"},
         {"forget", function_forget, METH_NOARGS, "drops all compiled kernels"},
         {"results", function_results, METH_NOARGS, "all that launches have returned so far"},
-        {"lower", function_lower, METH_O, "the Kernel behind a result, with its IR after each pass"},
+        {"lower", function_lower, METH_VARARGS,
+         "lower(result, target): the Kernel behind a result, with its IR after each pass"},
+        {"names", function_names, METH_NOARGS, "the names of the program that compiled kernels rely on"},
         {0}};
     static PyGetSetDef getters[] = {{"source", get_source, set_source, "the text that is compiled", NULL},
                                     {"debug", get_debug, set_debug, "asserts stop a launch", NULL},
@@ -305,6 +329,7 @@ bool function_init(PyObject *module) {
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bound_slots};
     function_type = (PyTypeObject *)PyType_FromSpec(&spec);
     bound_type = (PyTypeObject *)PyType_FromSpec(&bound_spec);
+    if (bound_type) forbid_new(bound_type);
     return function_type && bound_type && PyModule_AddObjectRef(module, "Function", (PyObject *)function_type) == 0 &&
            PyModule_AddObjectRef(module, "Bound", (PyObject *)bound_type) == 0;
 }

@@ -124,5 +124,6 @@ bool kernel_init(PyObject *module) {
     static PyType_Spec spec = {"tilewright._native.Kernel", sizeof(Kernel), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
     kernel_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (kernel_type) forbid_new(kernel_type);
     return kernel_type && PyModule_AddObjectRef(module, "Kernel", (PyObject *)kernel_type) == 0;
 }

@@ -20,7 +20,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 static bool call_begin(Call *c, Function *f) {
     int n = f->count;
     c->f = f;
-    c->structured = false;
+    c->structured = c->sanitize = false;
     c->count = n;
     c->many = NULL;
     c->values = c->few_values;
@@ -176,7 +176,7 @@ static bool classify(Call *c) {
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i]) hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
     c->debug = wants_debug(c);
-    c->hash = mix(hash, c->debug);
+    c->hash = mix(mix(hash, c->debug), c->sanitize);
     return true;
 }
 
@@ -185,7 +185,7 @@ static bool classify(Call *c) {
 static bool globals_kept(Function *f) {
     Py_ssize_t at = 0;
     PyObject *key, *row;
-    while (f->watched && PyDict_Next(f->watched, &at, &key, &row)) {
+    while (f->names.watched && PyDict_Next(f->names.watched, &at, &key, &row)) {
         PyObject *where = PyTuple_GetItem(row, 0), *id = PyTuple_GetItem(row, 1), *old = PyTuple_GetItem(row, 2), *now;
         if (PyDict_Check(where))
             now = PyDict_GetItemWithError(where, id);
@@ -198,6 +198,7 @@ static bool globals_kept(Function *f) {
         PyErr_Clear();
         if (entry_same_constant(old, after)) continue;
         if (PyObject_TypeCheck(old, function_type) && after) {
+            if (!entries_may_go(f, 1)) return false;
             entries_forget(f);
             return true;
         }
@@ -284,7 +285,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
                 status = tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
                 c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
             }
-        tw_stream *queue = e->device >= 0 ? session.stream : NULL;
+        tw_stream *queue = e->device >= 0 ? desk->stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
         if (status == TW_OK) status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
         session_leave();
@@ -295,7 +296,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
 }
 
 /* Python takes the arguments apart and launches the function that takes the parts. */
-static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, bool warmup) {
+static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
     if (!bind(c, args, kwargs)) return NULL;
@@ -304,30 +305,52 @@ static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, Py
     for (int i = 0; ok && i < KEYWORDS; i++)
         if (c->values[c->count + i]) ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;
     if (ok)
-        result = PyObject_CallMethod((PyObject *)c->f, "launch_structured", "OOOO", grid, dict, options,
-                                     warmup ? Py_True : Py_False);
+        result = PyObject_CallMethod((PyObject *)c->f, "launch_structured", "OOOi", grid, dict, options, (int)purpose);
     Py_XDECREF(dict);
     Py_XDECREF(options);
     return result;
 }
 
-PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, bool warmup) {
-    Call call;
-    if (f->sources != session.sources) entries_forget(f); /* a function that it calls has another text */
+/* What was compiled is still what the source and its names say, and the source is parsed. */
+static bool refresh(Function *f) {
+    if (f->sources != session.sources) { /* a function that it calls has another text */
+        if (!entries_may_go(f, 1)) return false;
+        entries_forget(f);
+    }
     f->sources = session.sources;
-    if (!function_open(f) || !globals_kept(f) || !function_open(f) || !call_begin(&call, f)) return NULL;
+    return function_open(f) && globals_kept(f) && function_open(f);
+}
+
+static PyObject *run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose) {
+    Call call;
+    if (!refresh(f) || !call_begin(&call, f)) return NULL;
     PyObject *result = NULL;
+    call.sanitize = purpose == PURPOSE_SANITIZE;
     bool ok = bind(&call, args, kwargs) && classify(&call);
-    if (ok && call.structured) {
-        result = launch_structured(&call, args, kwargs, grid, warmup);
+    if (ok && call.sanitize && call.device >= 0) {
+        PyErr_Format(PyExc_ValueError,
+                     "kernel `%U` is sanitized on the host: pass arrays that lie there (tensor.cpu())", f->name);
+    } else if (ok && call.structured) {
+        result = launch_structured(&call, args, kwargs, grid, purpose);
     } else if (ok) {
         Entry *e = entry_find(f, &call);
-        if (!e) e = entry_make(&call, warmup);
-        if (!e && !PyErr_Occurred())
-            result = Py_NewRef(Py_None); /* a hook keeps it from being compiled */
-        else if (e)
-            result = warmup ? Py_NewRef(e->result) : launch(&call, e, grid);
+        if (purpose == PURPOSE_PREPARE) {
+            if (e || entry_prepare(&call)) result = Py_NewRef(Py_None);
+        } else {
+            if (!e) e = entry_make(&call, purpose == PURPOSE_WARMUP);
+            if (!e && !PyErr_Occurred())
+                result = Py_NewRef(Py_None); /* a hook keeps it from being compiled */
+            else if (e)
+                result = purpose == PURPOSE_WARMUP ? Py_NewRef(e->result) : launch(&call, e, grid);
+        }
     }
     call_end(&call);
+    return result;
+}
+
+PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose) {
+    f->users++;
+    PyObject *result = run(f, grid, args, kwargs, purpose);
+    f->users--;
     return result;
 }

@@ -16,7 +16,7 @@ static PyObject *get_builtins(PyObject *self, PyObject *ignored) {
     (void)self, (void)ignored;
     PyObject *list = session_open() ? PyList_New(0) : NULL;
     tw_builtin_info info = {.struct_size = sizeof info};
-    for (size_t i = 0; list && tw_builtin_info_at(session.context, i, &info) == TW_OK; i++) {
+    for (size_t i = 0; list && tw_builtin_info_at(desk->context, i, &info) == TW_OK; i++) {
         PyObject *row = Py_BuildValue("(ssssO)", info.name, info.places, info.signature, info.about,
                                       info.refused ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
@@ -50,7 +50,7 @@ static PyObject *get_targets(PyObject *self, PyObject *ignored) {
     tw_target_info info = {.struct_size = sizeof info};
     for (size_t i = 0; list; i++) {
         if (!session_enter()) return NULL;
-        tw_status status = tw_target_info_at(session.context, i, &info);
+        tw_status status = tw_target_info_at(desk->context, i, &info);
         session_leave();
         if (status != TW_OK) break;
         PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about, info.available ? Py_True : Py_False, info.note);
@@ -64,30 +64,37 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
     (void)self;
     const char *name, *text = NULL;
     if (!PyArg_ParseTuple(args, "s", &name) || !session_open() || !session_enter()) return NULL;
-    tw_status status = tw_document(session.context, name, &text);
+    tw_status status = tw_document(desk->context, name, &text);
     session_leave();
     return status == TW_OK ? PyUnicode_FromString(text) : session_fail(status, NULL);
 }
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"make_error",     "dtype_name",     "make_kernel", "plain_globals",
-                            "default_device", "before_compile", NULL};
-    PyObject *given[6] = {NULL};
-    PyObject **to[6] = {&session.make_error,    &session.dtype_name,     &session.make_kernel,
-                        &session.plain_globals, &session.default_device, &session.before_compile};
+    static char *names[] = {"make_error",    "dtype_name",     "make_kernel",
+                            "plain_globals", "default_device", "before_compile",
+                            "cache_dir",     "kernel_ready",   NULL};
+    PyObject *given[8] = {NULL};
+    PyObject **to[8] = {&session.make_error,     &session.dtype_name,     &session.make_kernel, &session.plain_globals,
+                        &session.default_device, &session.before_compile, &session.cache_dir,   &session.kernel_ready};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOO", names, &given[0], &given[1], &given[2], &given[3],
-                                     &given[4], &given[5]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUO", names, &given[0], &given[1], &given[2], &given[3],
+                                     &given[4], &given[5], &given[6], &given[7]))
         return NULL;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
     return Py_NewRef(Py_None);
 }
 
 static PyObject *get_compiling(PyObject *self, PyObject *ignored) {
     (void)self, (void)ignored;
-    if (!session.compiling) return Py_NewRef(Py_None);
-    return PyUnicode_FromString(session.compiling);
+    if (!desk->compiling) return Py_NewRef(Py_None);
+    return PyUnicode_FromString(desk->compiling);
+}
+
+static PyObject *cancel_ahead(PyObject *self, PyObject *ignored) {
+    (void)self, (void)ignored;
+    session_cancel_desks();
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *count_hook(PyObject *self, PyObject *args) {
@@ -107,6 +114,9 @@ PyMODINIT_FUNC PyInit__native(void) {
         {"targets", get_targets, METH_NOARGS, "the targets, and whether they can run here"},
         {"document", get_document, METH_VARARGS, "a page of the manual"},
         {"compiling", get_compiling, METH_NOARGS, "\"cuda\" or \"cpu\" while a kernel is compiled for it, else None"},
+        {"run_file", (PyCFunction)(void (*)(void))run_file, METH_VARARGS | METH_KEYWORDS,
+         "run_file(path, kernel, grid, args, options, target, sanitize, emulate): launches a kernel of a file"},
+        {"cancel_ahead", cancel_ahead, METH_NOARGS, "ends all compiles ahead that are under way"},
         {"count_hook", count_hook, METH_VARARGS,
          "count_hook(1 or -1): while there are launch hooks, run_hooked sees every launch"},
         {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
@@ -117,7 +127,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     PyObject *module = PyModule_Create(&def);
     if (!module) return NULL;
     if (session_init() && objects_init(module) && arguments_init() && entry_init() && kernel_init(module) &&
-        function_init(module))
+        function_init(module) && tuner_init(module))
         return module;
     Py_DECREF(module);
     if (!PyErr_Occurred()) PyErr_NoMemory();

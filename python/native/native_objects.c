@@ -5,7 +5,7 @@
  * themselves) is told by the identity of the object, so that any alias works: objects are
  * registered once, with their full name. Everything else is a constant, a jit function, a tuple, or
  * a host object whose attributes and calls on constants come back here. Each lookup of a value is
- * written down (Function.watched), so that a launch notices when the value has changed since. */
+ * written down (Names.watched), so that a launch notices when the value has changed since. */
 #include "native.h"
 
 #include <string.h>
@@ -125,7 +125,7 @@ static void keep_cause(void) {
     PyErr_NormalizeException(&kind, &value, &trace);
     Py_XDECREF(kind);
     Py_XDECREF(trace);
-    replace(&session.cause, value);
+    replace(&desk->cause, value);
 }
 
 /* KeyboardInterrupt, SystemExit: no mistake of the kernel; they end the call and go on their way. */
@@ -133,17 +133,17 @@ static bool is_interrupt(PyObject *error) { return error && PyObject_IsInstance(
 
 static tw_status refuse(tw_object *out, PyObject *keep) {
     keep_cause();
-    if (is_interrupt(session.cause)) {
-        replace(&session.interrupt, session.cause);
-        session.cause = NULL;
-        tw_context_cancel(session.context);
+    if (is_interrupt(desk->cause)) {
+        replace(&desk->interrupt, desk->cause);
+        desk->cause = NULL;
+        tw_context_cancel(desk->context);
         memset(out, 0, sizeof *out);
         out->kind = TW_OBJECT_REFUSED;
         out->text = "Python was interrupted";
         return TW_OK;
     }
-    PyObject *kind = session.cause ? PyType_GetName(Py_TYPE(session.cause)) : NULL;
-    PyObject *words = kind ? PyUnicode_FromFormat("%U: %S", kind, session.cause) : NULL;
+    PyObject *kind = desk->cause ? PyType_GetName(Py_TYPE(desk->cause)) : NULL;
+    PyObject *words = kind ? PyUnicode_FromFormat("%U: %S", kind, desk->cause) : NULL;
     Py_XDECREF(kind);
     memset(out, 0, sizeof *out);
     out->kind = TW_OBJECT_REFUSED;
@@ -169,11 +169,11 @@ static PyObject *find_name(Function *f, PyObject *id, PyObject **where) {
 }
 
 /* Writes down that compiled kernels rely on this value. */
-static bool watch(Function *f, PyObject *where, PyObject *id, PyObject *value) {
-    if (PyModule_Check(value)) return true;
+static bool watch(const Names *owner, PyObject *where, PyObject *id, PyObject *value) {
+    if (PyModule_Check(value) || !owner->watched) return true;
     PyObject *key = Py_BuildValue("(nO)", (Py_ssize_t)(intptr_t)where, id),
              *row = PyTuple_Pack(3, where, id, object_unwrap(value)); /* its value may change */
-    bool ok = key && row && PyDict_SetItem(f->watched, key, row) == 0;
+    bool ok = key && row && PyDict_SetItem(owner->watched, key, row) == 0;
     Py_XDECREF(key);
     Py_XDECREF(row);
     return ok;
@@ -212,7 +212,7 @@ static bool is_plain(PyObject *value, const tw_object *out) {
     return data && allowed != 1;
 }
 
-static tw_status find(Function *owner, Function *f, const char *name, tw_object *out) {
+static tw_status find(const Names *owner, Function *f, const char *name, tw_object *out) {
     PyObject *id = PyUnicode_FromString(name), *where = NULL;
     memset(out, 0, sizeof *out);
     if (!id) return refuse(out, owner->keep);
@@ -234,14 +234,15 @@ static tw_status find(Function *owner, Function *f, const char *name, tw_object 
 }
 
 static tw_status resolve_name(void *user, void *scope, const char *name, tw_object *out) {
+    const Names *owner = user;
     session_reenter_python();
-    tw_status status = find(user, scope ? scope : user, name, out);
+    tw_status status = find(owner, scope ? scope : owner->function, name, out);
     session_leave_python();
     return status;
 }
 
 static tw_status resolve_attribute(void *user, void *object, const char *name, tw_object *out) {
-    Function *f = user;
+    const Names *owner = user;
     session_reenter_python();
     PyObject *value = PyObject_GetAttrString(object, name);
     tw_status status = TW_OK;
@@ -250,17 +251,17 @@ static tw_status resolve_attribute(void *user, void *object, const char *name, t
         PyErr_Clear();
         out->kind = TW_OBJECT_UNKNOWN;
     } else
-        status = describe_or_refuse(value, f->keep, out);
+        status = describe_or_refuse(value, owner->keep, out);
     Py_XDECREF(value);
     session_leave_python();
     return status;
 }
 
 static tw_status resolve_item(void *user, void *object, size_t index, tw_object *out) {
-    Function *f = user;
+    const Names *owner = user;
     session_reenter_python();
     PyObject *value = PySequence_GetItem(object, (Py_ssize_t)index);
-    tw_status status = describe_or_refuse(value, f->keep, out);
+    tw_status status = describe_or_refuse(value, owner->keep, out);
     Py_XDECREF(value);
     session_leave_python();
     return status;
@@ -296,7 +297,7 @@ static PyObject *to_python(const tw_object *object) {
 }
 
 static tw_status resolve_call(void *user, void *object, const tw_object *args, size_t count, tw_object *out) {
-    Function *f = user;
+    const Names *owner = user;
     session_reenter_python();
     size_t places = 0; /* arguments by position come first */
     while (places < count && !args[places].keyword) places++;
@@ -311,7 +312,7 @@ static tw_status resolve_call(void *user, void *object, const tw_object *args, s
             ok = arg && PyTuple_SetItem(tuple, (Py_ssize_t)i, arg) == 0;
     }
     if (ok) value = PyObject_Call(object, tuple, named);
-    tw_status status = describe_or_refuse(value, f->keep, out);
+    tw_status status = describe_or_refuse(value, owner->keep, out);
     Py_XDECREF(tuple);
     Py_XDECREF(named);
     Py_XDECREF(value);

@@ -17,7 +17,10 @@
 #include <time.h>
 
 Session session;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+Desk main_desk;
+_Thread_local Desk *desk = &main_desk;
+static Desk *free_desks, *busy_desks;                    /* under the GIL */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of main_desk */
 static pthread_t owner;
 static bool busy;
 
@@ -35,7 +38,7 @@ static void print_text(void *user, const char *text, size_t length) {
 /* While a call takes long, Python's signal handlers run as between two lines of Python, and what they
  * raise (KeyboardInterrupt) ends the call. In other threads than the main one there are none. */
 static int32_t look_for_signals(void *user) {
-    static unsigned questions;
+    static _Thread_local unsigned questions;
     (void)user;
     if (++questions % 4) return 0; /* the GIL is not free of cost: every 200 ms will do */
     session_reenter_python();
@@ -47,30 +50,77 @@ static int32_t look_for_signals(void *user) {
         if (value && trace) PyException_SetTraceback(value, trace);
         Py_XDECREF(kind);
         Py_XDECREF(trace);
-        replace(&session.interrupt, value);
+        replace(&desk->interrupt, value);
     }
     session_leave_python();
     return raised;
 }
 
 bool session_open(void) {
-    if (session.context) return true;
+    if (desk->context) return true;
     tw_context_options options;
     tw_context_options_init(&options);
     options.print = print_text;
     options.poll = look_for_signals;
-    tw_status status = tw_context_create(&options, &session.context);
+    if (desk != &main_desk) options.print = NULL; /* the compile that follows prints it */
+    tw_status status = tw_context_create(&options, &desk->context);
     if (status == TW_OK) return true;
     PyErr_SetString(PyExc_MemoryError, tw_status_text(status));
     return false;
 }
 
-static bool is_mine(void) { return busy && pthread_equal(owner, pthread_self()); }
+bool session_follow_cache(void) {
+    if (!session.cache_dir || (desk->cache_dir && PyUnicode_Compare(desk->cache_dir, session.cache_dir) == 0))
+        return true;
+    const char *dir = PyUnicode_AsUTF8AndSize(session.cache_dir, NULL);
+    if (!dir || !session_enter()) return false;
+    tw_status status = tw_context_set_cache_dir(desk->context, dir);
+    session_leave();
+    if (status != TW_OK) return session_fail(status, NULL) != NULL;
+    replace(&desk->cache_dir, Py_NewRef(session.cache_dir));
+    return true;
+}
+
+bool session_take_desk(void) {
+    if (desk != &main_desk) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread is compiling ahead already");
+        return false;
+    }
+    Desk *taken = free_desks;
+    if (taken)
+        free_desks = taken->next;
+    else if (!(taken = PyMem_Calloc(1, sizeof *taken)))
+        return PyErr_NoMemory() != NULL;
+    taken->next = busy_desks;
+    busy_desks = desk = taken;
+    if (session_open()) return true;
+    session_leave_desk();
+    return false;
+}
+
+void session_leave_desk(void) {
+    Desk *left = desk;
+    Py_CLEAR(left->cause);
+    Py_CLEAR(left->interrupt);
+    Desk **at = &busy_desks;
+    while (*at && *at != left) at = &(*at)->next;
+    if (*at) *at = left->next;
+    left->next = free_desks;
+    free_desks = left;
+    desk = &main_desk;
+}
+
+void session_cancel_desks(void) {
+    for (Desk *d = busy_desks; d; d = d->next)
+        if (d->context) tw_context_cancel(d->context);
+}
+
+static bool is_mine(void) { return desk == &main_desk && busy && pthread_equal(owner, pthread_self()); }
 
 static void own_lock(PyThreadState *state) {
     owner = pthread_self();
     busy = true;
-    session.saved = state;
+    main_desk.saved = state;
 }
 
 /* Waits for the lock in small pieces, so that Ctrl-C ends a wait for another thread's launch. */
@@ -81,6 +131,10 @@ bool session_enter(void) {
         return false;
     }
     PyThreadState *state = PyEval_SaveThread();
+    if (desk != &main_desk) { /* nobody else has it */
+        desk->saved = state;
+        return true;
+    }
     while (pthread_mutex_trylock(&lock) != 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -96,8 +150,9 @@ bool session_enter(void) {
     return true;
 }
 
+/* What dies is of the main desk: other desks leave nothing behind that Python holds. */
 bool session_try_enter(void) {
-    if (is_mine()) return false;
+    if (is_mine() || desk != &main_desk) return false;
     PyThreadState *state = PyEval_SaveThread();
     pthread_mutex_lock(&lock);
     own_lock(state);
@@ -105,35 +160,52 @@ bool session_try_enter(void) {
 }
 
 void session_leave(void) {
-    PyThreadState *state = session.saved;
-    session.saved = NULL;
-    busy = false;
-    pthread_mutex_unlock(&lock);
+    PyThreadState *state = desk->saved;
+    desk->saved = NULL;
+    if (desk == &main_desk) {
+        busy = false;
+        pthread_mutex_unlock(&lock);
+    }
     PyEval_RestoreThread(state);
 }
 
-void session_reenter_python(void) { PyEval_RestoreThread(session.saved); }
+void session_reenter_python(void) { PyEval_RestoreThread(desk->saved); }
 
-void session_leave_python(void) { session.saved = PyEval_SaveThread(); }
+void session_leave_python(void) { desk->saved = PyEval_SaveThread(); }
+
+/* The messages of the last call, as Python takes them: [(severity, code, text, file, line, column, length, needed,
+ * available), ..]. */
+static PyObject *list_diagnostics(void) {
+    PyObject *list = PyList_New(0);
+    tw_diagnostic d = {.struct_size = sizeof d};
+    for (size_t i = 0; list && tw_context_diagnostic_at(desk->context, i, &d) == TW_OK; i++) {
+        PyObject *row = Py_BuildValue("(ssszlllLL)", d.severity, d.code, d.text, d.file, (long)d.line, (long)d.column,
+                                      (long)d.length, (long long)d.needed, (long long)d.available);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
 
 PyObject *session_fail(tw_status status, PyObject *function) {
-    if (status == TW_ERROR_CANCELLED && session.interrupt) {
-        PyObject *raised = session.interrupt;
-        session.interrupt = NULL;
+    if (status == TW_ERROR_CANCELLED && desk->interrupt) {
+        PyObject *raised = desk->interrupt;
+        desk->interrupt = NULL;
         PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
         Py_DECREF(raised);
         return NULL;
     }
-    PyObject *cause = session.cause ? session.cause : Py_NewRef(Py_None);
-    session.cause = NULL;
-    const char *message = tw_context_message(session.context);
+    PyObject *cause = desk->cause ? desk->cause : Py_NewRef(Py_None);
+    desk->cause = NULL;
+    const char *message = tw_context_message(desk->context);
     if (!message || !*message) message = tw_status_text(status);
-    PyObject *error = NULL;
-    if (session.make_error)
-        error = PyObject_CallFunction(session.make_error, "ssOOO", tw_status_name(status), message,
-                                      function ? function : Py_None, cause, session.note ? session.note : Py_None);
-    else
+    PyObject *error = NULL, *rows = list_diagnostics();
+    if (rows && session.make_error)
+        error = PyObject_CallFunction(session.make_error, "ssOOOO", tw_status_name(status), message, rows,
+                                      function ? function : Py_None, cause, desk->note ? desk->note : Py_None);
+    else if (rows)
         PyErr_SetString(PyExc_RuntimeError, message);
+    Py_XDECREF(rows);
     Py_DECREF(cause);
     if (error && PyObject_IsInstance(error, PyExc_BaseException) == 1)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -148,9 +220,9 @@ PyObject *session_fail(tw_status status, PyObject *function) {
 static void after_fork(void) {
     pthread_mutex_init(&lock, NULL);
     busy = false;
-    session.context = NULL;
-    session.stream = NULL;
-    session.compiling = NULL;
+    main_desk = (Desk){0};
+    desk = &main_desk;
+    free_desks = busy_desks = NULL;
     session.generation++;
 }
 

@@ -1,11 +1,13 @@
-"""tilewright: tile kernels from Python, on the CPU.
+"""tilewright: tile kernels from Python.
 
     import tilewright.triton as triton          Triton's own interface
     python -m tilewright script.py              the same for a script that says `import triton`
+    tilewright.run("add.py", grid=4, ..)        a kernel of a file, of any door
 
 What is compiled and run is done by the library behind `tilewright._native`; this package holds no compiler.
 """
 from . import _native
+from .run import run
 
 __version__ = _native.version()
 
@@ -18,3 +20,6 @@ def targets():
 def document(page):
     """A page of the manual, as Markdown: "triton", "ops", "options"."""
     return _native.document(page)
+
+
+__all__ = ["document", "run", "targets"]

@@ -41,7 +41,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 def install():
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         import importlib.util  # noqa: F401
+        from . import torch_compile
         sys.meta_path.insert(0, _Finder())
+        torch_compile.install()
 
 
 def pass_on():

@@ -203,11 +203,16 @@ static bool is_address_int(const Type *type) {
     return type->kind == TY_TILE && !type->pointer && elem_is_int(type->elem) && elem_info[type->elem].bits >= 32;
 }
 
+static bool launch_knows(const Kernel *k, Ref r) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    return fact_at_launch(k, r) || (op && op->code == OP_NUM_PROGRAMS && op->parent == k->body);
+}
+
 /* Can the launch be asked whether it fits in 32 bits? */
 static bool is_askable(const Analysis *a, Poly p) {
     bool good = !a->generic && poly_fits_i64(a, p);
     for (int i = 0; good && i < p.count; i++)
-        for (int j = 0; good && j < p.at[i].count; j++) good = fact_at_launch(a->k, p.at[i].factor[j]);
+        for (int j = 0; good && j < p.at[i].count; j++) good = launch_knows(a->k, p.at[i].factor[j]);
     return good;
 }
 

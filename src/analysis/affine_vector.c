@@ -55,7 +55,7 @@ bool affine_is_spread(const Kernel *k, const Op *op) {
 
 static unsigned long_axes(const Type *type) {
     unsigned axes = 0;
-    for (int d = 0; d < type->rank; d++) axes |= (unsigned)(type->extent[d] > 1) << d;
+    for (int d = 0; d < type->rank && d < MAX_RANK; d++) axes |= (unsigned)(type->extent[d] > 1) << d;
     return axes;
 }
 

@@ -1,7 +1,7 @@
 /* facts.c: see facts.h. */
 #include "analysis/facts.h"
 
-enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000 };
+enum { LARGEST = 1 << 20, DEEPEST = 24, QUESTIONS = 4000, WISHES = 64 };
 
 Facts facts_new(Kernel *k, bool may_wish) { return (Facts){.k = k, .may_wish = may_wish}; }
 
@@ -381,17 +381,46 @@ static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     return true;
 }
 
-bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
+static int64_t quotient_up(int64_t x, int64_t by) { return (x + by - 1) / by; }
+
+/* What the launch does not know is a multiple where all that it is made of and the launch does know are: a sum of its
+ * terms, a product of one factor. `asks`: they are wished for; else: could they be? So nothing is asked for in vain. */
+static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *left) {
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
-    if (!ref_is_value(x)) return false;
+    if (!f->may_wish || !ref_is_value(x) || --*left < 0) return false;
     const Type *type = ir_type(f->k, x);
-    if (wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple)) return true;
-    /* A place that the launch does not know, whole steps behind one that it does. */
+    if (!type->rank && fact_at_launch(f->k, x)) return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
     const Op *op = ir_value(f->k, x)->op;
-    bool steps =
-        op && op->code == OP_PTR_ADD &&
-        fact_divisor(f, op->operands[1]) >= (multiple + elem_info[type->elem].bytes - 1) / elem_info[type->elem].bytes;
-    return steps && fact_wish_multiple(f, op->operands[0], multiple);
+    int64_t other;
+    switch (op ? op->code : OP_NONE) {
+    case OP_ADD:
+    case OP_SUB:
+        return want_multiple(f, op->operands[0], multiple, asks, left) &&
+               want_multiple(f, op->operands[1], multiple, asks, left);
+    case OP_PTR_ADD:
+        other = quotient_up(multiple, elem_info[type->elem].bytes);
+        return want_multiple(f, op->operands[0], multiple, asks, left) &&
+               want_multiple(f, op->operands[1], other, asks, left);
+    case OP_MUL:
+        for (int i = 0; i < 2; i++) {
+            other = quotient_up(multiple, fact_divisor(f, op->operands[1 - i]));
+            if (want_multiple(f, op->operands[i], other, false, left))
+                return !asks || want_multiple(f, op->operands[i], other, true, left);
+        }
+        return false;
+    case OP_SELECT:
+        return want_multiple(f, op->operands[1], multiple, asks, left) &&
+               want_multiple(f, op->operands[2], multiple, asks, left);
+    case OP_SPLAT: return want_multiple(f, op->operands[0], multiple, asks, left);
+    case OP_CAST:
+        return elem_is_int(type->elem) && elem_is_int(ir_type(f->k, op->operands[0])->elem) &&
+               want_multiple(f, op->operands[0], multiple, asks, left);
+    default: return false;
+    }
+}
+
+bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
+    return want_multiple(f, x, multiple, false, &(int){WISHES}) && want_multiple(f, x, multiple, true, &(int){WISHES});
 }
 
 bool fact_wish_equal(Facts *f, Ref x, int64_t value) {

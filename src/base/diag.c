@@ -32,7 +32,10 @@ void diag_vemit(Diag *diag, DiagId id, Range range, va_list args) {
         diag->muted = true;
         return;
     }
-    DiagMessage message = {id, rows[id].severity, range, arena_vprintf(diag->arena, rows[id].format, args)};
+    DiagMessage message = {.id = id,
+                           .severity = rows[id].severity,
+                           .range = range,
+                           .text = arena_vprintf(diag->arena, rows[id].format, args)};
     if (!note) {
         diag->muted = seen_before(diag, &message);
         if (diag->muted) return;
@@ -47,6 +50,20 @@ void diag_emit(Diag *diag, DiagId id, Range range, ...) {
     diag_vemit(diag, id, range, args);
     va_end(args);
 }
+
+void diag_amounts(Diag *diag, int64_t needed, int64_t available) {
+    if (!diag->messages.count || diag->muted) return;
+    DiagMessage *last = &diag->messages.at[diag->messages.count - 1];
+    last->needed = needed;
+    last->available = available;
+}
+
+const char *diag_severity_name(Severity severity) {
+    static const char *const names[] = {"error", "warning", "performance", "note"};
+    return names[severity];
+}
+
+const char *diag_code(DiagId id) { return rows[id].name; }
 
 /* How many columns a terminal gives the code point: 0 combining, 2 wide, else 1. Coarse on purpose. */
 static int display_width(uint32_t c) {
@@ -113,14 +130,13 @@ static void add_excerpt(Text *out, const SourceFile *file, Range range, int numb
 }
 
 char *diag_render(const Diag *diag, Arena *arena) {
-    static const char *const severities[] = {"error", "warning", "performance", "note"};
     Text out = text_new(arena);
     for (size_t i = 0; i < diag->messages.count; i++) {
         const DiagMessage *message = &diag->messages.at[i];
         Place place;
         bool placed = diag->sources && source_find(diag->sources, message->range.begin, &place);
         if (placed) text_add(&out, "%s:%d:%d: ", place.file->name, place.line, place.column);
-        text_add(&out, "%s: %s", severities[message->severity], message->text);
+        text_add(&out, "%s: %s", diag_severity_name(message->severity), message->text);
         if (message->severity != SEVERITY_NOTE) text_add(&out, " [%s]", rows[message->id].name);
         text_add_char(&out, '\n');
         if (placed) add_excerpt(&out, place.file, message->range, place.line);

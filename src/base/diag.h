@@ -31,6 +31,7 @@ typedef struct DiagMessage {
     Severity severity;
     Range range;
     const char *text;
+    int64_t needed, available; /* of what does not suffice; else 0 */
 } DiagMessage;
 
 typedef struct Diag {
@@ -44,6 +45,11 @@ typedef struct Diag {
 void diag_init(Diag *diag, Arena *arena, SourceMap *sources);
 void diag_emit(Diag *diag, DiagId id, Range range, ...);
 void diag_vemit(Diag *diag, DiagId id, Range range, va_list args);
+/* The last message is about something that does not suffice, for those who read numbers and no text. */
+void diag_amounts(Diag *diag, int64_t needed, int64_t available);
+/* "error"; "unknown-name". */
+const char *diag_severity_name(Severity severity);
+const char *diag_code(DiagId id);
 /* Everything collected, as the user reads it. */
 char *diag_render(const Diag *diag, Arena *arena);
 #endif

@@ -3,6 +3,7 @@
  * First the operands are matched against the op's mini-language (ops.def): classes, equal element types for equal
  * letters, and the common shape of an elementwise op. Then the result rule of the row gives the result types. Every
  * failure is one sentence in *why, which the parser, the verifier and ice print. */
+#include "ir/assembly.h"
 #include "ir/ir.h"
 
 #include <string.h>
@@ -238,6 +239,30 @@ static bool infer_map(Infer *in) {
             return fail(in, "its region yields %s, no scalar", show(in, t));
         if (!give(in, ty_tile(in->k->module, t->elem, first->rank, first->extent))) return false;
     }
+    return true;
+}
+
+/* As many operands and results as the constraints name, of their kinds, at one shape; without operands: scalars. */
+static bool infer_asm(Infer *in) {
+    AsmRegisters regs;
+    const char *code = op_text(in->op, AT_CODE), *constraints = op_text(in->op, AT_CONSTRAINTS), *wrong;
+    if (!code || !constraints) return fail(in, "`code` and `constraints` are needed");
+    if ((wrong = asm_registers(constraints, &regs))) return fail(in, "its constraints: %s", wrong);
+    if (regs.outputs > MAX_MAP_RESULTS) return fail(in, "at most %d outputs", MAX_MAP_RESULTS);
+    if (regs.inputs != in->op->operand_count)
+        return fail(in, "its constraints name %d inputs, and it has %d operands", regs.inputs, in->op->operand_count);
+    AsmPiece piece;
+    while (asm_piece(&code, regs.outputs + regs.inputs, &piece))
+        if (piece.number == -2) return fail(in, "a `$` in its code is no register");
+    const Type *first = regs.inputs ? operand_type(in, 0) : ty_scalar(in->k->module, EL_I32);
+    for (int i = 0; i < regs.inputs; i++) {
+        const Type *t = operand_type(in, i);
+        Elem elem = asm_elem(regs.at[regs.outputs + i].letter);
+        if (!same_shape(first, t) || t->elem != elem)
+            return fail(in, "operand %d is %s, its register holds %s", i + 1, show(in, t), elem_info[elem].text);
+    }
+    for (int i = 0; i < regs.outputs; i++)
+        if (!give(in, ty_tile(in->k->module, asm_elem(regs.at[i].letter), first->rank, first->extent))) return false;
     return true;
 }
 
@@ -480,6 +505,7 @@ bool ir_infer(Kernel *k, const Op *op, const Type *given, const Type **results, 
     }
     case RES_REDUCE: return infer_reduce(&in);
     case RES_MAP: return infer_map(&in);
+    case RES_ASM: return infer_asm(&in);
     case RES_HISTOGRAM: {
         int64_t bins = op_int(op, AT_BINS, 0);
         if (bins < 1 || bins > MAX_TILE_ELEMENTS) return fail(&in, "bins must be in 1 .. 2^20");

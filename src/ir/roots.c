@@ -95,6 +95,9 @@ static void visit(Op *op, void *user) {
     case OP_ATOMIC:
     case OP_TATOMIC:
     case OP_ATOMIC_CAS: push(user, op->operands[0]); break;
+    case OP_ASM_ACT: /* any operand may be an address */
+        for (int i = 0; i < op->operand_count; i++) push(user, op->operands[i]);
+        break;
     default: break;
     }
 }

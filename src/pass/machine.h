@@ -46,6 +46,7 @@ typedef struct Machine {
     int group_warps;      /* warps of a warpgroup: roles have whole ones */
     int sector_bytes;     /* of global memory that are written at once, whole or not */
     int vector_bytes;     /* of one load of a thread */
+    int atomic_bytes;     /* of one addition of floats to global memory, element by element; 0: an element */
     int registers;        /* of a multiprocessor .. */
     int thread_registers; /* .. of one thread, at most .. */
     int role_registers;   /* .. of one that was given those of others, at most .. */

@@ -52,6 +52,16 @@ static double seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Passes and emitters follow values to what they are made of, one call a step: a stack holds only so many. */
+static bool is_too_deep(PassContext *cx, Kernel *k) {
+    enum { MOST_STEPS = 10000 };
+    ArenaMark mark = arena_mark(cx->scratch);
+    const Op *op = ir_find_deep(k, cx->scratch, MOST_STEPS);
+    arena_reset(cx->scratch, mark);
+    if (op) diag_emit(cx->module->diag, DIAG_TOO_MANY_STEPS, op->range, MOST_STEPS);
+    return op != NULL;
+}
+
 static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pass)(PassContext *, Kernel *)) {
     const PipelineRequest *request = r->request;
     if (r->done) return;
@@ -67,14 +77,14 @@ static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pa
         arena_reset(r->cx->scratch, mark);
         if (r->k->form < leaves) r->k->form = leaves;
         if (request->trace) request->trace(request->trace_user, name, r->k, spent);
-        r->done = r->cx->module->diag->errors > 0 ||
+        r->done = r->cx->module->diag->errors > 0 || is_too_deep(r->cx, r->k) ||
                   (request->verify_each && !ir_verify(r->k, r->k->form, r->cx->module->diag));
     }
     if (request->stop_after && strcmp(request->stop_after, name) == 0) r->done = true;
 }
 
 bool pipeline_run(PassContext *cx, Kernel *k, const PipelineRequest *request) {
-    Runner r = {cx, k, request, false};
+    Runner r = {cx, k, request, is_too_deep(cx, k)};
 #define PASS(name, takes, leaves, doc) step(&r, #name, FORM_##takes, FORM_##leaves, pass_##name);
 #include "pass/passes.def"
 #undef PASS

@@ -31,6 +31,8 @@ struct tw_context {
     int references; /* itself, and every object made from it */
     Arena texts;    /* message and warnings; emptied by each call */
     const char *message, *warnings, *findings, *findings_json;
+    const tw_diagnostic *diagnostics; /* the messages one by one; in texts */
+    size_t diagnostic_count;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     bool no_cache;         /* none was found, though nobody said that there shall be none */
@@ -125,6 +127,7 @@ struct tw_kernel {
     bool no_asserts;     /* --set asserts=off */
     int vector_bits;     /* widest vectors of CPU code; 0: the machine's */
     bool bf16_wide;      /* --set bf16_pairs=off */
+    bool launch_pdl;     /* may begin before the launch before it ends */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
@@ -161,6 +164,10 @@ void context_free(tw_context *cx, void *block, size_t size);
 void context_drop(tw_context *cx); /* one reference less */
 /* Sets the message and gives the status back, so that failing is one statement. */
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same with a code for those who read no text, and, where something does not suffice, how much is needed of it and
+ * how much there is. */
+tw_status context_refuse(tw_context *cx, tw_status status, const char *code, int64_t needed, int64_t available,
+                         const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* The diagnostics as message (if there are errors) or as warnings. */
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error);
 Pool *context_pool(tw_context *cx);

@@ -99,7 +99,7 @@ $ sh add FAKE_CUDA=cuMemAlloc_v2=2@2 --
 error: the GPU has no room for 256 bytes: 1000 of its 8589934592 are free; destroy buffers, or end other processes that use it
 [1]
 $ LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/lib/libnvrtc.so FAKE_SHARED=65536 tilewright run matmul.py --target cuda --arg a_ptr=zeros:f16[128,128] --arg b_ptr=zeros:f16[128,128] --arg c_ptr=zeros:f16[128,128] --arg M=128 --arg N=128 --arg K=128 --arg stride_am=128 --arg stride_ak=1 --arg stride_bk=128 --arg stride_bn=1 --arg stride_cm=128 --arg stride_cn=1 --arg BM=128 --arg BN=128 --arg BK=64 --grid 1
-error: kernel `matmul_kernel` needs 196688 bytes of shared memory, a block of no GPU at all has 65536; compile for a smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages
+error: kernel `matmul_kernel` needs 196688 bytes of shared memory, a block of no GPU at all has 65536; use smaller tiles or fewer stages, or compile for a smaller machine (sm_89)
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=701 --
 error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 registers, 0 bytes of shared memory; a block has 65536 registers and 232448 bytes: use fewer warps or smaller tiles): CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: as asked for

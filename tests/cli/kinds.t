@@ -82,7 +82,7 @@ $ cat > e.py <<'END'
 >         pass
 >     d: tl.constexpr = n
 >     tl.static_assert(n > 3)
->     e = tl.program_id(n)
+>     e = tl.program_id(d)
 >     f = tl.zeros((4,), n)
 >     g = tl.program_id(3)
 >
@@ -270,7 +270,7 @@ e.py:71:27: error: invalid axis 5; the tensor has 3, counted from 0, or from its
       |                           ^
 [1]
 $ tilewright run e.py:constants --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:76:22: error: tl.arange wants an integer known at compile time, here is an int32; make it a tl.constexpr [argument]
+e.py:76:22: error: tl.arange wants an integer known at compile time, here is an int32; pass it as a tl.constexpr parameter [argument]
    76 |     a = tl.arange(0, n)
       |                      ^
 e.py:77:18: error: tl.zeros wants a shape of positive integers known at compile time, here is the tuple (int32, 4) [argument]
@@ -279,14 +279,11 @@ e.py:77:18: error: tl.zeros wants a shape of positive integers known at compile 
 e.py:79:14: error: a bound of tl.static_range must be known at compile time, here it is an int32; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
    79 |     for i in tl.static_range(n):
       |              ^~~~~~~~~~~~~~~~~~
-e.py:81:23: error: a tl.constexpr variable must be known at compile time, here it is an int32; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
-   81 |     d: tl.constexpr = n
-      |                       ^
 e.py:82:22: error: the condition of tl.static_assert must be known at compile time, here it is an int1; compute it from constants, or pass it as a tl.constexpr parameter [need-constant]
    82 |     tl.static_assert(n > 3)
       |                      ^~~~~
-e.py:83:23: error: tl.program_id wants an integer known at compile time, here is an int32; make it a tl.constexpr [argument]
-   83 |     e = tl.program_id(n)
+e.py:83:23: error: tl.program_id wants an integer known at compile time, here is an int32; pass it as a tl.constexpr parameter [argument]
+   83 |     e = tl.program_id(d)
       |                       ^
 e.py:84:24: error: tl.zeros wants a dtype such as tl.float32, here is an int32 [argument]
    84 |     f = tl.zeros((4,), n)

@@ -1,14 +1,33 @@
-# Kernels of many statements: none takes a time that grows with their square (some once took minutes).
+# Kernels of many statements: none takes a time that grows with their square (some once took minutes), or with 2 to their number
+# (for ever).
 # requires: python3
-$ for name in $(python3 "$ROOT/tests/large_kernels.py" .); do timeout 30 tilewright emit $name.py --target cpu --arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64 >/dev/null && echo $name; done
-loads
-stores
-many_stores
-many_copies
-copies
-steps
-twice
-indices
-reduces
-loops
-ifs
+$ arguments='--arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64'; for name in $(python3 "$ROOT/tests/large_kernels.py" .); do timeout 30 tilewright emit $name.py --target cpu $arguments >/dev/null 2>&1; echo $name $?; done
+loads 0
+stores 0
+many_stores 0
+many_copies 0
+copies 0
+steps 0
+twice 0
+twice_sums 0
+twice_scalars 0
+twice_offsets 0
+twice_places 0
+twice_masks 0
+twice_pointers 0
+twice_loaded 0
+twice_carried 0
+twice_in_loop 0
+twice_products 0
+twice_bounds 0
+twice_shapes 0
+twice_ifs 0
+indices 0
+reduces 0
+loops 0
+ifs 0
+$ tilewright emit deep.py --target cpu --arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64 2>&1 | head -4
+deep.py:10:13: error: this value is made in more than 10000 steps, each from the one before; make it in a loop that is not unrolled [too-deep]
+   10 |         s = s * 1.5 + i
+      |             ^~~~~~~~~~~
+$ for target in cuda tenstorrent; do for name in twice* indices steps; do timeout 20 tilewright explain ${name%.py}.py --target $target --arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64 >/dev/null 2>&1; test $? -le 1 || echo "$name on $target: $?"; done; done

@@ -262,8 +262,8 @@ static void hostile_box(Gen *g) {
     Var box = hostile_tile(g, I32, 256);
     char shape[120] = "", strides[120] = "", at[120] = "", block[80] = "", check[40] = "", order[40] = "";
     int id = g->next++;
-    bool descriptor = draw(g, 2) || !known[BLOCK_POINTERS];
-    Array *a = g->calls || box.rank > 2 ? NULL : input(g, I32);
+    bool descriptor = draw(g, 2) || !known[BLOCK_POINTERS], wide = box.ext[box.rank - 1] >= 4; /* 16 bytes */
+    Array *a = g->calls || box.rank > 2 || (descriptor && !wide) ? NULL : input(g, I32);
     if (!a) return;
     for (int d = 0; d < box.rank; d++) {
         int64_t stride = d == box.rank - 1 ? 1 : (int64_t)draw(g, 5) * 4;

@@ -47,6 +47,7 @@ static void descriptor(Gen *g) {
     if (g->calls) return;
     random_shape(g, &rank, box.ext, 512);
     box.rank = rank;
+    if (box.ext[rank - 1] * dtypes[box.type].bits < 128) return; /* 16 bytes are the least */
     if (!view_of(g, &box, INPUT, &view)) return;
     Array *a = input(g, box.type);
     if (!a) return;

@@ -113,6 +113,39 @@ words = refused(RuntimeError, lambda: add[(2, )](Tensor(3), Tensor(3), Tensor(3)
 assert "there is no CUDA device 3: the driver finds 3, counted from 0" in words, words
 calls()
 
+# a launch may begin before the one before it has ended: if it waits for that itself, on a device that can
+@triton.jit
+def late(x, out, n, WAIT: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if WAIT:
+        tl.extra.cuda.gdc_wait()
+    value = tl.load(x + at, mask=at < n)
+    tl.extra.cuda.gdc_launch_dependents()
+    tl.store(out + at, value, mask=at < n)
+
+
+for device, wait, asked, early in ((0, True, True, 1), (0, True, False, 0), (0, False, True, 0), (1, True, True, 0)):
+    kernel = late[(2, )](Tensor(device), Tensor(device), 128, WAIT=wait, BLOCK=64, launch_pdl=asked)
+    assert driver.fake_last_early() == early, (device, wait, asked)
+    assert ("griddepcontrol.wait" in kernel.asm["ptx"]) == (wait and device == 0) and ("launch_dependents" in kernel.asm["ptx"]) == (device == 0)
+calls()
+
+
+# assembly of the source goes into the kernel as it stands
+@triton.jit
+def assembly(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [tl.load(x + at)], dtype=tl.float32, is_pure=True, pack=1)
+    low, high = tl.inline_asm_elementwise("{ shl.b32 $0, $3, 1; mov.b32 $1, %laneid; mov.b32 $2, $1; }", "=r,=r,=r,r", [v.to(tl.float16)], dtype=(tl.int16, tl.int32),
+                                          is_pure=False, pack=2)
+    tl.store(out + at, v + low + high)
+
+
+ptx = assembly[(1, )](x, out, BLOCK=64).asm["ptx"]
+assert "ex2.approx.ftz.f32" in ptx and "%laneid" in ptx and "shl.b32" in ptx
+calls()
+
+
 # more shared memory than there is: what autotune passes over
 @triton.jit
 def large(x, out, N: tl.constexpr):

@@ -1,4 +1,6 @@
-"""installed.py: is the package that pip installed whole? Launches a kernel, and runs a child through `python -m tilewright`."""
+"""installed.py: is the package that pip installed whole? Launches a kernel, runs a child through `python -m tilewright`, and the
+command."""
+import os
 import subprocess
 import sys
 
@@ -22,4 +24,7 @@ assert (out == x + 1).all()
 code = "import subprocess, sys; subprocess.check_call([sys.executable, '-c', 'import triton.language; print(triton.__version__)'])"
 said = subprocess.run([sys.executable, "-m", "tilewright", "-c", code], capture_output=True, text=True, check=True).stdout
 assert said.strip() == triton.__version__, said
+command = os.path.join(os.environ["PYTHONPATH"], "bin", "tilewright")
+said = subprocess.run([sys.executable, command, "--version"], capture_output=True, text=True, check=True).stdout
+assert said.strip() == f"tilewright {tilewright.__version__}", said
 print(f"tilewright {tilewright.__version__} is installed and launches")

@@ -198,12 +198,12 @@ def refused(out, WHICH: tl.constexpr):
     if WHICH == 0:
         tl.store(out, libdevice.erfinv(0.5))
     elif WHICH == 1:
-        tl.extra.cuda.gdc_wait()
+        tl.extra.cuda.smid()
     else:
-        tl.inline_asm_elementwise("", "", [], tl.int32, True, 1)
+        tl.store(out, tl.inline_asm_elementwise("mov.f32 $0, $1;", "=f,f", [tl.load(out)], tl.float32, True, 1))
 
 
-@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "leave it out"), (2, "write it with tl")])
+@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "use tl.program_id"), (2, "write it with operations of the language")])
 def test_refused_names_say_why(which, words):
     with pytest.raises(triton.CompilationError, match=words):
         refused[(1, )](np.zeros(1, np.float32), which)

@@ -1,7 +1,7 @@
 /* test_access.c: what `access` proves holds.
  *
- * Random kernels: index tiles made by sums, products, remainders, quotients, clamps, conversions
- * and shapes, in 32 and 64 bits, signed and unsigned, under random masks, in ifs and loops that
+ * Random kernels: index tiles made by sums, products, remainders, quotients, clamps, conversions,
+ * shapes and numbers from memory, in 32 and 64 bits, signed and unsigned, under random masks, in ifs and loops that
  * carry pointers. Each runs as it was written, sanitized; where that is clean, the kernel after all
  * passes (the variant that the launcher chooses) must leave the same bytes. Arguments are small,
  * negative, zero, or at the ends of their type.
@@ -93,7 +93,7 @@ static Name make_index(Maker *m, bool row) {
             snprintf(shape, sizeof shape, "[%d,1]", m->rows);
         else
             snprintf(shape, sizeof shape, "[1,%d]", m->columns);
-        switch (draw(15)) {
+        switch (draw(17)) {
         case 0:
         case 1: put(m, "  %s = add %s, %s\n", out.at, x.at, y.at); break;
         case 2: put(m, "  %s = add %s, %s\n", out.at, y.at, x.at); break;
@@ -133,6 +133,19 @@ static Name make_index(Maker *m, bool row) {
                 one = u;
             }
             put(m, "  %s = %s %s, %s\n", out.at, chance(70) ? "add" : "mul", x.at, one.at);
+            break;
+        }
+        case 14:
+        case 15: { /* numbers from memory */
+            Name places = make_iota(m, row), number = fresh(m), sign = fresh(m);
+            put(m, "  %s = ptr_add %%X, %s\n  %s = load %s\n  %s = cast %s : i32%s\n", t.at,
+                places.at, u.at, t.at, number.at, u.at, shape);
+            put(m, "  %s = rem %s, %d\n  %s = sub %s, %d\n", sign.at, number.at, 1 + (int)draw(20),
+                out.at, sign.at, chance(70) ? 0 : (int)draw(10));
+            if (chance(50)) break;
+            Name sum = fresh(m);
+            put(m, "  %s = %s %s, %s\n", sum.at, chance(70) ? "add" : "max", out.at, x.at);
+            out = sum;
             break;
         }
         default: put(m, "  %s = div %s, %d\n", out.at, x.at, 1 + (int)draw(4)); break;
@@ -287,8 +300,12 @@ static void make_kernel(Maker *m) {
     if (chance(40)) make_loop(m, &sum);
     if (chance(40)) {
         Name q = make_pointer(m, "%Z"), full = fresh(m), mask = make_mask(m), one = fresh(m);
-        put(m, "  %s = broadcast %s : *f32%s\n  %s = splat 3.0 : f32%s\n  store %s, %s, %s\n",
-            full.at, q.at, shape, one.at, shape, full.at, one.at, mask.at);
+        put(m, "  %s = broadcast %s : *f32%s\n  %s = splat 3.0 : f32%s\n", full.at, q.at, shape,
+            one.at, shape);
+        if (chance(30))
+            put(m, "  %s = atomic<add> %s, %s, %s\n", fresh(m).at, full.at, one.at, mask.at);
+        else
+            put(m, "  store %s, %s, %s\n", full.at, one.at, mask.at);
     }
     int each = m->columns * (m->rows ? m->rows : 1);
     put(m,
@@ -464,6 +481,28 @@ static const Trap traps[] = {
      "%i = iota<0, 8> ; %o = sub %i, 3 ; %m = cmp<lt> %o, %a ; %p = ptr_add %X, %o ; %r = load %p, "
      "%m, 2.0\n",
      "load: box"},
+    {"rows before the base, some of them masked",
+     "%i = iota<0, 4> ; %pi = ptr_add %X, %i ; %f = load %pi ; %w = cast %f : i32[4] ; %three = rem "
+     "%w, 3 ; %row = sub %three, 2 ; %r1 = expand<1> %row ; %rs = mul %r1, 5\n"
+     "%j = iota<0, 2> ; %j1 = expand<0> %j ; %o = add %rs, %j1 ; %p = ptr_add %X, %o ; %on = cmp<ne> "
+     "%three, 1 ; %m = expand<1> %on ; %x = load %p, %m, 4.0 ; %r = reshape %x : f32[8]\n",
+     "is indexed by numbers from X0, where its mask holds"},
+    {"rows whose products need 64 bits, masked rows far away",
+     "%i = iota<0, 4> ; %two = rem %i, 2 ; %even = cmp<eq> %two, 0 ; %t64 = cast %two : i64[4] ; %far "
+     "= select %even, 9000000000:i64, %t64 ; %f1 = expand<1> %far ; %fs = mul %f1, 1500000000\n"
+     "%j = iota<0, 2> ; %j1 = expand<0> %j ; %j64 = cast %j1 : i64[1,2] ; %o = add %fs, %j64 ; %X1 = "
+     "ptr_add %X, -1500000000:i64 ; %p = ptr_add %X1, %o\n"
+     "%on = cmp<ne> %two, 0 ; %m = expand<1> %on ; %x = load %p, %m, 4.0 ; %r = reshape %x : f32[8]\n",
+     "dimension 0 is indexed by a vector that `select` makes, where its mask holds"},
+    {"rows that a flag of each says to read",
+     "%i = iota<0, 4> ; %odd = and %i, 1 ; %on = cmp<eq> %odd, 0 ; %m = expand<1> %on ; %r1 = expand<1> "
+     "%i ; %rs = mul %r1, 7 ; %j = iota<0, 2> ; %j1 = expand<0> %j ; %o = add %rs, %j1\n"
+     "%p = ptr_add %X, %o ; %x = load %p, %m, 4.0 ; %r = reshape %x : f32[8]\n",
+     "at [(rows), mid]; dimension 0 is taken row by row, where its mask holds"},
+    {"a term of two axes",
+     "%i = iota<0, 4> ; %r1 = expand<1> %i ; %j = iota<0, 2> ; %j1 = expand<0> %j ; %both = mul %r1, "
+     "%j1 ; %p = ptr_add %X, %both ; %x = load %p ; %r = reshape %x : f32[8]\n",
+     "stays a gather"},
     {"bounds below the range",
      "%i = iota<0, 8> ; %o = add %i, 3 ; %m = cmp<gt> %a, %o ; %p = ptr_add %X, %i ; %r = load %p, "
      "%m, 2.0\n",

@@ -78,6 +78,45 @@ static void test_product_bits(void) {
     tw_context_destroy(cx);
 }
 
+/* Messages as their parts, for hosts that format them. */
+static void test_diagnostics(void) {
+    static const char text[] = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef helper(x):\n    return tl.lod(x)\n\n"
+                               "@triton.jit\ndef k(x):\n    tl.store(x, helper(x))\n";
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    int64_t extent = 4;
+    tw_buffer *x = NULL;
+    tw_diagnostic d = {.struct_size = sizeof d};
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_context_diagnostic_at(NULL, 0, &d) == TW_ERROR_ARGUMENT);
+    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_module_load_text(cx, "k.py", text, sizeof text - 1, NULL, &m) == TW_OK);
+    CHECK(tw_buffer_create(cx, TW_F32, 1, &extent, NULL, &x) == TW_OK);
+    tw_arg args[] = {buffer_arg(x)};
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.args = args;
+    options.arg_count = 1;
+    CHECK(tw_kernel_compile(m, "k", &options, &k) == TW_ERROR_SOURCE);
+    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK);
+    CHECK_TEXT(d.severity, "error");
+    CHECK_TEXT(d.code, "unknown-name");
+    CHECK_TEXT(d.file, "k.py");
+    CHECK(d.line == 6 && d.column == 12 && d.length == 6 && strstr(d.text, "tl.load") && !strstr(d.text, "k.py"));
+    CHECK(tw_context_diagnostic_at(cx, 1, &d) == TW_OK);
+    CHECK_TEXT(d.severity, "note");
+    CHECK(d.line == 10 && strstr(d.text, "in the call of `helper`"));
+    CHECK(tw_context_diagnostic_at(cx, 2, &d) == TW_ERROR_NOT_FOUND);
+    CHECK(strstr(tw_context_message(cx), "k.py:6:12: error") != NULL); /* still there */
+    CHECK(tw_kernel_compile(m, "none", &options, &k) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK && !d.file && !*d.code);
+    CHECK_TEXT(d.text, tw_context_message(cx));
+    tw_buffer_destroy(x);
+    tw_module_destroy(m);
+    tw_context_destroy(cx);
+}
+
 /* Streams of the caller, and what a kernel says of itself; none of it needs a device. */
 static void test_streams(void) {
     tw_context *cx = NULL, *other = NULL;
@@ -282,7 +321,7 @@ static void test_nothing_given(void) {
     CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
     CHECK_TEXT(tw_context_message(cx), bad_pairs);
     options.option_count = 0;
-    options.stage = 3;
+    options.stage = TW_STAGE_BUILD + 1;
     CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_ARGUMENT);
     tw_arg strange[4] = {{.kind = TW_ARG_BUFFER}};
     CHECK(tw_module_complete_args(m, 0, strange, 4) == TW_ERROR_ARGUMENT);
@@ -457,6 +496,7 @@ int main(void) {
     test_launch();
     test_print_that_calls();
     test_product_bits();
+    test_diagnostics();
     test_streams();
     test_sanitize();
     test_order();

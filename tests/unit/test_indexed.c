@@ -90,6 +90,13 @@ static const Case cases[] = {
      "  %o = cast %s : f16[16,32] ; tstore %Z, [0, 0], %o\n"
      "  return }\n",
      .number = 9, .plain = 1},
+    {"a row that is too large for registers",
+     "kernel @k(%x, %y: *f32, %n: i32) {\n"
+     "  %X = tensor %x, [%n], [1] ; %Y = tensor %y, [%n], [1] ; %i = iota<0, 32768> ; %j = add %i, 5 ; %v = mod %j, %n\n"
+     "  %a = tload<fill=-inf> %X, [%v] : f32[32768] ; %m = reduce<max, axis=0> %a ; %d = sub %a, %m ; %s = reduce<min, axis=0> %d\n"
+     "  %e = sub %d, %s ; tstore %Y, [%v], %e\n"
+     "  return }\n",
+     .number = 32768, .elements = 32768, .plain = 1},
     {"products of picked rows",
      "kernel @k(%x, %y: *f16, %z: *f32, %i: *i32, %n: i32) {\n"
      "  %X = tensor %x, [60, 64], [64, 1] ; %Y = tensor %y, [60, 64], [64, 1] ; %Z = tensor %z, [40, 32], [32, 1] ; %I = tensor %i, [64], [1]\n"

@@ -93,8 +93,11 @@ static const Edit edits[] = {
     {"copies", "wait<fence>", "wait", NULL, "it needs `fence`"},
     {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
     {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
-    {"copies", "tload<by=async, ", "tload<", NULL, "`arrive` is not how"},
-    {"copies", "vector=4, whole>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "tload<by=async, along=1, vector=4, whole, rows>", "tload<along=1, vector=4, whole>", NULL, "`arrive` is not how"},
+    {"copies", "vector=4, whole, rows>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "whole, rows>", "whole>", NULL, NULL},
+    {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
+    {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
     {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},

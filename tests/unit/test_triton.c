@@ -387,7 +387,7 @@ static void test_messages(void) {
          "    5 |     x = tl.load(p, n)\n      |                    ^\n"},
         {"    x = tl.arange(0, n)\n",
          "k.py:5:22: error: tl.arange wants an integer known at compile time, here is an int32; "
-         "make it a tl.constexpr [argument]\n"
+         "pass it as a tl.constexpr parameter [argument]\n"
          "    5 |     x = tl.arange(0, n)\n      |                      ^\n"},
         {"    x = tl.arange(0, 8) + tl.arange(0, 4)\n    y = x + 1\n",
          "k.py:5:9: error: the shapes of int32[8] and int32[4] do not fit; extents must be equal "

@@ -90,6 +90,16 @@ static const TritonCase cases[] = {
                  "tl.store(w, m)\ntl.store(i, j)\ns, = tl.reduce((v,), 0, first)\ntl.store(a, s)\n"
                  "tl.store(b, tl.reduce(v, None, last))"),
      .helpers = combines},
+    {ROW("combinations of the standard library",
+         "x f32 2 5 1 5; z f32 = 13 50 5 1; i i32 = 1 5 2 1; n i32 = 4 3 1 0",
+         "from_library = tl.standard\n" LOAD(4)
+         "m, j = tl.reduce((v, k), 0, from_library._argmax_combine_tie_break_left)\n"
+         "o, h = tl.reduce((v, k), 0, tl.standard._argmin_combine_tie_break_left)\n"
+         "tl.store(z, tl.reduce(v, 0, tl.standard._sum_combine))\ntl.store(z + 1, tl.reduce(v, 0, tl.standard._prod_combine))\n"
+         "tl.store(z + 2, tl.reduce(v, 0, tl.standard._elementwise_max))\ntl.store(z + 3, o)\n"
+         "tl.store(i, j)\ntl.store(i + 1, m)\ntl.store(i + 2, h)\ntl.store(i + 3, tl.reduce(v, 0, tl.standard._elementwise_min))\n"
+         "tl.store(n, tl.standard._log2(16))\ntl.store(n + 1, tl.standard._log2(15))\n"
+         "tl.store(n + 2, tl.standard._is_power_of_two(8))\ntl.store(n + 3, tl.standard._is_power_of_two(0))")},
     {ROW("reduce tuples along an axis", "x f32 1 5 2 7 3 4; z f32 = 5 7; i i32 = 1 0",
          GRID(2, 3) "m, j = tl.reduce((v, r[:, None] * 0 + c[None, :]), 1, larger)\n"
                     "tl.store(z + r, m)\ntl.store(i + r, j)"),

@@ -117,35 +117,38 @@ static const TritonCase boxes[] = {
 
     {ROW(
         "a descriptor",
-        "x f32 1 2 3 4 5 6; z f32 = 2 3 5 6; w f32 = 6 0 0 0; y f32 6*9 = 9 9 1 9 9 3",
+        "x f64 1 2 3 4 5 6; z f32 = 2 3 5 6; w f32 = 6 0 0 0; y f64 6*9 = 9 9 1 9 9 3",
         "d = tl.make_tensor_descriptor(x, [2, 3], [3, 1], [2, 2])\n"
         "e = tl.make_tensor_descriptor(y, shape=[2, 3], strides=[3, 1], block_shape=[2, 2])\n"
         "h = tl.arange(0, 2)\nsq = h[:, None] * 2 + h[None, :]\n"
         "tl.store(z + sq, d.load([0, 1]))\ntl.store(w + sq, tl.load_tensor_descriptor(d, [1, 2]))\n"
-        "e.store([0, 2], sq + 1)\ntl.static_assert(d.dtype == tl.float32)\n"
+        "e.store([0, 2], sq + 1)\ntl.static_assert(d.dtype == tl.float64)\n"
         "tl.static_assert(d.block_shape[1] == 2)\ntl.static_assert(d.block_type.shape[0] == 2)")},
-    {ROW("padding of a descriptor", "x f32 1 2 3; z f32 = 3 nan",
+    {ROW("padding of a descriptor", "x f64 1 2 3; z f32 = 3 nan",
          "d = tl.make_tensor_descriptor(x, [3], [1], [2], padding_option='nan')\n"
          "tl.store(z + tl.arange(0, 2), d.load([2]))")},
-    {ROW("descriptors in a loop", "x f32 1 2 3 4 5 6; z f32 = 21; n 3",
+    {ROW("descriptors in a loop", "x f64 1 2 3 4 5 6; z f32 = 21; n 3",
          "d = tl.make_tensor_descriptor(x, [2, n], [n, 1], [2, 2])\ns = tl.zeros((2, 2), "
-         "tl.float32)\n"
+         "tl.float64)\n"
          "for i in range(0, n, 2):\n    s += d.load([0, i])\ntl.store(z, tl.sum(s))")},
     {ROW("rows by index",
-         "x f32 1 2 3 4 5 6; i i32 1 0 5; z f32 = 5 6 2 3 0 0; y f32 6*9 = 9 20 30 9 0 10",
+         "x f64 1 2 3 4 5 6; i i32 1 0 5; z f32 = 5 6 2 3 0 0; y f64 6*9 = 9 20 30 9 0 10",
          "d = tl.make_tensor_descriptor(x, [2, 3], [3, 1], [1, 2])\n"
          "e = tl.make_tensor_descriptor(y, [2, 3], [3, 1], [1, 2])\n"
          "rows = tl.load(i + tl.arange(0, 3))\n" AT(
              3, 2) "tl.store(z + at, d.gather(rows, 1))\ne.scatter(at * 10, rows, 1)")},
     {ROW("atomics of a descriptor",
-         "x i32 1 2 3 4 = 11 12 3 4; y u32 12 12 = 8 8; f f32 1 1 = 1.5 1.5",
+         "x i64 1 2 3 4 = 11 12 3 4; y u64 12 12 = 8 8; f f64 1 1 = 1.5 1.5",
          "d = tl.make_tensor_descriptor(x, [4], [1], [2])\nd.atomic_add([0], tl.full((2,), 10, "
-         "tl.int32))\n"
-         "d.atomic_max([2], tl.full((2,), 3, tl.int32))\n"
+         "tl.int64))\n"
+         "d.atomic_max([2], tl.full((2,), 3, tl.int64))\n"
          "e = tl.make_tensor_descriptor(y, [2], [1], [2])\ne.atomic_and([0], tl.full((2,), 10, "
-         "tl.uint32))\n"
+         "tl.uint64))\n"
          "g = tl.make_tensor_descriptor(f, [2], [1], [2])\ng.atomic_add([0], tl.full((2,), 0.5, "
-         "tl.float32))")},
+         "tl.float64))")},
+    {ROW("a narrow descriptor", "x f32 1 2",
+         "tl.make_tensor_descriptor(x, [2, 2], [2, 1], [2, 2])"),
+     .refused = "at least 16 bytes in the last dimension, but got 2 * 4 = 8 bytes; make it 4 elements"},
     {ROW("a last stride that is not 1", "x f32 1 2; s 2",
          "tl.make_tensor_descriptor(x, [2], [s], [2])"),
      .refused = "constant 1"},
@@ -358,15 +361,36 @@ static const TritonCase numbers[] = {
      .refused = "libdevice.erfinv"},
     {ROW("dot_scaled", "z f32 = 48 nan 3 nan",
          "a = tl.full((2, 32), 0x38, tl.uint8)\nb = tl.full((16, 2), 0x33, tl.uint8)\n" /* 1 and 1.5 */
-         "r = tl.arange(0, 2)\ns = tl.where(r == 0, 127, 123)[:, None].to(tl.uint8)\n"
+         "r = tl.arange(0, 2)\ns = tl.where(r == 0, 127, 123)[:, None].to(tl.int8)\n"
          "t = tl.where(r == 0, 127, 255)[:, None].to(tl.uint8)\n"
          "c = tl.dot_scaled(a, s, 'e4m3', b, t, 'e2m1')\n" IS("c", "float32")
          "tl.store(z + r[:, None] * 2 + r[None, :], c)")},
     {ROW("formats of dot_scaled", "x u8 1", "tl.dot_scaled(tl.zeros((16, 32), tl.uint8), None, 'e3m2', "
          "tl.zeros((32, 16), tl.uint8), None, 'e4m3')"), .refused = "the format 'e2m1'"},
-    {ROW("inline assembly", "x f32 1", "tl.inline_asm_elementwise('nop')"),
-     .refused = "`inline_asm_elementwise`"},
-    {ROW("PDL", "x f32 1", "tl.extra.cuda.gdc_wait()"), .refused = "`gdc_wait`"},
+#define ASM(code, constraints, rest) \
+    "tl.inline_asm_elementwise('" code "', '" constraints "', [tl.arange(0, 6)], " rest ")"
+    {ROW("assembly", "x f32 1", ASM("mov.b32 $0, $1;", "=r,r", "tl.int32, True, 1")),
+     .refused = "assembly of NVIDIA GPUs (PTX), which target interp does not run"},
+    {ROW("a register too few", "x f32 1", ASM("mov.b32 $0, $1;", "=r", "tl.int32, True, 1")),
+     .refused = "a `$` that is no register"},
+    {ROW("no register for an argument", "x f32 1", ASM("mov.b32 $0, 1;", "=r", "tl.int32, True, 1")),
+     .refused = "a register for this argument is missing"},
+    {ROW("a register too many", "x f32 1", ASM("nop", "=r,r,r", "tl.int32, True, 1")),
+     .refused = "more inputs than the arguments fill"},
+    {ROW("an output too many", "x f32 1", ASM("nop", "=r,=r,r", "tl.int32, True, 1")),
+     .refused = "more outputs"},
+    {ROW("a wide result", "x f32 1", ASM("nop", "=r,r", "tl.int64, True, 1")),
+     .refused = "register $0 (`r`) has 32 bits, the result puts 64 into it"},
+    {ROW("a pack that does not divide", "x f32 1", ASM("nop", "=r,r", "tl.int32, True, 4")),
+     .refused = "pack must divide"},
+    {ROW("an unknown register", "x f32 1", ASM("nop", "=x,r", "tl.int32, True, 1")),
+     .refused = "one of h, r, l, f, d"},
+    {ROW("a name as register", "x f32 1", ASM("mov $x, $1;", "=r,r", "tl.int32, True, 1")),
+     .refused = "`$$` a dollar"},
+    {ROW("no dtype", "x f32 1", ASM("nop", "=r,r", "(), True, 1")), .refused = "dtype is a dtype"},
+#undef ASM
+    {ROW("PDL is nothing here", "x f32 1; z f32 = 1",
+         "tl.extra.cuda.gdc_wait()\nv = tl.load(x)\ntl.extra.cuda.gdc_launch_dependents()\ntl.store(z, v)")},
 
     /* the known answers of Philox-4x32-10 and 4x64-10 */
     {ROW("Philox",

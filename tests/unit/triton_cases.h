@@ -145,6 +145,9 @@ static const Case runs[] = {
      "1 1 4"},
     {"", "a, (b, c) = 1, (2, 3)\na, b = b, a\ntl.store(out, a * 100 + b * 10 + c)", "213"},
     /* --- constants and objects --- */
+    {"import triton.language.core as core\n", "b: core.constexpr = N // 4\ns = 0\nfor i in core.static_range(b):\n    s += core.full((), 5, tl.int32)\ntl.store(out, s)", "10"},
+    {"", "a: tl.constexpr = n + 1\nb: tl.constexpr = tl.arange(0, 4)\ns = 0\nfor i in range(a):\n    c: tl.constexpr = i * 2\n    s += c\n"
+         "tl.store(out + b, b + a)\ntl.store(out + 4, s)", "13 14 15 16 156"},
     {"", "if (m := n + 1) > 4:\n    tl.store(out, m)", "13"},
     {"",
      "K: tl.constexpr = N * 2 + 1\nname: tl.constexpr = f\"k{K}_{tl.float16}\"\ntl.static_assert(K "

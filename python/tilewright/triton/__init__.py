@@ -14,11 +14,13 @@ from .compiler.errors import CompilationError
 from .runtime.errors import InterpreterError, OutOfResources
 from .runtime.jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, aggregate, aggregate_replace, constexpr_function, jit, reinterpret
 from .runtime.autotuner import Config, autotune, heuristics
+from .runtime._async_compile import AsyncCompileMode, FutureKernel
 from .runtime._allocation import set_allocator
 from .compiler.compiler import compile
 from . import backends, compiler, language, runtime, testing, tools
 
 _native.configure(plain_globals=knobs.plain_globals)
+must_use_result = language.core.must_use_result
 
 
 def cdiv(x: int, y: int):
@@ -35,6 +37,6 @@ language._register_module(__import__("sys").modules[__name__], "triton")
 for _function in (aggregate_replace, cdiv, next_power_of_2):
     _native.register(_function, "triton." + _function.__name__)
 
-__all__ = ["CompilationError", "Config", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
+__all__ = ["AsyncCompileMode", "CompilationError", "Config", "FutureKernel", "InterpreterError", "JITFunction", "KernelInterface", "MockTensor", "OutOfResources",
            "TensorWrapper", "TritonError", "aggregate", "aggregate_replace", "autotune", "backends", "cdiv", "compile", "compiler", "constexpr_function", "heuristics",
-           "jit", "knobs", "language", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing", "tools"]
+           "jit", "knobs", "language", "must_use_result", "next_power_of_2", "reinterpret", "runtime", "set_allocator", "testing", "tools"]

@@ -1,11 +1,16 @@
 """triton.knobs: settings, from the environment or set in the program.
 
 Each group is an object; reading an attribute gives what the program set, else the environment's value, else the default.
-group.scope() is a context at whose end all is as before. Settings of things that do not exist here (ptxas, redis) are kept and
-have no effect.
+group.scope() is a context at whose end all is as before. A setting that would change what a kernel does, and that is not there, is
+refused where it would count, with its name; settings of how Triton's own compiler works are kept and have no effect.
 """
 import contextlib
+import functools
+import importlib
 import os
+import re
+import shutil
+import subprocess
 import sys
 
 from .. import _native
@@ -41,6 +46,66 @@ class Knob:
 
     def __delete__(self, group):
         group.__dict__.pop(self.name, None)
+
+
+class FolderKnob(Knob):
+    """A folder; without a value, one below the home folder of Triton."""
+
+    def __init__(self, key, name):
+        super().__init__(key)
+        self.folder = name
+
+    def __get__(self, group, owner=None):
+        found = super().__get__(group, owner)
+        return found if found is not None else os.path.join(group.home_dir, ".triton", self.folder)
+
+
+class ClassKnob(Knob):
+    """A class that the environment names as MODULE:CLASS."""
+
+    def __get__(self, group, owner=None):
+        found = super().__get__(group, owner)
+        if not isinstance(found, str):
+            return found
+        module, _, name = found.partition(":")
+        if not name:
+            raise RuntimeError(f"Unable to read {self.key}: '{found}' isn't of the form MODULE:CLASS")
+        return getattr(importlib.import_module(module), name)
+
+
+class NvidiaTool:
+    """A program of CUDA: where it is, and its version."""
+
+    def __init__(self, path, version):
+        self.path, self.version = path, version
+
+    @staticmethod
+    @functools.lru_cache
+    def from_path(path):
+        try:
+            said = subprocess.run([path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+        except OSError:
+            return None
+        release = re.search(r"release (\d+\.\d+)", said)
+        return NvidiaTool(path, release.group(1)) if release else None
+
+
+class ToolKnob(Knob):
+    """A program of CUDA. Kernels are not made with it; what asks for it gets the one of this machine, or is told that there is none."""
+
+    def __init__(self, tool):
+        super().__init__(f"TRITON_{tool.upper().replace('-', '_')}_PATH")
+        self.tool = tool
+
+    def __get__(self, group, owner=None):
+        found = super().__get__(group, owner)
+        if found is self or isinstance(found, NvidiaTool):
+            return found
+        for path in (found, shutil.which(self.tool), os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", self.tool)):
+            tool = path and NvidiaTool.from_path(path)
+            if tool:
+                return tool
+        raise RuntimeError(f"Cannot find {self.tool}: it is not in PATH, and {self.key} does not name it")
 
 
 class RefusedKnob(Knob):
@@ -125,16 +190,31 @@ class HookChain:
 
 class build_knobs(base_knobs):
     cc = Knob("CC")
+    cudacrt_path = Knob("TRITON_CUDACRT_PATH")
+    cudart_path = Knob("TRITON_CUDART_PATH")
     impl = Knob(None)
+
+    @property
+    def backend_dirs(self):
+        return {path for path in (self.cudacrt_path, self.cudart_path) if path is not None}
+
+
+class redis_knobs(base_knobs):
+    key_format = Knob("TRITON_REDIS_KEY_FORMAT", "triton:{key}:{filename}")
+    host = Knob("TRITON_REDIS_HOST", "localhost")
+    port = Knob("TRITON_REDIS_PORT", 6379, int)
 
 
 class cache_knobs(base_knobs):
     home_dir = Knob("TRITON_HOME", os.path.expanduser("~/"))
-    dump_dir = Knob("TRITON_DUMP_DIR")
-    override_dir = Knob("TRITON_OVERRIDE_DIR")
-    dir = Knob("TRITON_CACHE_DIR")
-    manager_class = Knob("TRITON_CACHE_MANAGER")
-    remote_manager_class = Knob("TRITON_REMOTE_CACHE_BACKEND")
+    dump_dir = FolderKnob("TRITON_DUMP_DIR", "dump")
+    override_dir = FolderKnob("TRITON_OVERRIDE_DIR", "override")
+    dir = FolderKnob("TRITON_CACHE_DIR", "cache")
+    manager_class = ClassKnob("TRITON_CACHE_MANAGER")
+    remote_manager_class = ClassKnob("TRITON_REMOTE_CACHE_BACKEND")
+
+    def get_triton_dir(self, dirname):
+        return os.path.join(self.home_dir, ".triton", dirname)
 
 
 class compilation_knobs(base_knobs):
@@ -181,23 +261,50 @@ class language_knobs(base_knobs):
 
 
 class nvidia_knobs(base_knobs):
-    libcuda_path = Knob("TRITON_LIBCUDA_PATH")
-    libdevice_path = Knob("TRITON_LIBDEVICE_PATH")
-    disable_ptxas_opt = _flag("DISABLE_PTXAS_OPT")
+    cuobjdump = ToolKnob("cuobjdump")
+    nvdisasm = ToolKnob("nvdisasm")
+    ptxas = ToolKnob("ptxas")
+    ptxas_blackwell = ToolKnob("ptxas-blackwell")
     dump_nvptx = _flag("NVPTX_ENABLE_DUMP")
+    disable_ptxas_opt = _flag("DISABLE_PTXAS_OPT")
+    ptxas_options = Knob("PTXAS_OPTIONS")
+    mock_ptx_version = Knob("TRITON_MOCK_PTX_VERSION")
+    dump_ptxas_log = _flag("TRITON_DUMP_PTXAS_LOG")
+    libdevice_path = Knob("TRITON_LIBDEVICE_PATH")
+    libcuda_path = Knob("TRITON_LIBCUDA_PATH")
+
+    @property
+    def knobs(self):
+        """Their values; of tools that are missing None."""
+        found = {}
+        for name in self.knob_descriptors:
+            try:
+                found[name] = getattr(self, name)
+            except RuntimeError:
+                found[name] = None
+        return found
 
 
 class amd_knobs(base_knobs):
     use_buffer_ops = _flag("AMDGCN_USE_BUFFER_OPS", True)
+    use_buffer_atomics = _flag("AMDGCN_USE_BUFFER_ATOMICS", True)
+    buffer_ops_analyze_small_tensor_range = _flag("AMDGCN_ANALYZE_SMALL_TENSOR_RANGE")
     dump_amdgcn = _flag("AMDGCN_ENABLE_DUMP")
     libhip_path = Knob("TRITON_LIBHIP_PATH")
+    use_block_pingpong = Knob("TRITON_HIP_USE_BLOCK_PINGPONG", None, _truth)
+    use_in_thread_transpose = Knob("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", None, _truth)
+    use_async_copy = _flag("TRITON_HIP_USE_ASYNC_COPY")
+    scalarize_packed_fops = _flag("AMDGCN_SCALARIZE_PACKED_FOPS")
 
 
 class proton_knobs(base_knobs):
     disable = _flag("TRITON_PROTON_DISABLE")
+    cupti_lib_dir = Knob("TRITON_CUPTI_LIB_PATH", "")
+    enable_nvtx = _flag("TRITON_ENABLE_NVTX", True)
 
 
 build = build_knobs()
+redis = redis_knobs()
 cache = cache_knobs()
 compilation = compilation_knobs()
 autotuning = autotuning_knobs()
@@ -206,6 +313,10 @@ language = language_knobs()
 nvidia = nvidia_knobs()
 amd = amd_knobs()
 proton = proton_knobs()
+
+
+def refresh_knobs():
+    """All values are read when they are asked for: there is nothing to refresh."""
 
 
 class _PlainGlobals:

@@ -1,12 +1,33 @@
 """triton.testing: timing and comparing.
 
 On the CPU times are of the host's clock: a launch has finished when it returns. On CUDA they are of the device's events.
+
+TILEWRIGHT_BENCH=N shortens what takes long: do_bench makes at most N calls, and perf_report takes the N first values of its axis.
 """
 import contextlib
 import functools
 import math
+import os
 import statistics
+import subprocess
 import time
+
+
+def _short():
+    """TILEWRIGHT_BENCH, or None."""
+    text = os.environ.get("TILEWRIGHT_BENCH", "")
+    return max(1, int(text)) if text.isdigit() else None
+
+
+def _calls(milliseconds, estimate):
+    """How many calls fill that time, at least one; not more than TILEWRIGHT_BENCH says."""
+    return min(max(1, int(milliseconds / estimate)), _short() or 1 << 30)
+
+
+def nvsmi(attrs):
+    """Numbers that nvidia-smi tells of the first GPU: ["clocks.current.sm"]."""
+    told = subprocess.check_output(["nvidia-smi", "-i", "0", "--query-gpu=" + ",".join(attrs), "--format=csv,noheader,nounits"])
+    return [int(text) for text in told.decode().split(",")]
 
 
 def _quantile(times, q):
@@ -58,9 +79,9 @@ def _bench_cuda(fn, driver, warmup, rep, grad_to_none):
 
     fn()
     estimate = max(_event_times(whole, 1, lambda: None)[0] / 5, 1e-3)
-    for _ in range(max(1, int(warmup / estimate))):
+    for _ in range(_calls(warmup, estimate)):
         fn()
-    return _event_times(fn, max(1, int(rep / estimate)), before)
+    return _event_times(fn, _calls(rep, estimate), before)
 
 
 def _active_cuda():
@@ -84,10 +105,10 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
         return (time.perf_counter() - start) * 1e3
 
     once()
-    estimate = max(min(once() for _ in range(3)), 1e-4)
-    for _ in range(max(1, int(warmup / estimate))):
+    estimate = max(min(once() for _ in range(_calls(3, 1))), 1e-4)
+    for _ in range(_calls(warmup, estimate)):
         once()
-    return _summarize_statistics([once() for _ in range(max(1, int(rep / estimate)))], quantiles, return_mode)
+    return _summarize_statistics([once() for _ in range(_calls(rep, estimate))], quantiles, return_mode)
 
 
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
@@ -147,7 +168,7 @@ class Mark:
 
     def _table(self, bench, kwargs):
         rows = []
-        for x in bench.x_vals:
+        for x in list(bench.x_vals)[:_short()]:
             xs = x if isinstance(x, (tuple, list)) else [x] * len(bench.x_names)
             values = []
             for line in bench.line_vals:
@@ -156,9 +177,11 @@ class Mark:
             rows.append([*xs, *values])
         return rows
 
-    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, save_precision=6, **kwargs):
+        """Measures and prints; with save_path writes PLOT_NAME.csv, a picture of it and results.html to that folder."""
+        from ._plot import save
         benches = self.benchmarks if isinstance(self.benchmarks, (list, tuple)) else [self.benchmarks]
-        tables = []
+        tables, pictures = [], []
         for bench in benches:
             rows = self._table(bench, kwargs)
             tables.append(rows)
@@ -167,11 +190,50 @@ class Mark:
                 print("  ".join(f"{name:>14}" for name in [*bench.x_names, *bench.line_names]))
                 for row in rows:
                     print("  ".join(f"{value:>14.6g}" if isinstance(value, float) else f"{value!s:>14}" for value in row))
+            if save_path or show_plots:
+                pictures.append(save(bench, rows, save_path, save_precision, show_plots))
+        if save_path:
+            with open(os.path.join(save_path, "results.html"), "w") as file:
+                file.write("<html><body>\n" + "".join(f'<img src="{picture}"/>\n' for picture in pictures) + "</body></html>\n")
         if return_df:
             import pandas
             frames = [pandas.DataFrame(rows, columns=[*bench.x_names, *bench.line_names]) for bench, rows in zip(benches, tables)]
             return frames if isinstance(self.benchmarks, (list, tuple)) else frames[0]
         return None
+
+
+def _device_properties(device):
+    from .runtime.driver import driver
+    return driver.active.utils.get_device_properties(driver.active.get_current_device() if device is None else device)
+
+
+def get_dram_gbps(device=None):
+    """What the memory of a device can move, in GB/s, by its clock and width."""
+    found = _device_properties(device)
+    return found["mem_clock_rate"] * found["mem_bus_width"] * 2 / 1e6 / 8
+
+
+def _tflops(device, clock_rate, operations):
+    """Of as many operations of a quarter of a multiprocessor and cycle; clock_rate in kHz."""
+    return _device_properties(device)["multiprocessor_count"] * 4 * clock_rate * operations * 1e-9
+
+
+def get_max_tensorcore_tflops(dtype, clock_rate, device=None):
+    """What the matrix units of a device can do with a dtype, by their count and clock."""
+    bits = getattr(dtype, "itemsize", 4) * 8
+    operations = {32: 256, 16: 512, 8: 1024}.get(bits)
+    if operations is None:
+        raise RuntimeError("dtype not supported")
+    return _tflops(device, clock_rate, operations)
+
+
+def get_max_simd_tflops(dtype, clock_rate, device=None):
+    """What the vector units of a device can do with a dtype, by their count and clock."""
+    bits = getattr(dtype, "itemsize", 4) * 8
+    operations = {32: 64, 16: 128}.get(bits)
+    if operations is None:
+        raise RuntimeError("dtype not supported")
+    return _tflops(device, clock_rate, operations)
 
 
 def perf_report(benchmarks):
@@ -181,7 +243,9 @@ def perf_report(benchmarks):
 
 @contextlib.contextmanager
 def set_gpu_clock(ref_sm_clock=1350, ref_mem_clock=1215):
-    """Nothing to set on the CPU."""
+    """Fixed clocks of a GPU, which are for its administrator to set; on the CPU there is nothing to set."""
+    if _active_cuda():
+        raise RuntimeError("set_gpu_clock is not there: clocks of a GPU are set with nvidia-smi, by who may do so")
     yield 0, 0
 
 

@@ -356,6 +356,18 @@ bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent
 bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
 bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
 
+/* --- triton_region.c --- */
+/* Operands of an op on single elements, at one shape; a single tensor is a tuple of one. */
+typedef struct TriTiles {
+    Val v[MAX_MAP_OPERANDS];
+    int count;
+    bool single;
+} TriTiles;
+bool tri_tiles_broadcast(Lower *l, const Call *c, TriTiles *tiles); /* all to their common shape */
+/* Each of n elements becomes `pack` tiles of n / pack: every pack-th element; and back, at a shape. */
+void tri_tiles_unpack(Lower *l, TriTiles *tiles, int pack, int64_t n, Range range);
+void tri_tiles_pack(Lower *l, TriTiles *tiles, int pack, const Type *shape, Range range);
+
 /* --- triton_dot.c --- */
 bool tri_dot_fits(const Type *a, const Type *b); /* [.., M, K] and [.., K, N]? */
 /* The product of operands that fit, of one element type, added to argument acc_arg; attr of the op, or NULL. */

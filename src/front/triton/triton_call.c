@@ -286,7 +286,7 @@ const char *tri_title(Lower *l, const Builtin *builtin) {
 static bool complain(Lower *l, const Call *c, int arg, const char *what) {
     const char *here = tri_val_describe(l, c->args[arg]);
     if (c->args[arg].kind == VAL_TENSOR && strstr(what, "known at compile time"))
-        here = arena_printf(l->arena, "%s; make it a tl.constexpr", here);
+        here = arena_printf(l->arena, "%s; pass it as a tl.constexpr parameter", here);
     tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), what, here);
     return false;
 }

@@ -14,7 +14,7 @@
 
 enum { D_BASE, D_SHAPE, D_STRIDES, D_BLOCK, D_NAN, D_ITEMS };
 
-Val tri_lower_make_descriptor(Lower *l, const Call *c) {
+static Val make_descriptor(Lower *l, const Call *c) {
     Val items[D_ITEMS];
     bool nan = false; /* code 1: the signature has no padding */
     if (!tri_box_base(l, c, &items[D_BASE]) ||
@@ -33,11 +33,23 @@ Val tri_lower_make_descriptor(Lower *l, const Call *c) {
     return (Val){.kind = VAL_DESCRIPTOR, .items = arena_copy(l->arena, items, sizeof items), .count = D_ITEMS};
 }
 
+/* Triton's rule for descriptors made in a kernel, which is TMA's: what it copies is 16 bytes wide at least. */
+Val tri_lower_make_descriptor(Lower *l, const Call *c) {
+    enum { LEAST_BYTES = 16 };
+    Val made = make_descriptor(l, c);
+    if (tri_val_failed(made)) return made;
+    const Type *block = tri_box_type(l, made.items[D_BASE], made.items[D_BLOCK]);
+    long long columns = block->extent[block->rank - 1], bytes = ty_elem_bytes(block);
+    if (columns * bytes >= LEAST_BYTES) return made;
+    return tri_error(l, DIAG_TRI_DESCRIPTOR_WIDTH, c->ranges[3], columns, bytes, columns * bytes,
+                     (long long)(LEAST_BYTES / bytes));
+}
+
 Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, bool nan, Range range) {
     static const Builtin as = {.name = "make_tensor_descriptor", .kinds = "T"};
     Val args[] = {base, shape, strides, block, nan ? tri_val_str("nan") : val_none};
     Range ranges[] = {range, range, range, range, range};
-    return tri_lower_make_descriptor(l, &(Call){&as, range, args, ranges});
+    return make_descriptor(l, &(Call){&as, range, args, ranges});
 }
 
 static bool want_descriptor(Lower *l, const Call *c, int arg, const Val **items) {
@@ -181,6 +193,7 @@ Val tri_descriptor_attribute(Lower *l, Val v, const char *attr, Range range) {
     if (strcmp(attr, "dtype") == 0) return tri_val_dtype(ty_scalar(l->module, type->elem));
     if (strcmp(attr, "block_type") == 0 || strcmp(attr, "type") == 0) return tri_val_dtype(type);
     if (strcmp(attr, "block_shape") == 0) return d[D_BLOCK];
+    if (strcmp(attr, "base") == 0) return d[D_BASE];
     if (strcmp(attr, "shape") == 0) return d[D_SHAPE];
     if (strcmp(attr, "strides") == 0) return d[D_STRIDES];
     const Builtin *builtin = tri_builtin_find(attr, 'D');

@@ -153,6 +153,10 @@ static bool read_scale(Lower *l, const Call *c, Side *s) {
     if (c->args[arg].kind == VAL_NONE) return true;
     if (!tri_want_tensor(l, c, arg, &s->scale)) return false;
     const Type *type = tri_val_type(l, s->v), *scale = tri_val_type(l, s->scale);
+    if (scale->elem == EL_I8 && !scale->pointer) { /* the same bits */
+        s->scale = tri_bitcast(l, s->scale, ty_scalar(l->module, EL_U8), c->ranges[arg]);
+        scale = tri_val_type(l, s->scale);
+    }
     if (scale->pointer || (scale->elem != EL_U8 && scale->elem != EL_F8E4M3))
         return want(l, c, arg, "scales as exponents (uint8) or as float8e4nv");
     rank = type->rank;

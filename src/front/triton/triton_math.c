@@ -214,6 +214,32 @@ Val tri_lower_next_power(Lower *l, const Call *c) {
     return tri_val_int(power);
 }
 
+Val tri_lower_log2(Lower *l, const Call *c) {
+    int64_t n;
+    int bits = 0;
+    if (!tri_want_int(l, c, 0, &n)) return val_error;
+    if (c->builtin->code) return tri_val_bool(n > 0 && (n & (n - 1)) == 0);
+    for (; n > 1; n >>= 1) bits++;
+    return tri_val_int(bits);
+}
+
+/* Of two values with their indices the better one. */
+Val tri_lower_arg_pair(Lower *l, const Call *c) {
+    const Val *a = &c->args[0], *b = &c->args[2];
+    Val better = tri_compare(l, (PyOp)c->builtin->code, a[0], b[0], c->range);
+    Val equal = tri_compare(l, PY_OP_EQ, a[0], b[0], c->range), first = tri_compare(l, PY_OP_LT, a[1], b[1], c->range);
+    if (tri_val_failed(better) || tri_val_failed(equal) || tri_val_failed(first)) return val_error;
+    Val tie = tri_binary(l, PY_OP_BITAND, equal, first, c->range);
+    Val take = tri_val_failed(tie) ? tie : tri_binary(l, PY_OP_BITOR, better, tie, c->range), out[2];
+    if (tri_val_failed(take)) return take;
+    for (int i = 0; i < 2; i++) {
+        Call choice = {c->builtin, c->range, (Val[]){take, a[i], b[i]}, (Range[]){c->range, c->range, c->range}};
+        out[i] = tri_lower_where(l, &choice);
+        if (tri_val_failed(out[i])) return val_error;
+    }
+    return tri_val_tuple(l, out, 2);
+}
+
 Val tri_lower_constexpr(Lower *l, const Call *c) {
     int64_t number;
     Val v = c->args[0];

@@ -14,15 +14,8 @@
 
 #include <string.h>
 
-/* The operands, at one shape; a single tensor is a tuple of one. */
-typedef struct Tiles {
-    Val v[MAX_MAP_OPERANDS];
-    int count;
-    bool single;
-} Tiles;
-
-static bool collect_tiles(Lower *l, const Call *c, Val input, Tiles *tiles) {
-    *tiles = (Tiles){.single = input.kind != VAL_TUPLE};
+static bool collect_tiles(Lower *l, const Call *c, Val input, TriTiles *tiles) {
+    *tiles = (TriTiles){.single = input.kind != VAL_TUPLE};
     if (tiles->single) input = (Val){.kind = VAL_TUPLE, .items = &c->args[0], .count = 1};
     tiles->count = input.count;
     bool good = input.count >= 1 && input.count <= 16;
@@ -47,7 +40,7 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, Tiles *tiles) {
     return true;
 }
 
-static Val give_tiles(Lower *l, const Tiles *tiles) {
+static Val give_tiles(Lower *l, const TriTiles *tiles) {
     return tiles->single ? tiles->v[0] : tri_val_tuple(l, tiles->v, tiles->count);
 }
 
@@ -120,7 +113,7 @@ static Word named_combination(const Op *op) {
 }
 
 /* The op with the function's region; its results replace the tiles. */
-static bool combine_tiles(Lower *l, const Call *c, Opcode code, Tiles *tiles, int axis, Val function, Range where,
+static bool combine_tiles(Lower *l, const Call *c, Opcode code, TriTiles *tiles, int axis, Val function, Range where,
                           bool reverse) {
     const Type *types[32];
     Op *op = ir_begin(&l->b, code);
@@ -153,7 +146,7 @@ static bool combine_tiles(Lower *l, const Call *c, Opcode code, Tiles *tiles, in
 }
 
 Val tri_lower_reduce(Lower *l, const Call *c) {
-    Tiles tiles;
+    TriTiles tiles;
     bool keep, all = c->args[1].kind == VAL_NONE;
     int axis = 0;
     if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &keep)) return val_error;
@@ -172,7 +165,7 @@ Val tri_lower_reduce(Lower *l, const Call *c) {
 }
 
 Val tri_lower_scan(Lower *l, const Call *c) {
-    Tiles tiles;
+    TriTiles tiles;
     bool reverse;
     int axis;
     if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &reverse)) return val_error;
@@ -189,9 +182,9 @@ static bool is_elementwise(const Region *region) {
     return true;
 }
 
-/* Tiles of n elements become `pack` tiles each, of every pack-th element, and back. */
-static void unpack(Lower *l, Tiles *tiles, int pack, int64_t n, Range range) {
-    Tiles out = {.count = tiles->count * pack};
+/* TriTiles of n elements become `pack` tiles each, of every pack-th element, and back. */
+void tri_tiles_unpack(Lower *l, TriTiles *tiles, int pack, int64_t n, Range range) {
+    TriTiles out = {.count = tiles->count * pack};
     for (int i = 0; i < tiles->count; i++) {
         Val whole = tri_reshape(l, tiles->v[i], 2, (int64_t[]){n / pack, pack}, range);
         for (int k = 0; k < pack; k++) {
@@ -202,7 +195,7 @@ static void unpack(Lower *l, Tiles *tiles, int pack, int64_t n, Range range) {
     *tiles = out;
 }
 
-static void pack_up(Lower *l, Tiles *tiles, int pack, const Type *shape, Range range) {
+void tri_tiles_pack(Lower *l, TriTiles *tiles, int pack, const Type *shape, Range range) {
     for (int i = 0; i < tiles->count / pack; i++) {
         Op *op = ir_begin(&l->b, OP_CAT);
         for (int k = 0; k < pack; k++) ir_operand(&l->b, op, ir_expand(&l->b, tiles->v[i * pack + k].ref, 1));
@@ -213,7 +206,7 @@ static void pack_up(Lower *l, Tiles *tiles, int pack, const Type *shape, Range r
 }
 
 /* All arguments at their common shape. */
-static bool broadcast_all(Lower *l, const Call *c, Tiles *tiles) {
+bool tri_tiles_broadcast(Lower *l, const Call *c, TriTiles *tiles) {
     for (int i = 0; i < tiles->count; i++)
         for (int k = 0; k < tiles->count; k++)
             if (i != k && !tri_align(l, &tiles->v[i], &tiles->v[k], c->range)) return false;
@@ -225,7 +218,7 @@ static bool broadcast_all(Lower *l, const Call *c, Tiles *tiles) {
 }
 
 /* What the function gives on the tiles themselves. */
-static Val map_tiles(Lower *l, const Call *c, const Tiles *tiles, const Type *shape) {
+static Val map_tiles(Lower *l, const Call *c, const TriTiles *tiles, const Type *shape) {
     Val result = tri_apply(l, c->args[0], tiles->v, tiles->count, c->ranges[0]);
     if (tri_val_failed(result)) return result;
     bool tuple = result.kind == VAL_TUPLE;
@@ -240,7 +233,7 @@ static Val map_tiles(Lower *l, const Call *c, const Tiles *tiles, const Type *sh
 Val tri_lower_map(Lower *l, const Call *c) {
     Val args = c->args[1];
     int64_t pack;
-    Tiles tiles = {.count = args.count};
+    TriTiles tiles = {.count = args.count};
     if (!tri_want_int(l, c, 2, &pack)) return val_error;
     if (args.count < 1 || pack < 1 || args.count * pack > MAX_MAP_OPERANDS)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin), "1 to 64 tensors, packs counted",
@@ -251,14 +244,14 @@ Val tri_lower_map(Lower *l, const Call *c) {
         if (tri_val_type(l, tiles.v[i])->pointer)
             return tri_error(l, DIAG_TRI_OPERAND, c->ranges[1], c->builtin->name, tri_val_describe(l, tiles.v[i]), "");
     }
-    if (!broadcast_all(l, c, &tiles)) return val_error;
+    if (!tri_tiles_broadcast(l, c, &tiles)) return val_error;
     const Type *shape = tri_val_type(l, tiles.v[0]), *types[MAX_MAP_OPERANDS];
     int64_t elements = ty_elements(shape);
     if (shape->rank == 0) return tri_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
     if (elements % pack)
         return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
                          "a pack that divides the number of elements", tri_val_describe(l, c->args[2]));
-    if (pack > 1) unpack(l, &tiles, (int)pack, elements, c->range);
+    if (pack > 1) tri_tiles_unpack(l, &tiles, (int)pack, elements, c->range);
     Op *op = ir_begin(&l->b, OP_MAP);
     for (int i = 0; i < tiles.count; i++) {
         types[i] = ty_scalar(l->module, tri_val_type(l, tiles.v[i])->elem);
@@ -271,8 +264,8 @@ Val tri_lower_map(Lower *l, const Call *c) {
         return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack, count);
     if (pack == 1 && is_elementwise(op->regions[0])) return map_tiles(l, c, &tiles, shape);
     ir_end(&l->b, op, NULL);
-    Tiles out = {.count = count};
+    TriTiles out = {.count = count};
     for (int i = 0; i < count; i++) out.v[i] = tri_val_tensor(op->results[i]);
-    if (pack > 1) pack_up(l, &out, (int)pack, shape, c->range);
+    if (pack > 1) tri_tiles_pack(l, &out, (int)pack, shape, c->range);
     return single ? out.v[0] : tri_val_tuple(l, out.v, out.count);
 }

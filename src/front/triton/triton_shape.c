@@ -14,6 +14,14 @@ Val tri_lower_program(Lower *l, const Call *c) {
     return tri_val_tensor(ir_end(&l->b, op, NULL));
 }
 
+/* A wait may come earlier than the source has it: then more is done behind it. So it is a mark on the kernel, and no
+ * plan has to keep loads of other roles behind it. */
+Val tri_lower_pdl(Lower *l, const Call *c) {
+    if (!tri_need_ir(l, c->range)) return val_error;
+    kernel_set(l->kernel, (Attr){.id = (AttrId)c->builtin->code, .number = 1});
+    return val_none;
+}
+
 Val tri_lower_arange(Lower *l, const Call *c) {
     int64_t start, end;
     if (!tri_want_int(l, c, 0, &start) || !tri_want_int(l, c, 1, &end) || !tri_need_ir(l, c->range)) return val_error;

@@ -133,8 +133,10 @@ static End run_jump(Lower *l, const PyNode *node) {
 /* --- simple statements --- */
 
 bool tri_is_constexpr_annotation(Lower *l, const PyNode *annotation) {
-    const char *path = tri_names_path(l->names, annotation, l->arena);
-    return path && strcmp(path, "triton.language.constexpr") == 0;
+    static const char start[] = "triton.language.";
+    const char *path = tri_names_path(l->names, annotation, l->arena), *last = path ? strrchr(path, '.') : NULL;
+    return last && strncmp(path, start, sizeof start - 1) == 0 &&
+           strcmp(last, ".constexpr") == 0; /* core.constexpr too */
 }
 
 static void run_annotated(Lower *l, const PyNode *node) {
@@ -144,11 +146,8 @@ static void run_annotated(Lower *l, const PyNode *node) {
     if (!tri_is_constexpr_annotation(l, node->AnnAssign.annotation)) {
         v = tri_decay(l, v, value->range);
     } else if (v.kind == VAL_TENSOR) {
-        int64_t number;
-        if (ir_const_int(l->kernel, v.ref, &number))
-            v = tri_val_int(number);
-        else
-            v = tri_error(l, DIAG_TRI_NEED_CONSTANT, value->range, "a tl.constexpr variable", tri_val_describe(l, v));
+        int64_t number; /* known at run time only, it stays what it is: a use that needs a constant says so */
+        if (ir_const_int(l->kernel, v.ref, &number)) v = tri_val_int(number);
     }
     tri_assign(l, node->AnnAssign.target, v);
 }

@@ -267,3 +267,5 @@ void eval_num_programs(Process *p, Step *s) {
     int64_t d = op_int(s->op, AT_DIM, 0);
     ev_bind(p, s->op->results[0], d >= 0 && d < 3 ? p->in->launch->grid[d] : 1);
 }
+
+void eval_asm(Process *p, Step *s) { ev_refuse(p, s, "assembly of a machine"); }

@@ -68,11 +68,15 @@ static void report_box(Op *op, void *user) {
     if (known) {
         RefList strides = op_list(made, 1);
         Ref last = strides.count ? strides.at[strides.count - 1] : REF_NONE;
-        unit = ref_is_literal(last) && ir_literal(k, last)->i == 1;
+        bool indexed = last && ir_type(k, op_list(op, 0).at[strides.count - 1])->rank;
+        unit = ref_is_literal(last) && ir_literal(k, last)->i == 1 && !indexed;
         show_list(k, &out, "", op_list(made, 0));
         show_list(k, &out, ", strides ", strides);
     }
-    show_list(k, &out, ", at ", op_list(op, 0));
+    RefList offsets = op_list(op, 0);
+    show_list(k, &out, ", at ", offsets);
+    for (int d = 0; d < offsets.count; d++)
+        if (ir_type(k, offsets.at[d])->rank) text_add(&out, "; dimension %d is indexed by a vector", d);
     const Attr *fill = op_attr(op, AT_FILL);
     if (load && !fill) text_add(&out, "; outside 0");
     if (load && fill) {

@@ -399,7 +399,9 @@ static void plan_with(Analysis *a, Plan *plan, const Conditions *conditions, uns
     for (int d = 0; d < type->rank; d++) longer += type->extent[d] > 1;
     for (int d = 0; d < type->rank; d++)
         if (type->extent[d] > 1 && !plan_axis(a, plan, f, d, longer == 1, rows >> d & 1)) return;
-    if (plan->dim_count == 0) /* one element */
+    for (int i = 0; i < plan->dim_count; i++)
+        plan->wide |= plan->dim[i].indexed; /* a part of a sum may not fit alone */
+    if (plan->dim_count == 0)               /* one element */
         plan->dim[plan->dim_count++] = (PlanDim){.axis = -1, .stride = poly_int(a->arena, 1)};
     Poly rest = f->start;
     place_dims(a, plan, conditions, &rest);

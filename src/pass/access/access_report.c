@@ -118,7 +118,7 @@ static void report_index(Access *x, Text *out, const PlanDim *dim, int number) {
     else if (opaque && opaque->what && *opaque->what)
         text_add(out, "; dimension %d is indexed by a vector that `%s` makes", number, opaque->what);
     else
-        text_add(out, "; dimension %d is indexed by a vector", number);
+        text_add(out, "; dimension %d is %s", number, opaque ? "indexed by a vector" : "taken row by row");
     if (dim->condition_count) text_add(out, ", where its mask holds");
 }
 

@@ -59,12 +59,23 @@ static bool believe(Access *x, Ref r) {
     return count > 0;
 }
 
-/* A number that stands for itself, or for an equal one, is not looked into: it is what the source computes. */
+/* A number that stands for itself, or for an equal one, is not looked into: it is what the source computes. So is
+ * an index vector. */
 static bool is_itself(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
-    if (type->kind != TY_TILE || type->pointer || type->rank) return false;
-    Poly p = affine_of(a, r)->start;
-    return p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1;
+    if (type->kind != TY_TILE || type->pointer) return false;
+    const Affine *f = affine_of(a, r);
+    int64_t number;
+    int vectors = 0;
+    for (int d = 0; d < f->rank; d++) {
+        const Axis *axis = &f->axis[d];
+        if (axis->turn || !poly_is_zero(axis->step) || axis->part_count > 1) return false;
+        if (axis->part_count && (!poly_const(axis->part[0].scale, &number) || number != 1)) return false;
+        vectors += axis->part_count;
+    }
+    Poly p = f->start;
+    return vectors ? vectors == 1 && poly_is_zero(p)
+                   : !type->rank && p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1;
 }
 
 void access_believe(Access *x, const Plan *plan) {

@@ -1,7 +1,7 @@
 /* contract.c: where a multiplication and an addition round once.
  *
  * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an
- * `fma` with it, and a `dot` onto zero that only feeds one `add` of f32 takes the other operand as
+ * `fma` with it, and a `dot` onto zero that only feeds one `add` of f32 or i32 takes the other operand as
  * its accumulator (of 8-bit floats by `promote`: it remains an addition in f32). Nothing later
  * fuses or splits, and emitters compile with contraction off, so that a cut into roles can never
  * change a bit. f16 and bf16 arithmetic is the f32 operation rounded to the type each time; it is
@@ -29,7 +29,8 @@ static const Op *single_use(const Contract *c, Ref r, Opcode code, const Op *use
 static bool is_zero(const Contract *c, Ref r) {
     const Op *splat = ref_is_value(r) ? ir_value(c->k, r)->op : NULL;
     if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
-    return ir_literal(c->k, splat->operands[0])->f == 0;
+    const Literal *literal = ir_literal(c->k, splat->operands[0]);
+    return elem_is_float(literal->type->elem) ? literal->f == 0 : literal->i == 0;
 }
 
 static void finish(Contract *c, Op *op, Ref made) {
@@ -64,8 +65,8 @@ static void fuse_op(Op *op, void *user) {
     Contract *c = user;
     if (op->code != OP_ADD && op->code != OP_SUB) return;
     const Type *type = ir_type(c->k, op->results[0]);
-    if (type->pointer || (type->elem != EL_F32 && type->elem != EL_F64)) return;
-    if (fuse_dot(c, op)) return;
+    if (type->pointer || (type->elem != EL_F32 && type->elem != EL_F64 && type->elem != EL_I32)) return;
+    if (fuse_dot(c, op) || type->elem == EL_I32) return;
     for (int i = 0; i < 2; i++) {
         const Op *mul = single_use(c, op->operands[i], OP_MUL, op);
         if (!mul) continue;

@@ -450,7 +450,7 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
                                   type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
-    if (op->code == OP_TSTORE) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+    if (access_has_vectors(st, op)) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
 }
 
 static void place_region(LayoutState *st, Region *region);
@@ -585,7 +585,7 @@ static void place_region(LayoutState *st, Region *region) {
 }
 
 /* Floating values that were computed elsewhere again are dead now. */
-static void remove_dead(Kernel *k, Region *region, const int *uses, bool *changed) {
+static void remove_dead(Kernel *k, Region *region, int *uses, bool *changed) {
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
@@ -593,10 +593,11 @@ static void remove_dead(Kernel *k, Region *region, const int *uses, bool *change
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
-        if (dead) {
-            ir_remove(op);
-            *changed = true;
-        }
+        if (!dead) continue;
+        for (int i = 0; i < op->operand_count; i++)
+            if (ref_is_value(op->operands[i])) uses[op->operands[i]]--;
+        ir_remove(op);
+        *changed = true;
     }
 }
 

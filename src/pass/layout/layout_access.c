@@ -13,11 +13,16 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
-static bool is_box(const Op *op) { return op->code == OP_TLOAD || op->code == OP_TSTORE; }
-
 static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
 
-Access access_best(Facts *f, const Op *op) {
+bool access_has_vectors(const LayoutState *st, const Op *op) {
+    if (op->code != OP_TATOMIC) return op->code == OP_TLOAD || op->code == OP_TSTORE;
+    Elem elem = ir_type(st->k, tile_of(op))->elem;
+    return st->cx->machine->atomic_bytes && op_word(op, AT_COMBINE, WORD_NONE) == COMBINE_ADD &&
+           (elem == EL_F32 || elem == EL_F16 || elem == EL_BF16);
+}
+
+static Access best_of_box(Facts *f, const Op *op) {
     Access a = {.along = -1, .vector = 1, .whole = true};
     const Type *type = ir_type(f->k, tile_of(op));
     const Layout *layout = lay_is_tile(f->k, tile_of(op)) ? ir_value(f->k, tile_of(op))->layout : NULL;
@@ -32,6 +37,13 @@ Access access_best(Facts *f, const Op *op) {
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
     return a;
+}
+
+Access access_best(LayoutState *st, const Op *op) {
+    const Access one = {.along = -1, .vector = 1, .whole = true};
+    if (!access_has_vectors(st, op)) return one;
+    Access a = best_of_box(&st->facts, op);
+    return op->code == OP_TATOMIC && (!a.whole || a.vector == 1) ? one : a;
 }
 
 Access access_of(const Op *op) {
@@ -87,7 +99,7 @@ static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
 
 static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA) return;
-    Access a = access_best(&st->facts, op);
+    Access a = access_best(st, op);
     if (a.along >= 0) set_number(st->k, op, AT_ALONG, a.along);
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
@@ -169,7 +181,7 @@ typedef struct Decision {
 
 static void decide(Op *op, void *user) {
     Decision *d = user;
-    if (is_box(op)) decide_box(d->st, d->uses, op);
+    if (access_has_vectors(d->st, op)) decide_box(d->st, d->uses, op);
     int vector = op->code == OP_CMP ? access_best_compare(&d->st->facts, op)
                  : op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT ? access_best_row(d->st, op)
                                                                                       : 1;

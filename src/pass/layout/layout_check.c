@@ -121,7 +121,7 @@ static void check_shape(Check *c, const Op *op) {
 /* --- memory and rings --- */
 /* Vectors only as far as they are known to be possible. */
 static void check_access(Check *c, const Op *op) {
-    Access best = access_best(&c->st.facts, op), a = access_of(op);
+    Access best = access_best(&c->st, op), a = access_of(op);
     const Layout *layout = layout_at(c, op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1));
     bool loose = op_attr(op, AT_BATCH);
     if (loose) best.vector = layout ? layout_loose(&c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
@@ -130,6 +130,8 @@ static void check_access(Check *c, const Op *op) {
     if (!fits)
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
+    if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)
+        complain(c, op, "atomics add whole vectors, none across an edge: `whole` is missing");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
         !(op->code == OP_TLOAD && access_may_copy(&c->st, c->uses, op, a)))
         complain(c, op, "threads cannot copy this straight into a slot of its ring");
@@ -177,7 +179,8 @@ static void check_store(Check *c, const Op *op) {
         (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot store this: only a field of a ring that has no other use");
     if (by_tma || !c->good) return;
-    if (op->code == OP_TSTORE && (!layout || layout->home == HOME_REGISTERS)) check_access(c, op);
+    bool box = op->code == OP_TSTORE || op->code == OP_TATOMIC;
+    if (box && (!layout || layout->home == HOME_REGISTERS)) check_access(c, op);
     bool pointers = op->code == OP_STORE || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS;
     Ref anchor = pointers ? op->operands[0] : value;
     if (!lay_is_tile(c->st.k, anchor)) return;
@@ -280,6 +283,8 @@ static void check_move(Check *c, const Op *op) {
     case OP_FLIP:
     case OP_SCAN:
     case OP_SORT:
+    case OP_ASM:
+    case OP_ASM_ACT:
     case OP_MAP:
         want_operands(c, op, map_of(c, op, op->results[0])), want_results(c, op, map_of(c, op, op->results[0]));
         return;

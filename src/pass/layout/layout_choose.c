@@ -272,14 +272,22 @@ int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, cons
     return -1;
 }
 
-/* What all indices of a vector that lie inside are multiples of; of a scalar, whose multiples boxes do not have: 1. */
-static int64_t index_divisor(const Facts *f, Ref offset) {
-    if (!ir_type(f->k, offset)->rank) return 1;
+/* The indices of a vector without the mask that takes some of them outside. */
+static Ref index_inside(const Facts *f, Ref offset) {
     const Op *op = ir_value(f->k, offset)->op;
     int64_t masked;
-    if (op && op->code == OP_SELECT && ir_const_int(f->k, op->operands[2], &masked) && masked < 0)
-        return fact_divisor(f, op->operands[1]);
-    return fact_divisor(f, offset);
+    bool select = op && op->code == OP_SELECT && ir_const_int(f->k, op->operands[2], &masked) && masked < 0;
+    return select ? op->operands[1] : offset;
+}
+
+/* What all indices of a vector that lie inside are multiples of; of a scalar, whose multiples boxes do not have: 1. */
+static int64_t index_divisor(const Facts *f, Ref offset) {
+    return ir_type(f->k, offset)->rank ? fact_divisor(f, index_inside(f, offset)) : 1;
+}
+
+/* That all of them are; elements of a row whose numbers are products with arguments, such as the strides of pages. */
+static bool wish_index(Facts *f, Ref offset, int64_t multiple) {
+    return ir_type(f->k, offset)->rank && fact_wish_multiple(f, index_inside(f, offset), multiple);
 }
 
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
@@ -298,7 +306,7 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
         bool still = box_axis(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&
                      offset == 0;
         if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
-        if (fact_wish_multiple(f, parts.stride[d], vector)) continue;
+        if (fact_wish_multiple(f, parts.stride[d], vector) || wish_index(f, offsets.at[d], vector)) continue;
         while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d])) vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))

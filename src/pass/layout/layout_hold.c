@@ -45,6 +45,12 @@ static bool is_plain_reduce(const Kernel *k, const Op *op) {
     return true;
 }
 
+/* Without a mask or an index vector, which would have to be computed again as well. */
+static bool is_plain_box(const Kernel *k, const Op *op) {
+    return (op->code == OP_TLOAD || op->code == OP_TSTORE) && !op_operand(op, op->code == OP_TLOAD ? 1 : 2) &&
+           !box_is_indexed(k, op);
+}
+
 /* Is everything of the kernel what a lean one can compute again? */
 bool hold_may_be_lean(const Kernel *k) {
     const Layout *layout = NULL;
@@ -61,9 +67,7 @@ bool hold_may_be_lean(const Kernel *k) {
             layout = own;
         }
         if (!tiles || is_elementwise(op)) continue;
-        bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2) != REF_NONE;
-        if (op->code == OP_REDUCE ? !is_plain_reduce(k, op) : (op->code != OP_TLOAD && op->code != OP_TSTORE) || masked)
-            return false;
+        if (op->code == OP_REDUCE ? !is_plain_reduce(k, op) : !is_plain_box(k, op)) return false;
     }
     return layout != NULL;
 }

@@ -79,6 +79,8 @@ bool moves_is(const LayoutState *st, const Op *op) {
     case OP_BSTORE:
     case OP_PRINT:
     case OP_ASSERT:
+    case OP_ASM:
+    case OP_ASM_ACT:
     case OP_MAP: return true;
     case OP_RESHAPE:
         return lay_is_tile(st->k, op->results[0]) && lay_is_tile(st->k, op->operands[0]) &&
@@ -105,6 +107,8 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
     case OP_FLIP:
     case OP_INSERT:
     case OP_SORT:
+    case OP_ASM:
+    case OP_ASM_ACT:
     case OP_MAP:
     case OP_SCAN: return layout_of(st, op, 0);
     case OP_GATHER: return layout_of(st, op, 1);
@@ -143,6 +147,8 @@ void moves_place(LayoutState *st, Op *op) {
             want_somewhere(st, op);
         break;
     }
+    case OP_ASM:
+    case OP_ASM_ACT:
     case OP_MAP:
     case OP_SCAN: want_there(st, op, 0, layout[0]); break;
     default: want_somewhere(st, op); break;

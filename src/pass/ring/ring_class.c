@@ -427,6 +427,7 @@ static void look_for_limits(Op *op, void *user) {
     case OP_ASYNC_COPY:
     case OP_SPMD:
     case OP_PARALLEL:
+    case OP_ASM_ACT:
     case OP_SYNC:
         if (!c->explicit_mode) c->explicit_mode = op_info[op->code].mnemonic;
         break;

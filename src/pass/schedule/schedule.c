@@ -109,6 +109,8 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
+    schedule_rows(s);
+    schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, false)) {
         if (!s->tasks) schedule_refuse_size(s);
@@ -135,6 +137,7 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!plan(&s) && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         pass_layout(cx, k);
+        pass_fetch(cx, k);
         s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
         if (!k->module->diag->errors) plan(&s);
     }

@@ -7,6 +7,7 @@
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
+ *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
@@ -98,6 +99,10 @@ bool schedule_skew_holds(Schedule *s);
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);
 bool schedule_loose_holds(Schedule *s, const Op *op);
+
+/* --- schedule_rows.c --- */
+void schedule_rows(Schedule *s);
+bool schedule_rows_hold(Schedule *s, const Op *load);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */

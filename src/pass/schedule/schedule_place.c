@@ -174,4 +174,5 @@ void schedule_refuse_size(Schedule *s) {
         if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
     diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes, s->cx->machine->arch,
               (long long)s->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
+    diag_amounts(s->k->module->diag, s->bytes, s->cx->machine->ring_bytes);
 }

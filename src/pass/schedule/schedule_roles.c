@@ -47,6 +47,26 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
+typedef struct Sums {
+    const Kernel *k;
+    int most; /* registers that the sums of products in a row take */
+} Sums;
+
+static void look_at_sums(Op *op, void *user) {
+    Sums *sums = user;
+    int own = 0;
+    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
+        if (in_row->code == OP_DOT) own += schedule_layout(sums->k, in_row->results[0])->registers;
+    if (own > sums->most) sums->most = own;
+}
+
+/* Do the sums of all products in a row leave half of so many registers to the rest? */
+static bool sums_leave_room(const Schedule *s, int registers) {
+    Sums sums = {s->k, 0};
+    ir_walk(s->k->body, look_at_sums, &sums);
+    return sums.most <= registers / 2;
+}
+
 void schedule_roles(Schedule *s) {
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -69,7 +89,8 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes;
+    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
+               sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 

@@ -11,6 +11,8 @@ static tw_status cancelled(tw_context *cx) {
 tw_status api_guarded(tw_context *cx, ApiBody *body, void *call) {
     if (cx->inside) return api_misuse(cx, "a context cannot be called from its own `print` or `poll`");
     cx->message = cx->warnings = cx->findings = "";
+    cx->diagnostics = NULL;
+    cx->diagnostic_count = 0;
     cx->findings_json = "[]\n";
     arena_reset(&cx->texts, (ArenaMark){NULL, 0});
     cancel_begin(&cx->cancel);

@@ -7,15 +7,20 @@
 
 #include <string.h>
 
-static tw_status open_context(tw_context *cx, void *call) {
-    const tw_context_options *options = call;
+static tw_status choose_cache(tw_context *cx, void *call) {
+    const char *wish = call;
     char dir[CACHE_PATH], absolute[CACHE_PATH];
-    const char *wish = options->cache_dir;
     if (!wish && cache_default_dir(dir, sizeof dir)) wish = dir;
+    cx->cache_dir = NULL;
     if (wish && *wish && path_absolute(wish, absolute))
         cx->cache_dir = arena_string(&cx->arena, absolute, strlen(absolute));
     cx->no_cache = !cx->cache_dir && !(wish && !*wish);
     return TW_OK;
+}
+
+tw_status tw_context_set_cache_dir(tw_context *cx, const char *dir) {
+    if (!cx) return TW_ERROR_ARGUMENT;
+    return api_guarded(cx, choose_cache, (void *)(uintptr_t)dir);
 }
 
 tw_status tw_context_create(const tw_context_options *user_options, tw_context **out) {
@@ -39,7 +44,7 @@ tw_status tw_context_create(const tw_context_options *user_options, tw_context *
     arena_init(&cx->texts, allocator, &cx->trap);
     arena_init(&cx->arena, allocator, &cx->trap);
     arena_init(&cx->launch_scratch, allocator, &cx->trap);
-    tw_status status = api_guarded(cx, open_context, &options);
+    tw_status status = api_guarded(cx, choose_cache, (void *)(uintptr_t)options.cache_dir);
     if (status == TW_OK)
         *out = cx;
     else
@@ -57,6 +62,16 @@ const char *tw_context_message(const tw_context *cx) { return cx ? cx->message :
 const char *tw_context_findings(const tw_context *cx) { return cx ? cx->findings : ""; }
 
 const char *tw_context_findings_json(const tw_context *cx) { return cx ? cx->findings_json : "[]\n"; }
+
+tw_status tw_context_diagnostic_at(const tw_context *cx, size_t index, tw_diagnostic *diagnostic) {
+    if (!cx || !diagnostic) return TW_ERROR_ARGUMENT;
+    /* An error that is about no source, such as a wrong argument: its message. */
+    tw_diagnostic plain = {.severity = "error", .code = "", .text = cx->message};
+    const tw_diagnostic *found = index < cx->diagnostic_count ? &cx->diagnostics[index] : NULL;
+    if (!found && !cx->diagnostic_count && index == 0 && *cx->message) found = &plain;
+    if (!found) return TW_ERROR_NOT_FOUND;
+    return api_give_info(diagnostic, found, sizeof *found) ? TW_OK : TW_ERROR_ARGUMENT;
+}
 
 const char *tw_context_warnings(const tw_context *cx) { return cx ? cx->warnings : ""; }
 

@@ -46,8 +46,8 @@ tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_opt
     if (!api_take_options(&options, sizeof options, user_options)) return api_misuse(cx, api_bad_struct);
     if (!api_args_ok(options.args, options.arg_count)) return api_misuse(cx, api_bad_args);
     if (!api_pairs_ok(options.options, options.option_count)) return api_misuse(cx, api_bad_pairs);
-    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_IR)
-        return api_misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR");
+    if (options.stage < TW_STAGE_RUN || options.stage > TW_STAGE_BUILD)
+        return api_misuse(cx, "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR, TW_STAGE_BUILD");
     KernelCall call = {.module = m, .name = name, .options = &options};
     tw_status status = api_guarded(cx, compile_body, &call);
     if (status == TW_OK)

@@ -243,6 +243,11 @@ tw_status kernel_assembly(tw_kernel *k, const char **text) {
     return status;
 }
 
+/* Does the target's compiler have a part in it? */
+static bool is_built(const CompileRequest *request) {
+    return request->stage == TW_STAGE_RUN || request->stage == TW_STAGE_BUILD;
+}
+
 static void add_step(tw_kernel *k, const char *name, double spent, const char *ir, bool changed) {
     *VEC_PUSH(&k->steps, &k->arena) = (StepRecord){name, changed ? ir : NULL, spent, changed};
 }
@@ -334,7 +339,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (k->device && !k->target->memory)
         return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device", k->device,
                             k->target->name);
-    if (!k->arch && k->request->stage == TW_STAGE_RUN && k->target->native) k->arch = k->target->native(cx, k->device);
+    if (!k->arch && is_built(k->request) && k->target->native) k->arch = k->target->native(cx, k->device);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -389,6 +394,20 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
     return written;
 }
 
+static void refuse_assembly(Op *op, void *user) {
+    const tw_kernel *k = user;
+    if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+        diag_emit(k->module->diag, DIAG_TARGET_ASM, op->range, k->target->name);
+}
+
+/* Assembly that the source has written itself runs where the target has assembly. */
+static tw_status check_assembly(tw_kernel *k) {
+    if (k->target->assemble) return TW_OK;
+    ir_walk(k->ir->body, refuse_assembly, k);
+    if (!k->diag.errors) return TW_OK;
+    return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);
+}
+
 /* Door, passes, emitter. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -417,11 +436,13 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
+    tw_status status = request->stage == TW_STAGE_IR ? TW_OK : check_assembly(k);
+    if (status != TW_OK) return status;
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     bool asked = request->passes || request->stop_after || k->with_passes;
     bool as_made = k->sanitize || (k->target->source_form && !asked);
     if (as_made) pass_find(&k->pass, k->ir->range, FIND_REFERENCE);
-    tw_status status = as_made ? TW_OK : run_passes(k, request, text);
+    if (!as_made) status = run_passes(k, request, text);
     if (status != TW_OK) return status;
     Products made = products_of(k->ir);
     k->product_bits = tf32 && made.on_matrix_unit ? 11 : made.short_sums ? 14 : 24;
@@ -467,7 +488,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
         cx->findings_json = arena_string(&cx->texts, k->explain_json, strlen(k->explain_json));
         return status;
     }
-    if (request->stage == TW_STAGE_RUN) {
+    if (is_built(request)) {
         status = kernel_prepare_launch(k, request->kernel);
         double start = seconds();
         if (status == TW_OK && k->target->build) {

@@ -31,6 +31,7 @@ enum {
     CUDA_FUNCTION_REGISTERS = 4,
     CUDA_FUNCTION_SHARED_BYTES = 8,
     CUDA_LAUNCH_CLUSTER = 4,
+    CUDA_LAUNCH_EARLY = 6, /* programmatic stream serialization */
     CUDA_ERROR_OUT_OF_MEMORY_RESULT = 2,
     CUDA_ERROR_CONTEXT_RESULT = 201,
     CUDA_ERROR_NO_BINARY_RESULT = 209,
@@ -51,11 +52,11 @@ enum {
     CUDA_MAP_PROMOTE_256 = 3
 };
 
-/* CUlaunchConfig, with room for one attribute, the extents of a cluster. */
+/* CUlaunchConfig. The value of an attribute: the extents of a cluster, or one number. */
 typedef struct CudaLaunchAttribute {
     _Alignas(8) int id;
     int padding;
-    unsigned cluster[3], rest[13];
+    unsigned value[16];
 } CudaLaunchAttribute;
 typedef struct CudaLaunchConfig {
     unsigned grid[3], block[3], shared_bytes;

@@ -150,8 +150,9 @@ static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *
     }
     bool fits = elem_wrap(elem, arg->value.i) == arg->value.i;
     if (!fits)
-        return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s`: %lld does not fit %s",
-                            param->name, k->name, (long long)arg->value.i, elem_info[elem].text);
+        return context_refuse(k->context, TW_ERROR_ARGUMENT, "argument-range", 0, 0,
+                              "argument `%s` of kernel `%s`: %lld does not fit %s", param->name, k->name,
+                              (long long)arg->value.i, elem_info[elem].text);
     elem_put_i64(elem, word, arg->value.i);
     return TW_OK;
 }

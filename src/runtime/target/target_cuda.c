@@ -275,17 +275,20 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status != TW_OK) return status;
     const CudaCode *code = k->code;
     if (code->plan->shared_bytes > device->shared_bytes)
-        return context_fail(cx, TW_ERROR_UNSUPPORTED,
-                            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; compile for a "
-                            "smaller machine (target cuda:sm_89), or use smaller tiles or fewer stages",
-                            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
+        return context_refuse(
+            cx, TW_ERROR_UNSUPPORTED, "shared-memory", code->plan->shared_bytes, device->shared_bytes,
+            "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; use smaller tiles or "
+            "fewer stages, or compile for a smaller machine (sm_89)",
+            k->name, (long long)code->plan->shared_bytes, device->name, device->shared_bytes);
     if (!state->nvrtc_open) state->nvrtc_open = nvrtc_open(&state->nvrtc, why, sizeof why);
     if (!state->nvrtc_open && !find_nvcc(nvcc, sizeof nvcc))
         return context_fail(cx, TW_ERROR_UNAVAILABLE, "no CUDA compiler: %s; nvcc is not in PATH either", why);
     choose_arch(k, device, arch, sizeof arch);
+    bool load = k->request->stage == TW_STAGE_RUN;
+    if (!cx->cache_dir && !load) return TW_OK; /* nothing can be kept */
     if (!cx->cache_dir && state->nvrtc_open) return build_in_memory(k, state, device, arch);
     make_key(k, state, arch, nvcc, hex);
-    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load_module(k, device, path);
+    if (cache_find(cx->cache_dir, hex, ".cubin", path)) return load ? load_module(k, device, path) : TW_OK;
     Room room;
     bool in_cache = state->nvrtc_open || is_plain(cx->cache_dir);
     if (!room_open(&room, in_cache ? cx->cache_dir : NULL, &cx->cancel)) return no_room(cx);
@@ -293,7 +296,8 @@ static tw_status cuda_build(tw_kernel *k) {
     if (status == TW_OK) {
         char made[CACHE_PATH + 16];
         snprintf(made, sizeof made, "%s/kernel.cubin", room.path);
-        status = load_module(k, device, cache_keep(cx->cache_dir, hex, ".cubin", made, path) ? path : made);
+        bool kept = cache_keep(cx->cache_dir, hex, ".cubin", made, path);
+        if (load) status = load_module(k, device, kept ? path : made);
     }
     room_close(&room);
     return status;
@@ -354,19 +358,22 @@ static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3], u
     grid[1] = grid[2] = 1;
 }
 
-static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, void *stream) {
+static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, bool early, void *stream) {
     const CudaDriver *driver = code->device->driver;
     unsigned threads = (unsigned)code->plan->threads, bytes = (unsigned)code->plan->shared_bytes;
-    if (cluster == 1)
+    if (cluster == 1 && !early)
         return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes, stream, code->params,
                               NULL);
-    CudaLaunchAttribute pairs = {.id = CUDA_LAUNCH_CLUSTER, .cluster = {cluster, 1, 1}};
+    CudaLaunchAttribute attributes[2] = {0};
+    unsigned count = 0;
+    if (cluster != 1) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_CLUSTER, .value = {cluster, 1, 1}};
+    if (early) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_EARLY, .value = {1}};
     CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
                                .block = {threads, 1, 1},
                                .shared_bytes = bytes,
                                .stream = stream,
-                               .attributes = &pairs,
-                               .attribute_count = 1};
+                               .attributes = attributes,
+                               .attribute_count = count};
     return driver->launch_by(&config, code->function, code->params, NULL);
 }
 
@@ -387,7 +394,8 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;
     if (code->plan->persist) fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
-    if (status == TW_OK) result = run_kernel(code, grid, cluster, call->stream ? call->stream->native : NULL);
+    bool early = k->launch_pdl && code->plan->waits && level_of(device) >= 90;
+    if (status == TW_OK) result = run_kernel(code, grid, cluster, early, call->stream ? call->stream->native : NULL);
     cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = faults->blocking || faults->launches == faults->ended;

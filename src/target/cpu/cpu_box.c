@@ -488,7 +488,7 @@ static void set_aside(Emit *e, const OpList *loads) {
         Box *box = cpu_find_box(e, loads->at[i]);
         cpu_declare(e, tile);
         const char *name = cs_name(&e->p, tile);
-        cpu_fill_rarely(e, name, tile);
+        cpu_fill_tested(e, name, tile, !box_is_indexed(e->k, loads->at[i])); /* rows that are left out are no rarity */
         if (!box->movable) continue;
         cs_line(&e->p, "%s = %s;", box->pointer, name);
         long long stride = 1;

@@ -451,4 +451,6 @@ void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
         fill_once(e, pointer, wide, tile, true, false);
 }
 
-void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile) { fill_once(e, pointer, false, tile, false, true); }
+void cpu_fill_tested(Emit *e, const char *pointer, Ref tile, bool rarely) {
+    fill_once(e, pointer, false, tile, false, rarely);
+}

@@ -188,7 +188,8 @@ const char *cpu_pack(Emit *e, Elem elem, const char *value);    /* register -> m
 const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
 /* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
-void cpu_fill_rarely(Emit *e, const char *pointer, Ref tile); /* small code, in memory form */
+/* In memory form, every element tested; rarely: small code. */
+void cpu_fill_tested(Emit *e, const char *pointer, Ref tile, bool rarely);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */
 const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
@@ -241,7 +242,7 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_atomic(Emit *e, Op *op);
 void cpu_emit_tatomic(Emit *e, Op *op);
-bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row, with its values in memory? */
+bool cpu_atomic_lines(const Kernel *k, const Op *op);     /* does it go row by row, with its values in memory? */
 void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);

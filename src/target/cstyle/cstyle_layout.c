@@ -17,23 +17,45 @@ static bool is_directive(const CLine *line) { return line->kind == LINE_RAW || l
 
 /* --- variables that nobody reads --- */
 
-/* Does no kept line from `i` on, to the end of the block of that depth, have the name? */
-static bool is_unread(const CLines *l, const bool *gone, size_t i, int depth, const char *name) {
-    for (; i < l->count && (is_directive(&l->at[i]) || l->at[i].depth >= depth); i++)
-        for (size_t n = 0; !gone[i] && n < l->at[i].name_count; n++)
-            if (strcmp(l->at[i].names[n], name) == 0) return false;
-    return true;
+/* Lines from the end on: where the next kept line is that has a name, and where the blocks end. */
+typedef struct Reads {
+    Arena *arena;
+    Map next;     /* name -> number of that line, plus 1 */
+    size_t *ends; /* by depth: the next line that is less deep */
+    int deepest;
+} Reads;
+
+/* Does no kept line behind this one, to the end of its block, have the name that it declares? */
+static bool is_unread(const Reads *r, const CLine *line) {
+    if (!line->c.constant) return false;
+    size_t next = (size_t)(uintptr_t)map_get(&r->next, line->c.constant);
+    return !next || (line->depth >= 0 && next > r->ends[line->depth]);
+}
+
+static void note_line(Reads *r, const CLine *line, size_t number, bool gone) {
+    for (size_t n = 0; n < line->name_count && !gone; n++)
+        map_set(&r->next, r->arena, line->names[n], (void *)(uintptr_t)(number + 1));
+    for (int depth = line->depth < 0 ? 0 : line->depth + 1; depth <= r->deepest && !is_directive(line); depth++)
+        r->ends[depth] = number;
 }
 
 /* From the end on, so that what only unread ones read goes with them; and comments that then lead to nothing. */
 static CLines without_unread(const CLines *all, Arena *arena) {
     bool *gone = ARENA_ARRAY(arena, bool, all->count + 1);
     CLines kept = {0};
+    Reads reads = {.arena = arena};
     const CLine *next = NULL;
+    int deepest = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->at[i].depth > deepest) deepest = all->at[i].depth;
+    reads.ends = ARENA_ARRAY(arena, size_t, deepest + 1);
+    for (int depth = 0; depth <= deepest; depth++) reads.ends[depth] = all->count;
+    reads.deepest = deepest;
     for (size_t i = all->count; i-- > 0;) {
         const CLine *line = &all->at[i];
         bool leads_nowhere = line->kind == LINE_PLACE && next && next->kind == LINE_CLOSE;
-        gone[i] = leads_nowhere || (line->c.constant && is_unread(all, gone, i + 1, line->depth, line->c.constant));
+        gone[i] = leads_nowhere || is_unread(&reads, line);
+        note_line(&reads, line, i, gone[i]);
         if (!gone[i] && line->kind != LINE_LINE) next = line;
     }
     for (size_t i = 0; i < all->count; i++)

@@ -36,6 +36,7 @@ typedef struct CudaPlan {
      * (or a large one) along index `share`; else its blocks are alone. */
     int cluster, waves, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
+    bool waits;                         /* for the launches before it: it may begin before they end */
     bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */
     SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */
     VEC(CudaMap) maps;

@@ -5,37 +5,124 @@
  *         ..
  *         const bool on = (u64)i0 < (u64)M && (u64)i1 < (u64)K;
  *         tw_cp_async(16, tw_tile_at(a_at, ..), A + i0 * sa + (on ? i1 : 0), on);
- *     } */
+ *     }
+ *
+ * Rows that begin at places which the loop does not change are found before it (`rows`):
+ *
+ *     for (..) { a_row_on |= (u32)((u64)i0 < (u64)M) << (r / 8); a_row[r / 8] = A + i0 * sa; }
+ *     .. tw_cp_async(16, .., a_row[r / 8] + i1, (u64)i1 < (u64)K && (a_row_on >> (r / 8) & 1) != 0); */
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset) {
-    const Type *type = ir_type(e->k, load->results[0]);
-    const Layout *layout = emit_layout(e, load->results[0]);
-    sync_before(e, load);
-    Box b = box_of(e, load, type, layout);
-    const Expr *inside = place_owner(e, &layout->map), *row = &expr_zero;
-    e->vector_bits = ll_log2(b.vector);
-    for (int d = 0; d < type->rank; d++) {
-        box_also(e, &inside, place_inside(e, layout, type, d, &place_r));
-        const Expr *coord = place_coord(e, layout, d, &place_r);
-        if (d < type->rank - 1)
-            row = d ? ex(e->arena, "(%p * %lld + %p)", row, (long long)type->extent[d], coord) : coord;
-    }
-    (inside ? emit_unroll_real : emit_unroll)(e, "r", layout->registers, b.vector);
+/* The loop over the copies of a thread. */
+static void open_copies(Emit *e, const Box *b) {
+    const Expr *inside = place_owner(e, &b->layout->map);
+    e->vector_bits = ll_log2(b->vector);
+    for (int d = 0; d < b->tile->rank; d++) box_also(e, &inside, place_inside(e, b->layout, b->tile, d, &place_r));
+    (inside ? emit_unroll_real : emit_unroll)(e, "r", b->layout->registers, b->vector);
     if (inside) cs_line(&e->p, "if (!(%p)) continue;", inside);
-    box_indices(e, &b, REF_NONE);
-    const Expr *at = shared_at(e, tile, offset, row, place_coord(e, layout, type->rank - 1, &place_r));
-    const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-    if (b.whole) {
-        cs_line(&e->p, "const bool on = %p;", condition);
-        cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * elem_info[type->elem].bytes, at,
-                b.row, i);
+}
+
+/* --- where copies go --- */
+/* Do the registers of a thread lie whole patterns of the swizzle apart? */
+static bool repeats(const Box *b, const SharedTile *tile) {
+    enum { PATTERN_ROWS = 8 };
+    const LinearLayout *map = &b->layout->map;
+    bool whole = map->rank == 2;
+    for (int i = ll_log2(b->vector); whole && i < map->count[LL_REGISTER]; i++) {
+        uint32_t basis = map->basis[LL_REGISTER][i];
+        whole = ll_coord(map, basis, 0) % PATTERN_ROWS == 0 &&
+                ll_coord(map, basis, 1) % (uint32_t)(tile->width / tile->elem_bytes) == 0;
+    }
+    return whole;
+}
+
+/* The place of register r in the tile at `offset`. */
+static const Expr *place_in_tile(Emit *e, const Box *b, const SharedTile *tile, const Expr *offset) {
+    const Expr *row = &expr_zero;
+    int last = b->tile->rank - 1;
+    for (int d = 0; d < last; d++) {
+        const Expr *coord = place_coord(e, b->layout, d, &place_r);
+        row = d ? ex(e->arena, "(%p * %lld + %p)", row, (long long)b->tile->extent[d], coord) : coord;
+    }
+    return shared_at(e, tile, offset, row, place_coord(e, b->layout, last, &place_r));
+}
+
+/* The same as a place that is known before the loop, and a constant, where the swizzle allows it. */
+static const Expr *place_in_slot(Emit *e, const Box *b, const SharedTile *tile, const Expr *offset) {
+    const LinearLayout *map = &b->layout->map;
+    if (!repeats(b, tile)) return place_in_tile(e, b, tile, offset);
+    const Expr *first = shared_at(e, tile, &expr_zero, place_thread(e, map, 0), place_thread(e, map, 1));
+    const Expr *down = place_register(e, map, 0, &place_r), *right = place_register(e, map, 1, &place_r);
+    const Expr *at = ex(e->arena, "%p + %p", offset, first);
+    if (!ex_is_int(down, 0)) at = ex(e->arena, "%p + %p * %d", at, down, tile->width);
+    if (!ex_is_int(right, 0))
+        at = ex(e->arena, "%p + %p / %d * %lld", at, right, tile->width / tile->elem_bytes, (long long)tile->panel);
+    return at;
+}
+
+/* --- rows that are found before the loop --- */
+typedef struct Rows {
+    const char *name; /* of the array of addresses; with _on: of the bits */
+    bool some;        /* a row may be missing */
+} Rows;
+
+static void find_rows(Emit *e, const Op *load) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
+    Rows *rows = ARENA_NEW(e->arena, Rows);
+    rows->name = cs_fresh(&e->p, arena_printf(e->arena, "%s_row", cs_name(&e->p, load->results[0])));
+    const Expr *number = ex(e->arena, "r / %d", b.vector);
+    cs_line(&e->p, "const %s *%s[%d];", cs_memory_type(type->elem), rows->name, b.layout->registers / b.vector);
+    cs_line(&e->p, "u32 %s_on = 0;", rows->name);
+    open_copies(e, &b);
+    box_part(e, &b, BOX_ROW);
+    rows->some = b.condition != NULL;
+    if (rows->some) cs_line(&e->p, "%s_on |= (u32)(%p) << (%p);", rows->name, b.condition, number);
+    cs_line(&e->p, "%s[%p] = %p;", rows->name, number, b.row);
+    cs_close(&e->p);
+    if (rows->some) cs_line(&e->p, "tw_fresh(1, &%s_on);", rows->name); /* bits, not again what they are made of */
+    map_put_number(&cuda_of(e)->rows_of, e->arena, (uintptr_t)load, rows);
+}
+
+void copy_begin(Emit *e, const Op *loop) {
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (op_flag(op, AT_ROWS)) find_rows(e, op);
+}
+
+static void copy_rows(Emit *e, const Op *load, Box *b, const Expr *at) {
+    const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)load)->value;
+    const Expr *number = ex(e->arena, "r / %d", b->vector);
+    box_part(e, b, BOX_ALONG);
+    if (rows->some) box_also(e, &b->condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
+    cs_line(&e->p, "tw_cp_async(%d, %p, %s[%p] + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, rows->name,
+            number, b->index[b->inner_dim], b->condition ? b->condition : &expr_true);
+}
+
+/* --- copies --- */
+void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset, bool lands_by_itself) {
+    const Type *type = ir_type(e->k, load->results[0]);
+    int bytes = elem_info[type->elem].bytes;
+    sync_before(e, load);
+    Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
+    open_copies(e, &b);
+    if (op_flag(load, AT_ROWS)) {
+        copy_rows(e, load, &b, place_in_slot(e, &b, tile, offset));
     } else {
-        cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
-                condition);
+        box_indices(e, &b, REF_NONE);
+        const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
+        const Expr *at = (lands_by_itself ? place_in_slot : place_in_tile)(e, &b, tile, offset);
+        if (lands_by_itself) {
+            cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
+        } else if (b.whole) {
+            cs_line(&e->p, "const bool on = %p;", condition);
+            cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * bytes, at, b.row, i);
+        } else {
+            cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
+                    condition);
+        }
     }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
-    emit_find(e, load, FIND_LOAD_ASYNC, b.vector * elem_info[type->elem].bytes);
+    emit_find(e, load, FIND_LOAD_ASYNC, b.vector * bytes);
 }

@@ -33,6 +33,9 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
         ring_read(e);
     }
     CLines top = {0};
+    cuda.plan->waits = kernel_int(k, AT_PDL_WAIT, 0);
+    if (cuda.plan->waits) cs_line_of(&e->p, &top, 1, "tw_pdl_wait();");
+    if (kernel_int(k, AT_PDL_LAUNCH, 0)) cs_line_of(&e->p, &top, 1, "tw_pdl_launch();");
     if (!emit_kernel(e, &top)) return NULL;
     EntryFile file = {.name = cuda.plan->name,
                       .params = params_text(e),

@@ -61,6 +61,7 @@ typedef struct CudaEmit {
     const Op *skew_loop;   /* the loop being written, whose loads run ahead */
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
+    Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
     const char *late;      /* variable: the slot that is still held, or -1 */
 } CudaEmit;
 
@@ -70,8 +71,9 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* A load `by=async`, where its put stands. */
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset);
+/* A load `by=async`, where its put stands; nobody waits for the copies, they arrive at a barrier. */
+void copy_begin(Emit *e, const Op *loop); /* before a loop: where the rows begin that are copied in it */
+void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset, bool lands_by_itself);
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
@@ -103,6 +105,9 @@ bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots
 
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);
+
+/* --- cuda_asm.c --- */
+void asm_emit(Emit *e, const Op *op);
 /* --- cuda_parts.c --- */
 void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
 /* --- cuda_cluster.c --- */

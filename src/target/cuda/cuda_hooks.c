@@ -7,6 +7,8 @@ static bool write_op(Emit *e, const Op *op) {
         roles_tasks(e, op);
     else if (ring_is(op) || op->code == OP_TSTORE)
         ring_op(e, op);
+    else if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+        asm_emit(e, op);
     else
         return false;
     return true;
@@ -39,6 +41,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     state->ahead = skew_twin(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
     state->staged = loose_begin(e, loop);
+    copy_begin(e, loop);
     state->late = late_release(loop->regions[0]);
     if (!state->late) return state;
     CudaEmit *cuda = cuda_of(e);

@@ -323,7 +323,7 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (mover == MOVER_ASYNC) {
-        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at);
+        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at, !r->skewed);
         return;
     }
     if (r->parts) return; /* with its store */

@@ -8,6 +8,9 @@
 #define TARGET_SIMT_SIMT_BOX_H
 #include "target/simt/simt.h"
 
+/* Which dimensions of the tensor are looked at: all, or those that say where a row begins, or the one along it. */
+typedef enum BoxPart { BOX_ALL, BOX_ROW, BOX_ALONG } BoxPart;
+
 typedef struct Box {
     const Op *op;
     const Type *tile;
@@ -26,6 +29,7 @@ typedef struct Box {
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
+void box_part(Emit *e, Box *b, BoxPart part); /* the same for a part of the dimensions, without a mask */
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);

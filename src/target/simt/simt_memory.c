@@ -87,11 +87,12 @@ static bool may_be_outside(Emit *e, const Op *op, int d) {
     return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
 }
 
-void box_indices(Emit *e, Box *b, Ref mask) {
+void box_part(Emit *e, Box *b, BoxPart part) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
     b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
+        if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
         const Expr *sum = place_in_tensor(e, b, d, t);
         if (box_wraps(op, d) && b->tensor.extent[d])
@@ -109,6 +110,10 @@ void box_indices(Emit *e, Box *b, Ref mask) {
         b->row =
             by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }
+}
+
+void box_indices(Emit *e, Box *b, Ref mask) {
+    box_part(e, b, BOX_ALL);
     if (mask)
         box_also(e, &b->condition,
                  b->layout ? elementwise_operand(e, mask, b->layout, &place_r) : emit_scalar(e, mask));
@@ -330,12 +335,29 @@ void memory_store(Emit *e, const Op *op) {
     if (layout) cs_close(&e->p);
 }
 
+/* Several elements that lie side by side, each added by itself. */
+static void add_vectors(Emit *e, const Op *op, Box *b) {
+    Ref value = op_operand(op, 1);
+    emit_unroll(e, "r", b->layout->registers, b->vector);
+    box_also(e, &b->condition, place_owner(e, &b->layout->map));
+    box_indices(e, b, REF_NONE);
+    const Expr *from = stored(e, value, b->layout, b->vector);
+    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
+            b->index[b->inner_dim], from);
+    cs_close(&e->p);
+    emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
+}
+
 void memory_tatomic(Emit *e, const Op *op) {
     Ref value = op_operand(op, 1);
     const Type *type = ir_type(e->k, value);
     const Layout *layout = emit_layout(e, value);
     atomic_begin(e, op);
     Box b = box_of(e, op, type, layout);
+    if (layout && b.vector > 1) {
+        add_vectors(e, op, &b);
+        return;
+    }
     b.inner_dim = -1;
     if (layout)
         emit_unroll(e, "r", layout->registers, 1);

@@ -17,12 +17,24 @@ class DriverBase:
         return False
 
 
+def _clock_khz():
+    """Of the first processor; 2 GHz where the system does not tell."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            told = [line.split(":")[1] for line in file if line.startswith("cpu MHz")]
+        return int(float(told[0]) * 1000)
+    except (OSError, IndexError, ValueError):
+        return 2_000_000
+
+
 class CPUUtils:
 
     def get_device_properties(self, device=0):
+        """Figures to divide by and to make grids of, none of them 0: each processor counts as a multiprocessor, with its vector
+        registers, its caches as shared memory, and two channels of memory at 2.4 GHz, which no system tells."""
         return {
             "max_shared_mem": 1 << 26, "max_num_regs": 1 << 20, "multiprocessor_count": len(os.sched_getaffinity(0)),
-            "warpSize": 32, "sm_clock_rate": 0, "mem_clock_rate": 0, "mem_bus_width": 0
+            "warpSize": 32, "sm_clock_rate": _clock_khz(), "mem_clock_rate": 1_200_000, "mem_bus_width": 128
         }
 
 
@@ -49,7 +61,10 @@ class CPUDriver(DriverBase):
         return 0
 
     def get_active_torch_device(self):
+        """Programs go on with `getattr(torch, device.type)` and set a stream there; torch.cpu has all but that."""
         import torch
+        if not hasattr(torch.cpu, "set_stream"):
+            torch.cpu.set_stream = lambda stream: None
         return torch.device("cpu")
 
     def get_device_interface(self):

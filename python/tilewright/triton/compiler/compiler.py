@@ -36,8 +36,13 @@ def disassembled(cubin):
     return done.stdout
 
 
+# Triton's texts that have no like here; what stands under their names says so in its first line.
+_NO_TTGIR = "// Tilewright has no TritonGPU IR. This is Tile IR after all passes, with layouts, schedule and places (docs/ir.md).\n"
+_NO_LLIR = "; Tilewright makes no LLVM IR. This is the text that it emits for the target's own compiler.\n"
+
+
 class LazyDict(dict):
-    """The texts of a kernel, by kind. The IR is printed when it is asked for."""
+    """The texts of a kernel, by kind. They are made when they are asked for."""
 
     def __init__(self, kernel):
         super().__init__()
@@ -47,7 +52,7 @@ class LazyDict(dict):
         if name not in self.keys():
             code = "cuda (the emitted text, also cu), ptx, cubin and sass" if self._kernel._on_cuda else "c"
             raise KeyError(f"this kernel has no text {name!r}; it has source, ttir (the IR as the door makes it), "
-                           f"tir (the IR after the passes), explain, and {code}")
+                           f"tir (the IR after the passes, also ttgir), explain, and {code} (also llir)")
         if name == "ptx":
             self[name] = self._kernel._native.assembly()
         elif name == "sass":
@@ -59,11 +64,28 @@ class LazyDict(dict):
     def __contains__(self, name):
         return name in self.keys()
 
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
     def keys(self):
-        return ["source", "ttir", "tir", *(("cuda", "cu", "ptx", "cubin", "sass") if self._kernel._on_cuda else ("c", )), "explain"]
+        return ["source", "ttir", "ttgir", "llir", "tir", *(("cuda", "cu", "ptx", "cubin", "sass") if self._kernel._on_cuda else ("c", )), "explain"]
 
     def __iter__(self):
         return iter(self.keys())
+
+    def __len__(self):
+        return len(self.keys())
+
+    def values(self):
+        return [self[name] for name in self.keys()]
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+
+# What a kernel of the CPU says of itself. Programs divide by these: a core has 32 vector registers, and what a program keeps beside
+# them lies in its caches.
+_CPU_REGISTERS, _CPU_SHARED = 32, 1024
 
 
 class CompiledKernel:
@@ -78,7 +100,7 @@ class CompiledKernel:
         place, _, arch = native.target.partition(":")
         self._on_cuda = place == "cuda"
         taken = native.resources()
-        self.n_regs = taken["registers"]
+        self.n_regs = taken["registers"] if self._on_cuda else _CPU_REGISTERS
         self.n_spills = taken["local_bytes"] // 4
         self.n_max_threads = taken["max_threads"] or 1024
         target = GPUTarget("cuda", int(re.search(r"\d+", arch).group()), 32) if self._on_cuda else GPUTarget("cpu", 0, 32)
@@ -88,7 +110,7 @@ class CompiledKernel:
         options = self._options = dict(options)
         self.metadata = types.SimpleNamespace(
             name=self.name, target=target, num_warps=options.get("num_warps", 4),
-            num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=taken["shared_bytes"], hash=self.hash,
+            num_stages=options.get("num_stages", 3), num_ctas=options.get("num_ctas", 1), shared=taken["shared_bytes"] if self._on_cuda else _CPU_SHARED, hash=self.hash,
             global_scratch_size=0, debug=bool(options.get("debug")), warp_size=32, **{
                 name: value
                 for name, value in options.items() if name not in ("num_warps", "num_stages", "num_ctas", "debug", "warp_size")
@@ -104,7 +126,7 @@ class CompiledKernel:
     def __getitem__(self, grid):
 
         def launch(*args, stream=None):
-            return getattr(self._function, "origin", self._function).launch(grid, args, self._options, False)
+            return getattr(self._function, "origin", self._function).launch(grid, args, self._options, 0)
 
         return launch
 
@@ -112,8 +134,13 @@ class CompiledKernel:
         """What the compiler proved and chose, one line a finding."""
         return self._native.explain()
 
+    def emit(self, target):
+        """The texts that are emitted for a target, by name: {"add_kernel.cu": ..}."""
+        made = self._function.lower(self, target).artifacts()
+        return {name: text for name, text in made.items() if isinstance(text, str)}
+
     def _texts(self):
-        lowered = self._function.lower(self)
+        lowered = self._function.lower(self, None)
         printed = [(name, ir) for name, _, ir in lowered.passes() if ir]
         artifacts = {**lowered.artifacts(), **self._native.artifacts()}
 
@@ -121,7 +148,9 @@ class CompiledKernel:
             return next((text for name, text in artifacts.items() if name.endswith(ending)), "")
 
         code = {"cuda": find(".cu"), "cu": find(".cu"), "cubin": find(".cubin")} if self._on_cuda else {"c": find(".c")}
-        return {"source": self._function.src, "ttir": printed[0][1], "tir": printed[-1][1], "explain": lowered.explain(), **code}
+        text = code.get("cuda") or code.get("c")
+        return {"source": self._function.src, "ttir": printed[0][1], "ttgir": _NO_TTGIR + printed[-1][1], "llir": _NO_LLIR + text,
+                "tir": printed[-1][1], "explain": lowered.explain(), **code}
 
 
 class ASTSource:

@@ -1,28 +1,32 @@
-"""Errors of a kernel's source.
+"""Errors of a kernel's source, made from the compiler's diagnostics.
 
 A CompilationError says, as Triton's does, `at LINE:COL:` counted from the `def` of the function that holds the mistake (the kernel,
 or one that it calls), the lines up to that place with a caret, and the message; then the whole report of the compiler, with file,
-line, rule, fix, and the calls that led there.
+line, rule, fix, and the calls that led there. `error.diagnostics` are its parts.
 """
+import collections
 import linecache
-import re
 import textwrap
 
 from ..errors import TritonError
 
-_HEAD = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*?)(?: \[(?P<rule>[\w-]+)\])?$", re.M)
+# What the library says, in parts: severity ("error", "warning", "performance", "note": it belongs to the one before), a code that
+# stays, the text, its place (file None: none; line and column from 1), how many bytes it is about, and where something does not
+# suffice how much is needed and how much there is.
+Diagnostic = collections.namedtuple("Diagnostic", "severity code text file line column length needed available")
 
 
 class CompilationError(TritonError):
     """A kernel's source cannot be compiled."""
 
-    def __init__(self, src=None, node=None, error_message=None, report=None, place=None):
+    def __init__(self, src=None, node=None, error_message=None, report=None, place=None, diagnostics=()):
         super().__init__(error_message)
         self.src = src
         self.node = node
         self.error_message = error_message
         self.report = report
         self.place = place or ((node.lineno, node.col_offset) if node is not None else None)
+        self.diagnostics = list(diagnostics)
 
     def __str__(self):
         parts = []
@@ -36,7 +40,7 @@ class CompilationError(TritonError):
         return "\n".join(parts)
 
     def __reduce__(self):
-        return type(self), (self.src, None, self.error_message, self.report, self.place)
+        return type(self), (self.src, None, self.error_message, self.report, self.place, self.diagnostics)
 
 
 class CompileTimeAssertionFailure(CompilationError):
@@ -51,20 +55,20 @@ def _called_source(file, line):
     """The text of the function that holds a line of a file, from its `def`, and the def's line; (None, 0) if there is none."""
     lines = linecache.getlines(file)[:line]
     for first in range(len(lines), 0, -1):
-        if re.match(r"\s*def\s", lines[first - 1]):
+        if lines[first - 1].lstrip().startswith("def "):
             return textwrap.dedent("".join(lines[first - 1:])), first  # as the compiler counts columns
     return None, 0
 
 
-def from_report(report, function):
-    """The exception for the compiler's report on a jit function."""
-    found = _HEAD.search(report)
-    if not found:
-        return CompilationError(error_message=report)
-    text, line, column = found["text"], int(found["line"]), int(found["column"])
+def from_diagnostics(diagnostics, message, function):
+    """The exception for what the compiler says of a jit function; `message` is the same as a text."""
+    first_error = next((row for row in diagnostics if row.severity == "error" and row.file), None)
+    if first_error is None:
+        return CompilationError(error_message=message, diagnostics=diagnostics)
+    line, column = first_error.line, first_error.column
     source, first = getattr(function, "src", None), getattr(function, "starting_line_number", 0)
-    if function is None or found["file"] != function.file or not 0 <= line - first < len(source.split("\n")):
-        source, first = _called_source(found["file"], line)
+    if function is None or first_error.file != function.file or not 0 <= line - first < len(source.split("\n")):
+        source, first = _called_source(first_error.file, line)
     place = (line - first + 1, column - 1) if source else None
-    kind = CompileTimeAssertionFailure if found["rule"] == "static-assert" else CompilationError
-    return kind(source, None, text, report, place)
+    kind = CompileTimeAssertionFailure if first_error.code == "static-assert" else CompilationError
+    return kind(source, None, first_error.text, message, place, diagnostics)

@@ -387,6 +387,8 @@ class _Builtin:
 
 
 TRITON_MAX_TENSOR_NUMEL = 1 << 20
+TRITON_BUILTIN = "__triton_builtin__"
+CONSTEXPR_0 = constexpr(0)
 void = dtype("void")
 _DTYPES = {"int1": "int1", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "uint16": "uint16",
            "uint32": "uint32", "uint64": "uint64", "float8e5": "fp8e5", "float8e5b16": "fp8e5b16", "float8e4nv": "fp8e4nv",
@@ -448,6 +450,14 @@ def builtin(fn):
     """Marks a function as one of the language."""
     fn.__triton_builtin__ = True
     return fn
+
+
+def must_use_result(x, s=True):
+    """A kernel that calls the function and drops its result is not compiled; with a text, that is said too."""
+    if isinstance(x, str):
+        return lambda fn: must_use_result(fn, x)
+    x._must_use_result = s
+    return x
 
 
 def register_module(name, full_name):

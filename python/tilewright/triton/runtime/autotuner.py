@@ -1,16 +1,23 @@
 """triton.runtime.autotuner: choosing among configurations by timing them, and arguments computed from others.
 
-Both wrap what has `run`, `arg_names` and `fn`, so that they stack in any order on a jit function.
+Both wrap what has `run`, `arg_names` and `fn`, so that they stack in any order on a jit function. How a choice is made is tuning.py;
+a launch whose choice is known goes through the extension (native_tuner.c).
 """
 import contextlib
+import copy
 import inspect
+import json
+import os
 import sys
 import time
 
+from ... import _native
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
+from . import reference, tuning
 from .errors import OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
+from .tuning import AutotunerError
 
 
 class Config:
@@ -39,6 +46,11 @@ class Config:
     def __eq__(self, other):
         return isinstance(other, Config) and self._identity() == other._identity()
 
+    def text(self):
+        """All that makes it what it is, as files hold it."""
+        return json.dumps({name: value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+                           for name, value in self.all_kwargs().items()}, sort_keys=True)
+
     def __str__(self):
         return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
 
@@ -52,23 +64,19 @@ def _device_of(values):
     return contextlib.nullcontext()
 
 
-class Autotuner(KernelInterface):
-    """Times every configuration for each new key and keeps the fastest."""
+class Autotuner(_native.Tuner, KernelInterface):
+    """Times every configuration for each new key and keeps the fastest. Any number of threads may launch it."""
 
     def __init__(self, fn, arg_names, configs, key, reset_to_zero, restore_value, pre_hook=None, post_hook=None,
                  prune_configs_by=None, warmup=None, rep=None, use_cuda_graph=False, do_bench=None, cache_results=False):
         self.fn = fn
+        self.configs = list(configs) if configs else [Config({})]
+        self.keys = list(key)
         self.arg_names = arg_names
-        self.configs = configs or [Config({})]
-        self.keys = key
-        self.cache = {}
-        self.configs_timings = {}
-        self.bench_time = 0.0
-        self.best_config = None
-        self.nargs = None
-        self.reset_to_zero = list(reset_to_zero or [])
-        self.restore_value = list(restore_value or [])
-        self.saved = {}
+        _native.Tuner.__init__(self, fn if isinstance(fn, JITFunction) else None, tuple(arg_names), self.keys)
+        self.cache, self.configs_timings, self.config_errors = {}, {}, {}
+        self.bench_time, self.best_config, self.nargs = 0.0, None, None
+        self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
         self.user_pre_hook, self.user_post_hook = pre_hook, post_hook
         prune = prune_configs_by or {}
         self.perf_model = prune.get("perf_model")
@@ -79,13 +87,29 @@ class Autotuner(KernelInterface):
         if use_cuda_graph and do_bench is None:
             from ..testing import do_bench_cudagraph
             self.num_warmups, self._bench = None, do_bench_cudagraph
-        self.cache_results = cache_results
+        self.cache_results, self.use_cuda_graph = cache_results, use_cuda_graph
+        self._lock = tuning.lock()
+        self._pinned = {}
         inner = fn
         while not inspect.isfunction(inner) and hasattr(inner, "fn"):
             inner = inner.fn
         self.base_fn = inner
         self.__name__ = getattr(inner, "__name__", "kernel")
+        self.__qualname__ = getattr(inner, "__qualname__", self.__name__)
+        self.__module__ = getattr(inner, "__module__", None)
         self.__doc__ = getattr(inner, "__doc__", None)
+        tuned = os.environ.get("TILEWRIGHT_TUNED")
+        if tuned:
+            self.pin(tuned)
+
+    def __reduce__(self):
+        return reference.reduce(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     # What a run of a configuration must leave as it was.
     def pre_hook(self, args, reset_only=False):
@@ -93,15 +117,14 @@ class Autotuner(KernelInterface):
             return self.user_pre_hook(args, reset_only=reset_only)
         for name in self.reset_to_zero:
             _zero(args[name])
-        if not reset_only:
-            self.saved = {name: _copy(args[name]) for name in self.restore_value}
+        return None if reset_only else {name: _copy(args[name]) for name in self.restore_value}
 
-    def post_hook(self, args, exception=None):
+    def post_hook(self, args, exception=None, saved=None):
         if self.user_post_hook is not None:
             return self.user_post_hook(args, exception=exception)
-        for name, saved in self.saved.items():
-            _assign(args[name], saved)
-        self.saved = {}
+        for name, value in (saved or {}).items():
+            _assign(args[name], value)
+        return None
 
     @property
     def do_bench(self):
@@ -110,41 +133,85 @@ class Autotuner(KernelInterface):
             self._bench = driver.active.get_benchmarker()
         return self._bench
 
-    def _time(self, config, args, meta):
+    def _time(self, config, args, nargs, meta):
         _refuse_clash(config, meta)
         current = {**meta, **config.all_kwargs()}
-        full = {**self.nargs, **current}
+        full = {**nargs, **current}
 
         def once():
             if config.pre_hook:
                 config.pre_hook(full)
-            self.pre_hook(full)
+            saved = self.pre_hook(full)
             try:
                 self.fn.run(*args, **current)
             except Exception as error:
                 try:
-                    self.post_hook(full, exception=error)
+                    self.post_hook(full, exception=error, saved=saved)
                 finally:
                     raise
-            self.post_hook(full, exception=None)
+            self.post_hook(full, exception=None, saved=saved)
 
         options = {name: value for name, value in (("warmup", self.num_warmups), ("rep", self.num_reps)) if value is not None}
         try:
             return self.do_bench(once, quantiles=(0.5, 0.2, 0.8), **options)
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as error:
+            self.config_errors[config] = error
             if knobs.autotuning.print:
-                print(f"Autotuning failed with {error}")
+                print(f"Autotuning failed with {error}\nfor the configuration {config}")
             return [float("inf")] * 3
 
-    def _tune(self, args, kwargs):
-        pruned = self.prune_configs(kwargs)
+    def _prepared(self, args, nargs, meta):
+        """config -> a function that compiles it ahead, or None where that cannot be done."""
+        function = self.fn
+        described = any(hasattr(value, "block_shape") for value in (*args, *meta.values()))
+
+        def prepare(config):
+            current = {**meta, **config.all_kwargs()}
+            ours = args
+            if described and config.pre_hook:  # it sets the blocks of descriptors: each compile has its own
+                config.pre_hook({**nargs, **current})
+                ours = tuple(copy.copy(value) if hasattr(value, "block_shape") else value for value in args)
+            current.pop("warmup", None)
+            return lambda: function.prepare(*ours, **current)
+
+        return prepare if hasattr(function, "prepare") and not getattr(function, "_interpreted", False) else lambda config: None
+
+    def _time_all(self, configs, args, nargs, meta):
+        """Compiles and times them; {config: times}, in their order."""
+        progress = tuning.Progress(self.__name__, len(configs))
+        ahead = tuning.Ahead(configs, self._prepared(args, nargs, meta), progress)
+        timings = {}
+        try:
+            if not _on_cuda((*args, *meta.values())):
+                ahead.wait(configs)
+            for config in configs:
+                ahead.wait([config])
+                timings[config] = self._time(config, args, nargs, meta)
+                progress.timed += 1
+                progress.failed = len(self.config_errors)
+                middle = tuning.spread(timings[config])[0]
+                if middle < float("inf") and (progress.best is None or middle < progress.best[0]):
+                    progress.best = (middle, config)
+                progress.show()
+        finally:
+            ahead.end()
+            progress.end()
+        return timings
+
+    def _tune(self, args, nargs, meta):
+        configs = self.prune_configs(meta, nargs)
+        self.config_errors = {}
         start = time.perf_counter()
-        with _device_of(args + tuple(kwargs.values())):
-            timings = {config: self._time(config, args, kwargs) for config in pruned}
+        with _device_of((*args, *meta.values())):
+            timings = self._time_all(configs, args, nargs, meta)
+            best = tuning.choose(timings, lambda config: self._time(config, args, nargs, meta))
         self.bench_time = time.perf_counter() - start
         self.configs_timings = timings
-        best = min(timings, key=lambda config: tuple(timings[config]) if isinstance(timings[config], (list, tuple)) else (timings[config], ))
-        self.pre_hook({**self.nargs, **kwargs, **best.all_kwargs()}, reset_only=True)
+        if best is None:
+            reasons = "".join(f"\n  {config}: {self.config_errors.get(config, 'no time was measured')}" for config in timings)
+            raise AutotunerError(f"none of the {len(timings)} configurations of `{self.__name__}` can be launched:{reasons}") from next(
+                iter(self.config_errors.values()), None)
+        self.pre_hook({**nargs, **meta, **best.all_kwargs()}, reset_only=True)
         return best
 
     def _key(self, values):
@@ -152,33 +219,103 @@ class Autotuner(KernelInterface):
         key += [str(value.dtype) for value in values.values() if hasattr(value, "dtype")]
         return tuple(key)
 
-    def run(self, *args, **kwargs):
-        self.nargs = dict(zip(self.arg_names, args))
-        used = "config"
-        if len(self.configs) > 1:
-            values = {name: value for name, value in {**self.nargs, **kwargs}.items() if name in self.arg_names}
-            key = self._key(values)
-            if key not in self.cache:
-                used = "tuned"
-                self.cache[key] = self._tune(args, kwargs)
-            config = self.cache[key]
+    # --- choices that were made before ---
+
+    def _store(self, args, kwargs):
+        if not (self.cache_results or knobs.autotuning.cache):
+            return None
+        function = self.fn
+        while not isinstance(function, JITFunction) and hasattr(function, "fn"):
+            function = function.fn
+        return tuning.Store(function, self.configs, _device_name((*args, *kwargs.values()))) if isinstance(function, JITFunction) else None
+
+    def _by_text(self, text):
+        return next((config for config in self.configs if config.text() == text), None)
+
+    def _earlier(self, key, store):
+        """The pinned configuration of a key, else the one on disk."""
+        text = tuning.key_text(key)
+        pinned = self._pinned.get(text) or self._pinned.get(None)
+        return pinned or (self._by_text(store.read().get(text)) if store else None)
+
+    def pin(self, choice, key=None):
+        """Fixes the configuration: `choice` is a Config, its values as a dictionary, or what export() gave (a path or its content).
+        key: the values of the key arguments and dtypes as in `cache`; None: for all keys."""
+        if isinstance(choice, Config) or (isinstance(choice, dict) and "kernels" not in choice):
+            wanted = choice if isinstance(choice, Config) else self._matching(choice)
+            self._pinned[tuning.key_text(key) if key is not None else None] = wanted
         else:
-            config = self.configs[0]
+            content = choice
+            if not isinstance(choice, dict):
+                with open(choice) as file:
+                    content = json.load(file)
+            for row in content["kernels"].get(self.__name__, ()):
+                config = self._by_text(row["config"])
+                if config is None:
+                    raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
+                self._pinned[row["key"]] = config
+        with self._lock:
+            self.cache.clear()
+            self.forget()
+
+    def _matching(self, values):
+        found = [config for config in self.configs if all(config.all_kwargs().get(name) == value for name, value in values.items())]
+        if len(found) != 1:
+            raise ValueError(f"{values} names {len(found)} of the {len(self.configs)} configurations of `{self.__name__}`, not one")
+        return found[0]
+
+    def export(self, path=None):
+        """The choices so far, for pin(); with a path, they are added to that JSON file, which may hold several kernels and which
+        TILEWRIGHT_TUNED=path makes all kernels of a program use."""
+        rows = [{"key": tuning.key_text(key), "config": config.text()} for key, config in self.cache.items()]
+        content = {"kernels": {self.__name__: rows}}
+        if path is not None:
+            if os.path.exists(path):
+                with open(path) as file:
+                    content["kernels"] = {**json.load(file)["kernels"], **content["kernels"]}
+            with open(path, "w") as file:
+                json.dump(content, file, indent=1)
+        return content
+
+    # --- launches ---
+
+    def _config_of(self, key, args, nargs, kwargs):
+        with self._lock:
+            if key not in self.cache:
+                store = self._store(args, kwargs)
+                config = self._earlier(key, store)
+                if config is None:
+                    config = self._tune(args, nargs, kwargs)
+                    if store:
+                        store.add(tuning.key_text(key), config, self.configs_timings)
+                    if knobs.autotuning.print:
+                        print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
+                              f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};")
+                self.cache[key] = config
+            return self.cache[key]
+
+    def run(self, *args, **kwargs):
+        nargs = self.nargs = dict(zip(self.arg_names, args))
+        config = self.configs[0]
+        if len(self.configs) > 1:
+            values = {name: value for name, value in {**nargs, **kwargs}.items() if name in self.arg_names}
+            key = self._key(values)
+            config = self.cache.get(key) or self._config_of(key, args, nargs, kwargs)
         self.best_config = config
         _refuse_clash(config, kwargs)
-        if knobs.autotuning.print and used == "tuned":
-            print(f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
-                  f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};")
         if config.pre_hook is not None:
-            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
-        result = self.fn.run(*args, **kwargs, **config.all_kwargs())
-        self.nargs = None
-        return result
+            config.pre_hook({**nargs, **kwargs, **config.all_kwargs()})
+        elif len(self.configs) > 1 or not kwargs.get("warmup"):
+            plain = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
+            self.remember(args, plain, config.all_kwargs(), config)
+        return self.fn.run(*args, **kwargs, **config.all_kwargs())
 
-    def prune_configs(self, kwargs):
+    def prune_configs(self, kwargs, nargs=None):
+        nargs = self.nargs if nargs is None else nargs
         configs = self.configs
         if self.early_config_prune:
-            configs = self.early_config_prune(configs, self.nargs, **kwargs)
+            configs = self.early_config_prune(configs, nargs, **kwargs)
+            configs = list(configs) if configs is not None else configs
             if not configs:
                 raise AutotunerError("No valid autotuner configs after pruning. `early_config_prune` should return at least one config.")
         if self.perf_model:
@@ -187,19 +324,25 @@ class Autotuner(KernelInterface):
             if not isinstance(top, int):
                 raise TypeError("Error while pruning configs, top_k must be either 1) a float <= 1.0 or 2) an int")
             if len(configs) > top:
-                cost = {config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs}
+                cost = {config: self.perf_model(**nargs, **kwargs, **config.all_kwargs()) for config in configs}
                 configs = sorted(cost, key=cost.get)[:top]
         return configs
 
     def warmup(self, *args, **kwargs):
-        self.nargs = dict(zip(self.arg_names, args))
-        results = [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
-        self.nargs = None
-        return results
+        nargs = self.nargs = dict(zip(self.arg_names, args))
+        return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs, nargs)]
 
 
-class AutotunerError(Exception):
-    """Tuning has nothing to choose from."""
+def _on_cuda(values):
+    return any(getattr(getattr(value, "base", value), "is_cuda", False) is True for value in values)
+
+
+def _device_name(values):
+    """What times depend on, beside the kernel."""
+    if _on_cuda(values):
+        import torch
+        return torch.cuda.get_device_name()
+    return f"cpu, {tuning.workers()} processors"
 
 
 def _refuse_clash(config, meta):
@@ -243,11 +386,29 @@ class Heuristics(KernelInterface):
         self.values = values
         self.arg_names = arg_names
         self.__name__ = getattr(fn, "__name__", "kernel")
+        self.__qualname__ = getattr(fn, "__qualname__", self.__name__)
+        self.__module__ = getattr(fn, "__module__", None)
+        self.__doc__ = getattr(fn, "__doc__", None)
 
-    def run(self, *args, **kwargs):
+    def __reduce__(self):
+        return reference.reduce(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def _completed(self, args, kwargs):
         for name, compute in self.values.items():
             kwargs[name] = compute({**dict(zip(self.arg_names, args)), **kwargs})
-        return self.fn.run(*args, **kwargs)
+        return kwargs
+
+    def run(self, *args, **kwargs):
+        return self.fn.run(*args, **self._completed(args, kwargs))
+
+    def prepare(self, *args, **kwargs):
+        return self.fn.prepare(*args, **self._completed(args, kwargs))
 
 
 def heuristics(values):

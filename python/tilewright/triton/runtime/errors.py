@@ -3,11 +3,23 @@ from ..errors import TritonError
 
 
 class InterpreterError(TritonError):
-    """An error inside Triton's interpreter, which we have none of: kernels run compiled."""
+    """What a run under TRITON_INTERPRET stops with."""
 
     def __init__(self, error_message=None):
         super().__init__(error_message)
         self.error_message = error_message
+
+
+class SanitizerError(InterpreterError, RuntimeError):
+    """A sanitized launch met mistakes: each at its line, with the program, the element, the index and the argument. The text is the
+    whole report; `diagnostics` are its parts (compiler.errors.Diagnostic)."""
+
+    def __init__(self, error_message=None, diagnostics=()):
+        super().__init__(error_message)
+        self.diagnostics = list(diagnostics)
+
+    def __reduce__(self):
+        return type(self), (self.error_message, self.diagnostics)
 
 
 class OutOfResources(TritonError):

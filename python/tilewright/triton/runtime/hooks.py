@@ -6,11 +6,15 @@ are given holds `specialization_data`, a text from which `JITFunction.preload` c
 """
 import hashlib
 import json
+import operator
+import os
 import reprlib
 
 from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
+from . import cache, discarded
+from .errors import OutOfResources
 
 # The extension's tags of parameters, as types of a signature; 8 and more are pointers to a dtype.
 _TAGS = ("constexpr", "constexpr", None, "i32", "i64", "u64", "fp32", "i1")
@@ -108,8 +112,26 @@ class Compile:
                     is_manual_warmup=self.warmup, already_compiled=False)
 
 
+def _check_warps(given):
+    if given is None:
+        return
+    try:
+        warps = operator.index(given)
+    except TypeError:
+        warps = 0
+    if warps < 1 or warps & (warps - 1):
+        raise ValueError(f"num_warps is {given!r}; it must be a power of 2")
+    if warps > 32:
+        raise OutOfResources(32 * warps, 1024, "threads")
+
+
 def before_compile(function, tags, constants, options, device, warmup):
     """What make_kernel will need, or None: a hook says that the kernel is not to be compiled."""
+    _check_warps(options.get("num_warps"))
+    if knobs.compilation.override:
+        raise ValueError("TRITON_KERNEL_OVERRIDE is set, and kernels cannot be replaced by texts of Triton's here; unset it")
+    cache.follow()
+    discarded.check(getattr(function, "origin", function))
     compile = Compile(function, tags, constants, options, device, warmup)
     hook = knobs.runtime.jit_cache_hook
     return None if hook is not None and compile.call(hook) else compile
@@ -126,6 +148,24 @@ def make_kernel(function, native, options, compile):
     return kernel
 
 
+def kernel_ready(kernel):
+    """A kernel that can be launched, and asked for its texts."""
+    if knobs.compilation.dump_ir:
+        dump(kernel)
+
+
+def dump(kernel):
+    """TRITON_KERNEL_DUMP: the texts of a kernel as files, in a folder of its own below TRITON_DUMP_DIR."""
+    folder = os.path.join(knobs.cache.dump_dir, kernel.hash)
+    os.makedirs(folder, exist_ok=True)
+    for name in kernel.asm.keys():
+        if name in ("ptx", "sass"):  # need tools that may not be here
+            continue
+        content = kernel.asm[name]
+        with open(os.path.join(folder, f"{kernel.name}.{name}"), "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+
+
 def preload(function, specialization_data, parts_of, sample):
     """Compiles what a hook was told of; parts_of(structures, names) is the function that takes the parts of structures."""
     content = json.loads(specialization_data)
@@ -138,7 +178,7 @@ def preload(function, specialization_data, parts_of, sample):
     structures = [tuple(row) for row in content["structures"]]
     if structures:
         function = parts_of(structures, list(content["signature"]))
-    return function.launch((1, ), values, options, True)
+    return function.launch((1, ), values, options, 1)
 
 
-_native.configure(before_compile=before_compile, make_kernel=make_kernel)
+_native.configure(before_compile=before_compile, make_kernel=make_kernel, kernel_ready=kernel_ready)

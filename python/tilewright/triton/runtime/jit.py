@@ -13,8 +13,11 @@ import textwrap
 from ... import _native
 from .. import knobs
 from ..compiler import errors
-from . import hooks
-from .errors import OutOfResources
+from . import annotations, cache, hooks, interpreter, reference
+from ._async_compile import active_mode
+from .errors import OutOfResources, SanitizerError
+from .structures import take_apart
+from .tensors import MockTensor, TensorWrapper, reinterpret
 
 type_canonicalisation_dict = {
     "bool": "i1", "int1": "i1", "uint1": "u1", "i1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
@@ -49,19 +52,23 @@ def _dtype_name(dtype):
     return _LIBRARY_NAMES.get(name, name)
 
 
-def _make_error(status, message, function, cause, compile):
-    """The exception for a status of the library; `compile` is the one under way (hooks.Compile), or None."""
-    shared = re.search(r"(\d+) bytes of shared memory\D.*?\bhas (\d+)", message)
-    if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED") and shared:
-        return OutOfResources(int(shared.group(1)), int(shared.group(2)), "shared memory")
+def _make_error(status, message, rows, function, cause, compile):
+    """The exception for a status of the library and its diagnostics; `compile` is the one under way (hooks.Compile), or None."""
+    found = [errors.Diagnostic(*row) for row in rows]
+    codes = {row.code for row in found}
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
-        error = errors.from_report(message, function)
+        short = next((row for row in found if row.code == "shared-memory" and row.needed), None)
+        if short:
+            return OutOfResources(short.needed, short.available, "shared memory")
+        error = errors.from_diagnostics(found, message, function)
         if compile is not None and error.report:
             error.report += f"note: it was called with {compile.arguments_text()}\n"
         error.__cause__ = cause if cause is not None else ValueError(error.error_message)
         return error
     if status == "TW_ERROR_ARGUMENT":
-        return OverflowError(message) if "does not fit" in message else TypeError(message)
+        return OverflowError(message) if "argument-range" in codes else TypeError(message)
+    if status == "TW_ERROR_LAUNCH" and any(row.file and row.code for row in found):  # at a line of the kernel
+        return SanitizerError(message, found)
     kinds = {"TW_ERROR_MEMORY": MemoryError, "TW_ERROR_NOT_FOUND": ValueError, "TW_ERROR_IO": OSError}
     error = kinds.get(status, RuntimeError)(message)
     error.__cause__ = cause
@@ -69,6 +76,7 @@ def _make_error(status, message, function, cause, compile):
 
 
 _native.configure(make_error=_make_error, dtype_name=_dtype_name)
+LAUNCH, WARMUP, SANITIZE, PREPARE = range(4)  # what a launch of the extension is for
 
 
 class KernelInterface:
@@ -220,11 +228,13 @@ class JITFunction(JITCallable, _native.Function):
         self.arg_names = [param.name for param in self.params]
         self.constexprs = [param.num for param in self.params if param.is_constexpr]
         text, self.starting_line_number = _source_of(fn)
+        text = annotations.restate(text, fn)
         self.file = fn.__code__.co_filename
         self._constant_names = {self.arg_names[i] for i in self.constexprs}
         _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, _cells(fn), rows)
         self._rows = rows
-        self.hooked = self._rest is not None
+        self._interpreted = bool(knobs.runtime.interpret)
+        self.hooked = self._rest is not None or self._interpreted
         self._repr = repr
         self.device_caches = _DeviceCaches(self)
         self.__doc__ = fn.__doc__
@@ -248,12 +258,12 @@ class JITFunction(JITCallable, _native.Function):
     def repr(self, specialization=None):
         return self._repr(specialization) if self._repr else self.__qualname__
 
-    def launch_structured(self, grid, bound, options, warmup):
+    def launch_structured(self, grid, bound, options, purpose):
         """A launch with tuples or descriptors among its arguments. The function that is launched takes their parts."""
         structures, rows, values = [], [], []
         for (name, _, _, plain), value in zip(self._rows, bound.values()):
             parts = []
-            text = "." if name in self._constant_names else _take_apart(value, name, parts)
+            text = "." if name in self._constant_names else take_apart(value, name, parts)
             if text == ".":
                 parts = [(name, value)]
             else:
@@ -262,7 +272,7 @@ class JITFunction(JITCallable, _native.Function):
             values += [value for _, value in parts]
         if callable(grid):
             grid = grid({name: _unwrap(value) for name, value in bound.items()})
-        return self._parts_function(structures, rows).launch(grid, tuple(values), options, warmup)
+        return self._parts_function(structures, rows).launch(grid, tuple(values), options, purpose)
 
     def _parts_function(self, structures, rows):
         key = tuple(structures)
@@ -275,10 +285,10 @@ class JITFunction(JITCallable, _native.Function):
         return hooks.preload(self, specialization_data, lambda structures, names: self._parts_function(
             structures, [(name, None, False, False) for name in names]), MockTensor.of_type)
 
-    def launch(self, grid, args, kwargs, warmup):
+    def launch(self, grid, args, kwargs, purpose):
         if self._rest is not None and len(args) > self._rest:
             args = (*args[:self._rest], args[self._rest:])
-        return super().launch(grid, args, kwargs, warmup)
+        return super().launch(grid, args, kwargs, purpose)
 
     def results(self):
         return [kernel for function in self._parts.values() for kernel in function.results()] + super().results()
@@ -290,26 +300,59 @@ class JITFunction(JITCallable, _native.Function):
     def run(self, *args, grid, warmup=False, **kwargs):
         if self.hooked or knobs.runtime.hooked():
             return self.run_hooked(grid, args, kwargs, warmup)
-        return self.launch(grid, args, kwargs, warmup)
+        return self.launch(grid, args, kwargs, WARMUP if warmup else LAUNCH)
 
     def run_hooked(self, grid, args, kwargs, warmup=False):
-        """A launch that hooks see."""
+        """A launch that hooks see, or that is interpreted."""
         kwargs = kwargs or {}
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
+        if self._interpreted and not warmup:
+            return interpreter.run(lambda *call: self.launch(*call, SANITIZE), grid, args, kwargs)
         if warmup or not knobs.runtime.hooked():
-            return self.launch(grid, args, kwargs, warmup)
-        kernel = self.launch(grid, args, kwargs, True)
+            return self.launch(grid, args, kwargs, WARMUP if warmup else LAUNCH)
+        kernel = self.launch(grid, args, kwargs, WARMUP)
         metadata = LaunchMetadata(self, kernel, grid, args)
         knobs.runtime.launch_enter_hook(metadata)
-        kernel = self.launch(grid, args, kwargs, False)
+        kernel = self.launch(grid, args, kwargs, LAUNCH)
         knobs.runtime.launch_exit_hook(metadata)
         return kernel
 
     def warmup(self, *args, grid, **kwargs):
         args = tuple(MockTensor.wrap_dtype(arg) for arg in args)
         kwargs = {name: MockTensor.wrap_dtype(arg) for name, arg in kwargs.items()}
-        return self.run(*args, grid=grid, warmup=True, **kwargs)
+        mode = active_mode.get()
+        if mode is None:
+            return self.run(*args, grid=grid, warmup=True, **kwargs)
+        return mode.submit(lambda: self.prepare(*args, grid=grid, **kwargs), lambda: self.run(*args, grid=grid, warmup=True, **kwargs))
+
+    def prepare(self, *args, grid=(1, ), **kwargs):
+        """Compiles for these arguments into the cache on disk, in a context of the calling thread's own: several threads do so side
+        by side. The launch that follows finds it."""
+        cache.follow()
+        self.launch(grid, args, kwargs, PREPARE)
+
+    @property
+    def sanitize(self):
+        """kernel.sanitize[grid](..): a launch on the host that raises SanitizerError for what the kernel does wrong."""
+        return _Sanitized(self)
+
+    def _specialization(self, args, kwargs):
+        if args or kwargs:
+            return self.warmup(*args, grid=(1, ), **kwargs)
+        known = self.results()
+        if not known:
+            raise ValueError(f"`{self.__name__}` was not compiled yet: launch it, or pass the arguments of a launch")
+        return known[-1]
+
+    def emit(self, target, *args, **kwargs):
+        """The texts that are emitted for a target ("cpu", "cuda", "cuda:sm_80", "tenstorrent"), by name; for the arguments of a launch,
+        or, without them, for the kernel that was compiled last."""
+        return self._specialization(args, kwargs).emit(target)
+
+    def explain(self, *args, **kwargs):
+        """What the compiler proved and chose, one line a finding; for the arguments of a launch, or the kernel that was compiled last."""
+        return self._specialization(args, kwargs).explain()
 
     def add_pre_run_hook(self, hook):
         assert callable(hook)
@@ -326,14 +369,38 @@ class JITFunction(JITCallable, _native.Function):
     def __repr__(self):
         return f"JITFunction({self.__module__}:{self.__qualname__})"
 
-    def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self.__call__, instance)
+    def get_capture_scope(self):
+        """The names that the kernel sees: its globals, and what its closure holds."""
+        return {**self.fn.__globals__, **annotations.closure_values(self.fn)}
+
+    @property
+    def used_global_vals(self):
+        """{(name, id of its scope): (value, scope)} of the globals that compiled kernels rely on."""
+        return {(name, id(scope)): (value, scope) for scope, name, value in self.names() if isinstance(scope, dict)}
+
+    def __reduce__(self):
+        return reference.reduce(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __hash__(self):
         return id(self)
 
     def __eq__(self, other):
         return self is other
+
+
+class _Sanitized:
+
+    def __init__(self, function):
+        self._function = function
+
+    def __getitem__(self, grid):
+        return lambda *args, **kwargs: interpreter.run(lambda *call: self._function.launch(*call, SANITIZE), grid, args, kwargs)
 
 
 class _PartsFunction(JITFunction):
@@ -351,53 +418,6 @@ class _PartsFunction(JITFunction):
 def _unwrap(value):
     from ..language.core import _unwrap_if_constexpr
     return _unwrap_if_constexpr(value)
-
-
-def _elements_from(base):
-    """How many elements lie from the first one of an array on, in the memory it is of; None: it does not say."""
-    if hasattr(base, "untyped_storage"):
-        return base.untyped_storage().nbytes() // base.element_size() - base.storage_offset()
-    whole = getattr(base, "base", base) is None  # numpy: a view may have more behind it
-    return getattr(base, "size", None) if whole and isinstance(getattr(base, "size", None), int) else None
-
-
-def _check_descriptor(value, name):
-    """What a descriptor says of its array must be there: the kernel relies on it."""
-    rank, there = len(value.shape), _elements_from(value.base)
-    if len(value.strides) != rank or len(value.block_shape) != rank:
-        raise ValueError(f"argument `{name}`: shape, strides and block_shape of a descriptor have one rank, "
-                         f"not {rank}, {len(value.strides)} and {len(value.block_shape)}")
-    if any(int(extent) < 0 for extent in value.shape):
-        raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(value.shape)}; extents are not negative")
-    if there is None or not all(value.shape):
-        return
-    steps = [(int(extent) - 1) * int(stride) for extent, stride in zip(value.shape, value.strides)]
-    last, first = sum(step for step in steps if step > 0), sum(step for step in steps if step < 0)
-    if last >= there or first < 0:
-        raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(value.shape)} and the strides {tuple(value.strides)}, "
-                         f"elements {first} to {last} of an array of {there}")
-
-
-def _take_apart(value, name, parts):
-    """What an argument is made of, as the compiler reads it; its parts go to the list as (name, value)."""
-    if isinstance(value, (tuple, list)):
-        fields = getattr(value, "_fields", None)
-        texts = []
-        for i, item in enumerate(value):
-            key = fields[i] if fields else i
-            text = _take_apart(item, f"{name}.{key}", parts)
-            texts.append(f"{key}:{text}" if fields else text)
-        return f"({','.join(texts)})"
-    if hasattr(value, "block_shape") and hasattr(value, "base"):
-        from ..language.core import constexpr
-        _check_descriptor(value, name)
-        parts.append((f"{name}.base", value.base))
-        for what, numbers in (("shape", value.shape), ("strides", value.strides)):
-            parts += [(f"{name}.{what}.{i}", int(number)) for i, number in enumerate(numbers)]
-        parts += [(f"{name}.block.{i}", constexpr(int(number))) for i, number in enumerate(value.block_shape)]
-        return f"<{len(value.shape)}{' nan' if value.padding == 'nan' else ''}>"
-    parts.append((name, value))
-    return "."
 
 
 class LaunchMetadata:
@@ -455,7 +475,7 @@ def aggregate(cls):
     if init is object.__init__:
         raise TypeError(f"the aggregate {cls.__name__} has no __init__, which must set all its fields")
     cls.__triton_init__ = JITFunction(init)
-    cls.__triton_aggregate__ = tuple(inspect.get_annotations(cls))
+    cls.__triton_aggregate__ = tuple(cls.__dict__.get("__annotations__") or getattr(inspect, "get_annotations", lambda cls: {})(cls))
 
     def refuse(self, *args, **kwargs):
         raise RuntimeError(f"the aggregate {cls.__name__} can be made inside of kernels only")
@@ -467,100 +487,6 @@ def aggregate(cls):
 def aggregate_replace(value, **fields):
     """Inside a kernel: the aggregate with other fields."""
     raise RuntimeError("aggregate_replace is for kernels")
-
-
-class MockTensor:
-    """Stands for a tensor of a dtype where only the type matters: kernel.warmup(torch.float32, ..)."""
-
-    @staticmethod
-    def wrap_dtype(arg):
-        kind = type(arg)
-        return MockTensor(arg) if kind.__name__ == "dtype" and kind.__module__ == "torch" else arg
-
-    @staticmethod
-    def of_type(kind):
-        """What stands for an argument of a type of a signature: "*fp32", "i32"."""
-        samples = {"fp": 0.5, "bf": 0.5, "i1": True, "i64": 1 << 40, "u64": 1 << 63}
-        return MockTensor(kind[1:].removeprefix("k")) if kind.startswith("*") else samples.get(kind, samples.get(kind[:2], 2))
-
-    def __init__(self, dtype, shape=None):
-        self.dtype = dtype
-        self.shape = [1] if shape is None else shape
-
-    def stride(self):
-        strides = [1]
-        for extent in reversed(self.shape[1:]):
-            strides.append(strides[-1] * extent)
-        return tuple(reversed(strides))
-
-    @staticmethod
-    def data_ptr():
-        return 0
-
-    @staticmethod
-    def ptr_range():
-        return 0
-
-
-class TensorWrapper:
-    """A tensor whose elements a kernel takes for another dtype."""
-
-    def __init__(self, base, dtype):
-        self.dtype = dtype
-        self.base = base
-        self.data = base.data
-        self.device = base.device
-        self.shape = base.shape
-
-    @property
-    def is_cpu(self):
-        return self.base.is_cpu
-
-    @property
-    def is_cuda(self):
-        return self.base.is_cuda
-
-    def data_ptr(self):
-        return self.base.data_ptr()
-
-    def untyped_storage(self):
-        return self.base.untyped_storage()
-
-    def stride(self, *args):
-        return self.base.stride(*args)
-
-    def element_size(self):
-        return self.base.element_size()
-
-    def numel(self):
-        return self.base.numel()
-
-    def cpu(self):
-        return TensorWrapper(self.base.cpu(), self.dtype)
-
-    def copy_(self, other):
-        self.base.copy_(other.base)
-
-    def clone(self):
-        return TensorWrapper(self.base.clone(), self.dtype)
-
-    def to(self, device):
-        return TensorWrapper(self.base.to(device), self.dtype)
-
-    def new_empty(self, sizes):
-        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
-
-    def __str__(self):
-        return f"TensorWrapper[{self.dtype}]({self.base})"
-
-
-def reinterpret(tensor, dtype):
-    """The tensor with its elements taken for another dtype; no copy."""
-    if isinstance(tensor, TensorWrapper):
-        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
-    if hasattr(tensor, "data_ptr"):
-        return TensorWrapper(tensor, dtype)
-    raise TypeError(f"Cannot reinterpret a {type(tensor)}.")
 
 
 __all__ = ["ConstexprFunction", "JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "OutOfResources",

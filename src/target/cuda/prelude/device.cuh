@@ -335,6 +335,30 @@ TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
     return bf16{old};
 }
 #endif
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+TW_FN void tw_red_add(int count, bool on, f32 *p, const f32 *v) {
+    if (!on) return;
+    if (count == 4)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+    else
+        asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v[0]), "f"(v[1]) : "memory");
+}
+#define TW_RED_HALVES(T)                                                                           \
+    TW_FN void tw_red_add(int count, bool on, T *p, const T *v) {                                  \
+        u32 w[4];                                                                                  \
+        if (!on) return;                                                                           \
+        _Pragma("unroll") for (int i = 0; i < count / 2; i++) w[i] = v[2 * i].bits | (u32)v[2 * i + 1].bits << 16; \
+        if (count == 8)                                                                            \
+            asm volatile("red.global.add.noftz.v4." #T "x2 [%0], {%1, %2, %3, %4};"                \
+                         ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");         \
+        else if (count == 4)                                                                       \
+            asm volatile("red.global.add.noftz.v2." #T "x2 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory"); \
+        else                                                                                       \
+            asm volatile("red.global.add.noftz." #T "x2 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory"); \
+    }
+TW_RED_HALVES(f16)
+TW_RED_HALVES(bf16)
+#endif
 TW_FN f32 tw_atomic_xchg(f32 *p, f32 v) { return atomicExch(p, v); }
 /* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. */
 TW_FN f32 tw_atomic_max(f32 *p, f32 v) {
@@ -601,8 +625,16 @@ TW_MMA_INTEGER(tw_mma_s8, "s8")
 TW_MMA_INTEGER(tw_mma_u8, "u8")
 
 /* ---- other ---- */
+#define tw_list(...) __VA_ARGS__
+#define tw_asm(code, outputs, inputs) asm(code : outputs : inputs)
+#define tw_asm_act(code, outputs, inputs) asm volatile(code : outputs : inputs : "memory")
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 TW_FN void tw_pdl_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 TW_FN void tw_pdl_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#else /* launches do not overlap */
+TW_FN void tw_pdl_wait() {}
+TW_FN void tw_pdl_launch() {}
+#endif
 #define tw_printf(...) printf(__VA_ARGS__)
 #define tw_trap(text)                                                                              \
     do {                                                                                           \

@@ -1,0 +1,239 @@
+/* fetch.c: pass `fetch`, for machines with threads: small loads of a loop of products are fetched a trip ahead.
+ *
+ * Tiles come through rings, long before they are needed. What stands beside them (scales of a quantised product, decays,
+ * a bias, an entry of a table: a number or one row of them) is loaded by the threads that compute, which wait for
+ * memory in every trip, as long as the products of a trip take or longer. So the loop is turned for these loads:
+ *
+ *     for i { s = tload T, [i] ; acc = acc + dot(..) * s }
+ *  -> s0 = if lo < hi { tload T, [lo] } else { 0 }
+ *     for i (s = s0) { next = if i + 1 < hi { tload T, [i + 1] } else { 0 } ; acc = acc + dot(..) * s ; yield next }
+ *
+ * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's variable
+ * and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops of two
+ * products (`rotate`) have a plan of their own. */
+#include "ir/tile_layout.h"
+#include "pass/fold/fold.h"
+#include "pass/pass.h"
+
+/* What is held through a trip is registers that products cannot have. */
+enum { MOST_REGISTERS = 32, MOST_LOADS = 8 };
+
+typedef struct Fetch {
+    Kernel *k;
+    Arena *arena;
+    Op *loop;
+    Region *body;
+    uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
+    uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
+    int count;
+    Op *load[MOST_LOADS];
+} Fetch;
+
+/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? */
+static bool may_write(const Op *op) {
+    bool ring = op->code == OP_WAIT || op->code == OP_RELEASE || op->code == OP_SKIP;
+    if (!ring && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (may_write(inner)) return true;
+    return false;
+}
+
+static bool holds_product(const Region *body) {
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_DOT) return true;
+    return false;
+}
+
+/* Is the value of any trip there before the trip: made of the loop's variable and of what does not change? */
+static bool is_of_any_trip(const Fetch *f, Ref ref, bool *varies) {
+    if (!ref_is_value(ref)) return true;
+    const Value *value = ir_value(f->k, ref);
+    if (!value->op) {
+        if (value->region != f->body) return true;
+        *varies |= value->index == 0;
+        return value->index == 0;
+    }
+    const Op *op = value->op;
+    if (op->parent != f->body) return true;
+    if (!f->of_any[ref]) {
+        bool own = false;
+        if (!op_has(op->code, TRAIT_PURE) || op->region_count || op_has(op->code, TRAIT_READS)) return false;
+        for (int i = 0; i < op->operand_count; i++)
+            if (!is_of_any_trip(f, op->operands[i], &own)) return false;
+        f->of_any[ref] = own ? 2 : 1;
+    }
+    *varies |= f->of_any[ref] == 2;
+    return true;
+}
+
+static void need(Fetch *f, Ref ref) {
+    const Op *op = ref_is_value(ref) ? ir_value(f->k, ref)->op : NULL;
+    if (!op || op->parent != f->body || f->needed[ref]) return;
+    for (int i = 0; i < op->result_count; i++) f->needed[op->results[i]] = 1;
+    for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
+}
+
+/* A number, or a row of them that takes few registers. */
+static bool is_small(const Fetch *f, Ref value) {
+    const Type *type = ir_type(f->k, value);
+    const Layout *layout = ir_value(f->k, value)->layout;
+    int axes = 0;
+    for (int d = 0; d < type->rank; d++) axes += type->extent[d] > 1;
+    return !type->pointer && axes <= 1 &&
+           (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= MOST_REGISTERS));
+}
+
+static void consider(Fetch *f, Op *op) {
+    bool varies = false;
+    if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) || f->count == MOST_LOADS ||
+        !is_small(f, op->results[0]))
+        return;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_of_any_trip(f, op->operands[i], &varies)) return;
+    if (!varies) return;
+    for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
+    f->load[f->count++] = op;
+}
+
+static Ref zero_of(Builder *b, const Type *type) {
+    const Type *scalar = ty_scalar(b->module, type->elem);
+    Ref zero =
+        elem_is_float(type->elem) ? ir_literal_float(b->kernel, scalar, 0) : ir_literal_int(b->kernel, scalar, 0);
+    return type->rank ? ir_splat(b, zero, type) : zero;
+}
+
+/* The loads of that trip, and what their addresses take. */
+static void clone_loads(const Fetch *f, Builder *b, Ref trip, Ref *loaded) {
+    RefMap map = {.arena = f->arena};
+    refmap_set(&map, f->body->args[0], trip);
+    for (const Op *op = f->body->first; op; op = op->next)
+        if (op->result_count && f->needed[op->results[0]]) ir_clone(b, op, &map);
+    for (int i = 0; i < f->count; i++) loaded[i] = ir_clone(b, f->load[i], &map)->results[0];
+}
+
+/* values = if condition { the loads of that trip } else { zeros } */
+static void fetch_trip(const Fetch *f, Builder *b, Ref condition, Ref trip, Ref *values) {
+    const Type *types[MOST_LOADS];
+    Ref loaded[MOST_LOADS], zeros[MOST_LOADS];
+    for (int i = 0; i < f->count; i++) types[i] = ir_type(f->k, f->load[i]->results[0]);
+    Op *choice = ir_if(b, condition, f->count, types);
+    Builder yes = ir_builder_inside(b, choice->regions[0]), no = ir_builder_inside(b, choice->regions[1]);
+    clone_loads(f, &yes, trip, loaded);
+    for (int i = 0; i < f->count; i++) {
+        const Value *old = ir_value(f->k, f->load[i]->results[0]);
+        const Layout *layout = old->layout;
+        const char *name = old->name;
+        zeros[i] = zero_of(&no, types[i]);
+        values[i] = choice->results[i];
+        ir_name(f->k, values[i], name);
+        ir_value(f->k, values[i])->layout = layout;
+        if (types[i]->rank) ir_value(f->k, zeros[i])->layout = layout;
+    }
+    ir_yield(&yes, loaded, f->count);
+    ir_yield(&no, zeros, f->count);
+}
+
+/* A value of the loop that is made again: it has the name and the layout of the old one, and its uses. */
+static void stands_for(const Fetch *f, Ref made, Ref old) {
+    ir_name(f->k, made, ir_value(f->k, old)->name);
+    ir_value(f->k, made)->layout = ir_value(f->k, old)->layout;
+    ir_replace_all(f->k, old, made);
+}
+
+/* The loop again, with what is fetched carried behind what it carried before. */
+static void turn(Fetch *f) {
+    Kernel *k = f->k;
+    Op *loop = f->loop, *yield = f->body->last;
+    Builder b = ir_builder_before(k, loop);
+    Ref lo = loop->operands[0], hi = loop->operands[1], step = loop->operands[2];
+    int carried = loop->operand_count - 3, all = carried + f->count;
+    Ref *values = ARENA_ARRAY(f->arena, Ref, all);
+    int64_t from, to;
+    for (int i = 0; i < carried; i++) values[i] = loop->operands[3 + i];
+    if (ir_const_int(k, lo, &from) && ir_const_int(k, hi, &to) && from < to)
+        clone_loads(f, &b, lo, values + carried);
+    else
+        fetch_trip(f, &b, ir_compare(&b, CMP_LT, lo, hi), lo, values + carried);
+    Op *turned = ir_for(&b, lo, hi, step, values, all, NULL);
+    for (int i = 0; i < loop->attr_count; i++) op_set(k, turned, loop->attrs[i]);
+    Region *body = turned->regions[0];
+    Builder in = ir_builder_inside(&b, body);
+    in.range = f->load[0]->range;
+    /* In 64 bits: where i + step does not fit, there is no such trip. */
+    Ref wide = ir_binary(&in, OP_ADD, ir_cast(&in, body->args[0], EL_I64), ir_cast(&in, step, EL_I64));
+    Ref more = ir_compare(&in, CMP_LT, wide, ir_cast(&in, hi, EL_I64));
+    fetch_trip(f, &in, more, ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
+    for (int i = 0; i < carried; i++) values[i] = yield->operands[i];
+    in.range = yield->range;
+    ir_remove(yield);
+    ir_yield(&in, values, all);
+    for (Op *op = f->body->first, *after; op; op = after) {
+        after = op->next;
+        ir_move(op, body, body->last);
+    }
+    for (int i = 0; i <= carried; i++) stands_for(f, body->args[i], f->body->args[i]);
+    for (int i = 0; i < carried; i++) stands_for(f, turned->results[i], loop->results[i]);
+    for (int i = 0; i < f->count; i++) {
+        Ref old = f->load[i]->results[0];
+        ir_value(k, turned->results[carried + i])->layout = ir_value(k, old)->layout;
+        stands_for(f, body->args[1 + carried + i], old);
+        ir_remove(f->load[i]);
+    }
+    ir_remove(loop);
+}
+
+static int64_t words_of(const Fetch *f, Ref value) {
+    const Layout *layout = ref_is_value(value) ? ir_value(f->k, value)->layout : NULL;
+    return layout && layout->home == HOME_REGISTERS
+               ? layout->registers * (int64_t)ty_elem_bytes(ir_type(f->k, value)) / 4
+               : 0;
+}
+
+/* Do products and what the loop carries leave room for what is fetched? The rest is for their operands, places
+ * and the arithmetic between. */
+static bool have_room(const Fetch *f, const Machine *machine) {
+    int64_t words = 0;
+    for (int i = 1; i < f->body->arg_count; i++) words += words_of(f, f->body->args[i]);
+    for (const Op *op = f->body->first; op; op = op->next)
+        if (op->code == OP_DOT) words += words_of(f, op->results[0]);
+    for (int i = 0; i < f->count; i++) words += words_of(f, f->load[i]->results[0]);
+    return words <= machine->thread_registers * 5 / 8;
+}
+
+static bool takes_loop(const Fetch *f) {
+    int64_t step;
+    return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 && !op_flag(f->loop, AT_ROTATE) &&
+           holds_product(f->body) && !may_write(f->loop);
+}
+
+typedef struct Loops {
+    Arena *arena;
+    VEC(Op *) list;
+} Loops;
+
+static void note_loop(Op *op, void *user) {
+    Loops *loops = user;
+    if (op->code == OP_FOR) *VEC_PUSH(&loops->list, loops->arena) = op;
+}
+
+bool pass_fetch(PassContext *cx, Kernel *k) {
+    if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
+    Loops loops = {.arena = cx->scratch};
+    bool changed = false;
+    ir_walk(k->body, note_loop, &loops);
+    while (loops.list.count) { /* inner loops first: the outer one is made of them */
+        Op *loop = loops.list.at[--loops.list.count];
+        Fetch f = {.k = k, .arena = cx->scratch, .loop = loop, .body = loop->regions[0]};
+        if (!takes_loop(&f)) continue;
+        f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
+        f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
+        for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
+        if (!f.count || !have_room(&f, cx->machine)) continue;
+        for (int i = 0; i < f.count; i++) pass_find(cx, f.load[i]->range, FIND_LOAD_FETCHED);
+        turn(&f);
+        changed = true;
+    }
+    if (changed) fold_sweep(k, cx->scratch); /* the old addresses */
+    return changed;
+}

@@ -1,0 +1,60 @@
+/* schedule_rows.c: rows that the threads of a load role copy in a loop: where they begin is found before it.
+ *
+ *     role load { %rows = .. ; for %k = .. { .. %a = tload<by=async, along=1, vector=8, whole, rows> %A, [%rows, %kk] .. } }
+ *  -> const f16 *a_row[8] = ..          A + rows[i] * stride, and which of them there are
+ *     for (..) tw_cp_async(.., a_row[i] + kk, ..)
+ *
+ * Only the place along the row may follow from the loop. A thread holds an address for each of its copies; what is more
+ * than all loads of the loop may hold is found anew in each trip. */
+#include "pass/schedule/schedule.h"
+
+enum { MOST_ROWS = 32 }; /* of a thread, in one loop; and a bit each says whether it is there */
+
+static bool is_made_before(const Schedule *s, Ref x, const Op *loop) {
+    if (!ref_is_value(x)) return true;
+    const Value *v = ir_value(s->k, x);
+    for (const Region *region = v->op ? v->op->parent : v->region; region;
+         region = region->owner ? region->owner->parent : NULL)
+        if (region->owner == loop) return false;
+    return true;
+}
+
+/* How many of its rows a thread copies, if where they begin can be found before the loop; else 0. */
+static int rows_of(const Schedule *s, const Op *load) {
+    const Op *loop = load->parent->owner, *role = role_around(load);
+    if (load->code != OP_TLOAD || op_word(load, AT_MOVER, MOVER_LANES) != MOVER_ASYNC) return 0;
+    if (!loop || loop->code != OP_FOR || !role || role_is_guest(role)) return 0;
+    Access a = access_of(load);
+    const Type *type = ir_type(s->k, load->results[0]);
+    int inner = box_dim(load, ir_type(s->k, load->operands[0])->rank, type->rank, a.along);
+    for (int i = 0; i < load->operand_count; i++)
+        if (i != 1 + inner && !is_made_before(s, load->operands[i], loop)) return 0;
+    return a.whole ? schedule_layout(s->k, load->results[0])->registers / a.vector : 0;
+}
+
+/* Of the loads before it in its loop that keep theirs. */
+static int rows_before(const Schedule *s, const Op *load) {
+    int count = 0;
+    for (const Op *op = load->parent->first; op != load; op = op->next)
+        if (op_flag(op, AT_ROWS)) count += rows_of(s, op);
+    return count;
+}
+
+static bool may_keep(const Schedule *s, const Op *load) {
+    int count = rows_of(s, load);
+    return count && count + rows_before(s, load) <= MOST_ROWS;
+}
+
+static void decide(Op *op, void *user) {
+    Schedule *s = user;
+    if (may_keep(s, op)) op_set(s->k, op, (Attr){.id = AT_ROWS, .number = 1});
+}
+
+void schedule_rows(Schedule *s) { ir_walk(s->k->body, decide, s); }
+
+bool schedule_rows_hold(Schedule *s, const Op *load) {
+    return !op_flag(load, AT_ROWS) || may_keep(s, load) ||
+           schedule_fail(s, load,
+                         "`rows` are of copies of a load role whose rows begin where the loop does not say, and of at "
+                         "most 32 a thread in one loop");
+}

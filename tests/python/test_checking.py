@@ -1,0 +1,178 @@
+"""Checking and looking from Python: sanitized launches, TRITON_INTERPRET, emit, explain, tilewright.run; and structured errors."""
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tilewright
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+from tilewright.triton.runtime.errors import InterpreterError, SanitizerError
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+
+
+@triton.jit
+def off_by_one(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at <= n), mask=at < n)
+
+
+@triton.jit
+def racing(out):
+    tl.store(out, tl.program_id(0))
+
+
+@triton.jit
+def sums(x, out, BLOCK: tl.constexpr):
+    tl.store(out, tl.sum(tl.load(x + tl.arange(0, BLOCK))))
+
+
+def line_of(function, text):
+    """The line of this file on which a function says something."""
+    return function.starting_line_number + next(i for i, line in enumerate(function.src.split("\n")) if text in line)
+
+
+def test_a_sanitized_launch_names_line_index_and_argument():
+    x, out = np.ones(100, np.float32), np.zeros(100, np.float32)
+    with pytest.raises(SanitizerError) as info:
+        off_by_one.sanitize[(4, )](x, out, 100, BLOCK=32)
+    error = info.value
+    assert isinstance(error, InterpreterError) and isinstance(error, RuntimeError)
+    first = error.diagnostics[0]
+    assert (first.code, first.file, first.line) == ("out-of-bounds", __file__, line_of(off_by_one, "at <= n"))
+    assert "index 100 of `x`, which has 100 elements" in first.text and "program (3, 0, 0)" in first.text
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) and __file__ in str(error)
+    with pytest.raises(SanitizerError, match="write-race"):
+        racing.sanitize[(2, )](out)
+    off_by_one.sanitize[(4, )](np.ones(101, np.float32), out, 100, BLOCK=32)  # nothing is wrong with that one
+    assert (out == 1).all()
+    off_by_one[(4, )](np.ones(101, np.float32), out, 100, BLOCK=32)
+
+
+def test_triton_interpret(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import numpy as np, triton, triton.language as tl\n"
+                       "@triton.jit\ndef k(x, n):\n    at = tl.arange(0, 8)\n    tl.store(x + at, 1, mask=at < n)\n"
+                       "x = np.zeros(4, np.float32)\nk[(1,)](x, 4)\nprint(x)\n"
+                       "try:\n    k[(1,)](x, 5)\nexcept triton.InterpreterError as e:\n    print(e.diagnostics[0][1:6:2], e.diagnostics[0].line)\n")
+    done = subprocess.run([sys.executable, "-m", "tilewright", str(program)], capture_output=True, text=True,
+                          env={**os.environ, "TRITON_INTERPRET": "1"})
+    assert done.stdout == f"[1. 1. 1. 1.]\n('out-of-bounds', '{program}', 5) 5\n", done.stderr
+
+
+def test_emit_and_explain():
+
+    @triton.jit
+    def fresh(x, BLOCK: tl.constexpr):
+        tl.store(x + tl.arange(0, BLOCK), 1)
+
+    with pytest.raises(ValueError, match="`fresh` was not compiled yet: launch it, or pass the arguments"):
+        fresh.explain()
+    x = np.zeros(64, np.float32)
+    texts = fresh.emit("cuda", x, BLOCK=64)
+    assert "__global__" in texts["fresh.cu"]
+    assert "tw_run" in fresh.emit("cpu")["fresh.c"]
+    assert "store" in fresh.explain() and "store" in fresh.explain(x, BLOCK=32)
+    kernel = fresh[(1, )](x, BLOCK=64)
+    assert kernel.emit("cuda:sm_80")["fresh.cu"] != "" and kernel.explain() == fresh.explain(x, BLOCK=64)
+    with pytest.raises(ValueError, match="vulkan"):
+        kernel.emit("vulkan")
+
+
+def test_run():
+    x, y, out = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32), np.zeros(1000, np.float32)
+    add = ROOT / "kernels" / "triton" / "add.py"
+    given = dict(x_ptr=x, y_ptr=y, output_ptr=out, n_elements=1000, BLOCK_SIZE=256)
+    tilewright.run(add, grid=4, **given)
+    np.testing.assert_array_equal(out, x + 1)
+    out[:] = 0
+    tilewright.run(f"{add}:add_kernel", grid=(4, ), target="interp", **given)
+    np.testing.assert_array_equal(out, x + 1)
+    with pytest.raises(SanitizerError, match="out-of-bounds"):
+        tilewright.run(add, grid=4, sanitize=True, **{**given, "x_ptr": x[:999].copy()})
+    with pytest.raises(TypeError, match="lacks arguments: .*BLOCK_SIZE"):
+        tilewright.run(add, grid=4, **{name: value for name, value in given.items() if name != "BLOCK_SIZE"})
+    with pytest.raises(TypeError, match="no parameters of the kernel"):
+        tilewright.run(add, grid=4, block=1, **given)
+    with pytest.raises(ValueError, match="did you mean `num_warps`"):
+        tilewright.run(add, grid=4, options={"num_warp": 4}, **given)
+    with pytest.raises(OSError, match="nothing.py"):
+        tilewright.run("nothing.py")
+    with pytest.raises(ValueError, match="holds no kernel `adder`"):
+        tilewright.run(f"{add}:adder", grid=4)
+
+
+@triton.jit
+def helper(x):
+    return tl.lod(x)
+
+
+def test_a_mistake_in_a_helper_shows_its_line_and_the_call():
+
+    @triton.jit
+    def kernel(x, BLOCK: tl.constexpr):
+        tl.store(x, helper(x))
+
+    with pytest.raises(triton.CompilationError) as info:
+        kernel[(1, )](np.zeros(4, np.float32), BLOCK=16)
+    error = info.value
+    first, call = error.diagnostics[:2]
+    assert (first.severity, first.code, first.file, first.line) == ("error", "unknown-name", __file__, line_of(helper, "tl.lod"))
+    assert first.column == 12 and first.length == 6 and "tl.load" in first.text and "\n" not in first.text
+    assert (call.severity, call.line) == ("note", line_of(kernel, "helper(x)")) and "helper" in call.text
+    text = str(error)
+    assert text.startswith("at 2:11:\ndef helper(x):\n    return tl.lod(x)\n           ^\n")
+    assert "it was called with x: *fp32, BLOCK: 16" in text  # the specialization that led there
+    assert "--" not in text and "-D" not in text
+
+
+def test_errors_without_a_place_and_with_numbers():
+    with pytest.raises(OverflowError, match="does not fit"):
+
+        @triton.jit
+        def narrow(x, n: tl.int8):
+            tl.store(x, n)
+
+        narrow[(1, )](np.zeros(1, np.int32), 300)
+
+    from tilewright.triton.runtime.jit import _make_error
+    row = ("error", "shared-memory", "too much", None, 0, 0, 0, 300000, 232448)
+    error = _make_error("TW_ERROR_UNSUPPORTED", "too much", [row], None, None, None)
+    assert isinstance(error, triton.OutOfResources) and (error.required, error.limit) == (300000, 232448)
+
+
+def test_perf_report_saves_table_and_picture(tmp_path, monkeypatch):
+
+    @triton.testing.perf_report(
+        triton.testing.Benchmark(x_names=["n"], x_vals=[1, 2, 4], line_arg="who", line_vals=["a", "b"], line_names=["A", "B & C"],
+                                 plot_name="plot", args={}, ylabel="GB/s", x_log=True))
+    def bench(n, who):
+        return float(n * (2 if who == "a" else 3))
+
+    bench.run(save_path=str(tmp_path / "out"))
+    files = sorted(os.listdir(tmp_path / "out"))
+    picture = next(name for name in files if name.endswith((".png", ".svg")))
+    assert files == sorted(["plot.csv", picture, "results.html"])
+    assert (tmp_path / "out" / "plot.csv").read_text().splitlines()[:2] == ["n,A (GB/s),B & C (GB/s)", "1,2.000000,3.000000"]
+    content = (tmp_path / "out" / picture).read_bytes()
+    assert len(content) > 500 and (picture.endswith("png") or b"B &amp; C" in content)
+    assert picture in (tmp_path / "out" / "results.html").read_text()
+    monkeypatch.setenv("TILEWRIGHT_BENCH", "1")
+    bench.run(save_path=str(tmp_path / "short"))
+    assert len((tmp_path / "short" / "plot.csv").read_text().splitlines()) == 2
+    calls = []
+    triton.testing.do_bench(lambda: calls.append(1))
+    assert len(calls) <= 5
+
+
+def test_figures_of_the_cpu_can_be_divided_by():
+    kernel = sums.warmup(np.zeros(16, np.float32), np.zeros(1, np.float32), BLOCK=16, grid=(1, ))
+    properties = triton.runtime.driver.active.utils.get_device_properties(0)
+    assert kernel.n_regs > 0 and kernel.metadata.shared > 0 and all(value > 0 for value in properties.values())
+    assert triton.testing.get_dram_gbps() > 0 and triton.testing.get_max_tensorcore_tflops(np.dtype("float16"), 1_000_000) > 0
+    assert triton.testing.get_max_simd_tflops(np.dtype("float32"), 1_000_000) > 0
