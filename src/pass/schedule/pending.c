@@ -204,10 +204,11 @@ void pending_mark(Order *o, const Op *op) {
     now->by_threads |= roots(o, op);
 }
 
-/* Stores beside the threads have no order of their own: before another access of the same memory they must have
- * landed. */
-static bool land(Order *o, Op *op) {
-    bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & roots(o, op),
+/* Stores beside the threads have no order of their own: before another access of the same memory they must have landed,
+ * before a release all of them. */
+static bool land(Order *o, Op *op, bool releases) {
+    uint64_t met = releases ? UINT64_MAX : roots(o, op);
+    bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & met,
                          "a store that runs beside the threads may not have reached the memory yet (`lands`)");
     if (lands) o->now.in_flight = 0;
     return lands;
@@ -218,7 +219,7 @@ static const char reached[] =
 
 /* What one thread stored another may load, through whatever pointer. */
 void pending_load(Order *o, Op *op) {
-    bool landed = land(o, op);
+    bool landed = land(o, op, false);
     meet_at(o, op, SYNC_BEFORE, landed || o->now.stores, reached);
     o->now.stores = false;
     pending_mark(o, op);
@@ -233,7 +234,7 @@ static bool is_overtaken(Order *o, const Op *op) {
 }
 
 void pending_store(Order *o, Op *op) {
-    bool landed = land(o, op);
+    bool landed = land(o, op, false);
     meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op), reached);
     pending_mark(o, op);
 }
@@ -241,7 +242,7 @@ void pending_store(Order *o, Op *op) {
 /* Before a release, what any thread of the program wrote is there. */
 void pending_combine(Order *o, Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
-    bool landed = land(o, op), releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
+    bool releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL, landed = land(o, op, releases);
     meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op) || (releases && o->now.stores), reached);
 }
 
@@ -249,7 +250,7 @@ void pending_combine(Order *o, Op *op) {
 void pending_store_beside(Order *o, Op *op) {
     static const char why[] =
         "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
-    land(o, op);
+    land(o, op, false);
     bool tells = o->now.by_threads & roots(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
