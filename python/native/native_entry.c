@@ -290,6 +290,11 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
         tw_compile_options_init(&options);
         bool on_cuda = e->device >= 0;
         options.target = on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
+        const char *emulate = getenv("TILEWRIGHT_EMULATE");
+        if (!on_cuda && emulate && *emulate && strcmp(emulate, "0") != 0 && !e->sanitize) {
+            options.target = "cuda"; /* its text, on the host */
+            options.emulate = 1;
+        }
         if (order->target) options.target = order->target;
         options.device = on_cuda && !order->target ? e->device : 0;
         options.sanitize = e->sanitize;

@@ -499,6 +499,11 @@ static const Trap traps[] = {
      "%i ; %rs = mul %r1, 7 ; %j = iota<0, 2> ; %j1 = expand<0> %j ; %o = add %rs, %j1\n"
      "%p = ptr_add %X, %o ; %x = load %p, %m, 4.0 ; %r = reshape %x : f32[8]\n",
      "at [(rows), mid]; dimension 0 is taken row by row, where its mask holds"},
+    {"a number says whether the tile is read",
+     "%f = load %X ; %w = cast %f : i32 ; %odd = and %w, 1 ; %c = cmp<eq> %odd, 0 ; %i = iota<0, 8> ; %in = "
+     "cmp<lt> %i, 5 ; %cs = splat %c : i1[8] ; %m = and %cs, %in ; %p = ptr_add %X, %i\n"
+     "%r = load %p, %m, 3.0\n",
+     "X0[1 if its condition holds, 5]"},
     {"a term of two axes",
      "%i = iota<0, 4> ; %r1 = expand<1> %i ; %j = iota<0, 2> ; %j1 = expand<0> %j ; %both = mul %r1, "
      "%j1 ; %p = ptr_add %X, %both ; %x = load %p ; %r = reshape %x : f32[8]\n",

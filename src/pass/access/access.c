@@ -274,7 +274,7 @@ static Ref build_tensor(Access *x, Builder *b, const Plan *plan, Ref *offsets) {
         base = ir_binary(b, OP_PTR_ADD, base, build_poly(x, b, plan->shift, plan, plan->wide || moved));
     for (int i = 0; i < plan->dim_count; i++) {
         const PlanDim *dim = &plan->dim[i];
-        extents[i] = build_limit(x, b, dim, plan);
+        extents[i] = dim->gate ? access_gate(x, b, dim) : build_limit(x, b, dim, plan);
         strides[i] = build_poly(x, b, dim->stride, plan, plan->wide);
         bool far = dim->starts_at_zero && !poly_is_place(&x->a, dim->offset);
         offsets[i] = dim->indexed ? access_index(x, plan, dim) : build_poly(x, b, dim->offset, plan, plan->wide || far);

@@ -367,25 +367,32 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis, bool a
     return false;
 }
 
-/* Each condition as a bound of its dimension, or among those of an index vector; else the mask stays. */
+/* Each condition as a bound of its dimension, among those of an index vector, or, of no axis, as a gate;
+ * else the mask stays. */
 static void place_conditions(Analysis *a, Plan *plan, const Conditions *conditions) {
-    PlanDim *dims[MAX_RANK] = {0}, *indexed = NULL;
-    for (int i = 0; i < plan->dim_count; i++) {
-        PlanDim *dim = &plan->dim[i];
-        if (dim->axis >= 0) dims[dim->axis] = dim;
-        if (dim->indexed && !indexed) indexed = dim;
-    }
+    PlanDim *dims[MAX_RANK] = {0}, gate = {.axis = -1, .gate = true};
+    for (int i = 0; i < plan->dim_count; i++)
+        if (plan->dim[i].axis >= 0) dims[plan->dim[i].axis] = &plan->dim[i];
     for (int i = 0; i < conditions->count; i++) {
         const Condition *c = &conditions->at[i];
-        PlanDim *dim = c->place >= 0 ? dims[c->place] : c->place == -1 ? indexed : NULL;
+        PlanDim *dim = c->place >= 0 ? dims[c->place] : NULL;
         const PlanDim *own = c->axis >= 0 ? dims[c->axis] : NULL;
         if (c->axis < 0 && !c->other && bound_place(a, plan, c->limit)) continue;
         if (own && !own->indexed && !c->other) continue; /* an extent says it */
         if (dim && dim->indexed)
             dim->condition[dim->condition_count++] = c->value;
+        else if (c->place == -1 && a->separates && plan->dim[plan->dim_count - 1].axis >= 0)
+            gate.condition[gate.condition_count++] = c->value;
         else
             plan->keeps_mask = true;
     }
+    if (!gate.condition_count || plan->keeps_mask) return;
+    if (plan->dim_count == MAX_RANK) {
+        plan->keeps_mask = true;
+        return;
+    }
+    for (int i = plan->dim_count++; i > 0; i--) plan->dim[i] = plan->dim[i - 1];
+    plan->dim[0] = gate;
 }
 
 /* `rows`: axes whose indices are to be vectors, for the sake of the mask. */

@@ -24,6 +24,8 @@ typedef struct PlanDim {
     Poly step;
     int part_count;
     Part part[AXIS_PARTS + 1]; /* and what turns */
+    /* Of a vector; or, of a dimension that is a gate: it has one place, of stride 0, if all of them hold, else none. */
+    bool gate;
     int condition_count;
     Ref condition[MAX_CONDITIONS];
 } PlanDim;
@@ -92,6 +94,8 @@ typedef struct Access {
     int order;
 } Access;
 
+/* The extent of a gate: 1 or 0. */
+Ref access_gate(Access *x, Builder *b, const PlanDim *dim);
 /* The index vector of a dimension, made as early as its numbers are there: outside of loops that do not change it. */
 Ref access_index(Access *x, const Plan *plan, const PlanDim *dim);
 

@@ -78,9 +78,9 @@ static bool is_new(Sources *s, Ref r) {
     return true;
 }
 
-/* The arrays that a value is read from. */
+/* The arrays that the numbers of a tile are read from. */
 static void name_sources(Sources *s, Ref value) {
-    if (!ref_is_value(value) || --s->left < 0 || !is_new(s, value)) return;
+    if (!ref_is_value(value) || !ir_type(s->x->k, value)->rank || --s->left < 0 || !is_new(s, value)) return;
     const Value *v = ir_value(s->x->k, value);
     const Op *op = v->op;
     if (!op) { /* of a loop: what it begins with */
@@ -130,7 +130,10 @@ static void show_dims(Access *x, Text *out, const Plan *plan) {
             if (j) text_add(out, " min ");
             show_poly(x, out, plan->dim[i].limit[j], plan);
         }
-        if (!plan->dim[i].limit_count) text_add(out, "unbounded");
+        if (plan->dim[i].gate)
+            text_add(out, "1 if its condition holds");
+        else if (!plan->dim[i].limit_count)
+            text_add(out, "unbounded");
     }
     text_add(out, "], strides [");
     for (int i = 0; i < plan->dim_count; i++) {

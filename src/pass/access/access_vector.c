@@ -8,6 +8,11 @@
  * Conditions of that axis choose: INDEX_OUTSIDE is outside of every tensor. (Not -1: numbers from memory may
  * be negative and lie inside of the array all the same, since its base may have been moved.)
  *
+ * A condition of no axis is a gate, a dimension of one place or none: the access happens or does not, and what
+ * it moves is a box all the same, of which no element has to be asked.
+ *
+ *     load %p, splat(%c) & (%j < %n)  ->  tensor %X, [select(%c, 1, 0), %n], [0, 1] ; tload .., [0, %j0]
+ *
  * A vector is made anew from the slices of what the source computes, of rank 1 all the way, and behind
  * the last of them: so a loop that only moves the base does not touch it. One that is there already in
  * rank 1 is taken as it is. Sums are made in 64 bits. */
@@ -171,16 +176,26 @@ static Ref sum_parts(Slicer *s, const PlanDim *dim, int64_t length) {
     return still ? sum : add_term(s, sum, steps, dim->step);
 }
 
-static Ref make_index(Slicer *s, const PlanDim *dim, int64_t length) {
-    Ref sum = sum_parts(s, dim, length), all = REF_NONE;
+static Ref all_conditions(Slicer *s, const PlanDim *dim) {
+    Ref all = REF_NONE;
     for (int i = 0; i < dim->condition_count; i++) {
         Ref one = slice(s, dim->condition[i], 0);
         if (s->b) all = all ? ir_binary(s->b, OP_AND, all, one) : one;
     }
+    return all;
+}
+
+static Ref make_index(Slicer *s, const PlanDim *dim, int64_t length) {
+    Ref sum = sum_parts(s, dim, length), all = all_conditions(s, dim);
     if (!s->b) return REF_NONE;
     sum = as_vector(s, sum ? sum : ir_int(s->b, EL_I64, 0), length); /* 0: an axis that repeats one place */
     if (!all) return sum;
     return ir_ternary(s->b, OP_SELECT, all, ir_cast(s->b, sum, EL_I64), ir_int(s->b, EL_I64, INDEX_OUTSIDE));
+}
+
+Ref access_gate(Access *x, Builder *b, const PlanDim *dim) {
+    Slicer s = {.x = x, .b = b, .made = {.arena = x->a.arena}};
+    return ir_ternary(b, OP_SELECT, all_conditions(&s, dim), ir_int(b, EL_I32, 1), ir_int(b, EL_I32, 0));
 }
 
 /* Behind the definition of the value, and behind what was put there before. */

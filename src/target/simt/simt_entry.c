@@ -96,8 +96,11 @@ const char *entry_file(Emit *e, const EntryFile *file) {
     e->p.lines = (CLines){0};
     e->p.depth = 0;
     source_find(e->k->module->sources, e->k->range.begin, &place);
-    cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
-            place.file ? place.file->name : "", file->execution, file->threads, (long long)file->shared_bytes);
+    Text from = text_new(e->arena);
+    if (place.file) text_add(&from, " of ");
+    if (place.file) cs_add_quoted(&from, place.file->name, strlen(place.file->name));
+    cs_line(&e->p, "// %s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, from.at, file->execution,
+            file->threads, (long long)file->shared_bytes);
     cs_raw(&e->p, arena_printf(e->arena, "#include \"%s\"", e->target->prelude));
     cs_blank(&e->p);
     if (file->before && file->before->count) {

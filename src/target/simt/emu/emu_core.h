@@ -134,9 +134,10 @@ typedef struct ReadKey {
 /* What a target adds. Functions may be NULL where they have nothing to do. */
 typedef struct EmuTarget {
     const EmuTable *table;
-    uint32_t shared_bytes;       /* of a block, at most */
-    const char *side[EMU_SIDES]; /* what the sides of a thread are called: "cp.async of " */
-    const char *object;          /* what lives in a CELL_OBJECT: "an mbarrier" */
+    uint32_t shared_bytes;          /* of a block, at most */
+    const char *side[EMU_SIDES];    /* what the sides of a thread are called: "cp.async of " */
+    const char *const *fault_names; /* of its own faults, from EMU_FAULT_OF_TARGET on */
+    const char *object;             /* what lives in a CELL_OBJECT: "an mbarrier" */
     const char *fence; /* a CELL_ASYNC without a fence: what is missing after the access before it, and the rule */
     bool (*possible)(Emu *emu);                   /* a launch that it cannot run: fails */
     int (*agents)(Emu *emu);                      /* beside the threads and their sides */
