@@ -19,8 +19,8 @@ typedef struct Facts {
 } Facts;
 
 Facts facts_new(Kernel *k, bool may_wish);
-/* A number >= 0 of which it is a multiple, all elements of a tile (bytes for pointers), the largest that is known; 0: it
- * is 0. Signed sums and products are taken to be exact. */
+/* A number >= 0 of which it is a multiple, all elements of a tile (bytes for pointers), the largest that is known;
+ * 0: it is 0. Signed sums and products are taken to be exact. */
 int64_t fact_multiple(const Kernel *k, Ref x);
 /* The power of two in that, at most 1 << 20: it holds where numbers wrap around, too. */
 int64_t fact_divisor(const Facts *f, Ref x);

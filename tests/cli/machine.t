@@ -20,7 +20,7 @@ cpu            C through the system's compiler, threads over the grid
 cuda           one readable ...
 ...
 cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
-               not here: needs a C++17 compiler (g++ or clang++)
+               not here: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
 interp         the IR interpreter, which defines what a kernel means; sanitized it is the safe way to run one
                here: built in
 tenstorrent    reader, compute and writer kernels for TT-Metalium, run on a functional model of the Tensix grid

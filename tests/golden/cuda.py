@@ -4,10 +4,13 @@
     cuda.py [--bin DIR] [--bless] [NAME...]
 
 tests/golden/cuda/cases.txt lists the kernels; the text of case NAME is tests/golden/cuda/NAME.cu. --bless writes them anew: what differs
-is what a reader of the emitted text will see, so read it."""
+is what a reader of the emitted text will see, so read it.
+
+With lines=on the text is the same but for `#line`s and white space, and each of them names the line that the comment before it shows."""
 import argparse
 import difflib
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -31,6 +34,25 @@ def emitted(tilewright, target, kernel, arguments):
         return texts[0].read_text() if done.returncode == 0 and texts else None
 
 
+def line_mistakes(plain, lined, kernel):
+    """What is wrong with the #line directives of the text: a list."""
+    file, shown, found, mistakes = kernel.split(":")[0], None, 0, []
+    rest = []
+    for line in lined.splitlines():
+        comment, directive = re.match(r"\s*// (\d+): ", line), re.match(r"#line (\d+) \"(.*)\"$", line)
+        if comment:
+            shown = comment.group(1)
+        if directive:
+            found += 1
+            if directive.groups() != (shown, file):
+                mistakes.append(f"{line} stands behind the comment of line {shown}")
+        else:
+            rest.append(line)
+    if " ".join(rest).split() != plain.split():  # a line that goes on below would be another line: it does not
+        mistakes += difflib.unified_diff(plain.splitlines(), rest, "lines=off", "lines=on without its #lines", lineterm="")
+    return mistakes if found else ["no #line at all"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(ROOT / "build"), help="the folder of tilewright")
@@ -48,6 +70,10 @@ def main():
             bad += 1
             print(f"{name}: not emitted")
             continue
+        mistakes = line_mistakes(text, emitted(tilewright, target, kernel, [*arguments, "--set", "lines=on"]) or "", kernel)
+        if mistakes:
+            bad += 1
+            print(f"{name} with lines=on:", *mistakes, sep="\n")
         if options.bless:
             path.write_text(text)
         old = path.read_text() if path.exists() else ""

@@ -1,4 +1,4 @@
-"""Kernels of kernels/triton whose rows are picked by data, against float64: mixture of experts, attention over pages. On the CPU
+"""Kernels of kernels/triton whose rows are picked by data, against float64: embeddings, mixture of experts, attention over pages. On the CPU
 from Python, and on the emulator, where their loads run through rings, from the command line."""
 import pathlib
 import shutil
@@ -38,6 +38,15 @@ for tokens, n, k, count, top, dtype in ((50, 72, 80, 5, 2, torch.float32), (7, 4
         want = wanted * factors[:, :, None].double() if scaled else wanted
         torch.testing.assert_close(got.double(), want, rtol=2e-2, atol=1e-3 if dtype == torch.float32 else 6e-2)
 """
+ROWS = """
+from rows import embedding, scatter_add
+for n, table, width, dtype in ((100, 37, 200, torch.float32), (65, 300, 129, torch.bfloat16), (3, 5, 7, torch.float16)):
+    x, index = torch.randn(table, width).to(dtype), torch.randint(table, (n,)).to(torch.int32)
+    assert torch.equal(embedding(x, index), x[index.long()])
+    y = torch.randint(-3, 4, (n, width)).to(dtype)
+    wanted = torch.zeros(table, width, dtype=torch.float64).index_add_(0, index.long(), y.double())
+    torch.testing.assert_close(scatter_add(y, index, table).double(), wanted, rtol=0, atol=0)
+"""
 PREFILL = """
 from paged_attention import paged_attention
 for queries, heads, groups, page, d, lengths, dtype in ((40, 4, 2, 16, 64, (40, 97), torch.float32), (70, 2, 1, 64, 32, (200, 71), torch.bfloat16)):
@@ -66,7 +75,7 @@ for heads, groups, page, d, lengths, dtype in ((8, 2, 16, 64, (1, 40, 131), torc
 
 
 def test_on_the_cpu(torch):
-    program = COMMON + EXPERTS + PREFILL + DECODE
+    program = COMMON + ROWS + EXPERTS + PREFILL + DECODE
     done = subprocess.run([sys.executable, "-m", "tilewright", "-c", program, str(KERNELS)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

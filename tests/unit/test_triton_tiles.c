@@ -361,7 +361,7 @@ static const TritonCase numbers[] = {
      .refused = "libdevice.erfinv"},
     {ROW("dot_scaled", "z f32 = 48 nan 3 nan",
          "a = tl.full((2, 32), 0x38, tl.uint8)\nb = tl.full((16, 2), 0x33, tl.uint8)\n" /* 1 and 1.5 */
-         "r = tl.arange(0, 2)\ns = tl.where(r == 0, 127, 123)[:, None].to(tl.uint8)\n"
+         "r = tl.arange(0, 2)\ns = tl.where(r == 0, 127, 123)[:, None].to(tl.int8)\n"
          "t = tl.where(r == 0, 127, 255)[:, None].to(tl.uint8)\n"
          "c = tl.dot_scaled(a, s, 'e4m3', b, t, 'e2m1')\n" IS("c", "float32")
          "tl.store(z + r[:, None] * 2 + r[None, :], c)")},

@@ -482,5 +482,4 @@ void access_plan(Analysis *a, Plan *plan) {
     unsigned rows = plan->good && plan->keeps_mask ? masked_rows(a, plan, &conditions) : 0;
     if (rows) plan_with(a, &by_rows, &conditions, rows);
     if (rows && by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
-    if (plan->good && plan->keeps_mask && plan->op->code == OP_ATOMIC) refuse(plan, WHY_ATOMIC_MASK);
 }

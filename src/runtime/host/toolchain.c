@@ -47,6 +47,14 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
     return false;
 }
 
+const char *toolchain_path(tw_context *cx, Arena *arena, const ToolKind *kind, int from, const char **note) {
+    Toolchain tool;
+    char path[CACHE_PATH];
+    bool found = toolchain_find(cx, arena, kind, from, &tool);
+    if (!found) *note = arena_string(arena, cx->message, strlen(cx->message));
+    return found && process_find(tool.words[0], path, sizeof path) ? arena_string(arena, path, strlen(path)) : NULL;
+}
+
 void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d) {
     char path[CACHE_PATH];
     for (int i = 0; flags[i]; i++) digest_add_text(d, flags[i]);

@@ -37,6 +37,8 @@ typedef struct ToolFile {
 
 /* The variable's, else the first candidate in PATH from number `from` on. */
 bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool);
+/* Where the one that would be found is, for a list of targets; NULL: there is none, and the note says what to do. */
+const char *toolchain_path(tw_context *cx, Arena *arena, const ToolKind *kind, int from, const char **note);
 /* Path, size and time of the programs, and the flags (closed by NULL). */
 void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d);
 /* The shared object for the digest: from the cache, or compiled in a private folder (which is

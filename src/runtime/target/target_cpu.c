@@ -111,15 +111,9 @@ static CpuState *cpu_state(tw_context *cx) {
 }
 
 static bool cpu_available(tw_context *cx, Arena *arena, const char **note) {
-    Toolchain cc;
-    char path[CACHE_PATH];
-    if (!toolchain_find(cx, arena, &c_compiler, cpu_state(cx)->first, &cc)) {
-        *note = arena_printf(arena, "%s", cx->message);
-        return false;
-    }
-    process_find(cc.words[0], path, sizeof path);
-    *note = arena_printf(arena, "%s, %d threads", path, pool_threads(context_pool(cx)));
-    return true;
+    const char *path = toolchain_path(cx, arena, &c_compiler, cpu_state(cx)->first, note);
+    if (path) *note = arena_printf(arena, "%s, %d threads", path, pool_threads(context_pool(cx)));
+    return path != NULL;
 }
 
 /* What the processor can do, as /proc/cpuinfo says it for the first one. */

@@ -17,15 +17,9 @@ static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++17", "CXX", candidates, "the emulator", ""};
 
 static bool emulated_available(tw_context *cx, Arena *arena, const char **note) {
-    Toolchain tool;
-    char path[CACHE_PATH];
-    if (!toolchain_find(cx, arena, &cxx_compiler, 0, &tool)) {
-        *note = "needs a C++17 compiler (g++ or clang++)";
-        return false;
-    }
-    process_find(tool.words[0], path, sizeof path);
-    *note = arena_printf(arena, "%s", path);
-    return true;
+    const char *path = toolchain_path(cx, arena, &cxx_compiler, 0, note);
+    if (path) *note = path;
+    return path != NULL;
 }
 
 /* The words of EMU_CXXFLAGS; where they stand in `text`. */

@@ -60,15 +60,9 @@ static const Machine *tensix_machine(tw_context *cx, const char *arch) {
 }
 
 static bool tensix_available(tw_context *cx, Arena *arena, const char **note) {
-    Toolchain tool;
-    char path[CACHE_PATH];
-    if (!toolchain_find(cx, arena, &cxx_compiler, 0, &tool)) {
-        *note = arena_printf(arena, "%s", cx->message);
-        return false;
-    }
-    process_find(tool.words[0], path, sizeof path);
-    *note = arena_printf(arena, "functional model of a Tensix grid, kernels compiled by %s", path);
-    return true;
+    const char *path = toolchain_path(cx, arena, &cxx_compiler, 0, note);
+    if (path) *note = arena_printf(arena, "functional model of a Tensix grid, kernels compiled by %s", path);
+    return path != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- build */

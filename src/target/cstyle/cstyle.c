@@ -204,6 +204,13 @@ void cs_append(CPrinter *p, const CLines *lines) {
     for (size_t i = 0; i < lines->count; i++) *VEC_PUSH(&p->lines, p->arena) = lines->at[i];
 }
 
+void cs_add_quoted(Text *comment, const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        text_add_char(comment, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
+    }
+}
+
 static void put_place(CPrinter *p, Range range) {
     Place place;
     size_t length = 0;
@@ -213,11 +220,7 @@ static void put_place(CPrinter *p, Range range) {
     while (length && (line[length - 1] == ' ' || line[length - 1] == '\r')) length--;
     Text comment = text_new(p->arena);
     text_add(&comment, "// %d: ", place.line);
-    /* A backslash at the end of a comment would swallow the next line; control bytes have no place in a text. */
-    for (size_t i = 0; i < length && i < 90; i++) {
-        unsigned char c = (unsigned char)line[i];
-        text_add_char(&comment, c < ' ' || c == 127 ? ' ' : c == '\\' ? '/' : (char)c);
-    }
+    cs_add_quoted(&comment, line, length < 90 ? length : 90);
     if (length > 90) text_add(&comment, " ..");
     if (!p->dialect->tidies) {
         text_indent(&p->out, p->depth);

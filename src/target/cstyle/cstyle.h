@@ -106,6 +106,8 @@ void cs_blank(CPrinter *p);
 void cs_raw(CPrinter *p, const char *text); /* a directive, at the left edge */
 /* A comment with the source's line, when it is another line than the last time. */
 void cs_place(CPrinter *p, Range range);
+/* Text of the user in a comment of one line: a line end, or a backslash at the end, would make code of what follows. */
+void cs_add_quoted(Text *comment, const char *text, size_t length);
 /* Uses that leave something in the text, by Ref: what only the launcher computes, for its tests
  * before a launch, is not counted. */
 int *cs_count_uses(const Kernel *k, Arena *arena);

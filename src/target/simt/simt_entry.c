@@ -76,16 +76,11 @@ void entry_hold(Emit *e) {
 /* --- the file --- */
 enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
 
-static bool is_dot(Emit *e, const Op *op) {
-    (void)e;
-    return op->code == OP_DOT;
-}
-
 /* Lane and warp, where these lines use them. */
 static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
-    bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
+    bool uniform = kernel_int(e->k, AT_UNIFORM, 0);
     const Expr *of_warp = ex(e->arena, uniform ? "tw_warp()" : "tw_thread() >> %d", ll_log2(e->lanes));
     if (lane && warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %p;", of_warp);
@@ -101,8 +96,11 @@ const char *entry_file(Emit *e, const EntryFile *file) {
     e->p.lines = (CLines){0};
     e->p.depth = 0;
     source_find(e->k->module->sources, e->k->range.begin, &place);
-    cs_line(&e->p, "// %s%s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, place.file ? " of " : "",
-            place.file ? place.file->name : "", file->execution, file->threads, (long long)file->shared_bytes);
+    Text from = text_new(e->arena);
+    if (place.file) text_add(&from, " of ");
+    if (place.file) cs_add_quoted(&from, place.file->name, strlen(place.file->name));
+    cs_line(&e->p, "// %s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, from.at, file->execution,
+            file->threads, (long long)file->shared_bytes);
     cs_raw(&e->p, arena_printf(e->arena, "#include \"%s\"", e->target->prelude));
     cs_blank(&e->p);
     if (file->before && file->before->count) {

@@ -13,6 +13,7 @@ import reprlib
 from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
+from ..compiler.errors import CompilationError
 from . import cache, discarded
 from .errors import OutOfResources
 
@@ -113,15 +114,14 @@ class Compile:
 
 
 def _check_warps(given):
-    if given is None:
-        return
+    """What Triton refuses; the rest is for the library, which says what it takes."""
     try:
         warps = operator.index(given)
     except TypeError:
-        warps = 0
-    if warps < 1 or warps & (warps - 1):
-        raise ValueError(f"num_warps is {given!r}; it must be a power of 2")
-    if warps > 32:
+        return
+    if 1 < warps <= 32 and warps & (warps - 1):
+        raise ValueError(f"num_warps is {warps}; it must be a power of 2")
+    if warps > 32 and not warps & (warps - 1):
         raise OutOfResources(32 * warps, 1024, "threads")
 
 
@@ -130,6 +130,10 @@ def before_compile(function, tags, constants, options, device, warmup):
     _check_warps(options.get("num_warps"))
     if knobs.compilation.override:
         raise ValueError("TRITON_KERNEL_OVERRIDE is set, and kernels cannot be replaced by texts of Triton's here; unset it")
+    for param in getattr(function, "params", ()):
+        if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
+            raise CompilationError(error_message=f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
+                                   "Remove constexpr designation or skip specialization.")
     cache.follow()
     discarded.check(getattr(function, "origin", function))
     compile = Compile(function, tags, constants, options, device, warmup)

@@ -69,7 +69,7 @@ static void start(Emu *emu) {
 
 CudaWarp *cuda_warp(Emu *emu, int line, const char *what) {
     if (emu->lanes != EMU_WARP)
-        emu_fail(emu, EMU_FAULT_MATRIX, "%s at %s: it is an instruction of warps of %d lanes; these have %d", what,
+        emu_fail(emu, CUDA_FAULT_MATRIX, "%s at %s: it is an instruction of warps of %d lanes; these have %d", what,
                  emu_at(emu, line), EMU_WARP, emu->lanes);
     return &cuda_emu(emu)->warp[emu->running->id / EMU_WARP];
 }
@@ -96,7 +96,7 @@ static void happen(Emu *emu, const Event *event) {
 static void check_end(Emu *emu) {
     for (size_t i = 0; i < emu->events.count; i++)
         if (((const Work *)emu->events.at[i].work)->kind == WORK_LOAD)
-            emu_fail(emu, EMU_FAULT_UNWAITED,
+            emu_fail(emu, CUDA_FAULT_UNWAITED,
                      "the block ends while the TMA load of %s is still writing to its shared "
                      "memory; wait for its mbarrier",
                      emu_at(emu, emu->events.at[i].line));
@@ -150,15 +150,22 @@ static EmuFault deadlock(Emu *emu, const char **why) {
     for (int i = 0; i < emu->threads; i++)
         if (waits_for_bytes(emu, &emu->thread[i])) {
             *why = " an mbarrier expects more bytes than are copied;";
-            return EMU_FAULT_BYTES;
+            return CUDA_FAULT_BYTES;
         }
     return EMU_FAULT_DEADLOCK;
 }
+
+static const char *const fault_names[] = {
+#define CUDA_FAULT(id, name, meaning) name,
+#include "target/cuda/emu/cuda_fault.def"
+#undef CUDA_FAULT
+};
 
 static const EmuTarget target = {
     .table = &table.simt,
     .shared_bytes = 227 << 10,
     .side = {[SIDE_COPIES] = "cp.async of ", [SIDE_BULK] = "TMA store of "},
+    .fault_names = fault_names,
     .object = "an mbarrier",
     .fence = "tw_fence_async() after it; what TMA or wgmma will touch needs that fence, before the barrier",
     .possible = possible,

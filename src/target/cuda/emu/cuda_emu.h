@@ -12,6 +12,13 @@
 #define TARGET_CUDA_EMU_CUDA_EMU_H
 #include "target/simt/emu/emu.h"
 
+enum { /* faults beside those of emu_fault.def */
+       CUDA_FAULT_BEFORE_FIRST = EMU_FAULT_OF_TARGET - 1,
+#define CUDA_FAULT(id, name, meaning) CUDA_FAULT_##id,
+#include "target/cuda/emu/cuda_fault.def"
+#undef CUDA_FAULT
+};
+
 /* How to compile a .cu for emulation (C++17; gcc and clang). */
 #define EMU_CXXFLAGS \
     "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi -nostdinc++"

@@ -11,10 +11,10 @@
 
 void emu_cluster_check(Emu *emu, int line, unsigned rank, const char *what) {
     if (rank >= (unsigned)emu->cluster)
-        emu_fail(emu, EMU_FAULT_CLUSTER, "%s at %s: block %u of a cluster of %d", what, emu_at(emu, line), rank,
+        emu_fail(emu, CUDA_FAULT_CLUSTER, "%s at %s: block %u of a cluster of %d", what, emu_at(emu, line), rank,
                  emu->cluster);
     else if (cuda_emu(emu)->end[rank].exited == emu->block_threads)
-        emu_fail(emu, EMU_FAULT_CLUSTER,
+        emu_fail(emu, CUDA_FAULT_CLUSTER,
                  "%s at %s: block %u of the cluster has ended; end the kernel with "
                  "tw_cluster_sync()",
                  what, emu_at(emu, line), rank);
@@ -62,7 +62,7 @@ void emu_cluster_exit(Emu *emu, Thread *thread) {
     emu_publish(emu, &end->gather, thread);
     for (int i = 0; i < emu->threads && end->exited == emu->block_threads; i++)
         if (end->touched[i] > end->gather.view->seen[i]) {
-            emu_fail(emu, EMU_FAULT_CLUSTER,
+            emu_fail(emu, CUDA_FAULT_CLUSTER,
                      "the block ends, but the arrival of %s at one of its mbarriers at %s is not "
                      "ordered before that; end the kernel with tw_cluster_sync()",
                      emu_agent(emu, i), emu_at(emu, end->line[i]));

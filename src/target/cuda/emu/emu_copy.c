@@ -84,13 +84,13 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
 static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *map, const int *at, const char *what) {
     int64_t start = (int64_t)at[0] * emu_type_bytes(map->type);
     if (start % 16)
-        emu_fail(emu, EMU_FAULT_TENSORMAP,
+        emu_fail(emu, CUDA_FAULT_TENSORMAP,
                  "%s at %s: coordinate 0 is %d, byte %lld of a row; a box must begin at a multiple "
                  "of 16 bytes",
                  what, emu_at(emu, line), at[0], (long long)start);
     for (int d = 0; d < map->rank && copy != EMU_LOAD; d++)
         if (at[d] < 0)
-            emu_fail(emu, EMU_FAULT_TENSORMAP, "%s at %s: coordinate %d is %d; only loads may begin before the tensor",
+            emu_fail(emu, CUDA_FAULT_TENSORMAP, "%s at %s: coordinate %d is %d; only loads may begin before the tensor",
                      what, emu_at(emu, line), d, at[d]);
 }
 
@@ -111,10 +111,10 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
     TensorCode *map = arena_copy(&emu->arena, opaque, sizeof *map);
     uint32_t bytes = emu_box_bytes(map);
     if (!bytes)
-        emu_fail(emu, EMU_FAULT_TENSORMAP, "%s at %s: the map was not made by the host's encode function", what,
+        emu_fail(emu, CUDA_FAULT_TENSORMAP, "%s at %s: the map was not made by the host's encode function", what,
                  emu_at(emu, line));
     if (map->rank != rank)
-        emu_fail(emu, EMU_FAULT_TENSORMAP, "%s of rank %d at %s: the map has rank %d", what, rank, emu_at(emu, line),
+        emu_fail(emu, CUDA_FAULT_TENSORMAP, "%s of rank %d at %s: the map has rank %d", what, rank, emu_at(emu, line),
                  map->rank);
     check_coordinates(emu, line, copy, map, at, what);
     emu_check_shared(emu, line, s, bytes, 128, what);
@@ -271,7 +271,7 @@ void emu_work_happen(Emu *emu, const Event *event) {
 void emu_thread_exit_check(Emu *emu, Thread *thread) {
     const CudaThread *own = cuda_thread(emu, thread);
     if (own->bulk_last > thread->side[SIDE_BULK].done)
-        emu_fail(emu, EMU_FAULT_UNWAITED,
+        emu_fail(emu, CUDA_FAULT_UNWAITED,
                  "the thread ends, but its TMA store of %s may still read shared memory; end with "
                  "tw_bulk_commit() and "
                  "tw_bulk_wait_read(0)",

@@ -5,10 +5,10 @@
 void emu_setmaxnreg(Emu *emu, int line, int registers, int increase) {
     CudaWarp *warp = cuda_warp(emu, line, "setmaxnreg");
     if (registers % 8 || registers < 24 || registers > 256)
-        emu_fail(emu, EMU_FAULT_REGISTERS, "setmaxnreg %d at %s: the count must be a multiple of 8 in 24..256",
+        emu_fail(emu, CUDA_FAULT_REGISTERS, "setmaxnreg %d at %s: the count must be a multiple of 8 in 24..256",
                  registers, emu_at(emu, line));
     if (increase ? registers < warp->registers : registers > warp->registers)
-        emu_fail(emu, EMU_FAULT_REGISTERS, "setmaxnreg.%s %d at %s: the warp has %d registers a thread",
+        emu_fail(emu, CUDA_FAULT_REGISTERS, "setmaxnreg.%s %d at %s: the warp has %d registers a thread",
                  increase ? "inc" : "dec", registers, emu_at(emu, line), warp->registers);
     if (!emu_collective(emu, line, "setmaxnreg", registers, increase)) return;
     int more = (registers - warp->registers) * EMU_WARP;
@@ -89,7 +89,7 @@ static void settle(Emu *emu, int index, int line) {
     Mbar *mbar = &cuda_emu(emu)->mbar[index];
     if (mbar->pending > 0) return;
     if (mbar->bytes < 0)
-        emu_fail(emu, EMU_FAULT_BYTES,
+        emu_fail(emu, CUDA_FAULT_BYTES,
                  "%lld bytes more than expected are copied in phase %u of the mbarrier at %s (%s); "
                  "the bytes of "
                  "tw_mbar_arrive_expect must be those of all copies of the phase",
@@ -106,12 +106,12 @@ void emu_mbar_arrive(Emu *emu, int line, unsigned bar, unsigned bytes, int arriv
 void emu_mbar_count(Emu *emu, int line, int index, unsigned bytes, bool arrive) {
     Mbar *mbar = &cuda_emu(emu)->mbar[index];
     if (bytes >= 1u << 20 || mbar->bytes + (int64_t)bytes >= 1 << 20)
-        emu_fail(emu, EMU_FAULT_BYTES, "an mbarrier cannot expect %lld bytes (%s); the limit is 2^20 - 1",
+        emu_fail(emu, CUDA_FAULT_BYTES, "an mbarrier cannot expect %lld bytes (%s); the limit is 2^20 - 1",
                  (long long)mbar->bytes + bytes, emu_at(emu, line));
     mbar->bytes += bytes;
     if (!arrive) return;
     if (mbar->pending == 0)
-        emu_fail(emu, EMU_FAULT_ARRIVALS,
+        emu_fail(emu, CUDA_FAULT_ARRIVALS,
                  "arrives at %s on the mbarrier at %s, whose phase %u already has its %u arrivals "
                  "(%lld bytes are still "
                  "missing)",
@@ -140,7 +140,7 @@ void emu_mbar_complete_bytes(Emu *emu, const Work *load, int line) {
     mbar->in_flight--;
     mbar->bytes -= load->bytes;
     if (mbar->phase != load->phase)
-        emu_fail(emu, EMU_FAULT_BYTES,
+        emu_fail(emu, CUDA_FAULT_BYTES,
                  "the %u bytes copied by %s land after phase %u of the mbarrier at %s was "
                  "complete: it expected fewer "
                  "bytes than were copied",
@@ -153,7 +153,7 @@ void emu_mbar_complete_copies(Emu *emu, const Work *copies, int line) {
     Mbar *mbar = &cuda_emu(emu)->mbar[copies->mbar];
     mbar->in_flight--;
     if (mbar->pending == 0) {
-        emu_fail(emu, EMU_FAULT_ARRIVALS,
+        emu_fail(emu, CUDA_FAULT_ARRIVALS,
                  "tw_cp_async_arrive at %s is one arrival too many for phase %u of the mbarrier at %s",
                  emu_at(emu, line), mbar->phase, emu_bytes(emu, mbar->s, 8));
         return;

@@ -54,11 +54,11 @@ static uint32_t chunk_at(const Operand *o, int line, int chunk) {
 static void check_operand(Emu *emu, const GroupOp *op, const Operand *o, uint64_t desc, const char *name) {
     uint32_t repeat = 8 * o->width;
     if (desc >> 49 & 7)
-        emu_fail(emu, EMU_FAULT_MATRIX,
+        emu_fail(emu, CUDA_FAULT_MATRIX,
                  "wgmma at %s: descriptor %s has a base offset; align its panel to %u bytes instead",
                  emu_at(emu, op->line), name, repeat);
     if (o->width && o->start % repeat >= o->width)
-        emu_fail(emu, EMU_FAULT_MATRIX,
+        emu_fail(emu, CUDA_FAULT_MATRIX,
                  "wgmma at %s: descriptor %s starts at shared address %u, not in the first line of "
                  "a %u-byte swizzle "
                  "pattern; align panels to %u bytes and slice them by 8 lines",
@@ -174,7 +174,7 @@ static Accumulator *new_accumulator(Emu *emu, Warpgroup *group, int registers) {
 static void check_poison(Emu *emu, const Accumulator *acc, int index, int line) {
     for (int i = 0; i < acc->registers; i++)
         if (f32_bits(acc->home[index][i]) != POISON)
-            emu_fail(emu, EMU_FAULT_MATRIX,
+            emu_fail(emu, CUDA_FAULT_MATRIX,
                      "accumulator %d was written while the wgmma of %s was in flight (seen at %s); "
                      "wait for its group first",
                      i, emu_at(emu, acc->line), emu_at(emu, line));
@@ -267,12 +267,12 @@ static void open_wgmma(Emu *emu, Warpgroup *group, GroupOp *op, int index, float
     const EmuWgmma *w = &op->wgmma;
     Accumulator *acc = find_accumulator(emu, group, index, d);
     if (!group->fence && !acc)
-        emu_fail(emu, EMU_FAULT_MATRIX,
+        emu_fail(emu, CUDA_FAULT_MATRIX,
                  "wgmma at %s without tw_wgmma_fence() since its registers were last in the "
                  "threads' hands",
                  emu_at(emu, op->line));
     if (acc && acc->registers != w->n / 2)
-        emu_fail(emu, EMU_FAULT_MATRIX, "wgmma at %s uses accumulators of another shape that are still in flight",
+        emu_fail(emu, CUDA_FAULT_MATRIX, "wgmma at %s uses accumulators of another shape that are still in flight",
                  emu_at(emu, op->line));
     if (!acc) {
         acc = new_accumulator(emu, group, w->n / 2);
@@ -352,7 +352,7 @@ void emu_wgmma_settle(Emu *emu, int line, float *d, int count) {
     for (size_t i = 0; i < group->accumulators.count; i++) {
         const Accumulator *acc = group->accumulators.at[i];
         if (acc->home[index] >= d && acc->home[index] < d + count)
-            emu_fail(emu, EMU_FAULT_MATRIX,
+            emu_fail(emu, CUDA_FAULT_MATRIX,
                      "reads accumulators at %s while the wgmma of %s is in flight; wait for its "
                      "group first",
                      emu_at(emu, line), emu_at(emu, acc->line));
@@ -376,14 +376,14 @@ void emu_wgmma_exit_check(Emu *emu, Thread *thread) {
     int index = thread->id % EMU_GROUP;
     for (size_t i = 0; i < group->accumulators.count; i++)
         if (group->accumulators.at[i]->home[index])
-            emu_fail(emu, EMU_FAULT_UNWAITED,
+            emu_fail(emu, CUDA_FAULT_UNWAITED,
                      "the thread ends, but the wgmma of %s was not waited for; end with "
                      "tw_wgmma_commit() and "
                      "tw_wgmma_wait(0)",
                      emu_at(emu, group->accumulators.at[i]->line));
     for (size_t i = 0; i < group->waited.count; i++)
         if (group->waited.at[i]->home[index])
-            emu_fail(emu, EMU_FAULT_MATRIX,
+            emu_fail(emu, CUDA_FAULT_MATRIX,
                      "the thread ends, but the accumulators of the wgmma of %s were never settled; "
                      "put tw_wgmma_settle() behind the wait, before they are read",
                      emu_at(emu, group->waited.at[i]->line));

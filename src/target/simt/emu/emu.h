@@ -20,13 +20,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum EmuFault {
+/* A row of emu_fault.def or, from EMU_FAULT_OF_TARGET on, of the target's own table. */
+typedef int EmuFault;
+enum {
 #define EMU_FAULT(id, name, meaning) EMU_FAULT_##id,
 #include "target/simt/emu/emu_fault.def"
 #undef EMU_FAULT
-    EMU_FAULT_COUNT
-} EmuFault;
-const char *emu_fault_name(EmuFault fault);
+    EMU_FAULT_OF_TARGET
+};
 
 /* Global memory the kernel may touch. Ranges must not overlap. */
 typedef struct EmuAllocation {

@@ -15,12 +15,15 @@ static const char *const fault_names[] = {
 #undef EMU_FAULT
 };
 
-const char *emu_fault_name(EmuFault fault) { return fault_names[fault]; }
+static const char *fault_name(const Emu *emu, EmuFault fault) {
+    bool own = fault >= EMU_FAULT_OF_TARGET;
+    return own ? emu->target->fault_names[fault - EMU_FAULT_OF_TARGET] : fault_names[fault];
+}
 
 static void begin(Emu *emu, EmuFault fault) {
     const int *b = emu->bind.now.block;
     emu->report.fault = fault;
-    text_add(&emu->text, "%s: kernel %s, ", fault_names[fault], emu->launch->kernel ? emu->launch->kernel : "?");
+    text_add(&emu->text, "%s: kernel %s, ", fault_name(emu, fault), emu->launch->kernel ? emu->launch->kernel : "?");
     text_add(&emu->text, "block (%d, %d, %d)", b[0], b[1], b[2]);
 }
 
