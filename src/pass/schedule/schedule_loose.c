@@ -68,7 +68,9 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > LOOSE_AT_ONCE) break;
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
-        op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = 16 / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
+        op_set(
+            s->k, op,
+            (Attr){.id = AT_VECTOR, .number = LL_VECTOR_BYTES / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
         if (held > LOOSE_AT_ONCE) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = LOOSE_AT_ONCE});
         if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});
