@@ -238,3 +238,16 @@ def kept_elements(x, y, out, n, BM: tl.constexpr, BN: tl.constexpr):
     at = rm[:, None] * n + rn[None, :]
     kept = tl.load(x + at) > 0
     tl.store(out + at, tl.load(y + at, mask=kept, other=2.0))
+
+
+# check: x=randint(9):i32[40,96] index=randint(7):i32[40] out=zeros:i32[7,96] n=40 c=96 BM=16 BC=64 --grid 3,2
+# check: x=randn:f32[40,96] index=randint(7):i32[40] out=zeros:f32[7,96] n=40 c=96 BM=16 BC=64 --grid 3,2 --set num_warps=8 --tolerance 1e-5
+# explain: : atomic: box
+@triton.jit
+def chosen_added(x, index, out, n, c, BM: tl.constexpr, BC: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BC + tl.arange(0, BC)
+    inside = (rows < n)[:, None] & (cols < c)[None, :]
+    v = tl.load(x + rows[:, None] * c + cols[None, :], mask=inside, other=0)
+    to = tl.load(index + rows, mask=rows < n, other=0)
+    tl.atomic_add(out + to[:, None] * c + cols[None, :], v, mask=inside & (v > 2))
