@@ -145,6 +145,10 @@ static const Case runs[] = {
      "1 1 4"},
     {"", "a, (b, c) = 1, (2, 3)\na, b = b, a\ntl.store(out, a * 100 + b * 10 + c)", "213"},
     /* --- constants and objects --- */
+    {"", "for r in tl.static_range(2):\n    tl.store(out + r, r)\ns = 0\nfor i in range(n):\n    for r in tl.static_range(3):\n        s += r\n"
+         "tl.store(out + 2, s)\ntl.store(out + 3, r)", "0 1 36 2"},
+    {"", "bits: tl.constexpr = 16\nt: tl.constexpr = tl.dtype(f'uint{bits}')\ntl.static_assert(t == tl.uint16 and isinstance(t, tl.dtype))\n"
+         "tl.store(out, tl.full((), -1, tl.int16).to(t, bitcast=True))", "65535"},
     {"import triton.language.core as core\n", "b: core.constexpr = N // 4\ns = 0\nfor i in core.static_range(b):\n    s += core.full((), 5, tl.int32)\ntl.store(out, s)", "10"},
     {"", "a: tl.constexpr = n + 1\nb: tl.constexpr = tl.arange(0, 4)\ns = 0\nfor i in range(a):\n    c: tl.constexpr = i * 2\n    s += c\n"
          "tl.store(out + b, b + a)\ntl.store(out + 4, s)", "13 14 15 16 156"},

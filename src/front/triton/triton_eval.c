@@ -336,6 +336,23 @@ static bool ask_environment(Lower *l, const char *path, const PyNode *node, Val 
     return name.kind == VAL_STR;
 }
 
+/* tl.dtype("uint16"): the class of dtypes, called with the name of one. */
+static bool make_dtype(Lower *l, const char *path, const PyNode *call, Val *dtype) {
+    bool is_class = strcmp(path, "triton.language.dtype") == 0 || strcmp(path, "triton.language.core.dtype") == 0;
+    if (!is_class || call->Call.args->count != 1 || call->Call.keywords->count) return false;
+    const PyNode *arg = call->Call.args->at[0];
+    Val name = tri_eval(l, arg);
+    const Type *type = name.kind == VAL_STR ? tri_dtype_named(l->module, name.text) : NULL;
+    if (type)
+        *dtype = tri_val_dtype(type);
+    else
+        *dtype = tri_val_failed(name)
+                     ? name
+                     : tri_error(l, DIAG_TRI_ARGUMENT, arg->range, "tl.dtype",
+                                 "the name of a dtype, such as 'int32' or 'fp16'", tri_val_describe(l, name));
+    return true;
+}
+
 Val tri_call(Lower *l, Val f, const PyNode *node) {
     Val answer;
     switch (f.kind) {
@@ -347,6 +364,7 @@ Val tri_call(Lower *l, Val f, const PyNode *node) {
         if (!l->kernel && strcmp(f.text, "triton.runtime.driver.active.get_current_target") == 0)
             return (Val){.kind = VAL_MODULE, .text = "triton.runtime.driver.active.target"};
         if (!l->kernel && ask_environment(l, f.text, node, &answer)) return answer;
+        if (l->kernel && make_dtype(l, f.text, node, &answer)) return answer;
         return tri_error(l, DIAG_TRI_HOST, node->Call.func->range, f.text, tri_names_suggest_host(l, f.text));
     default:
         return tri_error(l, DIAG_TRI_NOT_CALLABLE, node->Call.func->range, tri_val_describe(l, f),

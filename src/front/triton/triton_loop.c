@@ -117,8 +117,8 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
     for (size_t i = 0; i < carried->names.count; i++) {
         const char *name = carried->names.at[i];
         Val before = carried->before.at[i], after = tri_local(l->frame, name)->val;
-        if (before.kind == VAL_TENSOR && tri_val_is_number(after) && name[0] == '\1')
-            after = tri_decay(l, after, range); /* a flag */
+        if (before.kind == VAL_TENSOR && tri_val_is_number(after))
+            after = tri_decay(l, after, range); /* a flag, or the variable of a loop that was unrolled */
         if (tri_val_failed(before) || tri_val_failed(after)) {
             good = false;
         } else if (after.kind == VAL_UNBOUND) {

@@ -267,8 +267,6 @@ class JITFunction(JITCallable, _native.Function):
                 structures.append((name, text))
             rows += [(part, None, False, plain) for part, _ in parts]
             values += [value for _, value in parts]
-        if callable(grid):
-            grid = grid({name: _unwrap(value) for name, value in bound.items()})
         return self._parts_function(structures, rows).launch(grid, tuple(values), options, purpose)
 
     def _parts_function(self, structures, rows):
