@@ -187,6 +187,8 @@ def wrong(WHICH: tl.constexpr):
         tl.dot_scaled(tl.zeros((16, 48), tl.uint8), tl.zeros((16, 1), tl.uint8), "e4m3", tl.zeros((48, 16), tl.uint8), None, "e4m3")
     elif WHICH == 7:
         tl.dot_scaled(a, s.to(tl.float32), "e4m3", b, s, "e4m3")
+    elif WHICH == 9:
+        tl.dot_scaled(a, tl.zeros((16, 4), tl.uint8), "e4m3", b, s, "e4m3")
     elif WHICH == 8:
         tl.dot_scaled(a, s, "e4m3", b, s, "e4m3", acc=tl.zeros((16, 32), tl.float32))
     else:
@@ -196,7 +198,7 @@ def wrong(WHICH: tl.constexpr):
 @pytest.mark.parametrize("which,words", list(enumerate([
     "the format 'e2m1', 'e4m3'", "does not fit: .* half the extent", "must be uint8.16, 2.", "only 'e2m1' is packed", "out_dtype=tl.float32",
     "as float8e4nv or as uint8", "one scale is for 32 elements along K, and K is 48", "exponents .uint8. or as float8e4nv", "the accumulator is",
-    "wants",
+    "must be uint8.16, 2.", "wants",
 ])))
 def test_what_is_refused(which, words):
     with pytest.raises(triton.CompilationError, match=words) as caught:

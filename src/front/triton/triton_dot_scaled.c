@@ -176,6 +176,21 @@ static bool read_scale(Lower *l, const Call *c, Side *s) {
     return false;
 }
 
+/* Exponents for 16 elements each are a form of later releases: then both sides have it. */
+static bool scales_agree(Lower *l, const Call *c, const Side *side) {
+    if (side[0].scale.kind != VAL_TENSOR || side[1].scale.kind != VAL_TENSOR || side[0].group == side[1].group)
+        return true;
+    const Side *half = side[0].group == 16 ? &side[0] : &side[1];
+    const Type *type = tri_val_type(l, half->v), *scale = tri_val_type(l, half->scale);
+    if (scale->elem == EL_F8E4M3) return true;
+    int64_t extent[MAX_RANK];
+    memcpy(extent, scale->extent, sizeof extent);
+    extent[scale->rank - 1] /= 2;
+    tri_error(l, DIAG_TRI_SCALE_SHAPE, c->ranges[half->arg + LHS_SCALE], tri_type_text(l, type),
+              tri_type_text(l, ty_with_shape(l->module, scale, scale->rank, extent)), 32, tri_type_text(l, scale));
+    return false;
+}
+
 /* The operand in the type of the product, times its scale. */
 static Val scaled(Lower *l, const Side *s, Elem elem, bool fast) {
     if (s->scale.kind != VAL_TENSOR) return tri_cast(l, s->v, ty_scalar(l->module, elem), l->b.range);
@@ -204,6 +219,6 @@ Val tri_lower_dot_scaled(Lower *l, const Call *c) {
     if (!tri_dot_fits(tri_val_type(l, side[0].v), tri_val_type(l, side[1].v)))
         return tri_error(l, DIAG_TRI_DOT_SCALED, c->range, tri_type_text(l, given[0]), side[0].format->text,
                          tri_type_text(l, given[1]), side[1].format->text);
-    if (!read_scale(l, c, &side[0]) || !read_scale(l, c, &side[1])) return val_error;
+    if (!read_scale(l, c, &side[0]) || !read_scale(l, c, &side[1]) || !scales_agree(l, c, side)) return val_error;
     return tri_dot(l, c, scaled(l, &side[0], elem, fast), scaled(l, &side[1], elem, fast), ACC, EL_F32, NULL);
 }

@@ -127,7 +127,7 @@ static bool plan(Schedule *s) {
     schedule_turn(s);
     schedule_loose(s);
     schedule_rows(s);
-    schedule_place(s);
+    schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;
     if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, &starving)) {

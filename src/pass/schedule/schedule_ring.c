@@ -198,9 +198,9 @@ static int64_t total_bytes(const Schedule *s, int64_t other) {
     int64_t bytes = other;
     for (size_t i = 0; i < s->rings.count; i++) {
         const RingSchedule *r = &s->rings.at[i];
-        bytes += bytes_of(s, r) + (r->fused ? 0 : 16 * r->slots);
+        bytes += bytes_of(s, r) + (r->fused ? 0 : 2 * s->cx->machine->barrier_bytes * r->slots);
     }
-    return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
+    return bytes + s->cx->machine->tile_align; /* what lies behind the barriers starts at a multiple of that */
 }
 
 /* Fewer slots for the largest ring that keeps so many; false: there is none. */
@@ -317,8 +317,8 @@ bool schedule_rings(Schedule *s, int64_t other) {
         RingSchedule *r = &s->rings.at[i];
         if (r->fused) continue;
         r->full = s->bytes;
-        r->empty = r->full + 8 * r->slots;
-        s->bytes = r->empty + 8 * r->slots;
+        r->empty = r->full + s->cx->machine->barrier_bytes * r->slots;
+        s->bytes = r->empty + s->cx->machine->barrier_bytes * r->slots;
     }
     return true;
 }
@@ -377,7 +377,8 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
     const Op *op = r->op;
     bool read = false;
     if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r)) return schedule_fail(s, op, "`by` is not how it is filled");
-    if (!op_attr(op, AT_AT) || op_int(op, AT_SLOT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
+    if (!op_attr(op, AT_AT) || op_int(op, AT_SLOT_BYTES, -1) != r->bytes ||
+        op_int(op, AT_AT, 0) % s->cx->machine->tile_align ||
         !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
         return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
     if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)
@@ -388,7 +389,8 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
     r->lanes = read && r->full_count > 1;
     if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||
-        op_attr(op, AT_BARRIERS)->list.at[0] % 8 || op_attr(op, AT_BARRIERS)->list.at[1] % 8 ||
+        op_attr(op, AT_BARRIERS)->list.at[0] % s->cx->machine->barrier_bytes ||
+        op_attr(op, AT_BARRIERS)->list.at[1] % s->cx->machine->barrier_bytes ||
         !has_list(op, AT_COUNTS, (int64_t[]){r->full_count, r->empty_count}, 2))
         return schedule_fail(s, op, "`barriers`, `arrivals` and `lanes` do not say who waits for whom");
     return true;
