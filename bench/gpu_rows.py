@@ -174,6 +174,119 @@ def attention_backward(batch, heads, n, d):
                facts=dict(causal=True, scale=scale))
 
 
+SAME = [Bar("Triton", ("triton",), 1.0)]
+RIVALS = ("triton", "torch", "torch.compile")
+
+
+def gated(name, file, m, n, activate):
+    """Forward and backward of activate(gate) * up."""
+    few, kernel = 64, file[:-3]
+    inputs = {x: Array((m, n)) for x in ("gate", "up")}
+    common = dict(gate_ptr="gate", up_ptr="up", stride_in=n, stride_out=n, n_cols=n)
+    tiles = configs([{"BLOCK": b} for b in (1024, 2048, 4096)], (4, 8))
+
+    def grid(c):
+        return m, -(-n // c["BLOCK"])
+
+    def slopes(torch, a):
+        gate, up = (a[x][:few].double().requires_grad_() for x in ("gate", "up"))
+        return torch.autograd.grad(activate(torch, gate) * up, (gate, up), a["dout"][:few].double())
+    return [
+        Row(f"{name} {m}x{n}", "GB/s", 6.0 * m * n, {**inputs, "out": Array((m, n), fill="empty")},
+            [Step(file, f"{kernel}_kernel", dict(out_ptr="out", **common), grid)], tiles, ("out",),
+            lambda torch, a: [("out", lambda t: t[:few], activate(torch, a["gate"][:few].double()) * a["up"][:few].double())],
+            RIVALS, SAME, function=lambda torch, a: activate(torch, a["gate"]) * a["up"]),
+        Row(f"{name} backward {m}x{n}", "GB/s", 10.0 * m * n,
+            {**inputs, "dout": Array((m, n)), "dgate": Array((m, n), fill="empty"), "dup": Array((m, n), fill="empty")},
+            [Step(file, f"{kernel}_backward_kernel", dict(dout_ptr="dout", dgate_ptr="dgate", dup_ptr="dup", **common), grid)], tiles,
+            ("dgate", "dup"), lambda torch, a: list(zip(("dgate", "dup"), [lambda t: t[:few]] * 2, slopes(torch, a))), ("triton",), SAME)]
+
+
+def cross_entropy(m, n):
+    few = 64
+    arrays = {"logits": Array((m, n)), "target": Array((m,), "int64", lambda torch: torch.randint(n, (m,))), "lse": Array((m,), "float32", "empty")}
+    common = dict(logits_ptr="logits", target_ptr="target", lse_ptr="lse", stride=n, n_cols=n, ignored=-100)
+
+    def loss(torch, a):
+        x = a["logits"][:few].double()
+        lse = torch.logsumexp(x, 1)
+        return [("loss", lambda t: t[:few], lse - x.gather(1, a["target"][:few, None])[:, 0]), ("lse", lambda t: t[:few], lse)]
+
+    def slope(torch, a):
+        x, hit = a["logits"][:few].double(), a["target"][:few, None]
+        share = torch.exp(x - a["given"][:few, None].double())
+        return [("dlogits", lambda t: t[:few], share.scatter_add(1, hit, -torch.ones_like(hit, dtype=x.dtype)) * a["dloss"][:few, None].double())]
+    return [
+        Row(f"cross entropy {m}x{n}", "GB/s", 2.0 * m * n, {**arrays, "loss": Array((m,), "float32", "empty")},
+            [Step("cross_entropy.py", "cross_entropy_kernel", dict(loss_ptr="loss", **common), lambda c: (m,))],
+            configs([{"BLOCK": b} for b in (2048, 4096, 8192, 16384)], (4, 8, 16)), ("loss", "lse"), loss, RIVALS, SAME,
+            function=lambda torch, a: torch.nn.functional.cross_entropy(a["logits"], a["target"], reduction="none")),
+        Row(f"cross entropy backward {m}x{n}", "GB/s", 4.0 * m * n,
+            {**arrays, "given": Array((m,), "float32"), "dloss": Array((m,), "float32"), "dlogits": Array((m, n), fill="empty")},
+            [Step("cross_entropy.py", "cross_entropy_backward_kernel", dict(common, lse_ptr="given", dloss_ptr="dloss", dlogits_ptr="dlogits"),
+                  lambda c: (m, -(-n // c["BLOCK"])))],
+            configs([{"BLOCK": b} for b in (1024, 2048, 4096)], (4, 8)), ("dlogits",), slope, ("triton",), SAME)]
+
+
+def rmsnorm_backward(m, n):
+    each = 21  # rows a program: three programs of 256 threads a multiprocessor, once
+    parts = -(-m // each)
+
+    def slopes(torch, a):
+        x, w = (a[name].double().requires_grad_() for name in ("x", "w"))
+        rstd = (x.square().mean(1) + 1e-5).rsqrt()
+        a["rstd"].copy_(rstd.detach())
+        dx, dw = torch.autograd.grad(x * rstd[:, None] * w, (x, w), a["dy"].double())
+        return [("dx", lambda t: t, dx), ("dw", lambda t: t, dw)]
+    return Row(f"rmsnorm backward {m}x{n}", "GB/s", 6.0 * m * n,
+               {"dy": Array((m, n)), "x": Array((m, n)), "w": Array((n,)), "rstd": Array((m,), "float32"), "dx": Array((m, n), fill="empty"),
+                "parts": Array((parts, n), "float32", "empty"), "dw": Array((n,), fill="empty")},
+               [Step("rmsnorm_backward.py", "rmsnorm_backward_kernel",
+                     dict(dy_ptr="dy", x_ptr="x", w_ptr="w", rstd_ptr="rstd", dx_ptr="dx", dw_ptr="parts", stride=n, n_rows=m, n_cols=n, rows_each=each),
+                     lambda c: (parts,)),
+                Step("rmsnorm_backward.py", "add_parts_kernel", dict(parts_ptr="parts", out_ptr="dw", n_parts=parts, n_cols=n),
+                     lambda c: (-(-n // c["BN"]),))],
+               configs([{"BLOCK": 1 << (n - 1).bit_length(), "BM": 32, "BN": 32}], (4, 8, 16)), ("dx", "dw"), slopes, ("triton",), SAME)
+
+
+def chunks(batch, length, heads, groups, p, n, size):
+    """Mamba-2: what each chunk leaves, and what it gives."""
+    count = length // size
+    steps = (batch, heads, count, size)
+    arrays = {"x": Array((batch, length, heads, p)), "dt": Array(steps, "float32"), "a": Array(steps, "float32")}
+    common = dict(x_ptr="x", dt_ptr="dt", a_ptr="a", length=length, size=size, heads=heads, groups=groups, P=p, N=n)
+
+    def first(a):
+        return a["x"][0, :size, 0].double(), a["dt"][0, 0, 0].double(), a["a"][0, 0, 0].double()
+
+    def states(torch, a):
+        x, dt, decay = first(a)
+        return [("states", lambda t: t[0, 0, 0], x.t() @ (a["b"][0, :size, 0].double() * ((decay[-1] - decay).exp() * dt)[:, None]))]
+
+    def outputs(torch, a):
+        x, dt, decay = first(a)
+        inner = (a["cb"][0, 0, 0].double() * (decay[:, None] - decay).exp() * dt).tril() @ x
+        outer = a["c"][0, :size, 0].double() @ a["before"][0, 0, 0].double().t() * decay.exp()[:, None]
+        return [("y", lambda t: t[0, :size, 0], inner + outer + a["d"][0].double() * x)]
+
+    def row(name, work, more, out, args, grid, tiles, check):
+        return Row(f"{name} B{batch} L{length} H{heads} P{p} N{n}", "TFLOP/s", work * batch * count * heads, {**arrays, **more},
+                   [Step(f"{name.replace(' ', '_')}.py", f"{name.replace(' ', '_')}_kernel", {**common, **args}, grid)], tiles, (out,), check,
+                   ("triton",), SAME)
+    return [
+        row("chunk state", 2.0 * size * p * n, {"b": Array((batch, length, groups, n)), "states": Array((batch, count, heads, p, n), fill="empty")},
+            "states", dict(b_ptr="b", states_ptr="states"), lambda c: (-(-p // c["BM"]) * -(-n // c["BN"]), batch * count, heads),
+            configs([{"BM": 64, "BN": 128, "BK": 32}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 64, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 64}],
+                    (4, 8), (2, 3, 4)), states),
+        row("chunk scan", 2.0 * size * n * p + size * size * p,
+            {"cb": Array((batch, count, groups, size, size)), "c": Array((batch, length, groups, n)),
+             "before": Array((batch, count, heads, p, n)), "d": Array((heads,), "float32"), "y": Array((batch, length, heads, p), fill="empty")},
+            "y", dict(cb_ptr="cb", c_ptr="c", before_ptr="before", d_ptr="d", y_ptr="y", BD=1 << (n - 1).bit_length()),
+            lambda c: (-(-size // c["BM"]) * -(-p // c["BN"]), batch * count, heads),
+            configs([{"BM": 128, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 64}],
+                    (4, 8), (2, 3, 4)), outputs)]
+
+
 def experts_of(torch, tokens, count, top):
     torch.manual_seed(5)
     return torch.rand(tokens, count).topk(top).indices
@@ -312,6 +425,10 @@ ROWS = [
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
+    *gated("SwiGLU", "swiglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.silu(x)),
+    *gated("GeGLU", "geglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh")),
+    *cross_entropy(4096, 128256), rmsnorm_backward(8192, 4096), rmsnorm_backward(8192, 8192),
+    *chunks(8, 4096, 32, 1, 64, 128, 256),
     picked_rows(65536, 131072, 4096), picked_rows(131072, 8192, 1024, add=True),
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
 ]

@@ -86,6 +86,7 @@ random_programs() {
     for family in order rings rows; do
         [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
     done
+    [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_ir --family rings --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cuda-emulated
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {

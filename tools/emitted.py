@@ -32,7 +32,7 @@ PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "
 PRELUDES = {path.name for path in ROOT.glob("src/target/*/prelude/*")}
 
 LAUNCH = ["--grid", "--tolerance"]
-DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float8_e4m3fn": "f8e4m3", "int32": "i32"}
+DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float8_e4m3fn": "f8e4m3", "int32": "i32", "int64": "i64"}
 
 
 def measured():
@@ -41,9 +41,9 @@ def measured():
         for constants, options in row.configs:
             for step in row.steps:
                 text = re.search(rf"def {step.kernel}\((.*?)\):", (ROOT / "kernels/triton" / step.file).read_text(), re.S)[1]
-                arguments = {name: f"zeros:{DTYPES[row.arrays[value].dtype]}[16]" if value in row.arrays else str(value).lower()
-                             for name, value in step.args.items()}
-                arguments.update({name: value for name, value in constants.items() if re.search(rf"\b{name}\b", text)})
+                given = {name: f"zeros:{DTYPES[row.arrays[value].dtype]}[16]" if value in row.arrays else str(value).lower()
+                         for name, value in step.args.items()}
+                arguments = {name: value for name, value in {**given, **constants}.items() if re.search(rf"\b{name}\b", text)}
                 words = [word for name, value in arguments.items() for word in ("--arg", f"{name}={value}")]
                 words += [word for name, value in options.items() for word in ("--set", f"{name}={value}")]
                 yield f"kernels/triton/{step.file}:{step.kernel}", words

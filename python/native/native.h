@@ -183,9 +183,10 @@ typedef struct Function {
     int line;
     int count;
     Param *params;
-    bool hooked; /* Python's run_hooked must see every launch */
-    bool debug;  /* jit(debug=True): asserts stop a launch */
-    tw_module *module;
+    bool hooked;                  /* Python's run_hooked must see every launch */
+    bool debug;                   /* jit(debug=True): asserts stop a launch */
+    unsigned long opener;         /* the thread that parses the source now; 0: none */
+    tw_module *module;            /* of the main desk's context */
     unsigned generation, sources; /* the session's when it was compiled */
     Names names;                  /* of the module */
     PyObject *structures;         /* list of (parameter, structure), or NULL: tw_module_options */

@@ -180,7 +180,9 @@ static tw_arg sample(const Function *f, const Entry *e, int i) {
 }
 
 static bool make_buffers(Entry *e, int count) {
-    for (int i = 0; i < count; i++) {
+    tw_status status = TW_OK;
+    if (!session_enter()) return false;
+    for (int i = 0; i < count && status == TW_OK; i++) {
         if (e->tags[i] <= TAG_POINTER) continue;
         int64_t none = 0;
         tw_buffer_options options;
@@ -190,12 +192,10 @@ static bool make_buffers(Entry *e, int count) {
             options.device = e->device;
         }
         options.data = e; /* no element is there: the launch says where they are */
-        if (tw_buffer_create(desk->context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]) != TW_OK) {
-            session_fail(TW_ERROR_ARGUMENT, NULL);
-            return false;
-        }
+        status = tw_buffer_create(desk->context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]);
     }
-    return true;
+    session_leave();
+    return status == TW_OK || session_fail(status, NULL) != NULL;
 }
 
 /* An integer (numpy's too) as it is; anything else as Python shows it, which the library refuses. */
@@ -290,6 +290,11 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
         tw_compile_options_init(&options);
         bool on_cuda = e->device >= 0;
         options.target = on_cuda ? "cuda" : getenv("TILEWRIGHT_TARGET"); /* NULL: the CPU */
+        const char *emulate = getenv("TILEWRIGHT_EMULATE");
+        if (!on_cuda && emulate && *emulate && strcmp(emulate, "0") != 0 && !e->sanitize) {
+            options.target = "cuda"; /* its text, on the host */
+            options.emulate = 1;
+        }
         if (order->target) options.target = order->target;
         options.device = on_cuda && !order->target ? e->device : 0;
         options.sanitize = e->sanitize;

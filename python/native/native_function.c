@@ -9,6 +9,7 @@
 #include "native.h"
 
 #include <string.h>
+#include <time.h>
 
 PyTypeObject *function_type;
 static PyTypeObject *bound_type;
@@ -68,15 +69,34 @@ bool function_load(Function *f, Names *names, tw_module **module) {
     return status == TW_OK || session_fail(status, (PyObject *)f) != NULL;
 }
 
-bool function_open(Function *f) {
-    if (!function_ready(f)) return false;
-    if (f->module && f->generation == session.generation) return true;
-    if (!session_open()) return false;
+static bool open_module(Function *f) {
     entries_forget(f);
     f->generation = session.generation;
     f->names = (Names){f, PyList_New(0), PyDict_New()};
     if (!f->names.keep || !f->names.watched) return false;
     return function_load(f, &f->names, &f->module) && learn_parameters(f);
+}
+
+/* Threads that compile ahead and the one that launches may come here at once: one parses, for all of them. */
+bool function_open(Function *f) {
+    unsigned long me = PyThread_get_thread_ident();
+    if (!function_ready(f)) return false;
+    while (f->opener && f->opener != me) {
+        Py_BEGIN_ALLOW_THREADS;
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        Py_END_ALLOW_THREADS;
+        if (PyErr_CheckSignals() < 0) return false;
+    }
+    if (f->module && f->generation == session.generation) return true;
+    if (!session_open()) return false;
+    Desk *own = desk;
+    unsigned long outer = f->opener;
+    f->opener = me;
+    desk = &main_desk;
+    bool ok = open_module(f);
+    desk = own;
+    f->opener = outer;
+    return ok;
 }
 
 static bool set_params(Function *f, PyObject *list) {

@@ -211,22 +211,35 @@ static bool globals_kept(Function *f) {
 
 /* --- launch --- */
 
-static PyObject *bound_dict(const Call *c) {
+/* The arguments by name, as a function of the grid sees them. */
+static PyObject *bound_dict(const Call *c, bool plain) {
     PyObject *dict = PyDict_New();
     for (int i = 0; dict && i < c->count; i++)
-        if (PyDict_SetItem(dict, c->f->params[i].name, c->values[i]) < 0) Py_CLEAR(dict);
+        if (PyDict_SetItem(dict, c->f->params[i].name, plain ? object_unwrap(c->values[i]) : c->values[i]) < 0)
+            Py_CLEAR(dict);
     return dict;
 }
 
-static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
-    PyObject *made = NULL;
-    out[0] = out[1] = out[2] = 1;
-    if (PyCallable_Check(grid)) {
-        PyObject *dict = bound_dict(c);
-        grid = made = dict ? PyObject_CallFunctionObjArgs(grid, dict, NULL) : NULL;
-        Py_XDECREF(dict);
-        if (!grid) return false;
+/* What the function of the grid put into its dict are arguments from now on. */
+static void take_changes(Call *c, PyObject *meta) {
+    for (int i = 0; meta && i < c->count; i++) {
+        PyObject *now = PyDict_GetItemWithError(meta, c->f->params[i].name);
+        if (now && now != object_unwrap(c->values[i])) c->values[i] = now;
     }
+}
+
+/* A grid that is a function is called before anything is read off the arguments, since it may change them (resize a
+ * tensor, put another one into its dict): *meta is that dict, and lives as long as the call. */
+static PyObject *call_grid(Call *c, PyObject *grid, PyObject **meta) {
+    if (!PyCallable_Check(grid)) return Py_NewRef(grid);
+    *meta = bound_dict(c, true);
+    grid = *meta ? PyObject_CallFunctionObjArgs(grid, *meta, NULL) : NULL;
+    if (grid) take_changes(c, *meta);
+    return grid;
+}
+
+static bool read_grid(const Call *c, PyObject *grid, bool made, int64_t out[3]) {
+    out[0] = out[1] = out[2] = 1;
     bool ok = true;
     bool sequence = PyTuple_Check(grid) || PyList_Check(grid);
     Py_ssize_t count = sequence ? PySequence_Size(grid) : 1;
@@ -254,7 +267,6 @@ static bool read_grid(const Call *c, PyObject *grid, int64_t out[3]) {
         Py_XDECREF(number);
         Py_XDECREF(item);
     }
-    Py_XDECREF(made);
     return ok;
 }
 
@@ -271,10 +283,10 @@ static bool may_write(const Call *c, const Entry *e) {
     return true;
 }
 
-static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
+static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
     int64_t extents[3];
     void *stream = NULL;
-    if (!may_write(c, e) || !read_grid(c, grid, extents)) return NULL;
+    if (!may_write(c, e) || !read_grid(c, grid, made, extents)) return NULL;
     if (e->device >= 0 && !cuda_stream_of(c, &stream)) return NULL;
     e->references++;
     PyObject *result = NULL;
@@ -296,11 +308,13 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid) {
 }
 
 /* Python takes the arguments apart and launches the function that takes the parts. */
-static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, Purpose purpose) {
+static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, PyObject *meta,
+                                   Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
     if (!bind(c, args, kwargs)) return NULL;
-    PyObject *dict = bound_dict(c), *options = PyDict_New(), *result = NULL;
+    take_changes(c, meta);
+    PyObject *dict = bound_dict(c, false), *options = PyDict_New(), *result = NULL;
     bool ok = dict && options;
     for (int i = 0; ok && i < KEYWORDS; i++)
         if (c->values[c->count + i]) ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;
@@ -324,14 +338,17 @@ static bool refresh(Function *f) {
 static PyObject *run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose) {
     Call call;
     if (!refresh(f) || !call_begin(&call, f)) return NULL;
-    PyObject *result = NULL;
+    PyObject *result = NULL, *meta = NULL;
+    bool launches = purpose == PURPOSE_LAUNCH || purpose == PURPOSE_SANITIZE;
     call.sanitize = purpose == PURPOSE_SANITIZE;
-    bool ok = bind(&call, args, kwargs) && classify(&call);
+    bool ok = bind(&call, args, kwargs);
+    PyObject *extents = !ok ? NULL : launches ? call_grid(&call, grid, &meta) : Py_NewRef(grid);
+    ok = extents && classify(&call);
     if (ok && call.sanitize && call.device >= 0) {
         PyErr_Format(PyExc_ValueError,
                      "kernel `%U` is sanitized on the host: pass arrays that lie there (tensor.cpu())", f->name);
     } else if (ok && call.structured) {
-        result = launch_structured(&call, args, kwargs, grid, purpose);
+        result = launch_structured(&call, args, kwargs, extents, meta, purpose);
     } else if (ok) {
         Entry *e = entry_find(f, &call);
         if (purpose == PURPOSE_PREPARE) {
@@ -341,10 +358,12 @@ static PyObject *run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
             if (!e && !PyErr_Occurred())
                 result = Py_NewRef(Py_None); /* a hook keeps it from being compiled */
             else if (e)
-                result = purpose == PURPOSE_WARMUP ? Py_NewRef(e->result) : launch(&call, e, grid);
+                result = purpose == PURPOSE_WARMUP ? Py_NewRef(e->result) : launch(&call, e, extents, meta != NULL);
         }
     }
     call_end(&call);
+    Py_XDECREF(extents);
+    Py_XDECREF(meta);
     return result;
 }
 

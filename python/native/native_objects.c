@@ -220,7 +220,7 @@ static tw_status find(const Names *owner, Function *f, const char *name, tw_obje
     tw_status status = value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
     if (value && is_plain(value, out)) {
         PyObject *words =
-            PyUnicode_FromFormat("`%U` is a plain value outside of the kernel, %R; a kernel sees values that "
+            PyUnicode_FromFormat("Cannot access global variable `%U`, the plain value %R: a kernel sees values that "
                                  "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
                                  id, value, id);
         memset(out, 0, sizeof *out);

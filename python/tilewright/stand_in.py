@@ -7,6 +7,7 @@ PYTHONPATH.
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import os
 import sys
 
@@ -23,7 +24,21 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import machinery has put its own there
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Distribution(importlib.metadata.Distribution):
+    """What `importlib.metadata.version("triton")` reads: packages look at it before they import anything."""
+
+    def read_text(self, filename):
+        version = importlib.import_module(OURS).__version__
+        return f"Metadata-Version: 2.1\nName: triton\nVersion: {version}\n" if filename in ("METADATA", "PKG-INFO") else None
+
+    def locate_file(self, path):
+        return os.path.join(os.path.dirname(os.path.abspath(__file__)), path)
+
+
+class _Finder(importlib.metadata.DistributionFinder):
+    def find_distributions(self, context=importlib.metadata.DistributionFinder.Context()):
+        return [_Distribution()] if context.name in (None, "triton") else []
+
     def find_spec(self, name, path=None, target=None):
         if name != "triton" and not name.startswith("triton."):
             return None

@@ -7,6 +7,8 @@
 #define ANALYSIS_LINEAR_LAYOUT_H
 #include "ir/tile_layout.h"
 
+enum { LL_VECTOR_BYTES = 16 }; /* of an access of a thread, at most: machines are not expected to have wider ones */
+
 /* --- making --- */
 /* Each thread has `size[d]` neighbours, a warp lanes[d] threads, a block warps[d] warps, each
  * walked in `order` (minor dimension first); repeats become registers, what is too many becomes
@@ -29,7 +31,7 @@ bool ll_surjective(const LinearLayout *layout);
 bool ll_injective(const LinearLayout *layout);
 /* Input bits that do not change the element: the owner of an element has zeroes there. */
 LayoutPlace ll_free(const LinearLayout *layout);
-/* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. at most 16 bytes. */
+/* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. of LL_VECTOR_BYTES at most. */
 int ll_run(const LinearLayout *layout, int dim, int elem_bytes);
 char *ll_text(const LinearLayout *layout, Arena *arena);
 

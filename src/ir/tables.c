@@ -22,7 +22,7 @@ const AttrInfo attr_info[AT_COUNT] = {
 };
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS LEAN)",
+    {"", "", "", RES_NONE, "", "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS LEAN UNIFORM)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},

@@ -186,6 +186,11 @@ Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
     return intern_literal(k, (Literal){.type = scalar, .f = value});
 }
 
+bool ir_fills_zero(const Kernel *k, const Op *load) {
+    const Attr *fill = op_attr(load, AT_FILL);
+    return !fill || (ref_is_literal(fill->ref) && ir_literal(k, fill->ref)->i == 0);
+}
+
 bool ir_const_int(const Kernel *k, Ref r, int64_t *value) {
     if (!ref_is_literal(r)) return false;
     const Literal *literal = ir_literal(k, r);

@@ -60,6 +60,8 @@ typedef struct Machine {
     /* --- memory of a block, and ways into it --- */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
     Banks banks;        /* of it */
+    int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
+    int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */
     bool has_tma;       /* boxes of tensors are copied by an engine .. */
     int box_extent;     /* .. so long along a dimension, at most .. */

@@ -38,10 +38,9 @@ typedef struct PassContext {
     const Machine *machine;
     PassOptions options;
     Arena *scratch;
-    VEC(Finding) findings;   /* in the module's arena */
-    bool widened;            /* a sum that the source keeps in 16 bits is carried in f32 */
-    const KernelCopy *uncut; /* machines with threads: a kernel with rings as it came to the pass `ring` */
-    size_t uncut_findings;   /* and how many there were */
+    VEC(Finding) findings; /* in the module's arena */
+    bool widened;          /* a sum that the source keeps in 16 bits is carried in f32 */
+    struct Uncut *uncut;   /* machines with threads: a kernel with rings as it came to the pass `ring` (ring.h) */
 } PassContext;
 
 /* A finding for `explain`; its values are those of its row. */

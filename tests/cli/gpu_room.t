@@ -1,5 +1,5 @@
-# Tiles that are large for shared memory: outputs leave the ring, then slots go, then the rings; what still does not fit is
-# refused with the place that needs most. The numbers stay right.
+# Tiles that are large for shared memory: outputs leave the ring, then slots go, conversions go in pieces, then rings leave; what
+# still does not fit is refused with the place that needs most. The numbers stay right.
 # requires: c++
 $ cp -r "$ROOT/kernels" .
 $ cat > mm.sh <<'END'
@@ -17,8 +17,11 @@ a_ptr: f16[256, 64], max error 0: ok
 b_ptr: f16[64, 256], max error 0: ok
 c_ptr: f32[256, 256], max error 9.54e-06 at [15, 66] (-23.627306, interpreted -23.6272964): ok
 $ sh mm.sh explain cuda f16 f16 256 256 128
-kernels/triton/matmul.py:20:1: execution: flat: rings and scratch together do not fit into shared memory
-kernels/triton/matmul.py:20:1: execution: flat, 128 threads, 131072 bytes of shared memory
+kernels/triton/matmul.py:45:5: store: from registers: a buffer of 131072 bytes beside two slots of every load does not fit into 232448
+kernels/triton/matmul.py:20:1: execution: roles: its dots are wide enough for a warp that only loads
+kernels/triton/matmul.py:38:13: ring: 3 slots were asked for, 1 fit into 232448 bytes
+kernels/triton/matmul.py:38:13: ring: 1 slot of 131072 bytes at 0, by TMA
+kernels/triton/matmul.py:20:1: execution: roles, 384 threads, 197632 bytes of shared memory
 $ sh mm.sh check cuda f16 f16 256 256 128 --emulate --grid 1
 a_ptr: f16[256, 128], max error 0: ok
 b_ptr: f16[128, 256], max error 0: ok

@@ -49,7 +49,7 @@ x: bf16[3, 36, 16, 16], ok
 w: bf16[3, 36, 16, 16], ok
 out: f32[16, 16], ok
       1  execution: roles: its dots are wide enough for a warp that only loads
-     48  load: stays in compute: its slot of 16384 bytes does not fit beside the others
+     34  load: stays in compute: rings and scratch together do not fit into shared memory
 x: bf16[3, 30, 64, 64], ok
 w: bf16[3, 30, 64, 64], ok
 out: f32[64, 64], ok

@@ -255,8 +255,10 @@ scan.py:6:31: load: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:6:5: store: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:4:1: access: 2 of 2 accesses through pointers are boxes
 scan.py:4:1: execution: roles: compute cannot reach memory on this machine
-scan.py:6:31: load: field v of ring in (load to compute), 2 slots of 256 bytes
-scan.py:6:5: store: field v of ring out (compute to store), 2 slots of 256 bytes
+scan.py:6:31: load: field v of ring in (load to compute)
+scan.py:6:31: ring: 2 slots of 256 bytes
+scan.py:6:5: store: field v of ring out (compute to store)
+scan.py:6:5: ring: 2 slots of 256 bytes
 scan.py:4:1: execution: 1 worker in compute, persistent, order code
 scan.py:6:21: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use target cpu [not-on-tenstorrent]
     6 |     tl.store(p + i, tl.cumsum(tl.load(p + i), 0))

@@ -93,7 +93,8 @@ typedef struct Program {
     tw_pair sets[MOST_SETS];
     int set_count;
     const char *refusals; /* what the door may refuse it for: "[unsupported] [unroll]"; or NULL */
-    int64_t want[512];    /* what the last array must hold, as computed without us; integers */
+    bool spoiled;      /* perhaps no program at all: what the interpreter refuses for one of these, all must refuse */
+    int64_t want[512]; /* what the last array must hold, as computed without us; integers */
     int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
@@ -122,7 +123,8 @@ static uint64_t mix(uint64_t *state) {
 }
 
 static bool is_float_type(int dtype) {
-    return dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F32 || dtype == TW_F64 || dtype == TW_F8E4M3 || dtype == TW_F8E5M2;
+    return dtype == TW_F16 || dtype == TW_BF16 || dtype == TW_F32 || dtype == TW_F64 || dtype == TW_F8E4M3 ||
+           dtype == TW_F8E5M2;
 }
 
 static void put_float(int dtype, double x, void *to) {
@@ -132,14 +134,17 @@ static void put_float(int dtype, double x, void *to) {
     switch (dtype) {
     case TW_F64: memcpy(to, &x, 8); break;
     case TW_F32: memcpy(to, &f, 4); break;
-    case TW_F16: case TW_BF16: memcpy(to, &h, 2); break;
+    case TW_F16:
+    case TW_BF16: memcpy(to, &h, 2); break;
     default: memcpy(to, &b, 1); break;
     }
 }
 
 static void fill(tw_buffer *buffer, const Array *a, uint64_t seed) {
-    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 5e-324, 3.4028234e38, -3.4e38, 65504, 65520,
-                                     448, 57344, 2147483648.0, -2147483648.0, 4294967296.0, 9.3e18, 1e-8, 6e-8, 0.5, 1.5, 2.5, -0.5};
+    static const double special[] = {0.0,    -0.0,   INFINITY,     -INFINITY,     NAN,          1e-40,
+                                     -1e-40, 5e-324, 3.4028234e38, -3.4e38,       65504,        65520,
+                                     448,    57344,  2147483648.0, -2147483648.0, 4294967296.0, 9.3e18,
+                                     1e-8,   6e-8,   0.5,          1.5,           2.5,          -0.5};
     char *data = tw_buffer_data(buffer);
     size_t size = tw_dtype_size(a->dtype);
     for (int64_t i = 0; i < a->count; i++) {
@@ -148,7 +153,8 @@ static void fill(tw_buffer *buffer, const Array *a, uint64_t seed) {
         double normal = ((double)(bits % 40001) - 20000) / 8192.0;
         int64_t small = (int64_t)(bits % (uint64_t)(2 * a->whole + 1)) - a->whole;
         if (is_float_type(a->dtype)) {
-            if (a->flavour == WILD && bits >> 40 & 1) normal = special[(bits >> 44) % (sizeof special / sizeof *special)];
+            if (a->flavour == WILD && bits >> 40 & 1)
+                normal = special[(bits >> 44) % (sizeof special / sizeof *special)];
             put_float(a->dtype, a->flavour == WHOLE ? (double)small : normal, to);
             continue;
         }
@@ -176,11 +182,31 @@ static double number_at(int dtype, const char *data, int64_t i) {
     case TW_BF16: memcpy(&h, at, 2); return bf16_to_f32(h);
     case TW_F8E4M3: return f8e4m3_to_f32(*(const uint8_t *)at);
     case TW_F8E5M2: return f8e5m2_to_f32(*(const uint8_t *)at);
-    case TW_I64: { int64_t v; memcpy(&v, at, 8); return (double)v; }
-    case TW_U64: { uint64_t v; memcpy(&v, at, 8); return (double)v; }
-    case TW_I32: { int32_t v; memcpy(&v, at, 4); return v; }
-    case TW_U32: { uint32_t v; memcpy(&v, at, 4); return v; }
-    case TW_I16: { int16_t v; memcpy(&v, at, 2); return v; }
+    case TW_I64: {
+        int64_t v;
+        memcpy(&v, at, 8);
+        return (double)v;
+    }
+    case TW_U64: {
+        uint64_t v;
+        memcpy(&v, at, 8);
+        return (double)v;
+    }
+    case TW_I32: {
+        int32_t v;
+        memcpy(&v, at, 4);
+        return v;
+    }
+    case TW_U32: {
+        uint32_t v;
+        memcpy(&v, at, 4);
+        return v;
+    }
+    case TW_I16: {
+        int16_t v;
+        memcpy(&v, at, 2);
+        return v;
+    }
     case TW_U16: memcpy(&h, at, 2); return h;
     case TW_I8: return *(const int8_t *)at;
     default: return *(const uint8_t *)at;
@@ -199,7 +225,8 @@ static bool same(const Array *a, const char *got, const char *want, int64_t i) {
 /* --- one program on one target --- */
 
 typedef enum Kind { PASSED, NO_DOOR, NO_TARGET, NO_LAUNCH, DIFFERS, CRASHED, HUNG } Kind;
-static const char *const kind_names[] = {"passed", "refused by the door", "not compiled", "launch failed", "differs", "crashed", "hung"};
+static const char *const kind_names[] = {
+    "passed", "refused by the door", "not compiled", "launch failed", "differs", "crashed", "hung"};
 typedef struct Outcome { /* in memory that the child shares */
     Kind kind;
     char target[32];
@@ -207,7 +234,8 @@ typedef struct Outcome { /* in memory that the child shares */
     bool refused; /* PASSED, as far as a target did not refuse it */
 } Outcome;
 
-static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void say(Outcome *o, Kind kind, const char *target, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 static void say(Outcome *o, Kind kind, const char *target, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -245,7 +273,8 @@ static bool make_array(tw_context *cx, const Program *p, int index, const char *
 
 /* Tenstorrent takes some programs only, and some arguments; it says why not. */
 static bool may_refuse(const char *target, tw_status status) {
-    return strcmp(target, "tenstorrent") == 0 && (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
+    return strcmp(target, "tenstorrent") == 0 &&
+           (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
 }
 
 /* Is the word behind the message one of the program's? */
@@ -262,8 +291,8 @@ static void compare_wanted(const Program *p, const Run *got, Outcome *o) {
     const char *data = p->want_count ? tw_buffer_data(got->host[p->array_count - 1]) : NULL;
     for (int i = 0; i < p->want_count && o->kind == PASSED; i++)
         if (number_at(array->dtype, data, i) != (double)p->want[i])
-            say(o, DIFFERS, "interp", "%s: element %d is %.17g, computed %lld", array->name, i, number_at(array->dtype, data, i),
-                (long long)p->want[i]);
+            say(o, DIFFERS, "interp", "%s: element %d is %.17g, computed %lld", array->name, i,
+                number_at(array->dtype, data, i), (long long)p->want[i]);
 }
 
 /* Target "passes" is the interpreter behind the passes: it finds their mistakes in a hundredth of the time that a compiler takes. */
@@ -278,7 +307,8 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
         for (int a = 0; a < p->array_count; a++) {
             const Array *array = &p->arrays[a];
             if (strcmp(info.name, array->name) != 0) continue;
-            if (!make_array(cx, p, a, target, run)) return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
+            if (!make_array(cx, p, a, target, run))
+                return say(o, NO_LAUNCH, target, "%s", tw_context_message(cx)), false;
             args[i].kind = TW_ARG_BUFFER;
             args[i].value.buffer = run->there[a];
         }
@@ -286,8 +316,10 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
             const Scalar *scalar = &p->scalars[s];
             if (strcmp(info.name, scalar->name) != 0) continue;
             args[i].kind = scalar->is_float ? TW_ARG_FLOAT : TW_ARG_INT;
-            if (scalar->is_float) args[i].value.f = scalar->f;
-            else args[i].value.i = scalar->i;
+            if (scalar->is_float)
+                args[i].value.f = scalar->f;
+            else
+                args[i].value.i = scalar->i;
         }
     }
     tw_compile_options options;
@@ -306,12 +338,16 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
     Kind kind = NO_TARGET;
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
-    if (may_refuse(target, status) || (status == TW_ERROR_SOURCE && may_refuse_for(p, tw_context_message(cx)))) {
+    bool said = status == TW_ERROR_SOURCE || (p->spoiled && status == TW_ERROR_LAUNCH);
+    if (may_refuse(target, status) || (said && may_refuse_for(p, tw_context_message(cx)))) {
         o->refused = true;
         snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
-    } else if (status != TW_OK) say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, name, "%s: %s", tw_status_name(status), tw_context_message(cx));
+    } else if (status != TW_OK)
+        say(o, status == TW_ERROR_SOURCE ? NO_DOOR : kind, name, "%s: %s", tw_status_name(status),
+            tw_context_message(cx));
     for (int a = 0; a < p->array_count && status == TW_OK; a++)
-        if (run->there[a]) status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
+        if (run->there[a])
+            status = tw_buffer_read(run->there[a], tw_buffer_data(run->host[a]), bytes_of(&p->arrays[a]));
     tw_kernel_destroy(k);
     return status == TW_OK;
 }
@@ -332,7 +368,8 @@ static void compare_runs(const Program *p, const char *target, const Run *got, c
         for (int64_t i = 0; i < array->count; i++)
             if (!same(array, x, y, i)) different++, first = first < 0 ? i : first;
         if (different)
-            say(o, DIFFERS, target, "%s: %lld of %lld elements differ, first %lld: %.17g, interpreter %.17g (allowed: %.3g)", array->name,
+            say(o, DIFFERS, target,
+                "%s: %lld of %lld elements differ, first %lld: %.17g, interpreter %.17g (allowed: %.3g)", array->name,
                 (long long)different, (long long)array->count, (long long)first, number_at(array->dtype, x, first),
                 number_at(array->dtype, y, first), array->error);
     }
@@ -350,15 +387,24 @@ static void run_program(const Program *p, const char *targets, Outcome *o) {
     tw_context_options_init(&options);
     options.cache_dir = cache;
     if (tw_context_create(&options, &cx) != TW_OK) exit(1);
+    bool runs = false;
     if (tw_module_load_text(cx, p->file, p->text, p->length, NULL, &m) != TW_OK) {
-        say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
-    } else if (run_on(cx, m, p, "interp", &want, o)) {
-        compare_wanted(p, &want, o);
+        if (may_refuse_for(p, tw_context_message(cx)))
+            o->refused = true;
+        else
+            say(o, NO_DOOR, "interp", "%s", tw_context_message(cx));
+    } else if ((runs = run_on(cx, m, p, "interp", &want, o)) || (p->spoiled && o->refused)) {
+        if (runs) compare_wanted(p, &want, o);
         char list[200], *save = NULL;
         snprintf(list, sizeof list, "%s", targets);
-        for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED; target = strtok_r(NULL, ",", &save)) {
+        for (char *target = strtok_r(list, ",", &save); target && o->kind == PASSED;
+             target = strtok_r(NULL, ",", &save)) {
             Run got = {{0}, {0}};
-            if (run_on(cx, m, p, target, &got, o)) compare_runs(p, target, &got, &want, o);
+            bool ran = run_on(cx, m, p, target, &got, o);
+            if (ran && runs)
+                compare_runs(p, target, &got, &want, o);
+            else if (ran)
+                say(o, DIFFERS, target, "it runs what the interpreter refuses: %.120s", o->message);
             free_run(&got);
         }
     }
@@ -381,8 +427,10 @@ static void try_program(const Program *p, const char *targets) {
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) say(shared, HUNG, "", "more than %d s", seconds_each);
-    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) say(shared, CRASHED, "", "wait status 0x%x", (unsigned)status);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        say(shared, HUNG, "", "more than %d s", seconds_each);
+    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        say(shared, CRASHED, "", "wait status 0x%x", (unsigned)status);
 }
 
 /* --- making a failure small --- */
@@ -391,7 +439,8 @@ static void try_program(const Program *p, const char *targets) {
 static void signature(const Outcome *o, char *to, size_t size) {
     char words[80] = "";
     const char *error = strstr(o->message, "error: ");
-    if (o->kind != DIFFERS && error) snprintf(words, sizeof words, "%.*s", (int)strcspn(error, "`'0123456789\n"), error);
+    if (o->kind != DIFFERS && error)
+        snprintf(words, sizeof words, "%.*s", (int)strcspn(error, "`'0123456789\n"), error);
     snprintf(to, size, "%d %s %s", (int)o->kind, o->target, words);
 }
 
@@ -458,12 +507,15 @@ static void print_program(FILE *out, const Program *p) {
         const Array *a = &p->arrays[i];
         fprintf(out, " %s", a->name);
         if (a->of) fprintf(out, "@%d+%lld", a->of, (long long)a->shift);
-        fprintf(out, "=%s[%lld] %s %d %.3g", tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour], a->whole, a->error);
+        fprintf(out, "=%s[%lld] %s %d %.3g", tw_dtype_name(a->dtype), (long long)a->count, flavours[a->flavour],
+                a->whole, a->error);
     }
     for (int i = 0; i < p->scalar_count; i++) {
         const Scalar *s = &p->scalars[i];
-        if (s->is_float) fprintf(out, " %s=%#g", s->name, s->f);
-        else fprintf(out, " %s=%lld", s->name, (long long)s->i);
+        if (s->is_float)
+            fprintf(out, " %s=%#g", s->name, s->f);
+        else
+            fprintf(out, " %s=%lld", s->name, (long long)s->i);
     }
     fprintf(out, " grid=%lld,%lld,%lld", (long long)p->grid[0], (long long)p->grid[1], (long long)p->grid[2]);
     for (int i = 0; i < p->set_count; i++) fprintf(out, " --set %s=%s", p->sets[i].name, p->sets[i].value);
@@ -503,14 +555,16 @@ static bool read_program(const char *path, Program *p) {
             Array *a = &p->arrays[p->array_count++];
             char *view = strchr(word, '@');
             long long shift = 0;
-            if (view && (sscanf(view, "@%d+%lld", &a->of, &shift) != 2 || a->of < 1 || a->of >= p->array_count)) return false;
+            if (view && (sscanf(view, "@%d+%lld", &a->of, &shift) != 2 || a->of < 1 || a->of >= p->array_count))
+                return false;
             a->shift = shift;
             if (view) *view = 0;
             snprintf(a->name, sizeof a->name, "%s", word);
             *bracket = 0;
             a->count = strtoll(bracket + 1, NULL, 10);
             for (a->dtype = 1; a->dtype < 64 && strcmp(tw_dtype_name(a->dtype), value) != 0;) a->dtype++;
-            char *flavour = strtok_r(NULL, " \n", &save), *whole = strtok_r(NULL, " \n", &save), *error = strtok_r(NULL, " \n", &save);
+            char *flavour = strtok_r(NULL, " \n", &save), *whole = strtok_r(NULL, " \n", &save),
+                 *error = strtok_r(NULL, " \n", &save);
             if (!error || a->dtype == 64) return false;
             for (int f = 0; f < 3; f++)
                 if (strcmp(flavour, flavours[f]) == 0) a->flavour = (Flavour)f;
@@ -570,27 +624,35 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
             w->replay = argv + i + 1;
             return true;
         }
-        if (strcmp(option, "--seed") == 0) w->seed = strtoull(value, NULL, 0);
-        else if (strcmp(option, "--count") == 0) w->count = atoi(value);
-        else if (strcmp(option, "--seconds") == 0) w->seconds = atof(value), w->count = 1 << 30;
-        else if (strcmp(option, "--targets") == 0) w->targets = value;
-        else if (strcmp(option, "--also") == 0) w->also = value;
-        else if (strcmp(option, "--every") == 0) w->every = atoi(value) > 0 ? atoi(value) : 1;
-        else if (strcmp(option, "--out") == 0) w->out = value;
-        else if (strcmp(option, "--shard") == 0 && shard_read(&w->shard, value)) {}
-        else if (strcmp(option, "--timeout") == 0) seconds_each = atoi(value);
+        if (strcmp(option, "--seed") == 0)
+            w->seed = strtoull(value, NULL, 0);
+        else if (strcmp(option, "--count") == 0)
+            w->count = atoi(value);
+        else if (strcmp(option, "--seconds") == 0)
+            w->seconds = atof(value), w->count = 1 << 30;
+        else if (strcmp(option, "--targets") == 0)
+            w->targets = value;
+        else if (strcmp(option, "--also") == 0)
+            w->also = value;
+        else if (strcmp(option, "--every") == 0)
+            w->every = atoi(value) > 0 ? atoi(value) : 1;
+        else if (strcmp(option, "--out") == 0)
+            w->out = value;
+        else if (strcmp(option, "--shard") == 0 && shard_read(&w->shard, value)) {
+        } else if (strcmp(option, "--timeout") == 0)
+            seconds_each = atoi(value);
         else if (strcmp(option, "--family") == 0) {
             if (!choose_family(name, value)) return false;
-        }
-        else return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
+        } else
+            return fprintf(stderr, "%s: unknown option %s\n", name, option), false;
         i++;
     }
     return true;
 }
 
 static void report(const Wish *w, const char *name, uint64_t seed, const Program *p) {
-    printf("seed %llu: %s%s%s: %s\n", (unsigned long long)seed, kind_names[shared->kind], *shared->target ? " on " : "", shared->target,
-           shared->message);
+    printf("seed %llu: %s%s%s: %s\n", (unsigned long long)seed, kind_names[shared->kind], *shared->target ? " on " : "",
+           shared->target, shared->message);
     print_program(stdout, p);
     if (!w->out) return;
     char path[600];
@@ -616,7 +678,8 @@ static bool passes(const Wish *w, const char *name, Generator *generate, uint64_
     choices = (Choices){.state = seed * UINT64_C(0x9E3779B97F4A7C15) | 1};
     generate(&choices, &program);
     if (w->print) print_program(stdout, &program);
-    snprintf(targets, sizeof targets, "%s%s%s", w->targets, also_this(w, seed) ? "," : "", also_this(w, seed) ? w->also : "");
+    snprintf(targets, sizeof targets, "%s%s%s", w->targets, also_this(w, seed) ? "," : "",
+             also_this(w, seed) ? w->also : "");
     try_program(&program, targets);
     if (shared->refused && w->refusals) printf("seed %llu refused: %s\n", (unsigned long long)seed, shared->message);
     if (shared->kind == PASSED) return true;

@@ -3,7 +3,8 @@
  * What a Triton program rarely says comes here more often: boxes of tensors with fills, wraps, chosen dimensions,
  * negative strides and index vectors, slices and inserts at run-time places, loops that trade their values, whiles, reductions and scans
  * by a region, sums in either direction, casts of everything. Every result is defined bit by bit: float sums and products
- * are made of small whole numbers only, so that their order cannot be seen.
+ * are made of small whole numbers only, so that their order cannot be seen. Every fifth kernel is in ring form, right or spoiled
+ * (ir_rings.h).
  *
  *     random_ir --count 100 --targets cpu
  */
@@ -12,14 +13,14 @@
 typedef struct Elem {
     const char *name;
     int dtype;
-    char kind; /* i, u, f, b */
+    char kind;    /* i, u, f, b */
     double exact; /* floats: whole numbers up to here are exact */
 } Elem;
 enum { I32, F32, I64, F16, BF16, I8, U8, I16, U32, U64, F64, I1, ELEMS };
 static const Elem elems[ELEMS] = {
-    {"i32", TW_I32, 'i', 0},  {"f32", TW_F32, 'f', 0x1p23}, {"i64", TW_I64, 'i', 0}, {"f16", TW_F16, 'f', 1024},
-    {"bf16", TW_BF16, 'f', 128}, {"i8", TW_I8, 'i', 0},     {"u8", TW_U8, 'u', 0},   {"i16", TW_I16, 'i', 0},
-    {"u32", TW_U32, 'u', 0},  {"u64", TW_U64, 'u', 0},      {"f64", TW_F64, 'f', 0x1p52}, {"i1", TW_I1, 'b', 0},
+    {"i32", TW_I32, 'i', 0},     {"f32", TW_F32, 'f', 0x1p23}, {"i64", TW_I64, 'i', 0},      {"f16", TW_F16, 'f', 1024},
+    {"bf16", TW_BF16, 'f', 128}, {"i8", TW_I8, 'i', 0},        {"u8", TW_U8, 'u', 0},        {"i16", TW_I16, 'i', 0},
+    {"u32", TW_U32, 'u', 0},     {"u64", TW_U64, 'u', 0},      {"f64", TW_F64, 'f', 0x1p52}, {"i1", TW_I1, 'b', 0},
 };
 static bool is_float(int e) { return elems[e].kind == 'f'; }
 static bool is_integer(int e) { return elems[e].kind == 'i' || elems[e].kind == 'u'; }
@@ -56,7 +57,9 @@ static const char *type_text(const Value *v) {
     static int turn;
     char *to = room[turn++ % 4];
     size_t n = (size_t)snprintf(to, 80, "%s", elems[v->elem].name);
-    for (int d = 0; d < v->rank; d++) n += (size_t)snprintf(to + n, 80 - n, "%s%lld%s", d ? "," : "[", (long long)v->ext[d], d == v->rank - 1 ? "]" : "");
+    for (int d = 0; d < v->rank; d++)
+        n += (size_t)snprintf(to + n, 80 - n, "%s%lld%s", d ? "," : "[", (long long)v->ext[d],
+                              d == v->rank - 1 ? "]" : "");
     return to;
 }
 
@@ -83,22 +86,29 @@ static Value *define(Gen *g, Value like, double whole) {
 static bool find(Gen *g, int elem, const char *kinds, const Value *shape, int least, bool whole, Value *out) {
     for (int round = 0; round < 2; round++) {
         static uint32_t n, k;
-        if (!round) n = 0;
-        else if (!n) return false;
-        else k = draw(g, n);
+        if (!round)
+            n = 0;
+        else if (!n)
+            return false;
+        else
+            k = draw(g, n);
         for (int i = g->count - 1; i >= 0; i--) {
             const Value *v = &g->values[i];
             if ((elem >= 0 && v->elem != elem) || (kinds && !strchr(kinds, elems[v->elem].kind))) continue;
-            if ((shape && !same_shape(v, shape)) || v->rank < least || (whole && is_float(v->elem) && isinf(v->whole))) continue;
-            if (!round) n++;
-            else if (k-- == 0) return *out = *v, true;
+            if ((shape && !same_shape(v, shape)) || v->rank < least || (whole && is_float(v->elem) && isinf(v->whole)))
+                continue;
+            if (!round)
+                n++;
+            else if (k-- == 0)
+                return *out = *v, true;
         }
     }
     return false;
 }
 
 static const char *number(Gen *g, int elem, double *size) {
-    static const char *const reals[] = {"1.0", "2.0", "-3.0", "0.0"}, *const ints[] = {"1", "3", "2", "0", "7", "-1", "-5"};
+    static const char *const reals[] = {"1.0", "2.0", "-3.0", "0.0"}, *const ints[] = {"1", "3",  "2", "0",
+                                                                                       "7", "-1", "-5"};
     static const double sizes[] = {1, 2, 3, 0};
     uint32_t k = draw(g, is_float(elem) ? 4 : elems[elem].kind == 'i' ? 7 : 5);
     *size = is_float(elem) ? sizes[k] : 0;
@@ -111,7 +121,8 @@ enum { ROWS = 24, COLUMNS = 40, DEPTH = 3 };
 static Array *array(Gen *g, char letter, int elem, Flavour flavour, int64_t count) {
     Program *p = g->p;
     for (int a = 0; letter == 'x' && a < p->array_count; a++)
-        if (p->arrays[a].name[0] == 'x' && p->arrays[a].dtype == elems[elem].dtype && p->arrays[a].flavour == flavour) return &p->arrays[a];
+        if (p->arrays[a].name[0] == 'x' && p->arrays[a].dtype == elems[elem].dtype && p->arrays[a].flavour == flavour)
+            return &p->arrays[a];
     if (p->array_count == MOST_ARRAYS) return NULL;
     Array *a = &p->arrays[p->array_count];
     snprintf(a->name, sizeof a->name, "%c%d", letter, p->array_count++);
@@ -176,22 +187,29 @@ static Value *load(Gen *g, int elem, const Value *shape) {
     for (int d = 0; d < v.rank && !wrap; d++)
         if (draw(g, 4) == 3) places[chosen ? 2 * d : d] = indices(g, v.ext[d], at[chosen ? 2 * d : d], sizeof at[d]);
     if (v.rank == 3 || chosen)
-        put(g, "%%T%d = tensor %%%s, [%d, %d, %d], [%d, %d, 1]\n", id, a->name, DEPTH, ROWS, COLUMNS, ROWS * COLUMNS, COLUMNS);
+        put(g, "%%T%d = tensor %%%s, [%d, %d, %d], [%d, %d, 1]\n", id, a->name, DEPTH, ROWS, COLUMNS, ROWS * COLUMNS,
+            COLUMNS);
     else if (v.rank == 2 && reversed)
-        put(g, "%%B%d = ptr_add %%%s, %d ; %%T%d = tensor %%B%d, [%d, %d], [%d, -1]\n", id, a->name, COLUMNS - 1, id, id, ROWS, COLUMNS, COLUMNS);
+        put(g, "%%B%d = ptr_add %%%s, %d ; %%T%d = tensor %%B%d, [%d, %d], [%d, -1]\n", id, a->name, COLUMNS - 1, id,
+            id, ROWS, COLUMNS, COLUMNS);
     else if (v.rank == 2)
-        put(g, "%%T%d = tensor %%%s, [%d, %d], [%s]\n", id, a->name, ROWS, draw(g, 2) ? COLUMNS : 21, draw(g, 3) == 2 ? "1, 24" : "40, 1");
+        put(g, "%%T%d = tensor %%%s, [%d, %d], [%s]\n", id, a->name, ROWS, draw(g, 2) ? COLUMNS : 21,
+            draw(g, 3) == 2 ? "1, 24" : "40, 1");
     else
-        put(g, "%%T%d = tensor %%%s, [%s], [%s]\n", id, a->name, draw(g, 2) ? "100" : "%n", draw(g, 3) == 2 ? "2" : "1");
+        put(g, "%%T%d = tensor %%%s, [%s], [%s]\n", id, a->name, draw(g, 2) ? "100" : "%n",
+            draw(g, 3) == 2 ? "2" : "1");
     Value *r = define(g, v, 0);
     const char *filled = draw(g, 2) && !wrap ? number(g, elem, &fill) : NULL;
     r->whole = is_float(elem) && flavour == WHOLE ? fmax(size, fill) : INFINITY;
     put(g, "%%%s = tload", r->name);
-    if (filled && elem != I1) put(g, "<fill=%s%s>", filled, chosen ? ", dims=[0,2]" : "");
-    else if (wrap) put(g, chosen ? "<wrap=[0,2], dims=[0,2]>" : v.rank == 2 ? "<wrap=[1]>" : "<wrap=[0]>");
-    else if (chosen) put(g, "<dims=[0,2]>");
-    put(g, " %%T%d, [%s%s%s%s%s] : %s\n", id, places[0], v.rank > 1 ? ", " : "", v.rank > 1 ? places[1] : "", v.rank == 3 || chosen ? ", " : "",
-        v.rank == 3 || chosen ? places[2] : "", type_text(&v));
+    if (filled && elem != I1)
+        put(g, "<fill=%s%s>", filled, chosen ? ", dims=[0,2]" : "");
+    else if (wrap)
+        put(g, chosen ? "<wrap=[0,2], dims=[0,2]>" : v.rank == 2 ? "<wrap=[1]>" : "<wrap=[0]>");
+    else if (chosen)
+        put(g, "<dims=[0,2]>");
+    put(g, " %%T%d, [%s%s%s%s%s] : %s\n", id, places[0], v.rank > 1 ? ", " : "", v.rank > 1 ? places[1] : "",
+        v.rank == 3 || chosen ? ", " : "", v.rank == 3 || chosen ? places[2] : "", type_text(&v));
     return r;
 }
 
@@ -205,9 +223,13 @@ static bool value(Gen *g, int elem, const Value *shape, bool whole, Value *out) 
         const char *text = elem == I1 ? (draw(g, 2) ? "true" : "false") : number(g, elem, &size);
         if (elem == I1) size = 0;
         Value *r = define(g, v, size);
-        if (v.rank) put(g, "%%%s = splat %s : %s\n", r->name, text, type_text(r));
-        else if (elem == I1) put(g, "%%%s = cmp<%s> %%n, 3\n", r->name, text[0] == 't' ? "lt" : "ge");
-        else put(g, "%%%s_i = cast %%n : %s ; %%%s = mul %%%s_i, %s\n", r->name, elems[elem].name, r->name, r->name, text);
+        if (v.rank)
+            put(g, "%%%s = splat %s : %s\n", r->name, text, type_text(r));
+        else if (elem == I1)
+            put(g, "%%%s = cmp<%s> %%n, 3\n", r->name, text[0] == 't' ? "lt" : "ge");
+        else
+            put(g, "%%%s_i = cast %%n : %s ; %%%s = mul %%%s_i, %s\n", r->name, elems[elem].name, r->name, r->name,
+                text);
         if (!v.rank && is_float(elem)) r->whole = INFINITY;
         return *out = *r, !(whole && is_float(elem) && isinf(r->whole));
     }
@@ -227,23 +249,25 @@ static void store(Gen *g, const Value *v) {
     if (v->rank == 2 && draw(g, 3) == 2) { /* rows in another order, some left out; or added, some to one place */
         int64_t rows = v->ext[0], columns = v->ext[1];
         bool adds = (elem == I32 || elem == U32 || elem == I64 || elem == U64) && draw(g, 2);
-        put(g, "%%I%d = iota<0, %lld> ; %%O%d = mul %%pid, %lld ; %%F%d = flip<axis=0> %%I%d ; %%J%d = add %%F%d, %%O%d\n", id,
-            (long long)rows, id, (long long)rows, id, id, id, id, id);
-        put(g, "%%K%d = %s %%J%d, %d ; %%L%d = cmp<ne> %%I%d, %d ; %%V%d = select %%L%d, %%K%d, -1\n", id, adds ? "div" : "add", id,
-            adds ? 2 : 0, id, id, (int)draw(g, 20), id, id, id);
+        put(g,
+            "%%I%d = iota<0, %lld> ; %%O%d = mul %%pid, %lld ; %%F%d = flip<axis=0> %%I%d ; %%J%d = add %%F%d, %%O%d\n",
+            id, (long long)rows, id, (long long)rows, id, id, id, id, id);
+        put(g, "%%K%d = %s %%J%d, %d ; %%L%d = cmp<ne> %%I%d, %d ; %%V%d = select %%L%d, %%K%d, -1\n", id,
+            adds ? "div" : "add", id, adds ? 2 : 0, id, id, (int)draw(g, 20), id, id, id);
         put(g, "%%S%d = tensor %%%s, [%lld, %lld], [%lld, 1] ; %s %%S%d, [%%V%d, 0], %%%s\n", id, a->name,
-            (long long)(g->p->grid[0] * rows - (int64_t)draw(g, 2)), (long long)(columns - (columns > 1 && draw(g, 3) == 2)), (long long)columns,
+            (long long)(g->p->grid[0] * rows - (int64_t)draw(g, 2)),
+            (long long)(columns - (columns > 1 && draw(g, 3) == 2)), (long long)columns,
             adds ? "tatomic<add>" : "tstore", id, id, v->name);
         return;
     }
-    put(g, "%%O%d = mul %%pid, %lld ; %%R%d = reshape %%%s : %s[%lld]\n", id, (long long)elements(v), id, v->name, elems[elem].name,
-        (long long)elements(v));
+    put(g, "%%O%d = mul %%pid, %lld ; %%R%d = reshape %%%s : %s[%lld]\n", id, (long long)elements(v), id, v->name,
+        elems[elem].name, (long long)elements(v));
     if (draw(g, 2))
         put(g, "%%S%d = tensor %%%s, [%lld], [1] ; tstore %%S%d, [%%O%d], %%R%d\n", id, a->name,
             (long long)(g->p->grid[0] * elements(v) - (draw(g, 3) == 2)), id, id, id);
     else
-        put(g, "%%I%d = iota<0, %lld> ; %%J%d = add %%I%d, %%O%d ; %%P%d = ptr_add %%%s, %%J%d ; store %%P%d, %%R%d\n", id,
-            (long long)elements(v), id, id, id, id, a->name, id, id, id);
+        put(g, "%%I%d = iota<0, %lld> ; %%J%d = add %%I%d, %%O%d ; %%P%d = ptr_add %%%s, %%J%d ; store %%P%d, %%R%d\n",
+            id, (long long)elements(v), id, id, id, id, a->name, id, id, id);
 }
 
 /* --- ops --- */
@@ -251,7 +275,8 @@ static void store(Gen *g, const Value *v) {
 static void binary(Gen *g) {
     Value x, y;
     if (!find(g, -1, "iuf", NULL, 0, false, &x) || !value(g, x.elem, &x, false, &y)) return;
-    static const char *const ints[] = {"add", "sub", "mul", "min", "max", "and", "or", "xor", "div", "rem", "floordiv", "mod", "shl", "shr", "mulhi", "cdiv"};
+    static const char *const ints[] = {"add", "sub", "mul",      "min", "max", "and", "or",    "xor",
+                                       "div", "rem", "floordiv", "mod", "shl", "shr", "mulhi", "cdiv"};
     static const char *const reals[] = {"add", "sub", "mul", "min", "max"};
     uint32_t op = draw(g, is_float(x.elem) ? 5 : 16);
     double size = op < 2 ? x.whole + y.whole : op == 2 ? x.whole * y.whole : fmax(x.whole, y.whole);
@@ -262,7 +287,9 @@ static void binary(Gen *g) {
 static void unary(Gen *g) {
     Value x;
     if (!find(g, -1, NULL, NULL, 0, false, &x)) return;
-    static const char *const ints[] = {"neg", "abs", "not", "popc", "clz"}, *const reals[] = {"neg", "abs", "floor", "ceil", "trunc", "rint", "round"};
+    static const char *const ints[] = {"neg", "abs", "not", "popc", "clz"}, *const reals[] = {"neg",  "abs",   "floor",
+                                                                                              "ceil", "trunc", "rint",
+                                                                                              "round"};
     const char *op = elems[x.elem].kind == 'b' ? "not" : is_float(x.elem) ? reals[draw(g, 7)] : ints[draw(g, 5)];
     Value *r = define(g, x, x.whole);
     put(g, "%%%s = %s %%%s\n", r->name, op, x.name);
@@ -291,7 +318,8 @@ static void cast(Gen *g) {
     if (!find(g, -1, NULL, NULL, 0, false, &x)) return;
     Value like = x;
     like.elem = (int)draw(g, ELEMS);
-    bool bits = is_integer(x.elem) && is_integer(like.elem) && tw_dtype_size(elems[x.elem].dtype) == tw_dtype_size(elems[like.elem].dtype) && draw(g, 2);
+    bool bits = is_integer(x.elem) && is_integer(like.elem) &&
+                tw_dtype_size(elems[x.elem].dtype) == tw_dtype_size(elems[like.elem].dtype) && draw(g, 2);
     Value *r = define(g, like, is_float(x.elem) ? x.whole : x.elem == I1 ? 1 : INFINITY);
     put(g, "%%%s = %s %%%s : %s\n", r->name, bits ? "bitcast" : "cast", x.name, type_text(r));
 }
@@ -323,18 +351,20 @@ static void move(Gen *g) {
     case 3:
         for (int d = 0; d < x.rank; d++) like.ext[d] = 1 + (int64_t)draw(g, (uint32_t)x.ext[d]);
         r = define(g, like, x.whole);
-        for (int d = 0; d < x.rank; d++) snprintf(at[d], sizeof at[d], "%d", (int)draw(g, (uint32_t)(x.ext[d] - like.ext[d] + 1)));
-        put(g, "%%%s = slice %%%s, [%s%s%s%s%s] : %s\n", r->name, x.name, at[0], x.rank > 1 ? ", " : "", x.rank > 1 ? at[1] : "",
-            x.rank > 2 ? ", " : "", x.rank > 2 ? at[2] : "", type_text(r));
+        for (int d = 0; d < x.rank; d++)
+            snprintf(at[d], sizeof at[d], "%d", (int)draw(g, (uint32_t)(x.ext[d] - like.ext[d] + 1)));
+        put(g, "%%%s = slice %%%s, [%s%s%s%s%s] : %s\n", r->name, x.name, at[0], x.rank > 1 ? ", " : "",
+            x.rank > 1 ? at[1] : "", x.rank > 2 ? ", " : "", x.rank > 2 ? at[2] : "", type_text(r));
         break;
     case 4: {
         Value part = x;
         for (int d = 0; d < x.rank; d++) part.ext[d] = 1 + (int64_t)draw(g, (uint32_t)x.ext[d]);
         if (!value(g, x.elem, &part, false, &y)) return;
-        for (int d = 0; d < x.rank; d++) snprintf(at[d], sizeof at[d], "%d", (int)draw(g, (uint32_t)(x.ext[d] - part.ext[d] + 1)));
+        for (int d = 0; d < x.rank; d++)
+            snprintf(at[d], sizeof at[d], "%d", (int)draw(g, (uint32_t)(x.ext[d] - part.ext[d] + 1)));
         r = define(g, x, fmax(x.whole, y.whole));
-        put(g, "%%%s = insert %%%s, [%s%s%s%s%s], %%%s\n", r->name, x.name, at[0], x.rank > 1 ? ", " : "", x.rank > 1 ? at[1] : "",
-            x.rank > 2 ? ", " : "", x.rank > 2 ? at[2] : "", y.name);
+        put(g, "%%%s = insert %%%s, [%s%s%s%s%s], %%%s\n", r->name, x.name, at[0], x.rank > 1 ? ", " : "",
+            x.rank > 1 ? at[1] : "", x.rank > 2 ? ", " : "", x.rank > 2 ? at[2] : "", y.name);
         break;
     }
     case 5: {
@@ -359,13 +389,15 @@ static void move(Gen *g) {
         if (!value(g, I32, &index, false, &y)) return;
         like.ext[axis] = index.ext[axis];
         r = define(g, like, x.whole);
-        put(g, "%%%s_i = mod %%%s, %lld ; %%%s = gather<axis=%d> %%%s, %%%s_i\n", r->name, y.name, (long long)x.ext[axis], r->name, axis, x.name, r->name);
+        put(g, "%%%s_i = mod %%%s, %lld ; %%%s = gather<axis=%d> %%%s, %%%s_i\n", r->name, y.name,
+            (long long)x.ext[axis], r->name, axis, x.name, r->name);
     }
     }
 }
 
 static void along(Gen *g) {
-    static const char *const ints[] = {"add", "max", "min", "xor", "and", "or", "mul"}, *const reals[] = {"add", "max", "min"};
+    static const char *const ints[] = {"add", "max", "min", "xor", "and", "or", "mul"}, *const reals[] = {"add", "max",
+                                                                                                          "min"};
     Value x;
     bool sum = draw(g, 2);
     if (!find(g, -1, "iuf", NULL, 1, sum, &x)) return;
@@ -402,7 +434,8 @@ static void dot(Gen *g) {
     static const int types[] = {F32, F16, BF16, F64}, extents[] = {4, 8, 16, 1, 7, 17, 32};
     int elem = types[draw(g, 4)];
     int64_t m = extents[draw(g, 7)], n = extents[draw(g, 7)], k = extents[draw(g, 7)];
-    Value a = {.rank = 2, .ext = {m, k}}, b = {.rank = 2, .ext = {k, n}}, z = {.rank = 2, .ext = {m, n}, .elem = elem == F64 ? F64 : F32}, x, y, c;
+    Value a = {.rank = 2, .ext = {m, k}}, b = {.rank = 2, .ext = {k, n}},
+          z = {.rank = 2, .ext = {m, n}, .elem = elem == F64 ? F64 : F32}, x, y, c;
     if (!value(g, elem, &a, true, &x) || !value(g, elem, &b, true, &y) || !value(g, z.elem, &z, true, &c)) return;
     double size = (double)k * x.whole * y.whole + c.whole;
     if (size > elems[z.elem].exact) return;
@@ -483,7 +516,8 @@ static void statements(Gen *g, int most) {
     static const struct {
         void (*write)(Gen *g);
         int weight;
-    } table[] = {{binary, 10}, {load_one, 5}, {unary, 3}, {choose, 3}, {cast, 5}, {compare_one, 1}, {move, 8}, {along, 6}, {dot, 2}, {loop, 3}, {branch, 2}};
+    } table[] = {{binary, 10}, {load_one, 5}, {unary, 3}, {choose, 3}, {cast, 5},  {compare_one, 1},
+                 {move, 8},    {along, 6},    {dot, 2},   {loop, 3},   {branch, 2}};
     int total = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) total += table[i].weight;
     for (int done = 0; done < most && g->left > 0 && draw(g, 8) != 0; done++, g->left--) {
@@ -494,6 +528,10 @@ static void statements(Gen *g, int most) {
     }
 }
 
+#include "ir_rings.h"
+
+static const char *const families[] = {"rings", NULL};
+
 static void generate(Choices *c, Program *p) {
     static Gen room;
     Gen *g = &room;
@@ -502,10 +540,15 @@ static void generate(Choices *c, Program *p) {
     p->file = "random.ir";
     p->grid[0] = 1 + draw(g, 3), p->grid[1] = p->grid[2] = 1;
     p->scalars[p->scalar_count++] = (Scalar){.name = "n", .i = draw(g, 6)};
-    put(g, "%%pid = program_id<0>\n");
-    load_one(g);
-    load_one(g);
-    statements(g, 16);
+    bool rings = wanted_family || draw(g, 5) == 4;
+    if (rings)
+        rings_kernel(g);
+    else {
+        put(g, "%%pid = program_id<0>\n");
+        load_one(g);
+        load_one(g);
+        statements(g, 16);
+    }
     for (int i = g->count - 1, stored = 0; i >= 0 && stored < 5; i--)
         if (draw(g, 8)) store(g, &g->values[i]), stored++;
     /* A product that overflows is no infinity any more inside of a fused multiply-add. */
@@ -518,4 +561,7 @@ static void generate(Choices *c, Program *p) {
     add_text(p, "%%n: i32) {\n%sreturn }\n", g->body);
 }
 
-int main(int argc, char **argv) { return differential_main(argc, argv, "random_ir", generate); }
+int main(int argc, char **argv) {
+    family_names = families;
+    return differential_main(argc, argv, "random_ir", generate);
+}

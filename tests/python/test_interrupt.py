@@ -196,6 +196,68 @@ def test_the_interpreter_ends(monkeypatch, name, value):
     still_works()
 
 
+def test_the_emulator_ends(monkeypatch):
+
+    @triton.jit
+    def kernel(x, n):
+        i = 0
+        while i < n:
+            i += tl.load(x)
+        tl.store(x + 1, i)
+
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    x = np.zeros(16, dtype=np.int32)
+    kernel.warmup(x, 5, grid=(1,))
+    strike()
+    start = time.time()
+    with pytest.raises(KeyboardInterrupt):
+        kernel[(1,)](x, 5)
+    assert time.time() - start < SECONDS
+    x[0] = 5
+    made = kernel[(1,)](x, 5)
+    assert x[1] == 5 and made._native.target.startswith("cuda")
+    monkeypatch.delenv("TILEWRIGHT_EMULATE")
+    still_works()
+
+
+def test_a_compile_ahead_ends(tmp_path):
+    """Ctrl-C while configurations are compiled: at once, with all compilers gone."""
+    script, cache, alive = tmp_path / "cc", tmp_path / "cache", tmp_path / "alive"
+    script.write_text(f"#!/bin/sh\n(while :; do echo >{alive}; sleep 0.02; done) &\nsleep 100\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent("""
+        import os, numpy as np, tilewright.triton as triton, tilewright.triton.language as tl
+        @triton.autotune(configs=[triton.Config({"B": n}) for n in (16, 32, 64)], key=[], warmup=0, rep=0)
+        @triton.jit
+        def kernel(x, B: tl.constexpr):
+            tl.store(x + tl.arange(0, B), 1)
+        x = np.zeros(64, np.float32)
+        print("ready", flush=True)
+        try:
+            kernel[(1,)](x)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        del os.environ["CC"]
+        kernel[(1,)](x)
+        print("then", x.sum() > 0)
+    """))
+    process = subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, "CC": str(script), "TILEWRIGHT_CACHE_DIR": str(cache), "TILEWRIGHT_COMPILE_THREADS": "3"})
+    assert process.stdout.readline() == "ready\n"
+    deadline = time.time() + 20
+    while not alive.exists() and time.time() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    start = time.time()
+    assert process.stdout.readline() == "interrupted\n" and time.time() - start < SECONDS
+    said, _ = process.communicate(timeout=60)
+    assert said == "then True\n" and process.returncode == 0 and not rooms(cache)
+    alive.unlink()
+    time.sleep(0.2)
+    assert not alive.exists()
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
 def test_an_interrupt_inside_of_the_compiler_is_no_mistake_of_the_kernel(error):
 

@@ -36,6 +36,11 @@ def test_script_module_and_code(tmp_path):
     assert run("-m", "tilewright", "-c", PROGRAM, "a", "b") == said
 
 
+def test_the_distribution_is_there_too():
+    code = "import importlib.metadata as m; print(m.version('triton'), m.version('numpy') == __import__('numpy').__version__)"
+    assert run("-m", "tilewright", "-c", code) == "3.6.0 True\n"
+
+
 def test_a_child_process_too(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "parent.py").write_text("import subprocess, sys\n"

@@ -12,6 +12,7 @@ import pytest
 
 import tilewright.triton as triton
 import tilewright.triton.language as tl
+import tilewright.triton.language.core as core
 
 FACTOR = tl.constexpr(3)
 
@@ -162,12 +163,20 @@ def test_what_is_missing_fails_at_the_call():
     assert _log2(64) == 6 and _is_power_of_two(8) and not _is_power_of_two(6)
 
     @triton.jit
-    def kernel(x, N: tl.constexpr):
-        tl.store(x, _log2(N))
+    def kernel(x, N: tl.core.constexpr):
+        bits: core.constexpr = _log2(N)
+        for i in tl.core.static_range(bits + 1):
+            tl.store(x, i)
+
+    @triton.jit
+    def bits(x, N: tl.constexpr):
+        tl.store(x, (tl.core.get_int_dtype(N, signed=True) == tl.int16) * 2 + (tl.get_int_dtype(bitwidth=N, signed=False) == tl.uint16))
 
     x = np.zeros(1, np.int32)
     kernel[(1, )](x, 32)
     assert x[0] == 5
+    bits[(1, )](x, 16)
+    assert x[0] == 3
 
 
 class Holder:

@@ -11,6 +11,7 @@ import pytest
 import tilewright.triton as triton
 import tilewright.triton.language as tl
 from tilewright.triton.runtime import tuning
+from tilewright.triton.runtime.errors import AutotunerError
 
 
 def make(configs, times=None, **options):
@@ -112,7 +113,7 @@ def test_failed_configurations_are_named(capsys, monkeypatch):
     def hopeless(x, BLOCK: tl.constexpr):
         tl.static_assert(BLOCK < 32, "BLOCK is too large")
 
-    with pytest.raises(tuning.AutotunerError) as info:
+    with pytest.raises(AutotunerError) as info:
         hopeless[(1, )](np.zeros(64, np.float32))
     assert "none of the 2 configurations of `hopeless`" in str(info.value) and "BLOCK: 128" in str(info.value)
 

@@ -23,6 +23,7 @@ enum {
     STAGED,
     LOOSE,
     COPIED,
+    ADDS,
     KERNELS
 };
 
@@ -111,6 +112,9 @@ static const Origin origins[KERNELS] = {
                 "    %d = dot %a, %b, %c ; yield %d }\n"
                 "  %h = cast %acc : f16[64,64] ; tstore %C, [%m, %n], %h }\n",
                 "cuda:sm_90a", 1, 0},
+    [ADDS] = {"kernel @adds(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
+              "  %p = program_id<0> ; %r = mul %p, 32 ; %t = tload %x, [%r, 0] : f32[32,64] ; tatomic<add> %y, [0, 0], %t }\n",
+              "cuda:sm_90a", -1, 0},
     [LOOSE] = {MATMUL("64"), "cuda:sm_90a", 1, 0},
     [ORDER] = {"kernel @order(%x: tensor<f32,2>, %y: tensor<f32,2>) {\n"
                "  %t = tload %x, [0, 0] : f32[4,256] ; tstore %y, [0, 0], %t ; %w = tload %y, [0, 0] : f32[256,4]\n"
@@ -250,6 +254,8 @@ static const Mutant mutants[] = {
      "tw_mbar_init(in_full + i * 8, 129);", 0, EMU_FAULT_DEADLOCK},
     {COPIED, "a slot is full without the last warp's copies", "tw_mbar_init(in_full + i * 8, 128);",
      "tw_mbar_init(in_full + i * 8, 96);", 0, EMU_FAULT_RACE},
+    {ADDS, "a vector that is added to the middle of another", "y_s0 + i1,", "y_s0 + i1 + 1,", 0, EMU_FAULT_ALIGN},
+    {ADDS, "a vector that is added behind the last row", "y + i0", "y + (i0 + 256)", 0, EMU_FAULT_GLOBAL},
     {SKEW, "the copies of a trip are in no group", "tw_cp_async_commit();", "", 1, EMU_FAULT_RACE},
     {ORDER, "a load through global memory that does not wait for the store before it", "tw_sync();", "", 0,
      EMU_FAULT_RACE},
@@ -286,6 +292,7 @@ static void add_arguments(CudaBench *b, int kernel) {
         cuda_bench_tensor(b, "C", EL_F16, false, 2, 128, 127);
         cuda_bench_int(b, 4);
         return;
+    case ADDS:
     case ORDER:
         cuda_bench_tensor(b, "x", EL_F32, true, 2, 256, 256);
         cuda_bench_tensor(b, "y", EL_F32, false, 2, 256, 256);
@@ -325,7 +332,7 @@ static void try_mutant(const Mutant *m) {
                 [PARTS] = {2, 2, 1},    [TURNED] = {4, 1, 1},      [GANG] = {14, 1, 1},   [SKEW] = {2, 2, 1},
                 [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1},         [NORM] = {3, 1, 1},    [SCAN] = {1, 1, 1},
                 [ORDER] = {1, 1, 1},    [ADDED] = {2, 2, 1},       [STAGED] = {2, 2, 1},  [LOOSE] = {2, 2, 1},
-                [COPIED] = {2, 2, 1}};
+                [COPIED] = {2, 2, 1},   [ADDS] = {2, 1, 1}};
             CHECK(entry);
             bool clean = entry && cuda_bench_emulate(&b, entry, grids[m->kernel]);
             CHECK(clean == (m->want == EMU_FAULT_NONE) || (fprintf(stderr, "%s: in\n%s\n", m->title, text), 0));

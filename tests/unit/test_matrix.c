@@ -17,7 +17,8 @@ static void test_machines(void) {
         CHECK(m->ring_bytes > 0 && m->matrix);
         /* A machine with lanes has numbers for them, and runs ahead somehow. */
         CHECK(m->has_threads == (m->lanes > 0) && m->has_threads == (m->vector_bytes > 0));
-        if (m->has_threads) CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && is_power(m->sector_bytes) && m->skew_allowed);
+        if (m->has_threads)
+            CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && is_power(m->sector_bytes) && m->skew_allowed);
         CHECK(!m->roles_always || m->roles_allowed);
         /* Registers that are given away: to whom, and how; by whom, the least. */
         CHECK(!m->register_step == !m->role_registers && !m->register_step == !m->issue_registers);
@@ -25,6 +26,8 @@ static void test_machines(void) {
         CHECK(!m->register_step || (m->roles_allowed && m->role_registers <= m->thread_registers));
         if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
         if (m->has_threads) CHECK(is_power(m->banks.count) && is_power(m->banks.bytes) && m->banks.count <= 64);
+        if (m->has_threads)
+            CHECK(is_power(m->tile_align) && is_power(m->barrier_bytes) && m->vector_bytes == LL_VECTOR_BYTES);
         if (m->has_threads) CHECK(m->named_barriers > 2); /* the block's, and two that take turns */
         /* Boxes have limits, and a copy that runs by itself takes its time. */
         CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));
@@ -48,7 +51,7 @@ static void test_levels(void) {
     static const struct {
         int level;
         const char *arch;
-    } fits[] = {{75, NULL},    {80, "sm_80"},  {86, "sm_80"},   {89, "sm_89"},
+    } fits[] = {{75, NULL},     {80, "sm_80"},   {86, "sm_80"},   {89, "sm_89"},
                 {90, "sm_90a"}, {100, "sm_100"}, {103, "sm_100"}, {120, "sm_89"}};
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
         const Machine *m = machine_of_level("cuda", fits[i].level);
@@ -116,7 +119,8 @@ static int emu_type(const char *spelling) {
 }
 
 static bool lies(const LinearLayout *part, int element, int thread, int row, int column) {
-    uint32_t index = ll_apply(part, (LayoutPlace){{(uint32_t)element, (uint32_t)thread % 32, (uint32_t)thread / 32, 0}});
+    uint32_t index =
+        ll_apply(part, (LayoutPlace){{(uint32_t)element, (uint32_t)thread % 32, (uint32_t)thread / 32, 0}});
     return (int)ll_coord(part, index, 0) == row && (int)ll_coord(part, index, 1) == column;
 }
 

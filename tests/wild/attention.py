@@ -129,3 +129,24 @@ def biased(q, k, v, bias, o, N, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl
         Vp = tl.advance(Vp, (BN, 0))
         Bp = tl.advance(Bp, (0, BN))
     tl.store(Op, (acc / l[:, None]).to(o.dtype.element_ty), boundary_check=(0,))
+
+
+# A tile that goes through scratch at the end: programs side by side would use the same.
+# check: q=randn:bf16[2,200,64] k=randn:bf16[2,200,64] v=randn:bf16[2,200,64] o=zeros:bf16[2,200,64] N=200 D=64 B=64 --grid 4,2
+# check: q=randn:bf16[2,300,64] k=randn:bf16[2,300,64] v=randn:bf16[2,300,64] o=zeros:bf16[2,300,64] N=300 D=64 B=64 --grid 5,2 --set gang=3
+@triton.jit
+def upside_down(q, k, v, o, N, D: tl.constexpr, B: tl.constexpr):
+    head = tl.program_id(1) * N * D
+    first = tl.program_id(0) * B
+    rows = first + tl.arange(0, B)
+    rd = tl.arange(0, D)
+    x = tl.load(q + head + rows[:, None] * D + rd[None, :], mask=rows[:, None] < N, other=0.0)
+    acc = tl.zeros((B, D), tl.float32)
+    for start in range(0, tl.minimum(first + B, N), B):
+        at = start + tl.arange(0, B)
+        inside = at[:, None] < N
+        y = tl.load(k + head + at[:, None] * D + rd[None, :], mask=inside, other=0.0)
+        z = tl.load(v + head + at[:, None] * D + rd[None, :], mask=inside, other=0.0)
+        s = tl.dot(x, tl.trans(y)) * 0.125
+        acc = tl.dot(s.to(z.dtype), z, acc)
+    tl.store(o + head + rows[:, None] * D + rd[None, :], tl.flip(acc, 0).to(o.dtype.element_ty), mask=rows[:, None] < N)

@@ -7,6 +7,7 @@ import triton.language as tl
 # check: a=randn:bf16[80,256] b=randn:bf16[3,128,256] c=zeros:bf16[80,128] weights=rand:f32[80] token_ids=arange:i32[256] expert_ids=randint(3):i32[2] padded=full(256):i32[1] N=128 K=256 valid=80 stride_am=256 stride_be=32768 stride_bn=256 stride_cm=128 BM=128 BN=128 BK=64 GROUP=8 top_k=1 MUL=False --grid 2 --set num_warps=8
 # check: a=randn:f16[40,100] b=randn:f16[3,70,100] c=zeros:f16[80,70] weights=rand:f32[80] token_ids=arange:i32[64] expert_ids=randint(3):i32[4] padded=full(33):i32[1] N=70 K=100 valid=80 stride_am=100 stride_be=7000 stride_bn=100 stride_cm=70 BM=16 BN=64 BK=64 GROUP=1 top_k=2 MUL=True --grid 8
 # explain: no : index:
+# explain: is indexed by numbers from token_ids, where its mask holds; outside 0; contiguous
 @triton.jit
 def experts(a, b, c, weights, token_ids, expert_ids, padded, N, K, valid, stride_am, stride_be, stride_bn, stride_cm, BM: tl.constexpr, BN: tl.constexpr,
             BK: tl.constexpr, GROUP: tl.constexpr, MUL: tl.constexpr, top_k: tl.constexpr):
@@ -47,6 +48,7 @@ def experts(a, b, c, weights, token_ids, expert_ids, padded, N, K, valid, stride
 # check: q=randn:bf16[100,4,64] k=randn:bf16[12,16,2,64] v=randn:bf16[12,16,2,64] o=zeros:bf16[100,4,64] table=randint(12):i32[2,8] starts=arange:i32[3] lengths=full(97):i32[2] scale=0.18 H=4 G=2 PAGE=16 D=64 BM=64 BN=32 EACH=50 --grid 2,4,1
 # check: q=randn:f16[200,2,128] k=randn:f16[5,64,1,128] v=randn:f16[5,64,1,128] o=zeros:f16[200,2,128] table=randint(5):i32[2,8] starts=arange:i32[3] lengths=full(300):i32[2] scale=0.13 H=2 G=2 PAGE=64 D=128 BM=128 BN=64 EACH=100 --grid 2,2,1 --set num_warps=8
 # explain: no : index:
+# explain: is indexed by numbers from table, where its mask holds; outside 0; transposed; contiguous
 @triton.jit
 def paged_prefill(q, k, v, o, table, starts, lengths, scale, H, G, PAGE: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
                   EACH: tl.constexpr):
@@ -88,6 +90,7 @@ def paged_prefill(q, k, v, o, table, starts, lengths, scale, H, G, PAGE: tl.cons
 # check: q=randn:f16[2,32,128] k=randn:f16[9,16,2,128] v=randn:f16[9,16,2,128] part=zeros:f32[2,32,2,128] peaks=zeros:f32[2,32,2] sums=zeros:f32[2,32,2] table=randint(9):i32[2,8] lengths=randint(128):i32[2] scale=0.1 HEADS=2 SPLITS=2 PAGE=16 D=128 BH=16 BN=32 --grid 2,2,2 --tolerance 0.004
 # check: q=randn:bf16[2,16,64] k=randn:bf16[9,64,1,64] v=randn:bf16[9,64,1,64] part=zeros:f32[2,16,4,64] peaks=zeros:f32[2,16,4] sums=zeros:f32[2,16,4] table=randint(9):i32[2,8] lengths=randint(400):i32[2] scale=0.2 HEADS=1 SPLITS=4 PAGE=64 D=64 BH=16 BN=64 --grid 2,1,4 --set num_stages=4 --tolerance 0.004
 # explain: no : index:
+# explain: is indexed by numbers from table
 @triton.jit
 def paged_decode(q, k, v, part, peaks, sums, table, lengths, scale, HEADS: tl.constexpr, SPLITS: tl.constexpr, PAGE: tl.constexpr, D: tl.constexpr,
                  BH: tl.constexpr, BN: tl.constexpr):
@@ -128,6 +131,8 @@ def paged_decode(q, k, v, part, peaks, sums, table, lengths, scale, HEADS: tl.co
 # check: a=randn:bf16[256,96] b=randn:bf16[96,512] to=arange:i64[256] c=zeros:bf16[256,512] n=512 K=96 BM=128 BN=256 BK=32 --grid 2,2
 # check: a=randn:f16[64,96] b=randn:f16[96,64] to=arange:i32[64] c=zeros:f16[64,64] n=64 K=96 BM=64 BN=64 BK=32 --grid 1,1 --set num_warps=1
 # explain: no : index:
+# explain: store: box
+# explain: is indexed by numbers from to; contiguous
 @triton.jit
 def gathered_tile(a, b, to, c, n, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -177,6 +182,7 @@ def picked_elements(x, places, out, table, n, BM: tl.constexpr, BN: tl.constexpr
 # check: x=randn:f16[300,200] rows=randint(300):i32[128] columns=randint(200):i32[64] w=randn:f16[64,32] out=zeros:f32[128,32] stride=200 BM=64 BK=16 --grid 2
 # check: x=randn:f16[300,200] rows=randint(300):i64[128] columns=randint(200):i64[64] w=randn:f16[64,32] out=zeros:f32[128,32] stride=200 BM=128 BK=64 --grid 1 --set num_warps=8
 # explain: no : index:
+# explain: dimension 1 is indexed by numbers from columns
 @triton.jit
 def both_picked(x, rows, columns, w, out, stride, BM: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -232,3 +238,16 @@ def kept_elements(x, y, out, n, BM: tl.constexpr, BN: tl.constexpr):
     at = rm[:, None] * n + rn[None, :]
     kept = tl.load(x + at) > 0
     tl.store(out + at, tl.load(y + at, mask=kept, other=2.0))
+
+
+# check: x=randint(9):i32[40,96] index=randint(7):i32[40] out=zeros:i32[7,96] n=40 c=96 BM=16 BC=64 --grid 3,2
+# check: x=randn:f32[40,96] index=randint(7):i32[40] out=zeros:f32[7,96] n=40 c=96 BM=16 BC=64 --grid 3,2 --set num_warps=8 --tolerance 1e-5
+# explain: : atomic: box
+@triton.jit
+def chosen_added(x, index, out, n, c, BM: tl.constexpr, BC: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BC + tl.arange(0, BC)
+    inside = (rows < n)[:, None] & (cols < c)[None, :]
+    v = tl.load(x + rows[:, None] * c + cols[None, :], mask=inside, other=0)
+    to = tl.load(index + rows, mask=rows < n, other=0)
+    tl.atomic_add(out + to[:, None] * c + cols[None, :], v, mask=inside & (v > 2))

@@ -158,6 +158,7 @@ def grouped_descriptors(a, b, c, starts, G, N, K, BM: tl.constexpr, BN: tl.const
 
 # check: a=randn:bf16[40,128] w=randn:bf16[4,128,72] c=zeros:f32[40,72] ids=randint(48):i32[128] experts=randint(4):i32[2] gate=rand:f32[128] T=40 N=72 K=128 BM=64 BN=64 BK=64 --grid 2,2
 # mixture of experts: rows by sorted token ids, experts by block, weights of the router, block pointers for the weights
+# explain: atomic: box f32[64,64] of c[unbounded, N], strides [N, 1], at [rows, n]; dimension 0 is indexed by numbers from ids
 @triton.jit
 def moe_scatter(a, w, c, ids, experts, gate, T, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pm = tl.program_id(0)

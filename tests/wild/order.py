@@ -184,3 +184,21 @@ def stored_by_threads_first(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BK: tl
     tl.store(pc, acc * 0.01, mask=acc > 0)
     tl.store(pc, acc)
     tl.store(pc + 64, acc * 2.0)
+
+
+# What the last trip of a `while` reads of shared memory is read before that memory is another's.
+# check: a=randn:f16[64,64] b=randn:f16[64,64] c=zeros:f32[64,64] n=2 B=64 --grid 1
+# check: a=randn:f16[64,64] b=randn:f16[64,64] c=zeros:f32[64,64] n=0 B=64 --grid 1
+# check: a=randn:f16[64,64] b=randn:f16[64,64] c=zeros:f32[64,64] n=3 B=64 --grid 1
+@triton.jit
+def turned_behind_a_while(a, b, c, n, B: tl.constexpr):
+    r = tl.arange(0, B)
+    at = r[:, None] * B + r[None, :]
+    x = tl.load(a + at)
+    y = tl.load(b + at)
+    acc = tl.zeros((B, B), tl.float32)
+    trip = 0
+    while trip < n:
+        acc = tl.dot(x, y, acc)
+        trip += 1
+    tl.store(c + at, tl.flip(acc, 0))

@@ -4,6 +4,7 @@ import triton.language as tl
 
 
 # check: a=randn:f16[70,128] q=randint(2147483647):i32[16,100] s=rand:f16[4,100] z=rand:f16[4,100] c=zeros:f16[70,100] M=70 N=100 K=128 BM=64 BN=64 BK=64 G=32 --grid 2,2
+# explain: is indexed by a vector that `div` makes
 @triton.jit
 def dequant(a, q, s, z, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
     # int4 packed along K: q [K//8, N] int32, s,z [K//G, N]
@@ -26,6 +27,7 @@ def dequant(a, q, s, z, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
 
 
 # check: x=randn:f16[5,12,14] w=randn:f16[20,45] y=zeros:f16[20,120] C=5 H=12 W=14 O=20 KH=3 KW=3 BM=64 BN=32 BK=32 --grid 2,1
+# explain: dimension 0 is indexed by a vector that `div` makes, where its mask holds; dimension 1 is indexed
 @triton.jit
 def conv2d(x, w, y, C, H, W, O, KH: tl.constexpr, KW: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pm = tl.program_id(0)

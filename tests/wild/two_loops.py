@@ -121,6 +121,7 @@ def walk_kept(acc, l, m, q, k_ptr, v_ptr, kept, rm, n, lo, hi, scale, D: tl.cons
 # check: q=randn:f16[256,64] k=randn:f16[256,64] v=randn:f16[256,64] o=zeros:f16[256,64] kept=3 n=256 scale=0.18 D=64 BM=128 BN=64 --grid 2,1
 # check: q=randn:f16[256,64] k=randn:f16[256,64] v=randn:f16[256,64] o=zeros:f16[256,64] kept=3 n=256 scale=0.18 D=64 BM=64 BN=64 --grid 4,1 --set num_warps=8 --set num_stages=2
 # check: q=randn:bf16[200,128] k=randn:bf16[200,128] v=randn:bf16[200,128] o=zeros:bf16[200,128] kept=3 n=200 scale=0.13 D=128 BM=128 BN=32 --grid 2,1 --set num_stages=4
+# explain: is taken row by row, where its mask holds
 @triton.jit
 def causal_mixed(q, k, v, o, kept, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     block = tl.program_id(0)

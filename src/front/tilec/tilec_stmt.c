@@ -51,6 +51,14 @@ static void join_pointers(Tc *tc, Object *cell, const Saved *a, const Saved *b, 
         TC_ERROR(tc, TC_POINTER_CHANGES, range, cell->name, "`if`");
 }
 
+/* Behind two ways: a pointer, or what is the same on both. */
+static bool joins_by_itself(Tc *tc, Object *cell, const Saved *a, const Saved *b, Range range) {
+    bool pointer = cell->type->kind == TC_POINTER, same = !pointer && same_scalar(a->value, b->value);
+    if (pointer) join_pointers(tc, cell, a, b, range);
+    if (same) cell->value = a->value;
+    return pointer || same;
+}
+
 static void lower_branch(Tc *tc, const CNode *branch, CNode *const *rest, uint32_t count, bool tail) {
     size_t scope = tc_open_scope(tc), cells = tc->cells.count;
     if (branch) tc_statement(tc, branch, tail && !count);
@@ -87,15 +95,8 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
     tc->active = outer;
     tc_restore(tc, before, count);
     for (size_t i = 0; i < count; i++) {
+        if (joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range)) continue;
         Scalar a = after[0][i].value, b = after[1][i].value;
-        if (tc->cells.at[i]->type->kind == TC_POINTER) {
-            join_pointers(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range);
-            continue;
-        }
-        if (same_scalar(a, b)) {
-            tc->cells.at[i]->value = a;
-            continue;
-        }
         int64_t x = 0, y = 0;
         bool known = a.ref && b.ref && ir_const_int(tc->kernel, a.ref, &x) && ir_const_int(tc->kernel, b.ref, &y);
         if (!known) {
@@ -145,15 +146,8 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
     const Type **types = ARENA_ARRAY(tc->arena, const Type *, count);
     Object **places = ARENA_ARRAY(tc->arena, Object *, count);
     for (size_t i = 0; i < count; i++) {
+        if (joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range)) continue;
         Scalar a = after[0][i].value, b = after[1][i].value;
-        if (tc->cells.at[i]->type->kind == TC_POINTER) {
-            join_pointers(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range);
-            continue;
-        }
-        if (same_scalar(a, b)) {
-            tc->cells.at[i]->value = a;
-            continue;
-        }
         if (a.lanes != b.lanes)
             TC_ERROR(tc, TC_THREAD_MIXED, node->range, "a run-time condition cannot choose between numbers of threads");
         places[results] = tc->cells.at[i];

@@ -189,6 +189,18 @@ Val tri_lower_condition(Lower *l, const Call *c) {
     return c->args[0];
 }
 
+Val tri_lower_int_dtype(Lower *l, const Call *c) {
+    static const Elem signed_of[] = {EL_I8, EL_I16, EL_I32, EL_I64}, unsigned_of[] = {EL_U8, EL_U16, EL_U32, EL_U64};
+    int64_t bits;
+    bool with_sign;
+    if (!tri_want_int(l, c, 0, &bits) || !tri_want_bool(l, c, 1, &with_sign)) return val_error;
+    if (bits == 1 && !with_sign) return tri_val_dtype(ty_scalar(l->module, EL_I1));
+    for (int i = 0; i < 4; i++)
+        if (bits == 8 << i) return tri_val_dtype(ty_scalar(l->module, with_sign ? signed_of[i] : unsigned_of[i]));
+    return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.get_int_dtype", "8, 16, 32 or 64 bits (or 1, unsigned)",
+                     tri_val_describe(l, c->args[0]));
+}
+
 Val tri_lower_block_type(Lower *l, const Call *c) {
     const Type *dtype;
     int rank;

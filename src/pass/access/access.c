@@ -336,11 +336,13 @@ static void rewrite_atomic(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
     Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
+    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
     Ref value = into_box(x, &b, op->operands[1], plan);
     Op *made = ir_begin(&b, OP_TATOMIC);
     ir_operand(&b, made, tensor);
     ir_operand_list(&b, made, 0, offsets, plan->dim_count);
     ir_operand(&b, made, value);
+    ir_operand(&b, made, mask);
     for (int i = 0; i < op->attr_count; i++) op_set(x->k, made, op->attrs[i]);
     ir_end(&b, made, NULL);
     ir_remove(op);

@@ -395,6 +395,16 @@ static void place_conditions(Analysis *a, Plan *plan, const Conditions *conditio
     plan->dim[0] = gate;
 }
 
+/* The mask that stays says all of them. */
+static void drop_conditions(Plan *plan) {
+    int count = 0;
+    for (int i = 0; i < plan->dim_count; i++) {
+        plan->dim[i].condition_count = 0;
+        if (!plan->dim[i].gate) plan->dim[count++] = plan->dim[i];
+    }
+    plan->dim_count = count;
+}
+
 /* `rows`: axes whose indices are to be vectors, for the sake of the mask. */
 static void plan_with(Analysis *a, Plan *plan, const Conditions *conditions, unsigned rows) {
     const Affine *f = affine_of(a, plan->pointer);
@@ -430,7 +440,7 @@ static void plan_with(Analysis *a, Plan *plan, const Conditions *conditions, uns
         if (bad) refuse(plan, WHY_TOO_LARGE);
         for (int j = 0; !bad && j < dim->limit_count; j++) poly_is_natural(a, dim->limit[j]);
     }
-    for (int i = 0; plan->keeps_mask && i < plan->dim_count; i++) plan->dim[i].condition_count = 0; /* it says all */
+    if (plan->keeps_mask) drop_conditions(plan);
 }
 
 /* Axes with conditions that are no bounds, beside one that is contiguous: a mask of every element would
@@ -472,5 +482,4 @@ void access_plan(Analysis *a, Plan *plan) {
     unsigned rows = plan->good && plan->keeps_mask ? masked_rows(a, plan, &conditions) : 0;
     if (rows) plan_with(a, &by_rows, &conditions, rows);
     if (rows && by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
-    if (plan->good && plan->keeps_mask && plan->op->code == OP_ATOMIC) refuse(plan, WHY_ATOMIC_MASK);
 }

@@ -78,9 +78,9 @@ static bool is_new(Sources *s, Ref r) {
     return true;
 }
 
-/* The arrays that a value is read from. */
+/* The arrays that the numbers of a tile are read from. */
 static void name_sources(Sources *s, Ref value) {
-    if (!ref_is_value(value) || --s->left < 0 || !is_new(s, value)) return;
+    if (!ref_is_value(value) || !ir_type(s->x->k, value)->rank || --s->left < 0 || !is_new(s, value)) return;
     const Value *v = ir_value(s->x->k, value);
     const Op *op = v->op;
     if (!op) { /* of a loop: what it begins with */

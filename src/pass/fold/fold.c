@@ -169,6 +169,12 @@ static void simplify_for(Fold *f, Op *op) {
     }
 }
 
+/* Does it lie in a slot, from where it is gone with the slot's release? What was computed from it is not. */
+static bool is_view(const Kernel *k, Ref r) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    return op && op->code == OP_GET && !op_flag(op, AT_COPY);
+}
+
 static void fold_region(Fold *f, Region *region) {
     size_t mark = f->entered.count;
     for (Op *op = region->first, *next; op; op = next) {
@@ -186,7 +192,7 @@ static void fold_region(Fold *f, Region *region) {
         bool changed = false;
         Ref to = fold_simplify(&b, op, &changed);
         f->changed = f->changed || changed;
-        if (to) {
+        if (to && !is_view(f->k, current(f, to))) {
             replace(f, op->results[0], current(f, to));
             ir_remove(op);
             next = before ? before->next : region->first; /* what was made on the way is folded too */

@@ -87,8 +87,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     const Op *put = load->next;
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
     if (!put) return false;
-    const Attr *fill = op_attr(load, AT_FILL); /* what a copy leaves out is 0 */
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
+    if (!ir_fills_zero(k, load)) return false; /* what a copy leaves out is 0 */
     if (a.vector * elem_info[type->elem].bytes < 4 || a.along != type->rank - 1) return false;
     return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put, a);
 }

@@ -188,7 +188,7 @@ LinearLayout choose_blocked(const Type *type, int threads, int warps, int contig
         elements *= left[d];
         size[d] = lanes[d] = ways[d] = 1;
     }
-    int64_t vector = 16 / ty_elem_bytes(type), each = elements / (threads * warps);
+    int64_t vector = LL_VECTOR_BYTES / ty_elem_bytes(type), each = elements / (threads * warps);
     if (vector > each) vector = each < 1 ? 1 : floor_pow2(each);
     if (vector > left[contiguous]) vector = left[contiguous];
     size[contiguous] = (int)vector;
@@ -325,7 +325,7 @@ int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layou
         parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == 16 && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == LL_VECTOR_BYTES && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

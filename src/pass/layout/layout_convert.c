@@ -60,9 +60,10 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
         return plan;
     }
     plan.shuffles = count_shuffles(m, elem_bytes);
-    /* A pass through shared memory costs two barriers (about as much as 16 shuffles) and two accesses for 16 bytes. */
+    /* A pass through shared memory costs two barriers, and two accesses for each vector. */
+    enum { BARRIERS_IN_SHUFFLES = 16 };
     int bytes = elem_bytes << m->count[LL_REGISTER];
-    if (plan.shuffles <= 16 + bytes / 4) plan.kind = CONVERT_SHUFFLE;
+    if (plan.shuffles <= BARRIERS_IN_SHUFFLES + bytes / 4) plan.kind = CONVERT_SHUFFLE;
     return plan;
 }
 
@@ -160,9 +161,9 @@ LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const Li
     LinearLayout shared = {.rank = source->rank};
     for (int d = 0; d < source->rank; d++) shared.log2[d] = source->log2[d];
     Span taken = {.rank = 0};
-    /* 1. the vector: registers on both sides, at most 16 bytes */
+    /* 1. the vector: registers on both sides */
     int vector_bits = 0;
-    for (int i = 0; i < w.register_count && elem_bytes << (vector_bits + 1) <= 16; i++)
+    for (int i = 0; i < w.register_count && elem_bytes << (vector_bits + 1) <= LL_VECTOR_BYTES; i++)
         if (listed(r.registers, r.register_count, w.registers[i]) && span_add(&taken, w.registers[i])) {
             ll_push(&shared, LL_OFFSET, w.registers[i]);
             vector_bits++;

@@ -17,9 +17,8 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     const Machine *machine = st->cx->machine;
     if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP) || box_is_indexed(k, op)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    const Attr *fill = op_attr(op, AT_FILL);
     if (mask || box->extent[0] > machine->box_extent || box->extent[1] * tile->elem_bytes % tile->width) return false;
-    if (fill && (!ref_is_literal(fill->ref) || ir_literal(k, fill->ref)->i != 0)) return false;
+    if (!ir_fills_zero(k, op)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
     if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != 1) return false;
     int inner = box_dim(op, parts.rank, 2, 1);

@@ -13,6 +13,8 @@
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
 
+#include <limits.h>
+
 /* Is every use of the program id one of the two places? Then the order can stand in for the code. */
 static bool reaches_id(const Kernel *k, const GridOrder *grid, Ref r, bool *seen) {
     if (!ref_is_value(r) || seen[r] || r == grid->m || r == grid->n) return false;
@@ -83,8 +85,10 @@ static bool require_apart(Cut *c) {
     return true;
 }
 
-/* The schedule may find that the kernel is better off without rings (ring_take_back). */
-static void keep(PassContext *cx, const Kernel *k) { cx->uncut = cx->machine->has_threads ? ir_keep(k) : NULL; }
+/* The schedule may find that the kernel is better off with fewer rings, or none (ring_leave, ring_take_back). */
+static void keep(PassContext *cx, const Kernel *k) {
+    if (cx->machine->has_threads && !cx->uncut->kernel) cx->uncut->kernel = ir_keep(k);
+}
 
 /* With a reason why it must stay flat, or NULL. */
 static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
@@ -104,6 +108,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
+    cut_note_rings(&c);
     prove(cx, k);
     if (run == RUN_ROLES && matrix_async(cx->machine) && cx->options.rotate && ring_rotate(cx, k, tasks)) {
         prove(cx, k);
@@ -119,17 +124,69 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         if (k->form == FORM_LAYOUT && tasks_of(k)) ring_check(cx, k);
         return false;
     }
-    cx->uncut = NULL;
-    cx->uncut_findings = cx->findings.count;
+    cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
+    cx->uncut->findings = cx->findings.count;
     return cut_kernel(cx, k, NULL);
 }
 
-bool ring_take_back(PassContext *cx, Kernel *k, const char *why) {
-    if (!cx->uncut) return false;
-    ir_take_back(k, cx->uncut);
-    cx->uncut = NULL;
-    cx->findings.count = cx->uncut_findings;
-    cut_kernel(cx, k, why);
+/* Anew, without the rings that have left; with a reason why it must be flat, or NULL. */
+static void cut_again(PassContext *cx, Kernel *k, const char *flat) {
+    Uncut *uncut = cx->uncut;
+    ir_take_back(k, uncut->kernel);
+    uncut->kernel = flat ? NULL : ir_keep(k);
+    uncut->rings.count = 0;
+    cx->findings.count = uncut->findings;
+    cut_kernel(cx, k, flat);
     if (k->form < FORM_RING) k->form = FORM_RING;
+}
+
+bool ring_take_back(PassContext *cx, Kernel *k, const char *why) {
+    if (!cx->uncut || !cx->uncut->kernel) return false;
+    cut_again(cx, k, why);
     return k->module->diag->errors == 0;
+}
+
+int ring_left(const PassContext *cx) {
+    const Uncut *uncut = cx->uncut;
+    return uncut && uncut->stays.count ? VEC_LAST(&uncut->stays).ring + 1 : 0;
+}
+
+bool ring_leave(PassContext *cx, Kernel *k, Ref ring, const char *why) {
+    Uncut *uncut = cx->uncut;
+    const UncutRing *least = NULL;
+    int loads = 0, left = ring_left(cx);
+    for (size_t i = 0; uncut && i < uncut->rings.count; i++) {
+        const UncutRing *r = &uncut->rings.at[i];
+        loads += r->worth > 0;
+        bool less = !least || r->worth < least->worth || (r->worth == least->worth && r->bytes > least->bytes);
+        if (ring == REF_NONE ? less : r->ring == ring) least = r;
+    }
+    if (!least || loads - (least->worth > 0) < 1) return false;
+    for (size_t i = 0; i < least->accesses.count; i++)
+        *VEC_PUSH(&uncut->stays, cx->module->arena) = (UncutAccess){least->accesses.at[i], left, why, false};
+    cut_again(cx, k, NULL);
+    return k->module->diag->errors == 0;
+}
+
+void ring_return(PassContext *cx, Kernel *k, int which, bool back) {
+    Uncut *uncut = cx->uncut;
+    for (size_t i = 0; i < uncut->stays.count; i++)
+        if (uncut->stays.at[i].ring == which) uncut->stays.at[i].back = back;
+    cut_again(cx, k, NULL);
+}
+
+void ring_return_all(PassContext *cx, Kernel *k) {
+    cx->uncut->stays.count = 0;
+    cut_again(cx, k, NULL);
+}
+
+bool ring_is_worth_more(const PassContext *cx, Ref ring) {
+    const Uncut *uncut = cx->uncut;
+    int worth = 0, least = INT_MAX;
+    for (size_t i = 0; uncut && i < uncut->rings.count; i++) {
+        const UncutRing *r = &uncut->rings.at[i];
+        if (r->ring == ring) worth = r->worth;
+        if (r->worth < least) least = r->worth;
+    }
+    return least < worth;
 }

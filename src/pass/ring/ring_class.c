@@ -255,6 +255,12 @@ static bool chases(const Cut *c, const Op *load, const Op *loop) {
     return false;
 }
 
+/* Can asynchronous copies bring the tile into a slot that is no larger than it is? They leave zeros outside, and rows
+ * come in groups. */
+static bool may_be_copied(const Cut *c, const Op *load) {
+    return load->code == OP_TLOAD && ir_type(c->k, load->results[0])->rank > 1 && ir_fills_zero(c->k, load);
+}
+
 static void consider_load(Cut *c, Op *op) {
     if (c->replicable[op->results[0]]) return; /* every role reads it for itself */
     CutRing *ring = new_ring(c, op, false);
@@ -269,7 +275,9 @@ static void consider_load(Cut *c, Op *op) {
                "writes");
         return;
     }
-    ring->chases = loop_around(op) && chases(c, op, loop_around(op));
+    ring->chases = ring->loop && chases(c, op, ring->loop);
+    ring->asked =
+        ring->loop && may_be_copied(c, op) && (op_int(ring->loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1);
     const Op *before = cut_write_before(c, op);
     const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
     if (conflict)
@@ -319,6 +327,7 @@ static void merge(Cut *c, CutRing *into, const CutRing *from) {
     into->copies |= from->copies;
     into->feeds_dot |= from->feeds_dot;
     into->chases |= from->chases;
+    into->asked |= from->asked;
     into->bytes += from->bytes;
 }
 
@@ -411,8 +420,16 @@ typedef struct Visit {
 
 static void consider(Op *op, void *user) {
     const Visit *v = user;
-    if (v->stores && cut_is_write(op)) consider_store(v->c, op);
-    if (!v->stores && cut_is_read(op)) consider_load(v->c, op);
+    if (v->stores ? !cut_is_write(op) : !cut_is_read(op)) return;
+    const char *why = cut_must_stay(v->c, op);
+    if (why) {
+        refuse(v->c, op, why);
+        if (v->stores) cut_note_stay(v->c, op);
+    } else if (v->stores) {
+        consider_store(v->c, op);
+    } else {
+        consider_load(v->c, op);
+    }
 }
 
 static void note_memory(Op *op, void *user) {

@@ -14,12 +14,11 @@ typedef struct CutRing {
     bool copies;              /* a value outlives the region: get<copy> */
     bool in_loop;
     bool feeds_dot;
-    bool
-        chases; /* its place is read from memory in the loop: two ways to memory, one behind the other, in every trip */
-    int64_t bytes;          /* of a slot */
+    bool chases;   /* its place is read from memory in the loop: two ways to memory, one behind the other, every trip */
+    bool asked;    /* the source wants the loads of this very loop, or all, to run ahead */
+    int64_t bytes; /* of a slot */
     const Op *loop;         /* the innermost loop around, or NULL */
     int slots;              /* chosen with the execution */
-    int64_t clocks;         /* that an item's products take; 0: not asked */
     int parts;              /* an output that leaves in so many parts, two at a time; 0: whole */
     struct CutRing *shares; /* the group of a sibling loop whose ring it uses, or NULL */
     Ref ring;               /* made by the cut */
@@ -108,12 +107,14 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 Op *cut_roles(Cut *c); /* the tasks op */
 
 /* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in
- * a kernel without dots all but loads that chase; as many as are more than a kernel may have; the load whose slot makes
- * the most room (its bytes; 0: it is the last). */
+ * a kernel without dots all but loads that chase or are asked for; as many as are more than a kernel may have; the ring that is worth
+ * least (false: its are the last loads). */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);
 void cut_leave_crowd(Cut *c);
-int64_t cut_leave_largest(Cut *c);
+bool cut_leave_least(Cut *c);
+const char *cut_must_stay(const Cut *c, const Op *access); /* why its ring left in an earlier cut (ring_leave); NULL */
+void cut_note_rings(const Cut *c);                         /* what could leave, for the schedule */
 
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */

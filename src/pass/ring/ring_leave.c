@@ -7,7 +7,10 @@
  *                                      leaves it would be copied twice, a store is one of compute anyway
  *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
- *     slots that do not fit            the largest ring of loads that feeds no dot, at last any */
+ *     one slot of each does not fit    output tiles, loads outside of loops, loads that feed no dot, at last any; of
+ *                                      those the largest first
+ *     the schedule finds no room       the same: the kernel is cut again without that ring */
+#include "pass/ring/ring.h"
 #include "pass/ring/ring_cut.h"
 
 static void leave(Cut *c, size_t which, const char *why) {
@@ -38,8 +41,14 @@ void cut_leave_branches(Cut *c) {
 }
 
 void cut_leave_streams(Cut *c) {
-    for (size_t i = c->rings.count; i-- > 0;)
-        if (i < c->rings.count && !c->rings.at[i]->chases) leave(c, i, "it feeds no dot, and its place is known ahead");
+    for (size_t i = c->rings.count; i-- > 0;) {
+        if (i >= c->rings.count || c->rings.at[i]->chases || c->rings.at[i]->asked) continue;
+        leave(c, i,
+              c->rings.at[i]->output
+                  ? "nothing is multiplied before it"
+                  : "it feeds no dot, and its place is known ahead (option slots=N, or num_stages of "
+                    "its loop, lets it run ahead)");
+    }
 }
 
 void cut_leave_crowd(Cut *c) {
@@ -55,20 +64,51 @@ void cut_leave_crowd(Cut *c) {
     }
 }
 
-int64_t cut_leave_largest(Cut *c) {
-    size_t largest = c->rings.count;
+/* --- who is worth what --- */
+static int worth_of(const CutRing *ring) {
+    return ring->output ? 0 : !ring->in_loop ? 1 : ring->feeds_dot ? 4 : ring->chases ? 3 : 2;
+}
+
+bool cut_leave_least(Cut *c) {
+    size_t least = 0;
     int loads = 0;
     for (size_t i = 0; i < c->rings.count; i++) {
-        const CutRing *ring = c->rings.at[i], *most = largest < c->rings.count ? c->rings.at[largest] : NULL;
-        if (ring->output) continue;
-        loads++;
-        bool better = !most || (most->feeds_dot && !ring->feeds_dot) ||
-                      (most->feeds_dot == ring->feeds_dot && ring->bytes > most->bytes);
-        if (better) largest = i;
+        const CutRing *ring = c->rings.at[i], *other = c->rings.at[least];
+        loads += !ring->output;
+        bool less =
+            worth_of(ring) < worth_of(other) || (worth_of(ring) == worth_of(other) && ring->bytes > other->bytes);
+        if (less) least = i;
     }
-    if (loads < 2) return 0;
-    int64_t bytes = c->rings.at[largest]->bytes;
-    leave(c, largest,
-          arena_printf(c->arena, "its slot of %lld bytes does not fit beside the others", (long long)bytes));
-    return bytes;
+    if (loads < 2) return false;
+    leave(c, least,
+          arena_printf(c->arena, "its slot of %lld bytes does not fit beside the others",
+                       (long long)c->rings.at[least]->bytes));
+    return true;
+}
+
+/* --- for the schedule --- */
+const char *cut_must_stay(const Cut *c, const Op *access) {
+    const Uncut *uncut = c->cx->uncut;
+    for (size_t i = 0; uncut && i < uncut->stays.count; i++)
+        if (uncut->stays.at[i].access == cut_order(c, access) && !uncut->stays.at[i].back)
+            return uncut->stays.at[i].why;
+    return NULL;
+}
+
+void cut_note_rings(const Cut *c) {
+    Uncut *uncut = c->cx->uncut;
+    Arena *arena = c->k->module->arena;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        UncutRing *noted = NULL;
+        for (size_t j = 0; j < uncut->rings.count; j++)
+            if (uncut->rings.at[j].ring == ring->ring) noted = &uncut->rings.at[j];
+        if (!noted) {
+            noted = VEC_PUSH(&uncut->rings, arena);
+            *noted = (UncutRing){.ring = ring->ring};
+        }
+        if (worth_of(ring) > noted->worth) noted->worth = worth_of(ring);
+        if (ring->bytes > noted->bytes) noted->bytes = ring->bytes;
+        for (size_t j = 0; j < ring->ops.count; j++) *VEC_PUSH(&noted->accesses, arena) = cut_order(c, ring->ops.at[j]);
+    }
 }

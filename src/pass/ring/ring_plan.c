@@ -6,6 +6,7 @@
  * finding, so that nothing runs flat unnoticed. */
 #include "ir/ringform.h"
 #include "pass/matrix.h"
+#include "pass/ring/ring.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_group.h"
 
@@ -35,12 +36,6 @@ static int64_t ring_bytes(const Cut *c) {
 
 enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
 
-typedef struct TripCost {
-    const Kernel *k;
-    int64_t clocks; /* of its products on matrix units that were timed */
-    bool alone;     /* one worker does them */
-} TripCost;
-
 static void add_cost(Op *op, void *user) {
     TripCost *cost = user;
     const Matrix *row = op->code == OP_DOT ? matrix_of(cost->k, op) : NULL;
@@ -57,17 +52,16 @@ static bool feeds_alone(const Cut *c, const CutRing *ring) {
     return true;
 }
 
-static TripCost trip_cost(const Cut *c, const CutRing *ring) {
-    TripCost cost = {.k = c->k};
-    if (ring->loop) ir_walk(ring->loop->regions[0], add_cost, &cost);
+TripCost ring_trip_cost(const Kernel *k, const Op *loop) {
+    TripCost cost = {.k = k};
+    if (loop) ir_walk(loop->regions[0], add_cost, &cost);
     return cost;
 }
 
 /* What the ring should have; never fewer than were asked for. */
-static int useful_slots(const Cut *c, CutRing *ring) {
+static int useful_slots(const Cut *c, const CutRing *ring) {
     int asked = stages_of(c, ring);
-    TripCost cost = trip_cost(c, ring);
-    ring->clocks = cost.clocks;
+    TripCost cost = ring_trip_cost(c->k, ring->loop);
     if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring)) return asked;
     const MachineCost *timed = &c->cx->machine->cost;
     int64_t most = cost.alone ? timed->most_alone : timed->most_slots;
@@ -94,14 +88,14 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
-/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit beside what is `kept` free. */
-static bool fit_slots(Cut *c, int least, int64_t kept) {
+/* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
+static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int stages = stages_of(c, ring);
         ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
     }
-    while (ring_bytes(c) > c->cx->machine->ring_bytes - kept) {
+    while (ring_bytes(c) > c->cx->machine->ring_bytes) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
             CutRing *ring = c->rings.at[i];
@@ -159,14 +153,15 @@ static void cut_outputs(Cut *c) {
         int64_t bytes = type->extent[1] * ty_elem_bytes(type), panels = bytes / WIDEST_PANEL;
         if (bytes % WIDEST_PANEL == 0 && panels >= 4 && !(panels & (panels - 1))) ring->parts = (int)panels;
     }
-    if (fit_slots(c, 2, 0) && fewest_slots(c, &still) > before) return;
+    if (fit_slots(c, 2) && fewest_slots(c, &still) > before) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->parts = 0;
-    fit_slots(c, 2, 0);
+    fit_slots(c, 2);
 }
 
-/* Loads of loops that run ahead: are there any, do they feed dots or chase, and how many stages do they ask for? */
+/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, and how many stages do
+ * they ask for? */
 typedef struct Ahead {
-    bool any, dots, chases;
+    bool any, dots, chases, asked;
     int stages;
 } Ahead;
 
@@ -178,28 +173,22 @@ static Ahead look_ahead(const Cut *c) {
         ahead.any = true;
         ahead.dots |= ring->feeds_dot;
         ahead.chases |= ring->chases;
+        ahead.asked |= ring->asked;
         if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
     }
     return ahead;
 }
 
-/* Loads leave until two slots of the others fit beside the tiles that those that left go through on their way. */
-static bool leave_to_fit(Cut *c) {
-    int64_t kept = 0, left;
-    do {
-        left = cut_leave_largest(c);
-        if (left > kept) kept = left;
-    } while (left && !fit_slots(c, 2, 2 * kept));
-    return left && (look_ahead(c).dots || look_ahead(c).chases);
-}
-
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
- * second slot. False when even so it does not fit. */
+ * second slot, and then rings. False when even so it does not fit. */
 static bool choose_slots(Cut *c, Execution run) {
-    if (!c->cx->machine->has_threads) return fit_slots(c, 1, 0);
-    while (!fit_slots(c, 2, 0)) {
+    if (!c->cx->machine->has_threads) return fit_slots(c, 1);
+    while (!fit_slots(c, 2)) {
         if (drop_output(c)) continue;
-        return fit_slots(c, 1, 0) || leave_to_fit(c);
+        while (!fit_slots(c, 1))
+            if (!cut_leave_least(c)) return false;
+        Ahead ahead = look_ahead(c);
+        return ahead.dots || ahead.chases || ahead.asked;
     }
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
@@ -261,10 +250,11 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_FLAT;
     }
     Ahead ahead = look_ahead(c);
-    if (!ahead.dots && ahead.chases && ahead.stages > 1 && machine->skew_allowed) {
+    if (!ahead.dots && (ahead.chases || ahead.asked) && ahead.stages > 1 && machine->skew_allowed) {
         cut_leave_branches(c);
         cut_leave_streams(c);
-        *why = "no dots, but loads of loops that find their place in memory";
+        *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
+                            : "no dots, but a loop whose loads were asked to run ahead";
         if (c->rings.count) return RUN_SKEW;
     }
     if (!ahead.any || !ahead.dots) {
@@ -380,22 +370,21 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     bool wide = matrix_async(c->cx->machine) && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
     int asked = stages_of(c, cut);
-    bool deeper = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots > asked;
+    bool other = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots != asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
-    if (deeper) set_int(k, op, AT_ASKED, asked);
+    if (other) set_int(k, op, AT_ASKED, asked);
     if (cut->parts) set_int(k, op, AT_PARTS, cut->parts);
     if (hold > 1 && !cut->shares) set_int(k, op, AT_HOLD, hold);
     const Type *type = ir_type(k, cut->ring);
     for (size_t i = 0; i < cut->ops.count; i++)
         pass_find(c->cx, cut->ops.at[i]->range, cut->output ? FIND_STORE_FIELD : FIND_LOAD_FIELD, type->fields[i].name,
-                  value_name(k, cut->ring), word_info[ring_producer(op)].text, word_info[ring_consumer(op)].text,
-                  cut->slots, cut->slots == 1 ? "" : "s", (long long)cut->bytes);
+                  value_name(k, cut->ring), word_info[ring_producer(op)].text, word_info[ring_consumer(op)].text);
+    if (c->cx->machine->has_threads) return; /* how many slots it gets is the schedule's to say */
+    pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_SLOTS, cut->slots, cut->slots == 1 ? "" : "s",
+              (long long)cut->bytes);
     if (is_pipelined(cut) && cut->slots < asked)
         pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_FEWER_SLOTS, asked, cut->slots,
                   (long long)c->cx->machine->ring_bytes);
-    if (deeper)
-        pass_find(c->cx, cut->ops.at[0]->range, FIND_RING_DEEPER, cut->slots, asked, (long long)cut->clocks,
-                  c->cx->machine->cost.copy_clocks);
 }
 
 static bool is_made_from(const Kernel *k, Ref value, Ref from, int depth) {

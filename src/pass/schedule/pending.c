@@ -69,17 +69,23 @@ void pending_join(Order *o, Pending p) {
     now->in_flight |= p.in_flight, now->by_threads |= p.by_threads;
 }
 
+/* Does it use shared memory of its own, or of a buffer between barriers? */
 static bool uses_shared(const Order *o, const Op *op) {
     if (op->code == OP_PUT || op->code == OP_GET) return ring_is_fused(hand_ring_op(o->s->k, op));
-    return op_attr(op, AT_AT) != NULL;
+    return op_attr(op, AT_AT) || op->code == OP_BLOAD || op->code == OP_BSTORE;
+}
+
+/* Does it read what another op has put there? */
+static bool reads_shared(const Order *o, const Op *op) {
+    if (op->code == OP_DOT) return dot_reads_scratch(o->s->k, op);
+    return op->code == OP_CONVERT && schedule_in_shared(o->s->k, op->operands[0]);
 }
 
 static void enter_region(Order *o, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (uses_shared(o, op)) {
-            o->now.reads = o->now.writes = true;
-            o->now.scratch = NULL;
-        }
+        bool uses = uses_shared(o, op), reads = uses || reads_shared(o, op);
+        if (reads) o->now.scratch = NULL;
+        o->now.reads |= reads, o->now.writes |= uses, o->now.kept |= op->code == OP_BSTORE;
         pending_mark(o, op);
         for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i]);
     }
@@ -198,10 +204,11 @@ void pending_mark(Order *o, const Op *op) {
     now->by_threads |= roots(o, op);
 }
 
-/* Stores beside the threads have no order of their own: before another access of the same memory they must have
- * landed. */
-static bool land(Order *o, Op *op) {
-    bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & roots(o, op),
+/* Stores beside the threads have no order of their own: before another access of the same memory they must have landed,
+ * before a release all of them. */
+static bool land(Order *o, Op *op, bool releases) {
+    uint64_t met = releases ? UINT64_MAX : roots(o, op);
+    bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & met,
                          "a store that runs beside the threads may not have reached the memory yet (`lands`)");
     if (lands) o->now.in_flight = 0;
     return lands;
@@ -212,7 +219,7 @@ static const char reached[] =
 
 /* What one thread stored another may load, through whatever pointer. */
 void pending_load(Order *o, Op *op) {
-    bool landed = land(o, op);
+    bool landed = land(o, op, false);
     meet_at(o, op, SYNC_BEFORE, landed || o->now.stores, reached);
     o->now.stores = false;
     pending_mark(o, op);
@@ -227,7 +234,7 @@ static bool is_overtaken(Order *o, const Op *op) {
 }
 
 void pending_store(Order *o, Op *op) {
-    bool landed = land(o, op);
+    bool landed = land(o, op, false);
     meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op), reached);
     pending_mark(o, op);
 }
@@ -235,7 +242,7 @@ void pending_store(Order *o, Op *op) {
 /* Before a release, what any thread of the program wrote is there. */
 void pending_combine(Order *o, Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
-    bool landed = land(o, op), releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
+    bool releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL, landed = land(o, op, releases);
     meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op) || (releases && o->now.stores), reached);
 }
 
@@ -243,7 +250,7 @@ void pending_combine(Order *o, Op *op) {
 void pending_store_beside(Order *o, Op *op) {
     static const char why[] =
         "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
-    land(o, op);
+    land(o, op, false);
     bool tells = o->now.by_threads & roots(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);

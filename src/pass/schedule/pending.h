@@ -1,10 +1,11 @@
 /* pending.h: what the threads of a group have to wait for, at one place of the text (pending.c).
  *
- * Since the last barrier of the group threads may have read and written memory. Before they touch the same memory again
- * they meet; what they wrote to shared memory is shown to units that read it by themselves (matrix units, TMA); stores and
- * products that run beside the threads are waited for. Each of the functions below is one place where an op touches
- * memory: it asks what has to stand there, and writes that to the op (`sync`, `proxy`, `settles`, `lands`, `drains`), or
- * proves that what is written there is enough. Who calls them in the order of the text is schedule_sync.c. */
+ * Since the last barrier of the group threads may have read and written memory. Before they touch the same memory
+ * again they meet; what they wrote to shared memory is shown to units that read it by themselves (matrix units,
+ * TMA); stores and products that run beside the threads are waited for. Each of the functions below is one place
+ * where an op touches memory: it asks what has to stand there, and writes that to the op (`sync`, `proxy`,
+ * `settles`, `lands`, `drains`), or proves that what is written there is enough. Who calls them in the order of
+ * the text is schedule_sync.c. */
 #ifndef PASS_SCHEDULE_PENDING_H
 #define PASS_SCHEDULE_PENDING_H
 #include "pass/schedule/schedule.h"

@@ -9,6 +9,8 @@
 #include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
+#include <limits.h>
+
 const Layout *schedule_layout(const Kernel *k, Ref ref) {
     bool tile = ref_is_value(ref) && ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0;
     return tile ? ir_value(k, ref)->layout : NULL;
@@ -45,11 +47,17 @@ static bool is_proved(Schedule *s) {
     return verdict == RING_PROVED;
 }
 
-/* Is there a ring whose loads cannot run ahead any more? */
-static bool starves(const Schedule *s) {
-    for (size_t i = 0; i < s->rings.count; i++)
-        if (s->rings.at[i].slots == 1 && s->rings.at[i].wanted > 1) return true;
-    return false;
+/* A ring whose loads cannot run ahead any more, or NULL; how many there are. */
+static const RingSchedule *find_starving(const Schedule *s, int *count) {
+    const RingSchedule *first = NULL;
+    *count = 0;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        const RingSchedule *r = &s->rings.at[i];
+        if (r->slots > 1 || r->wanted == 1) continue;
+        first = first ? first : r;
+        ++*count;
+    }
+    return first;
 }
 
 static bool fits(const Schedule *s) { return s->bytes <= s->cx->machine->ring_bytes; }
@@ -65,25 +73,34 @@ static bool place_all(Schedule *s) {
     return true;
 }
 
-/* Conversions in as few pieces as let all fit, with loads that run `ahead`; false: that cannot be. */
-static bool fit_in_pieces(Schedule *s, bool ahead) {
-    int64_t at_once = INT64_MAX;
-    do {
-        at_once = schedule_pieces(s, at_once) / 2;
+/* Conversions in pieces, as few as let the most loads run ahead; false: whatever their number, it does not fit. Says
+ * how many loads do not run ahead. */
+static bool fit_in_pieces(Schedule *s, int *starving) {
+    int64_t at_once = INT64_MAX, best = 0;
+    int least = INT_MAX;
+    for (int64_t tried = at_once; tried && least; tried = at_once) {
+        at_once = schedule_pieces(s, tried) / 2;
         if (!place_all(s)) return false;
-        if (fits(s) && !(ahead && starves(s))) return true;
-    } while (at_once);
-    return false;
+        find_starving(s, starving);
+        if (!fits(s) || *starving >= least) continue;
+        best = tried;
+        least = *starving;
+    }
+    *starving = least;
+    if (!best) return false;
+    schedule_pieces(s, best);
+    return place_all(s);
 }
 
 /* The first degree in which all fits, and loads run ahead if they can at all: fewer slots in each, conversions in
  * pieces, output tiles in panels, programs one by one. */
 static bool find_room(Schedule *s) {
+    int starving;
     for (;;) {
         s->panels = false;
-        if (fit_in_pieces(s, true)) return true;
+        if (fit_in_pieces(s, &starving) && !starving) return true;
         s->panels = true;
-        if (fit_in_pieces(s, true) || fit_in_pieces(s, false)) return true;
+        if (fit_in_pieces(s, &starving)) return true;
         if (s->why || s->gang.programs == 1) return false;
         schedule_part_gang(s, "their rings do not fit into shared memory");
     }
@@ -110,8 +127,10 @@ static bool plan(Schedule *s) {
     schedule_turn(s);
     schedule_loose(s);
     schedule_rows(s);
+    schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
-    if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, false)) {
+    int starving;
+    if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, &starving)) {
         if (!s->tasks) schedule_refuse_size(s);
         return false;
     }
@@ -125,6 +144,68 @@ static bool plan(Schedule *s) {
     return true;
 }
 
+/* How well it goes: not at all, with loads that do not run ahead, as it should. */
+typedef enum Grade { NO_PLAN, STARVES, RUNS } Grade;
+
+static Grade plan_anew(PassContext *cx, Kernel *k, Schedule *s) {
+    int starving;
+    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
+    if (!plan(s)) return NO_PLAN;
+    find_starving(s, &starving);
+    return starving ? STARVES : RUNS;
+}
+
+/* Of a kernel that was cut again. */
+static Grade try_again(PassContext *cx, Kernel *k, Schedule *s) {
+    if (!k->module->diag->errors) pass_layout(cx, k), pass_fetch(cx, k);
+    return k->module->diag->errors ? NO_PLAN : plan_anew(cx, k, s);
+}
+
+/* The ring whose hand-overs the op is about; REF_NONE: no one knows. */
+static Ref ring_at(const Kernel *k, const Op *op) {
+    Ref ring = hand_ring(k, op);
+    for (int i = 0; op->code != OP_TASKS && i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner && ring == REF_NONE; inner = inner->next)
+            ring = ring_at(k, inner);
+    return ring;
+}
+
+/* Rings leave, one by one, until it goes as well as wanted: those that are at fault, those that are worth less than one
+ * whose loads do not run ahead. */
+static Grade leave_until(Schedule *s, Grade grade, Grade wanted) {
+    PassContext *cx = s->cx;
+    Kernel *k = s->k;
+    while (grade < wanted) {
+        int count;
+        const RingSchedule *starving = grade == STARVES ? find_starving(s, &count) : NULL;
+        if (starving && !ring_is_worth_more(cx, starving->op->results[0])) break;
+        Ref ring = starving || !s->failed ? REF_NONE : ring_at(k, s->failed);
+        const char *why = starving ? "loads that are worth more have no second slot beside it" : s->why;
+        if (!why || !ring_leave(cx, k, ring, why)) break;
+        grade = try_again(cx, k, s);
+    }
+    return grade;
+}
+
+/* A kernel whose rings cannot be, or starve, is cut again with fewer of them. What left first comes back where that has
+ * made no room. */
+static Grade leave_rings(Schedule *s, Grade first) {
+    PassContext *cx = s->cx;
+    Kernel *k = s->k;
+    Grade grade = leave_until(s, first, RUNS);
+    if (grade < RUNS && ring_left(cx) && !k->module->diag->errors) {
+        ring_return_all(cx, k);
+        grade = leave_until(s, try_again(cx, k, s), STARVES);
+    }
+    for (int i = ring_left(cx) - 2; grade > NO_PLAN && i >= 0; i--) {
+        ring_return(cx, k, i, true);
+        if (try_again(cx, k, s) >= grade) continue;
+        ring_return(cx, k, i, false);
+        grade = try_again(cx, k, s);
+    }
+    return grade;
+}
+
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     if (k->form >= FORM_SCHEDULE) {
@@ -132,13 +213,12 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
         return false;
     }
     if (!pass_takes_form(k, FORM_LAYOUT, "schedule")) return false;
-    Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
-    if (!plan(&s) && s.why && !k->module->diag->errors) {
+    Schedule s;
+    Grade grade = plan_anew(cx, k, &s);
+    if (grade < RUNS && s.tasks) grade = leave_rings(&s, grade);
+    if (grade == NO_PLAN && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
-        pass_layout(cx, k);
-        pass_fetch(cx, k);
-        s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
-        if (!k->module->diag->errors) plan(&s);
+        try_again(cx, k, &s);
     }
     k->form = FORM_SCHEDULE;
     return true;

@@ -1,10 +1,10 @@
 /* schedule_axis.c: how the threads of a reduction take what other warps have put into the scratch.
  *
- *     reduce<add, axis=0, across=tree, at=0, bytes=64>      a thread has one number of f32, there are at most 8 warps: one
- *                                                           function of the prelude reads and combines them
- *     reduce<max, axis=0, across=lanes, ..>                 16 warps and more: each lane takes one, lanes are combined;
- *                                                           16 more registers would cost a block its place
- *     reduce<max, axis=1, vector=4, ..>                     else: all, in vectors where they lie side by side
+ *     reduce<add, axis=0, across=tree, at=0, bytes=64>   a thread has one number of f32, there are at most 8 warps: one
+ *                                                        function of the prelude reads and combines them
+ *     reduce<max, axis=0, across=lanes, ..>              16 warps and more: each lane takes one, lanes are combined;
+ *                                                        16 more registers would cost a block its place
+ *     reduce<max, axis=1, vector=4, ..>                  else: all, in vectors where they lie side by side
  *
  * The order of the sum is that of `order`, whichever way. */
 #include "pass/schedule/schedule.h"

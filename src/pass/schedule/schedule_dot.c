@@ -1,5 +1,5 @@
-/* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand; how wide
- * its instructions are.
+/* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand;
+ * how wide its instructions are.
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
  * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. */
@@ -49,7 +49,7 @@ static int64_t columns_of(const Schedule *s, const Op *dot) {
     return (n + row->n - 1) / row->n * row->n;
 }
 
-/* The widest; half of that where sums of few products are made apart, in registers of their own. 0: it has one width. */
+/* The widest; half of that where sums of few products are made apart, in registers of their own. 0: it has but one. */
 static int64_t best_width(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
     if (!row->n_most) return 0;
@@ -74,6 +74,8 @@ static void plan_op(Op *op, void *user) {
     int64_t width = op->code == OP_DOT ? best_width(s, op) : 0;
     if (can_pack(s, op)) op_set(s->k, op, (Attr){.id = AT_PACKED, .number = 1});
     if (width) op_set(s->k, op, (Attr){.id = AT_WIDTH, .number = width});
+    if (op->code == OP_DOT && !s->tasks)
+        kernel_set(s->k, (Attr){.id = AT_UNIFORM, .number = 1}); /* it costs a shuffle */
     /* A trip with a product is long enough. */
     if (op->code == OP_FOR && holds_dot(op->regions[0])) op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = 1});
 }

@@ -37,6 +37,16 @@ void schedule_gang(Schedule *s) {
     schedule_part_gang(s, why);
 }
 
+/* Does an op in the tasks use shared memory that is no ring's? All programs would use the same. */
+static bool uses_scratch(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op_attr(op, AT_AT)) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (uses_scratch(op->regions[i])) return true;
+    }
+    return false;
+}
+
 bool schedule_gang_holds(Schedule *s) {
     const char *why = "";
     s->gang = (Gang){.programs = 1};
@@ -45,6 +55,9 @@ bool schedule_gang_holds(Schedule *s) {
     if (!found) return schedule_fail(s, s->tasks, why);
     if (!loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         return schedule_fail(s, s->tasks, "a gang's rings are filled by TMA");
+    if (uses_scratch(tasks_body(s->tasks)))
+        return schedule_fail(s, s->tasks,
+                             "programs of a gang have no scratch: each would need shared memory of its own");
     return (op_int(s->tasks, AT_SIDE, -1) == s->gang.dim && op_flag(s->gang.loop, AT_TOGETHER) &&
             op_flag(s->gang.load_loop, AT_TOGETHER)) ||
            schedule_fail(s, s->tasks, "`side` and `together` are not those of its programs");

@@ -14,6 +14,7 @@
 #include "pass/schedule/scratch.h"
 
 enum { AHEAD = 2 };
+enum { LOOSE_AT_ONCE = 64 }; /* elements that a thread waits for at once: the registers they take */
 enum { SPARE_BYTES = 4096 }; /* for barriers, and to align what lies behind them */
 
 static bool is_loose(Schedule *s, const Op *op) {
@@ -67,8 +68,11 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > LOOSE_AT_ONCE) break;
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
-        op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = 16 / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
+        op_set(
+            s->k, op,
+            (Attr){.id = AT_VECTOR, .number = LL_VECTOR_BYTES / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
+        if (held > LOOSE_AT_ONCE) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = LOOSE_AT_ONCE});
         if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});
     }
 }
@@ -176,6 +180,13 @@ static bool is_in_batch(Schedule *s, const Op *load) {
     return is_ready(s->k, load, first) && (first == load || held <= LOOSE_AT_ONCE);
 }
 
+static bool is_alone(const Op *load) {
+    int64_t batch = op_int(load, AT_BATCH, 0);
+    for (const Op *op = load->parent->first; op; op = op->next)
+        if (op != load && op_int(op, AT_BATCH, 0) == batch) return false;
+    return batch != 0;
+}
+
 /* Do the words lie in the slot of their loop, apart from those of the loads before? */
 static bool have_room(Schedule *s, const Op *load) {
     const Op *loop = load->parent->owner;
@@ -210,6 +221,10 @@ bool schedule_loose_holds(Schedule *s, const Op *op) {
             s, op,
             "a `batch` is of neighbouring loads of rows that are not aligned, whose addresses are there "
             "before the first");
+    int64_t once = op_int(op, AT_ONCE, 0);
+    int64_t word = LOOSE_WORD / elem_info[ir_type(s->k, op->results[0])->elem].bytes;
+    if (once && (!is_alone(op) || once % word))
+        return schedule_fail(s, op, "`once` is of a load that is alone in its `batch`, in whole words");
     if (op_flag(op, AT_STRAIGHT) && (!op_attr(op, AT_BATCH) || !is_straight(s, op)))
         return schedule_fail(
             s, op,

@@ -2,10 +2,10 @@
  *
  *     convert<via=shared, swizzle=[1,2,64,128,..], vectors=[4,2], at=0, bytes=16384>
  *
- * A conversion writes its tile in vectors of 4 and reads it in vectors of 2. Each number of `swizzle` stands for a bit of
- * the place in shared memory: it is the place's element, all indices of the tile in one (a number with two bits set is
- * the xor that keeps both sides off each other's banks: ll_choose_swizzle). Ops that stage a whole tile write it in
- * vectors of their own (`vector`). */
+ * A conversion writes its tile in vectors of 4 and reads it in vectors of 2. Each number of `swizzle` stands for a
+ * bit of the place in shared memory: it is the place's element, all indices of the tile in one (a number with two
+ * bits set is the xor that keeps both sides off each other's banks: ll_choose_swizzle). Ops that stage a whole
+ * tile write it in vectors of their own (`vector`). */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
@@ -96,7 +96,9 @@ static bool convert_holds(Schedule *s, const Op *op) {
     int to = best_vector(s, op->operands[0], &via), back = best_vector(s, op->results[0], &via);
     if (!to || !back) return schedule_fail(s, op, "by this `swizzle` some elements have no place of their own");
     return (fits(vectors->list.at[0], to) && fits(vectors->list.at[1], back)) ||
-           schedule_fail(s, op, "`vectors` are powers of two, of elements of a thread that lie side by side in shared memory");
+           schedule_fail(s, op,
+                         "`vectors` are powers of two, of elements of a thread that lie side by side in shared "
+                         "memory");
 }
 
 bool schedule_move_holds(Schedule *s, const Op *op) {
@@ -108,6 +110,8 @@ bool schedule_move_holds(Schedule *s, const Op *op) {
         return schedule_fail(s, op, "every element stays with its thread: it needs no shared memory (`at`)");
     Ref tile = staged(s, op);
     return !op_attr(op, AT_VECTOR) || (tile && fits(op_int(op, AT_VECTOR, 1), best_staged(s, tile))) ||
-           schedule_fail(s, op,
-                         "`vector` is of a tile that goes through shared memory, of elements of a thread that lie side by side");
+           schedule_fail(
+               s, op,
+               "`vector` is of a tile that goes through shared memory, of elements of a thread that lie side by "
+               "side");
 }

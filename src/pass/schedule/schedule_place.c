@@ -57,7 +57,8 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
     const Kernel *k = p->s->k;
     for (Op *op = region->first; op; op = op->next) {
         const Op *inside = op->code == OP_ROLE ? op : role;
-        Buffer b = {.op = op, .role = inside, .align = 1024, .first = number_of(&p->first, op)};
+        Buffer b = {
+            .op = op, .role = inside, .align = p->s->cx->machine->tile_align, .first = number_of(&p->first, op)};
         bool kept = true; /* for as long as the value is used */
         if (op->code == OP_CONVERT && schedule_in_shared(k, op->results[0]))
             b.bytes = schedule_layout(k, op->results[0])->tile.bytes;
@@ -104,7 +105,7 @@ static bool apart(const Buffer *a, const Buffer *b) {
 
 void schedule_place(Schedule *s) {
     Planner p = planner_of(s);
-    int64_t base = (s->bytes + 1023) / 1024 * 1024;
+    int64_t align = s->cx->machine->tile_align, base = (s->bytes + align - 1) / align * align;
     for (size_t i = 0; i < p.buffers.count; i++) {
         Buffer *b = &p.buffers.at[i];
         b->offset = base;
@@ -135,7 +136,8 @@ static void add_rings(Planner *p) {
         Buffer b = {.op = r->op, .bytes = r->bytes * items, .offset = op_int(r->op, AT_AT, 0)};
         *VEC_PUSH(&p->buffers, p->s->arena) = b;
         for (int side = 0; !r->fused && side < 2; side++) {
-            b = (Buffer){.op = r->op, .bytes = 8 * slots, .offset = barriers->list.at[side]};
+            b = (Buffer){
+                .op = r->op, .bytes = p->s->cx->machine->barrier_bytes * slots, .offset = barriers->list.at[side]};
             *VEC_PUSH(&p->buffers, p->s->arena) = b;
         }
     }

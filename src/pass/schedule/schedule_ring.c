@@ -122,11 +122,12 @@ static bool plan_ring(Schedule *s, Op *op) {
     r.ahead = r.fused && role_is_guest(r.from);
     if (r.fused && !r.ahead) r.slots = 1;
     count_puts(s->k, r.from->regions[0], &r);
-    if (r.store_puts && op_attr(op, AT_ASKED)) { /* what threads load is not that far away */
-        r.slots = (int)op_int(op, AT_ASKED, 1);
+    int asked = (int)op_int(op, AT_ASKED, r.slots);
+    if (r.store_puts && asked < r.slots) { /* what threads load is not that far away */
+        r.slots = asked;
         r.hold = r.slots < 3 ? 1 : r.hold;
     }
-    r.wanted = r.slots;
+    r.wanted = asked > r.slots ? asked : r.slots;
     r.full_count = s->cx->machine->lanes * producer.warps * (r.copy_puts && r.store_puts ? 2 : 1);
     r.each = programs > 1 && !fills_in_loop(r.from->regions[0], ring, false);
     if (r.each && !r.fused) r.slots *= programs;
@@ -197,23 +198,26 @@ static int64_t total_bytes(const Schedule *s, int64_t other) {
     int64_t bytes = other;
     for (size_t i = 0; i < s->rings.count; i++) {
         const RingSchedule *r = &s->rings.at[i];
-        bytes += bytes_of(s, r) + (r->fused ? 0 : 16 * r->slots);
+        bytes += bytes_of(s, r) + (r->fused ? 0 : 2 * s->cx->machine->barrier_bytes * r->slots);
     }
-    return bytes + 1024; /* what lies behind the barriers starts at a multiple of 1024 */
+    return bytes + s->cx->machine->tile_align; /* what lies behind the barriers starts at a multiple of that */
 }
 
-/* Fewer slots for the largest ring; false when all have one. */
-static bool shrink(Schedule *s) {
+/* Fewer slots for the largest ring that keeps so many; false: there is none. */
+static bool shrink_to(Schedule *s, int least) {
     RingSchedule *largest = NULL;
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
-        if (r->slots > 1 && !r->each && (!largest || r->bytes * r->slots > largest->bytes * largest->slots))
+        if (r->slots > least && !r->each && (!largest || r->bytes * r->slots > largest->bytes * largest->slots))
             largest = r;
     }
     if (!largest) return false;
     if (--largest->slots < largest->hold) largest->hold = largest->slots;
     return true;
 }
+
+/* The second slot is what lets loads run ahead: it goes last. */
+static bool shrink(Schedule *s) { return shrink_to(s, 2) || shrink_to(s, 1); }
 
 static Word means_of(const RingSchedule *r) {
     if (r->fused) return r->ahead ? MEANS_ASYNC : MEANS_BUFFER;
@@ -223,50 +227,27 @@ static Word means_of(const RingSchedule *r) {
 }
 
 /* --- findings --- */
-static Finding find(const Schedule *s, Range range, FindingId id, ...) {
-    va_list values;
-    va_start(values, id);
-    Finding f = finding_make(s->k->module->arena, range, id, values);
-    va_end(values);
-    return f;
+/* The innermost loop that takes the ring's items, the first if there are several; NULL: none. */
+static const Op *loop_of(const Region *region, Ref ring, const Op *inside) {
+    const Op *found = NULL;
+    for (const Op *op = region->first; op && !found; op = op->next) {
+        if (op->code == OP_WAIT && op->operands[0] == ring) return inside;
+        for (int i = 0; i < op->region_count && !found; i++)
+            found = loop_of(op->regions[i], ring, op->code == OP_IF ? inside : op);
+    }
+    return found;
 }
 
-static bool is_at(const Op *op, Range range) { return op->range.begin == range.begin && op->range.end == range.end; }
-
-/* Is what stands there in the source put into the ring? */
-static bool is_put(const Kernel *k, const Region *region, Ref ring, Range range) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && hand_ring(k, op) == ring) {
-            Ref value = op_operand(op, 1);
-            const Op *load = ref_is_value(value) ? ir_value(k, value)->op : NULL;
-            while (load && load->code == OP_CONVERT) load = ir_value(k, load->operands[0])->op;
-            if (load && is_at(load, range)) return true;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            if (is_put(k, op->regions[i], ring, range)) return true;
-    }
-    return false;
-}
-
-/* `explain` says one number: what the plan said of a ring that has fewer slots now is said anew, or no more. */
-static void say_slots(Schedule *s, const RingSchedule *r) {
-    int64_t planned = op_int(r->op, AT_SLOTS, 1);
-    size_t kept = s->cx->uncut_findings;
-    for (size_t i = kept; planned > r->slots && i < s->cx->findings.count; i++) {
-        Finding f = s->cx->findings.at[i];
-        bool of_ring = f.id == FIND_RING_DEEPER || f.id == FIND_RING_FEWER_SLOTS;
-        if (of_ring && is_at(r->op, f.range)) continue;
-        const FindingValue *v = f.values; /* field, ring, from, to, slots, s, bytes */
-        if (f.id == FIND_LOAD_FIELD && is_put(s->k, r->from->regions[0], r->op->results[0], f.range))
-            f = find(s, f.range, f.id, v[0].text, v[1].text, v[2].text, v[3].text, r->slots, r->slots == 1 ? "" : "s",
-                     v[6].number);
-        s->cx->findings.at[kept++] = f;
-    }
-    if (planned > r->slots) s->cx->findings.count = kept;
-    int asked = (int)op_int(r->op, AT_ASKED, r->wanted);
+static void say_slots(const Schedule *s, const RingSchedule *r) {
+    const Machine *machine = s->cx->machine;
+    int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
-        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->cx->machine->ring_bytes);
-    else if (r->store_puts && op_attr(r->op, AT_ASKED))
+        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)machine->ring_bytes);
+    else if (r->slots > asked && op_attr(r->op, AT_ASKED))
+        pass_find(s->cx, r->op->range, FIND_RING_DEEPER, r->slots, asked,
+                  (long long)ring_trip_cost(s->k, loop_of(r->to->regions[0], r->op->results[0], NULL)).clocks,
+                  machine->cost.copy_clocks);
+    else if (r->store_puts && planned > asked)
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
 }
 
@@ -336,8 +317,8 @@ bool schedule_rings(Schedule *s, int64_t other) {
         RingSchedule *r = &s->rings.at[i];
         if (r->fused) continue;
         r->full = s->bytes;
-        r->empty = r->full + 8 * r->slots;
-        s->bytes = r->empty + 8 * r->slots;
+        r->empty = r->full + s->cx->machine->barrier_bytes * r->slots;
+        s->bytes = r->empty + s->cx->machine->barrier_bytes * r->slots;
     }
     return true;
 }
@@ -396,7 +377,8 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
     const Op *op = r->op;
     bool read = false;
     if (op_word(op, AT_MEANS, WORD_NONE) != means_of(r)) return schedule_fail(s, op, "`by` is not how it is filled");
-    if (!op_attr(op, AT_AT) || op_int(op, AT_SLOT_BYTES, -1) != r->bytes || op_int(op, AT_AT, 0) % 1024 ||
+    if (!op_attr(op, AT_AT) || op_int(op, AT_SLOT_BYTES, -1) != r->bytes ||
+        op_int(op, AT_AT, 0) % s->cx->machine->tile_align ||
         !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
         return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
     if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)
@@ -407,7 +389,8 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
     r->lanes = read && r->full_count > 1;
     if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||
-        op_attr(op, AT_BARRIERS)->list.at[0] % 8 || op_attr(op, AT_BARRIERS)->list.at[1] % 8 ||
+        op_attr(op, AT_BARRIERS)->list.at[0] % s->cx->machine->barrier_bytes ||
+        op_attr(op, AT_BARRIERS)->list.at[1] % s->cx->machine->barrier_bytes ||
         !has_list(op, AT_COUNTS, (int64_t[]){r->full_count, r->empty_count}, 2))
         return schedule_fail(s, op, "`barriers`, `arrivals` and `lanes` do not say who waits for whom");
     return true;

@@ -1,16 +1,16 @@
 /* schedule_sync.c: where the threads of a group wait for each other, and for what runs beside them.
  *
- * Scratch is used again and again, and what one thread wrote another reads. The pass runs through the ops of each group of
- * threads in the order in which their text will be written (text_order.h), keeps what is pending since the last barrier
- * (pending.h), and marks the ops before which a barrier has to stand:
+ * Scratch is used again and again, and what one thread wrote another reads. The pass runs through the ops of each
+ * group of threads in the order in which their text will be written (text_order.h), keeps what is pending since
+ * the last barrier (pending.h), and marks the ops before which a barrier has to stand:
  *
  *     %s = convert %a                                    writes shared memory
  *     %d = dot<sync=before, proxy=shared> %s, %t, %c     threads show what they wrote to the matrix units, and meet
  *     %m = reduce<add, at=0, bytes=512, sync=before>     the product has read; within a reduction threads meet anyway
  *
- * A loop begins with all that a trip of it may have left; behind a branch is pending what either side left. Where an op
- * is written more than once (loads ahead of a loop and in it, the trips of a turned loop), a mark stands for all of them.
- * A schedule that came as text is run through in the same way: what it lacks is refused. */
+ * A loop begins with all that a trip of it may have left; behind a branch is pending what either side left. Where
+ * an op is written more than once (loads ahead of a loop and in it, the trips of a turned loop), a mark stands for
+ * all of them. A schedule that came as text is run through in the same way: what it lacks is refused. */
 #include "pass/schedule/pending.h"
 #include "pass/schedule/text_order.h"
 
@@ -236,7 +236,7 @@ static void run_while(Sync *y, const Op *loop) {
     run_region(y, loop->regions[0]);
     Pending at_break = y->o.now;
     run_region(y, loop->regions[1]);
-    y->o.now = at_break;
+    pending_join(&y->o, at_break);
 }
 
 static void run_if(Sync *y, Op *branch) {

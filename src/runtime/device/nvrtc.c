@@ -175,17 +175,17 @@ enum { MAX_OPTIONS = 12, UNKNOWN_OPTION = 5 };
 
 /* The caller's options, and what makes NVRTC faster: without the parts of CUDA that kernels do not
  * use (textures, the runtime API), headers parsed once, and no cache of its own beside ours. */
-static int add_options(const Nvrtc *n, const char *const *given, int count, const char *options[MAX_OPTIONS]) {
+static int add_options(const Nvrtc *n, const NvrtcJob *job, const char *options[MAX_OPTIONS]) {
     bool knows = n->major > 12 || (n->major == 12 && n->minor >= 8);
     bool caches = n->major > 12 || (n->major == 12 && n->minor >= 9);
     int total = 0;
-    while (total < count && total < MAX_OPTIONS - 3) {
-        options[total] = given[total];
+    while (total < job->option_count && total < MAX_OPTIONS - 3) {
+        options[total] = job->options[total];
         total++;
     }
     if (knows) options[total++] = "--minimal";
     if (caches) options[total++] = "--no-cache";
-    if (knows && n->compiles > 0) options[total++] = "--pch";
+    if (knows && job->alone && n->compiles > 0) options[total++] = "--pch";
     return total;
 }
 
@@ -201,7 +201,7 @@ void *nvrtc_compile(Nvrtc *nvrtc, const NvrtcJob *job, size_t *size, char **log)
     *log = NULL;
     *size = 0;
     if (t->create(&program, job->text, job->name, header_count, texts, names) != 0) return NULL;
-    int count = add_options(nvrtc, job->options, job->option_count, all_options);
+    int count = add_options(nvrtc, job, all_options);
     int result = t->compile(program, count, all_options);
     if (result == UNKNOWN_OPTION) /* one that a version between ours does not know */
         result = t->compile(program, job->option_count, job->options);

@@ -34,11 +34,13 @@ typedef struct NvrtcJob {
     int header_count;
     const char *const *options;
     int option_count;
-    bool ptx; /* PTX, closed by a NUL, instead of a cubin */
+    bool ptx;   /* PTX, closed by a NUL, instead of a cubin */
+    bool alone; /* no other compile of the process runs beside it */
 } NvrtcJob;
 
 /* The cubin, or NULL with the compiler's log; both are the caller's to free. From the second
  * compile on, NVRTC keeps the headers precompiled (a file of its own in $TMPDIR, until the process
- * ends): that is half of the time of a small kernel. */
+ * ends): that is half of the time of a small kernel. Compiles that run side by side go without: the
+ * file is the process's. */
 void *nvrtc_compile(Nvrtc *nvrtc, const NvrtcJob *job, size_t *size, char **log);
 #endif

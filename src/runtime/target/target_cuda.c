@@ -132,7 +132,14 @@ static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, boo
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
     snprintf(name, sizeof name, "%s.cu", k->name);
     const char *options[] = {arch_option, "--std=c++17", "--fmad=false", "--generate-line-info"};
-    NvrtcJob job = {code->plan->text, name, headers, count, options, k->pass.options.lines ? 4 : 3, ptx};
+    NvrtcJob job = {.text = code->plan->text,
+                    .name = name,
+                    .headers = headers,
+                    .header_count = count,
+                    .options = options,
+                    .option_count = k->pass.options.lines ? 4 : 3,
+                    .ptx = ptx,
+                    .alone = k->request->stage != TW_STAGE_BUILD};
     char *log = NULL;
     *made = nvrtc_compile(&state->nvrtc, &job, size, &log);
     snprintf(said, sizeof said, "%s", log ? log : "no log");

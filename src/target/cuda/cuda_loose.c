@@ -269,13 +269,13 @@ void loose_load(Emit *e, const Op *first) {
         count += emit_layout(e, op->results[0])->registers;
         *VEC_PUSH(&group, e->arena) = open_load(e, op);
     }
-    /* More than one only if they fit together. */
-    for (int from = 0; from < count; from += LOOSE_AT_ONCE)
+    int once = (int)op_int(first, AT_ONCE, count);
+    for (int from = 0; from < count; from += once)
         for (int loop = 0; loop < LOOPS; loop++)
             for (size_t i = 0; i < group.count; i++) {
                 int own = emit_layout(e, group.at[i].op->results[0])->registers;
-                (group.at[i].staged ? write_staged_loop : write_loop)(
-                    e, &group.at[i], from, own < from + LOOSE_AT_ONCE ? own : from + LOOSE_AT_ONCE, loop);
+                (group.at[i].staged ? write_staged_loop : write_loop)(e, &group.at[i], from,
+                                                                      own < from + once ? own : from + once, loop);
             }
     for (size_t i = 0; i < group.count; i++) {
         Ref result = group.at[i].op->results[0];

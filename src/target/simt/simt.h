@@ -152,7 +152,6 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /*
 /* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time
  * only. */
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at);
-bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op));
 
 /* --- simt_hold.c --- */
 /* A finding for `explain`, once an op however often it is written. */

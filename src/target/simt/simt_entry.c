@@ -76,16 +76,11 @@ void entry_hold(Emit *e) {
 /* --- the file --- */
 enum { TEXT_WIDTH = 110 }; /* columns of the emitted text */
 
-static bool is_dot(Emit *e, const Op *op) {
-    (void)e;
-    return op->code == OP_DOT;
-}
-
 /* Lane and warp, where these lines use them. */
 static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool lane = cs_mentions(top, "lane") || cs_mentions(body, "lane");
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
-    bool uniform = emit_region_has(e, e->k->body, is_dot); /* it costs a shuffle */
+    bool uniform = kernel_int(e->k, AT_UNIFORM, 0);
     const Expr *of_warp = ex(e->arena, uniform ? "tw_warp()" : "tw_thread() >> %d", ll_log2(e->lanes));
     if (lane && warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %p;", of_warp);

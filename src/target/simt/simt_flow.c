@@ -4,15 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-bool emit_region_has(Emit *e, const Region *region, bool (*asked)(Emit *e, const Op *op)) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (asked(e, op)) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (emit_region_has(e, op->regions[i], asked)) return true;
-    }
-    return false;
-}
-
 /* Copies a value (scalar or tile) into a carried variable. */
 static void copy_to(Emit *e, Ref target, Ref source, const Expr *to) {
     const Layout *layout = emit_layout(e, target);

@@ -60,15 +60,23 @@ def _called_source(file, line):
     return None, 0
 
 
-def from_diagnostics(diagnostics, message, function):
-    """The exception for what the compiler says of a jit function; `message` is the same as a text."""
-    first_error = next((row for row in diagnostics if row.severity == "error" and row.file), None)
-    if first_error is None:
-        return CompilationError(error_message=message, diagnostics=diagnostics)
-    line, column = first_error.line, first_error.column
+def _placed(row, function):
+    """(source, (line, column)) of a diagnostic, counted from the `def` of the function that holds it; (None, None): not to be found."""
     source, first = getattr(function, "src", None), getattr(function, "starting_line_number", 0)
-    if function is None or first_error.file != function.file or not 0 <= line - first < len(source.split("\n")):
-        source, first = _called_source(first_error.file, line)
-    place = (line - first + 1, column - 1) if source else None
-    kind = CompileTimeAssertionFailure if first_error.code == "static-assert" else CompilationError
-    return kind(source, None, first_error.text, message, place, diagnostics)
+    if function is None or row.file != function.file or not 0 <= row.line - first < len(source.split("\n")):
+        source, first = _called_source(row.file, row.line)
+    return (source, (row.line - first + 1, row.column - 1)) if source else (None, None)
+
+
+def from_diagnostics(diagnostics, message, function, cause=None):
+    """The exception for what the compiler says of a jit function; `message` is the same as a text, `cause` what Python raised."""
+    first = next((row for row in diagnostics if row.severity == "error" and row.file), None)
+    if first is None:
+        error, first_text = CompilationError(error_message=message, diagnostics=diagnostics), message
+    else:
+        kind = CompileTimeAssertionFailure if first.code == "static-assert" else CompilationError
+        source, place = _placed(first, function)
+        error, first_text = kind(source, None, first.text, message, place, diagnostics), first.text
+    plain = None if isinstance(error, CompileTimeAssertionFailure) else ValueError(first_text)
+    error.__cause__ = cause if cause is not None else plain
+    return error

@@ -4,6 +4,7 @@ The compiler reads annotations in the source. Where fn.__annotations__ says some
 function is given that annotation, in place: no line moves.
 """
 import ast
+import re
 
 
 def closure_values(fn):
@@ -48,12 +49,25 @@ def _stated(node, scope):
 _UNKNOWN = object()
 
 
+_HEAD_END = re.compile(r"\)\s*(->[^:\n]*)?:[ \t]*(#[^\n]*)?\n")
+
+
+def _parsed(text):
+    """The `def`, without its body where the end of the head is plain to see: functions are many, and long."""
+    end = _HEAD_END.search(text)
+    for part in ([text[:end.end()] + "    pass\n"] if end else []) + [text]:
+        try:
+            return ast.parse(part).body[0]
+        except SyntaxError:
+            pass
+    return None  # the compiler says what is wrong
+
+
 def restate(text, fn):
     """The source of a function with the annotations that it has now."""
     now = getattr(fn, "__annotations__", {})
-    try:
-        tree = ast.parse(text).body[0]
-    except SyntaxError:
+    tree = _parsed(text)
+    if tree is None:
         return text
     scope, edits = None, []
     rows = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]

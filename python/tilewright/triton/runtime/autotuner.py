@@ -15,9 +15,8 @@ from ... import _native
 from .. import knobs
 from ..compiler.errors import CompileTimeAssertionFailure
 from . import reference, tuning
-from .errors import OutOfResources, PTXASError
+from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
-from .tuning import AutotunerError
 
 
 class Config:

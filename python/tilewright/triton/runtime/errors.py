@@ -35,6 +35,10 @@ class OutOfResources(TritonError):
         return f"out of resource: {self.name}, Required: {self.required}, Hardware limit: {self.limit}. Reducing block sizes or `num_stages` may help."
 
 
+class AutotunerError(TritonError):
+    """Tuning has nothing to choose from."""
+
+
 class PTXASError(TritonError):
     """Never raised here: there is no ptxas."""
 

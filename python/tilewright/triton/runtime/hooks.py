@@ -113,15 +113,14 @@ class Compile:
 
 
 def _check_warps(given):
-    if given is None:
-        return
+    """What Triton refuses; the rest is for the library, which says what it takes."""
     try:
         warps = operator.index(given)
     except TypeError:
-        warps = 0
-    if warps < 1 or warps & (warps - 1):
-        raise ValueError(f"num_warps is {given!r}; it must be a power of 2")
-    if warps > 32:
+        return
+    if 1 < warps <= 32 and warps & (warps - 1):
+        raise ValueError(f"num_warps is {warps}; it must be a power of 2")
+    if warps > 32 and not warps & (warps - 1):
         raise OutOfResources(32 * warps, 1024, "threads")
 
 

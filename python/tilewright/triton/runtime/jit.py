@@ -60,10 +60,9 @@ def _make_error(status, message, rows, function, cause, compile):
         short = next((row for row in found if row.code == "shared-memory" and row.needed), None)
         if short:
             return OutOfResources(short.needed, short.available, "shared memory")
-        error = errors.from_diagnostics(found, message, function)
+        error = errors.from_diagnostics(found, message, function, cause)
         if compile is not None and error.report:
             error.report += f"note: it was called with {compile.arguments_text()}\n"
-        error.__cause__ = cause if cause is not None else ValueError(error.error_message)
         return error
     if status == "TW_ERROR_ARGUMENT":
         return OverflowError(message) if "argument-range" in codes else TypeError(message)
@@ -217,8 +216,8 @@ class JITFunction(JITCallable, _native.Function):
             plain = i in self.do_not_specialize or param.name in self.do_not_specialize
             unaligned = plain or i in self.do_not_specialize_on_alignment or param.name in self.do_not_specialize_on_alignment
             ours = KernelParam(i, param, plain, unaligned)
-            if plain and ours.is_constexpr:
-                raise ValueError(f"the parameter {param.name} is a tl.constexpr and cannot be in do_not_specialize")
+            if unaligned and ours.is_constexpr:
+                raise ValueError(f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment")
             self.params.append(ours)
             if param.kind is inspect.Parameter.VAR_POSITIONAL:
                 self._rest = i
@@ -270,8 +269,6 @@ class JITFunction(JITCallable, _native.Function):
                 structures.append((name, text))
             rows += [(part, None, False, plain) for part, _ in parts]
             values += [value for _, value in parts]
-        if callable(grid):
-            grid = grid({name: _unwrap(value) for name, value in bound.items()})
         return self._parts_function(structures, rows).launch(grid, tuple(values), options, purpose)
 
     def _parts_function(self, structures, rows):

@@ -19,10 +19,6 @@ from ... import _native
 from . import cache
 
 
-class AutotunerError(Exception):
-    """Tuning has nothing to choose from."""
-
-
 def workers():
     """How many compiles run side by side."""
     wish = os.environ.get("TILEWRIGHT_COMPILE_THREADS")

@@ -199,6 +199,13 @@ void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value
     emu_apply(op, type, p, value, expect, old);
 }
 
+void emu_combine(Emu *emu, int line, int op, int type, void *p, const void *values, int count) {
+    uint32_t bytes = emu_type_bytes(type), all = bytes * (uint32_t)count;
+    emu_check_global(emu, line, p, all, all, "vector of atomics");
+    for (uint32_t at = 0; at < all; at += bytes)
+        emu_atomic(emu, line, op, type, (char *)p + at, (const char *)values + at, NULL, NULL);
+}
+
 void emu_atomic_shared(Emu *emu, int line, int op, int type, unsigned s, const void *value) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_shared(emu, line, s, bytes, bytes, "atomic");

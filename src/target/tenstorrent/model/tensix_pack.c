@@ -2,20 +2,8 @@
  *
  * On the way: what a reduction left undefined is masked to zero (until reduce_uninit), ReLU,
  * rounding to the CB's format, and, with L1 accumulation, the sum with what the page holds. */
+#include "base/numeric.h"
 #include "target/tenstorrent/model/tensix_machine.h"
-
-#include <string.h>
-
-static float to_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-static uint32_t to_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, 4);
-    return bits;
-}
 
 static bool masked_out(const Compute *c, uint32_t index) {
     if (!c->masked) return false;
@@ -25,11 +13,11 @@ static bool masked_out(const Compute *c, uint32_t index) {
 }
 
 static uint32_t relu(const Compute *c, uint32_t bits) {
-    float x = to_float(bits), t = to_float(c->relu_threshold << 16);
+    float x = f32_from_bits(bits), t = f32_from_bits(c->relu_threshold << 16);
     switch (c->relu) {
     case TT_RELU_ZERO: return x > 0 ? bits : 0;
     case TT_RELU_MIN: return x > t ? bits : 0;
-    case TT_RELU_MAX: return x > t ? to_bits(t) : x > 0 ? bits : 0;
+    case TT_RELU_MAX: return x > t ? f32_bits(t) : x > 0 ? bits : 0;
     default: return bits;
     }
 }
@@ -65,7 +53,7 @@ void pack_page(TtKernel *self, const uint32_t dst[TILE], uint32_t cb, uint8_t *p
     format_decode(format, page, old);
     for (uint32_t i = 0; i < TILE; i++) {
         uint32_t x = format == TT_Float16_b ? format_bf16_away(bits[i]) : bits[i];
-        uint32_t sum = to_bits(to_float(old[i]) + to_float(x));
+        uint32_t sum = f32_bits(f32_from_bits(old[i]) + f32_from_bits(x));
         bits[i] = format == TT_Float16_b ? format_bf16_even(sum) : sum;
     }
     format_encode(format, bits, page);

@@ -5,10 +5,10 @@
  * computed in double precision and rounded once to DST's format; the hardware's polynomials are
  * within an ulp or two of that, except where the API offers fast versions (exp_tile<true>,
  * recip_tile, gelu_tile), which are modelled by the accurate function. */
+#include "base/numeric.h"
 #include "target/tenstorrent/model/tensix_machine.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef enum Store {
     STORE_BITS, /* exact: moves, selections */
@@ -54,16 +54,6 @@ static Store store_of(TtSfpu op) {
     }
 }
 
-static float to_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-static uint32_t to_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, 4);
-    return bits;
-}
 static float flush(float x) {
     if (isnan(x)) return NAN; /* without a sign */
     return fabsf(x) < 0x1p-126f ? 0.0f : x;
@@ -72,7 +62,7 @@ static float flush(float x) {
 /* A double to the nearest bf16, ties to even, without a stop at fp32. */
 static uint32_t bf16_once(double x) {
     float f = (float)x;
-    uint32_t bits = to_bits(f), low = bits & 0xffff;
+    uint32_t bits = f32_bits(f), low = bits & 0xffff;
     if (isfinite(f) && low == 0x8000 && (double)f != x) {
         /* The way through fp32 made a tie of what was none. */
         bool larger = fabs(x) > fabs((double)f);
@@ -135,17 +125,17 @@ static uint32_t truth(bool yes) { return yes ? 0x3f800000u : 0; }
 /* Operations that select or change bits and never round. */
 static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1) {
     uint32_t a = in[0], b = in[1];
-    float x = flush(to_float(a)), y = flush(to_float(b)), p = to_float(p0);
+    float x = flush(f32_from_bits(a)), y = flush(f32_from_bits(b)), p = f32_from_bits(p0);
     switch (op) {
     case TT_SFPU_abs: return a & 0x7fffffff;
     case TT_SFPU_negative: return a ^ 0x80000000u;
     case TT_SFPU_relu: return a >> 31 ? 0 : a;
     case TT_SFPU_relu_max: return x > p ? p0 : a >> 31 ? 0 : a;
     case TT_SFPU_relu_min: return x < p ? p0 : a >> 31 ? 0 : a;
-    case TT_SFPU_clamp: return x < p ? p0 : x > to_float(p1) ? p1 : a;
-    case TT_SFPU_floor: return to_bits(floorf(x));
-    case TT_SFPU_ceil: return to_bits(ceilf(x));
-    case TT_SFPU_trunc: return to_bits(truncf(x));
+    case TT_SFPU_clamp: return x < p ? p0 : x > f32_from_bits(p1) ? p1 : a;
+    case TT_SFPU_floor: return f32_bits(floorf(x));
+    case TT_SFPU_ceil: return f32_bits(ceilf(x));
+    case TT_SFPU_trunc: return f32_bits(truncf(x));
     case TT_SFPU_sign: return x == 0 ? 0 : (a & 0x80000000u) | 0x3f800000u;
     case TT_SFPU_unary_max: return order(a) > order(p0) ? a : p0;
     case TT_SFPU_unary_min: return order(a) < order(p0) ? a : p0;
@@ -171,11 +161,11 @@ static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1)
 /* Between number formats; DST holds integers as they are. */
 static uint32_t typecast(TtKernel *self, uint32_t bits, uint32_t from, uint32_t to) {
     bool from_float = from == TT_Float32 || from == TT_Float16_b || from == TT_Bfp8_b;
-    float x = from_float ? flush(to_float(bits)) : from == TT_Int32 ? (float)(int32_t)bits : (float)bits;
+    float x = from_float ? flush(f32_from_bits(bits)) : from == TT_Int32 ? (float)(int32_t)bits : (float)bits;
     switch (to) {
-    case TT_Float32: return to_bits(x);
+    case TT_Float32: return f32_bits(x);
     case TT_Float16_b:
-    case TT_Bfp8_b: return format_bf16_even(to_bits(x));
+    case TT_Bfp8_b: return format_bf16_even(f32_bits(x));
     case TT_Int32:
         if (!from_float) return bits;
         return x >= 0x1p31f ? INT32_MAX : x <= -0x1p31f ? (uint32_t)INT32_MIN : (uint32_t)(int32_t)x;
@@ -196,18 +186,20 @@ static uint32_t element(TtKernel *self, TtSfpu op, const uint32_t in[3], uint32_
 #undef X
     };
     bool fp32 = self->machine->program->dst_fp32;
-    float x = flush(to_float(in[0])), y = flush(to_float(inputs[op] == 2 ? in[1] : p0));
+    float x = flush(f32_from_bits(in[0])), y = flush(f32_from_bits(inputs[op] == 2 ? in[1] : p0));
     float result;
     switch (op == TT_SFPU_typecast ? STORE_BITS : store_of(op)) {
-    case STORE_CUT: result = flush(arithmetic(op, x, y)); return fp32 ? to_bits(result) : to_bits(result) & 0xffff0000u;
+    case STORE_CUT:
+        result = flush(arithmetic(op, x, y));
+        return fp32 ? f32_bits(result) : f32_bits(result) & 0xffff0000u;
     case STORE_EVEN:
         result = flush(arithmetic(op, x, y));
-        return fp32 || isnan(result) ? to_bits(result) : format_bf16_even(to_bits(result));
+        return fp32 || isnan(result) ? f32_bits(result) : format_bf16_even(f32_bits(result));
     case STORE_ONCE: {
         double exactly = function(op, x, y);
         if (isnan(exactly)) return 0x7fc00000u;
         if (fabs(exactly) < 0x1p-126) return 0;
-        return fp32 ? to_bits((float)exactly) : bf16_once(exactly);
+        return fp32 ? f32_bits((float)exactly) : bf16_once(exactly);
     }
     case STORE_BITS: break;
     }

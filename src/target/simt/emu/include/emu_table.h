@@ -53,6 +53,7 @@ typedef struct EmuTable {
     void (*store_global)(Emu *, int line, void *to, const void *from, int bytes);
     /* Old value to *old; for EMU_CAS *expect is compared. */
     void (*atomic)(Emu *, int line, int op, int type, void *p, const void *value, const void *expect, void *old);
+    void (*combine)(Emu *, int line, int op, int type, void *p, const void *values, int count); /* a vector at once */
     void (*poll)(Emu *, int line); /* a load that may spin: lets others run */
     void (*load_shared)(Emu *, int line, void *to, unsigned s, int bytes);
     void (*store_shared)(Emu *, int line, unsigned s, const void *from, int bytes);

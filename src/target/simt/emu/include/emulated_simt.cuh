@@ -158,9 +158,13 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
 TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
-template <class T> TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {
-    for (int i = 0; on && i < count; i++) tw_atomic_add(p + i, v[i], line);
-}
+#define TW_RED_ADD(T, type)                                                                        \
+    TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {                         \
+        if (on) TW_CALL(combine, EMU_ADD, type, p, v, count);                                      \
+    }
+TW_RED_ADD(f32, EMU_F32)
+TW_RED_ADD(f16, EMU_F16)
+TW_RED_ADD(bf16, EMU_BF16)
 #define TW_CAS_BITS(T, type)                                                                       \
     TW_FN T tw_cas_bits(T *p, T expect, T v, TW_LINE) {                                            \
         T old;                                                                                     \
