@@ -29,10 +29,10 @@ static const char *read_word(const char *word, size_t length, AsmRegisters *out)
     if (length == 1 && !output && isdigit((unsigned char)*word) && *word - '0' < out->outputs) {
         reg.tied = *word - '0';
         reg.letter = out->at[reg.tied].letter;
-    } else if (length == 1 && strchr("hrlfd", *word)) {
+    } else if (length == 1 && strchr(output ? "hrlfd" : "hrlfdn", *word)) {
         reg.letter = *word;
     } else {
-        return "a register is one of h, r, l, f, d, or an input the number of an output";
+        return "a register is one of h, r, l, f, d; an input may be n (a constant) or the number of an output";
     }
     out->at[out->outputs + out->inputs] = reg;
     out->outputs += output;

@@ -1,7 +1,8 @@
 /* assembly.h: constraints of inline assembly, as LLVM writes them: "=r,=f,r,l,0,~{memory}".
  *
  * Outputs come first, then inputs, then what is overwritten. A letter is a kind of register:
- * h 16, r 32, l 64 bits of an integer, f float32, d float64. The digit of an input ties it to that output. */
+ * h 16, r 32, l 64 bits of an integer, f float32, d float64. The digit of an input ties it to that output. An input `n`
+ * is a number that the code has in its place: doors write it there, the op has none. */
 #ifndef IR_ASSEMBLY_H
 #define IR_ASSEMBLY_H
 #include "ir/ir.h"
@@ -9,7 +10,7 @@
 enum { MAX_ASM_REGISTERS = 64 };
 
 typedef struct AsmRegister {
-    char letter; /* of h r l f d */
+    char letter; /* of h r l f d; n */
     bool early;  /* an output that is written before all inputs are read (`=&r`) */
     int tied;    /* an input: the output whose register it is; -1: none */
 } AsmRegister;

@@ -258,6 +258,7 @@ static bool infer_asm(Infer *in) {
     for (int i = 0; i < regs.inputs; i++) {
         const Type *t = operand_type(in, i);
         Elem elem = asm_elem(regs.at[regs.outputs + i].letter);
+        if (regs.at[regs.outputs + i].letter == 'n') return fail(in, "numbers (`n`) stand in its code");
         if (!same_shape(first, t) || t->elem != elem)
             return fail(in, "operand %d is %s, its register holds %s", i + 1, show(in, t), elem_info[elem].text);
     }

@@ -1,4 +1,4 @@
-/* fetch.c: pass `fetch`, for machines with threads: small loads of a loop of products are fetched a trip ahead.
+/* fetch.c: pass `fetch`, for machines with threads: small loads of a loop are fetched a trip ahead.
  *
  * Tiles come through rings, long before they are needed. What stands beside them (scales of a quantised product, decays,
  * a bias, an entry of a table: a number or one row of them) is loaded by the threads that compute, which wait for
@@ -8,9 +8,13 @@
  *  -> s0 = if lo < hi { tload T, [lo] } else { 0 }
  *     for i (s = s0) { next = if i + 1 < hi { tload T, [i + 1] } else { 0 } ; acc = acc + dot(..) * s ; yield next }
  *
+ * The same for the role that loads the tiles: pages and rows that a table names are copied as soon as there is room for
+ * them, if the trip before has read the table.
+ *
  * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's variable
  * and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops of two
  * products (`rotate`) have a plan of their own. */
+#include "ir/ringform.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
@@ -29,9 +33,11 @@ typedef struct Fetch {
     Op *load[MOST_LOADS];
 } Fetch;
 
-/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? */
+/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do not:
+ * what a role loads was proved to be there whenever it comes. */
 static bool may_write(const Op *op) {
-    bool ring = op->code == OP_WAIT || op->code == OP_RELEASE || op->code == OP_SKIP;
+    bool ring = op->code == OP_WAIT || op->code == OP_RELEASE || op->code == OP_SKIP || op->code == OP_ACQUIRE ||
+                op->code == OP_COMMIT || op->code == OP_PUT;
     if (!ring && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
@@ -39,10 +45,16 @@ static bool may_write(const Op *op) {
     return false;
 }
 
-static bool holds_product(const Region *body) {
+static bool holds(const Region *body, Opcode code) {
     for (const Op *op = body->first; op; op = op->next)
-        if (op->code == OP_DOT) return true;
+        if (op->code == code) return true;
     return false;
+}
+
+/* A loop of the role that loads tiles for others: what tells it where they lie comes a trip ahead. */
+static bool loads_tiles(const Fetch *f) {
+    const Op *role = role_around(f->loop);
+    return role && role_name(role) == ROLE_LOAD && holds(f->body, OP_PUT);
 }
 
 /* Is the value of any trip there before the trip: made of the loop's variable and of what does not change? */
@@ -198,13 +210,13 @@ static bool have_room(const Fetch *f, const Machine *machine) {
     for (const Op *op = f->body->first; op; op = op->next)
         if (op->code == OP_DOT) words += words_of(f, op->results[0]);
     for (int i = 0; i < f->count; i++) words += words_of(f, f->load[i]->results[0]);
-    return words <= machine->thread_registers * 5 / 8;
+    return words <= (loads_tiles(f) ? machine->move_registers / 2 : machine->thread_registers * 5 / 8);
 }
 
 static bool takes_loop(const Fetch *f) {
     int64_t step;
     return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 && !op_flag(f->loop, AT_ROTATE) &&
-           holds_product(f->body) && !may_write(f->loop);
+           (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop);
 }
 
 typedef struct Loops {

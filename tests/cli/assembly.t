@@ -15,7 +15,15 @@ $ cat > asm.py <<'END'
 >     v = tl.load(x + k)
 >     s, d = tl.inline_asm_elementwise("{ add.f32 $0, $2, $3; sub.f32 $1, $2, $3; }", "=f,=&f,0,f", [v, v * 2], dtype=(tl.float32, tl.float32), is_pure=False, pack=1)
 >     tl.store(z + k, s + d)
+>
+> @triton.jit
+> def numbers(x, z, N: tl.constexpr, MASK: tl.constexpr):
+>     k = tl.arange(0, N)
+>     y = tl.inline_asm_elementwise("lop3.b32 $0, $2, $1, $4, $3; // $$", "=r,n,r,n,r", [MASK, tl.load(x + k), 234, k], dtype=tl.int32, is_pure=True, pack=1)
+>     tl.store(z + k, y)
 > END
+$ tilewright emit asm.py:numbers --target cuda --arg x=zeros:i32[128] --arg z=zeros:i32[128] --arg N=128 --arg MASK=983055 -o . > /dev/null && grep tw_asm numbers.cu
+    tw_asm("lop3.b32 %0, %1, 983055, %2, 234; // $", tw_list("=r"(y_asm[0])), tw_list("r"((u32)y_cast[0]), "r"((u32)y_cast_1[0])));
 $ tilewright ir asm.py:halves --target cuda --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 | grep asm
   %12#r3 = asm<code="and.b32 $0, $1, 0x7fff7fff; // $$ 100%", constraints="=r, r"> %11
 $ tilewright emit asm.py:halves --target cuda --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 -o . > /dev/null && grep tw_asm halves.cu

@@ -19,7 +19,7 @@ CASES = [
     ("x = tl.arange(0, 4).sumn(0)", "did you mean `.sum`"),
     ("x = tl.float32.is_fp23()", "did you mean `.is_fp32`"),
     ("x = tl.arange(0, n)", "pass it as a tl.constexpr parameter"),
-    ("x: tl.constexpr = n", "pass it as a tl.constexpr parameter"),
+    ("x: tl.constexpr = n; y = tl.arange(0, x)", "pass it as a tl.constexpr parameter"),
     ("y = helper(1)", r"it is `helper\(a, b\)`"),
     ("y = helper(1, 2, 3)", r"it is `helper\(a, b\)`"),
     ("x = tl.arange(0, 4) + tl.arange(0, 8)", r"int32\[4\] and int32\[8\]"),

@@ -387,6 +387,8 @@ static const TritonCase numbers[] = {
      .refused = "one of h, r, l, f, d"},
     {ROW("a name as register", "x f32 1", ASM("mov $x, $1;", "=r,r", "tl.int32, True, 1")),
      .refused = "`$$` a dollar"},
+    {ROW("a constant that is none", "x f32 1", ASM("add.s32 $0, $1, 1;", "=r,n", "tl.int32, True, 1")),
+     .refused = "input $1 is `n`, a constant; here is an int32[6]"},
     {ROW("no dtype", "x f32 1", ASM("nop", "=r,r", "(), True, 1")), .refused = "dtype is a dtype"},
 #undef ASM
     {ROW("PDL is nothing here", "x f32 1; z f32 = 1",

@@ -21,6 +21,8 @@ typedef struct Assembly {
     const Type *shape;  /* of one run's elements: a tile of the runs, or a scalar */
     const Type *result; /* shape of the results; NULL: scalars */
     Ref register_of[MAX_ASM_REGISTERS];
+    int64_t number_of[MAX_ASM_REGISTERS]; /* of inputs `n` */
+    bool has_numbers;
 } Assembly;
 
 /* So many elements of `bits` lie in one register. */
@@ -75,11 +77,26 @@ static bool next_register(Lower *l, const Call *c, Assembly *a, int bits, const 
                              width, of, bits));
 }
 
+/* Is the register a number of the code? Then the argument is a constant. */
+static bool fill_number(Lower *l, const Call *c, Assembly *a, Val argument) {
+    int64_t *number = &a->number_of[a->used++];
+    a->has_numbers = true;
+    if (argument.kind == VAL_INT || argument.kind == VAL_BOOL) return *number = (int64_t)argument.i, true;
+    if (argument.kind == VAL_TENSOR && ir_const_int(l->kernel, argument.ref, number)) return true;
+    return fail(
+        l, c->ranges[ARGS],
+        arena_printf(l->arena, "input $%d is `n`, a constant; here is %s", a->used - 1, tri_val_describe(l, argument)));
+}
+
 /* `pack` elements of one argument into registers. */
-static bool fill_registers(Lower *l, const Call *c, Assembly *a, const Ref *element) {
+static bool fill_registers(Lower *l, const Call *c, Assembly *a, Val argument, const Ref *element) {
     int bits = bits_of(tri_ref_type(l, element[0])), per = elements_per_register(bits, a->pack);
     for (int at = 0; at < a->pack; at += per) {
         char letter;
+        if (a->used < a->regs.outputs + a->regs.inputs && a->regs.at[a->used].letter == 'n') {
+            if (!fill_number(l, c, a, argument)) return false;
+            continue;
+        }
         if (!next_register(l, c, a, per * bits, "argument", &letter)) return false;
         Elem elem = asm_elem(letter), word = word_of(elem_info[elem].bits);
         if (tri_ref_type(l, element[at])->elem == elem && !tri_ref_type(l, element[at])->pointer) {
@@ -155,7 +172,7 @@ static bool read_arguments(Lower *l, const Call *c, Assembly *a) {
     for (int i = 0; i < list.count; i++) {
         Ref element[MAX_MAP_OPERANDS];
         for (int k = 0; k < a->pack; k++) element[k] = tiles.v[i * a->pack + k].ref;
-        if (!fill_registers(l, c, a, element)) return false;
+        if (!fill_registers(l, c, a, list.items[i], element)) return false;
     }
     return true;
 }
@@ -179,6 +196,36 @@ static Val give_results(Lower *l, const Call *c, Assembly *a, Val dtypes, bool s
     return single ? out[0] : tri_val_tuple(l, out, dtypes.count);
 }
 
+/* Code and constraints with the numbers written into the code, and the registers behind them counted anew. */
+static void write_numbers(Lower *l, Assembly *a, const char **code, const char **constraints) {
+    int total = a->regs.outputs + a->regs.inputs, place[MAX_ASM_REGISTERS], next = 0;
+    Text words = text_new(l->arena), text = text_new(l->arena);
+    for (int i = 0; i < total; i++) {
+        const AsmRegister *reg = &a->regs.at[i];
+        place[i] = reg->letter == 'n' ? -1 : next++;
+        if (reg->letter == 'n') continue;
+        a->register_of[place[i]] = a->register_of[i];
+        text_add(&words, "%s%s%s", words.length ? "," : "", i < a->regs.outputs ? "=" : "", reg->early ? "&" : "");
+        if (reg->tied >= 0)
+            text_add(&words, "%d", reg->tied);
+        else
+            text_add(&words, "%c", reg->letter);
+    }
+    if (a->regs.memory) text_add(&words, ",~{memory}");
+    AsmPiece piece;
+    for (const char *at = *code; asm_piece(&at, total, &piece);) {
+        for (size_t i = 0; i < piece.length; i++) text_add(&text, piece.text[i] == '$' ? "$$" : "%c", piece.text[i]);
+        if (piece.number < 0) continue;
+        if (place[piece.number] < 0)
+            text_add(&text, "%lld", (long long)a->number_of[piece.number]);
+        else
+            text_add(&text, "$%d", place[piece.number]);
+    }
+    *code = text.at;
+    *constraints = words.at;
+    a->regs.inputs = next - a->regs.outputs;
+}
+
 Val tri_lower_asm(Lower *l, const Call *c) {
     Assembly a = {0};
     const char *code, *constraints;
@@ -198,8 +245,9 @@ Val tri_lower_asm(Lower *l, const Call *c) {
     int inputs = c->args[ARGS].count ? a.used - a.regs.outputs : 0;
     if (inputs != a.regs.inputs)
         return tri_error(l, DIAG_TRI_ASM, c->ranges[CONSTRAINTS], "there are more inputs than the arguments fill");
+    if (a.has_numbers) write_numbers(l, &a, &code, &constraints);
     Op *op = ir_begin(&l->b, pure ? OP_ASM : OP_ASM_ACT);
-    for (int i = 0; i < inputs; i++) ir_operand(&l->b, op, a.register_of[a.regs.outputs + i]);
+    for (int i = 0; i < a.regs.inputs; i++) ir_operand(&l->b, op, a.register_of[a.regs.outputs + i]);
     op_set(l->kernel, op, (Attr){.id = AT_CODE, .text = code});
     op_set(l->kernel, op, (Attr){.id = AT_CONSTRAINTS, .text = constraints});
     ir_end(&l->b, op, NULL);

@@ -78,7 +78,8 @@ static bool same_shape(const Type *a, const Type *b) {
     return same;
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. A tile
+ * made of rows and columns alone, for one use, floats: its parts are short. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
@@ -94,7 +95,8 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         bool accumulator = from && from->code == OP_DOT;
         if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
     }
-    return best ? best : anchored ? lay_default(st, result) : NULL;
+    bool once = op->results[0] < st->value_count && st->uses[op->results[0]] == 1;
+    return best ? best : anchored && !once ? lay_default(st, result) : NULL;
 }
 
 static const Layout *natural_shape(LayoutState *st, const Op *op) {
@@ -547,6 +549,8 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
         return false;
     }
+    st.uses = ir_count_uses(k, cx->scratch);
+    st.value_count = k->values.count;
     ir_walk(k->body, look_at_dot, &st); /* before one is asked for its layout */
     if (!st.failed) place_region(&st, k->body);
     if (st.failed) return false;

@@ -30,8 +30,10 @@ typedef struct LayoutState {
     VEC(Natural) natural; /* index = Ref */
     Map made;             /* value and layout -> that value in that layout */
     bool failed;
-    int cycles; /* times that natural met a value it was being asked for */
-    int known;  /* values that natural knows a layout of */
+    int cycles;      /* times that natural met a value it was being asked for */
+    int known;       /* values that natural knows a layout of */
+    const int *uses; /* of the values that came, by Ref */
+    size_t value_count;
 } LayoutState;
 
 /* --- layout.c --- */

@@ -89,6 +89,6 @@ void asm_emit(Emit *e, const Op *op) {
     write_once(e, op, &regs, to, layout);
     if (layout) cs_close(&e->p);
     for (int i = 0; i < op->result_count; i++) /* wanted for what it does alone: no warning */
-        if (!e->uses[op->results[i]]) cs_line(&e->p, "tw_unused(%p);", emit_hold(e, op->results[i])->by);
+        if (!e->uses[op->results[i]]) cs_line(&e->p, "tw_unused(&%p);", emit_hold(e, op->results[i])->by);
     if (op->code == OP_ASM_ACT) sync_step(e); /* .. and write what they read */
 }

@@ -13,7 +13,6 @@ import reprlib
 from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
-from ..compiler.errors import CompilationError
 from . import cache, discarded
 from .errors import OutOfResources
 
@@ -130,10 +129,6 @@ def before_compile(function, tags, constants, options, device, warmup):
     _check_warps(options.get("num_warps"))
     if knobs.compilation.override:
         raise ValueError("TRITON_KERNEL_OVERRIDE is set, and kernels cannot be replaced by texts of Triton's here; unset it")
-    for param in getattr(function, "params", ()):
-        if param.is_constexpr and (param.do_not_specialize or param.do_not_specialize_on_alignment):
-            raise CompilationError(error_message=f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
-                                   "Remove constexpr designation or skip specialization.")
     cache.follow()
     discarded.check(getattr(function, "origin", function))
     compile = Compile(function, tags, constants, options, device, warmup)

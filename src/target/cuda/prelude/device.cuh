@@ -625,7 +625,7 @@ TW_MMA_INTEGER(tw_mma_s8, "s8")
 TW_MMA_INTEGER(tw_mma_u8, "u8")
 
 /* ---- other ---- */
-template <class T> TW_FN void tw_unused(const T &) {}
+TW_FN void tw_unused(const void *) {}
 #define tw_list(...) __VA_ARGS__
 #define tw_asm(code, outputs, inputs) asm(code : outputs : inputs)
 #define tw_asm_act(code, outputs, inputs) asm volatile(code : outputs : inputs : "memory")
