@@ -189,11 +189,15 @@ static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide
     if (poly_const(p, &number)) return ir_int(b, number == (int32_t)number ? EL_I32 : EL_I64, number);
     if (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1) return refmap_get(&x->renamed, p.at[0].factor[0]);
     Elem elem = factor_elem(x, p);
-    if (wide && elem == EL_I32 && !poly_fits_i32(&x->a, p)) elem = EL_I64;
+    bool fits = poly_fits_i32(&x->a, p);
+    /* The source may have this part in 32 bits too and not mind that it wraps there, if its sum with others does not:
+     * the launch is asked of the sum. Taken apart, each part has to be what it says. */
+    bool apart = !fits && !poly_is_variant(&x->a, p) && !access_is_exact(x, p);
+    if ((wide || apart) && elem == EL_I32 && !fits) elem = EL_I64;
     for (size_t i = 0; i < x->known.count; i++) {
         Ref known = x->known.at[i].value;
         if (poly_equal(x->known.at[i].poly, p) && affine_dominates(&x->a, known, plan->op, plan->order) &&
-            (bits_of(x, known) >= elem_info[elem].bits || feeds(x, known, plan)))
+            (bits_of(x, known) >= elem_info[elem].bits || (!apart && feeds(x, known, plan))))
             return refmap_get(&x->renamed, known);
     }
     Ref sum = REF_NONE;

@@ -103,6 +103,8 @@ Ref access_index(Access *x, const Plan *plan, const PlanDim *dim);
  * for all that the analysis wished for (access_wish.c). */
 void access_believe(Access *x, const Plan *plan);
 void access_require(Access *x);
+/* Is it one of those that fit in 32 bits in every launch that gets so far? */
+bool access_is_exact(const Access *x, Poly p);
 
 /* A scalar of the kernel that is worth this polynomial, visible at the plan's access; or REF_NONE. */
 Ref access_find_known(Access *x, Poly p, const Plan *plan);

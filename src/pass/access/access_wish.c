@@ -48,6 +48,17 @@ static void add_exact(Access *x, Poly p) {
     *VEC_PUSH(&x->exact, x->a.arena) = e;
 }
 
+bool access_is_exact(const Access *x, Poly p) {
+    int64_t number = poly_constant(p);
+    Exact e = {poly_sub(x->a.arena, p, poly_int(x->a.arena, number)), number, number};
+    for (size_t i = 0; i < x->exact.count; i++) {
+        const Exact *known = &x->exact.at[i];
+        if (poly_equal(known->sum, e.sum) ? known->least <= number && number <= known->most : is_multiple(known, &e))
+            return true;
+    }
+    return false;
+}
+
 /* What its form says of it beyond its own 32 bits, of a value that is the same for the whole launch. */
 static bool believe(Access *x, Ref r) {
     const Type *type = ir_type(x->k, r);
