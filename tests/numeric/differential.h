@@ -336,8 +336,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
     options.verify_each = 1;
     tw_kernel *k = NULL;
     Kind kind = NO_TARGET;
-    /* A helper that nobody calls is a kernel too; where there are several, ours has this name. */
-    tw_status status = tw_kernel_compile(m, tw_module_kernel_count(m) > 1 ? "kernel" : NULL, &options, &k);
+    tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
     bool said = status == TW_ERROR_SOURCE || (p->spoiled && status == TW_ERROR_LAUNCH);
     if (may_refuse(target, status) || (said && may_refuse_for(p, tw_context_message(cx)))) {

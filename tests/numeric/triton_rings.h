@@ -132,8 +132,7 @@ static void rings_kernel(Gen *g) {
     line(g, "pid = tl.program_id(0)");
     scalar_argument(g, (int64_t)draw(g, 4)); /* n0 */
     scalar_argument(g, 4 + (int64_t)draw(g, 2)); /* n1: another number, so another argument */
-    g->head.length += (size_t)snprintf(g->head.text + g->head.length, sizeof g->head.text - g->head.length,
-                                       "@triton.jit\ndef small(x):\n    return (x.to(tl.int32) & 3).to(tl.float16)\n\n");
+    g->small = true;
     for (int i = 0; i < RINGS_ARRAYS; i++) line(g, "x%d = %s", i, new_array(g, 'x', F16, RINGS_ROOM, WHOLE)->name);
     line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
     line(g, "flag = tl.load(e0 + 200 + pid) & 7");
