@@ -389,7 +389,8 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
     if (!f->may_wish || !ref_is_value(x) || --*left < 0) return false;
     const Type *type = ir_type(f->k, x);
-    if (!type->rank && fact_at_launch(f->k, x)) return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
+    if (!type->rank && fact_at_launch(f->k, x))
+        return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
     const Op *op = ir_value(f->k, x)->op;
     int64_t other;
     switch (op ? op->code : OP_NONE) {

@@ -75,7 +75,7 @@ void ir_remove(Op *op);                                /* unlinks it */
 void ir_move(Op *op, Region *region, Op *before);
 void ir_replace_all(Kernel *k, Ref from, Ref to); /* in every operand and attribute of the kernel */
 /* Uses of every value, index = Ref; in the arena. */
-/* The first op whose value is made in more than `most` steps, each from what the one before made; NULL: there is none. */
+/* The first op whose value is made in more than `most` steps, each from what the one before made; NULL: none is. */
 const Op *ir_find_deep(const Kernel *k, Arena *scratch, int most);
 int *ir_count_uses(const Kernel *k, Arena *arena);
 /* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text,

@@ -8,7 +8,7 @@ import triton.language as tl
 # check: cb=randn:f16[2,1,1,64,64] x=randn:f16[1,100,2,64] z=randn:f16[1,100,2,64] out=zeros:f16[1,100,2,64] dt=rand:f16[1,2,2,64] dA=full(-1.5):f32[1,2,2,64] C=randn:f16[1,100,1,64] states=randn:f16[1,2,2,64,64] D=randn:f32[2] chunk_size=64 hdim=64 dstate=64 batch=1 seqlen=100 ratio=2 s_cb_chunk=4096 s_cb_m=64 s_x_seq=128 s_x_head=64 s_dt_chunk=64 s_dt_head=128 s_C_seq=64 s_st_chunk=8192 s_st_head=4096 s_st_hdim=64 HAS_D=False HAS_Z=False BM=32 BN=64 BK=32 BD=64 --grid 2,2,2 --set num_stages=5
 # check: cb=randn:f16[1,1,1,256,256] x=randn:f16[1,256,2,64] z=randn:f16[1,256,2,64] out=zeros:f16[1,256,2,64] dt=rand:f16[1,2,1,256] dA=full(-1.5):f32[1,2,1,256] C=randn:f16[1,256,1,256] states=randn:f16[1,1,2,64,256] D=randn:f32[2] chunk_size=256 hdim=64 dstate=256 batch=1 seqlen=256 ratio=2 s_cb_chunk=65536 s_cb_m=256 s_x_seq=128 s_x_head=64 s_dt_chunk=256 s_dt_head=256 s_C_seq=256 s_st_chunk=32768 s_st_head=16384 s_st_hdim=256 HAS_D=True HAS_Z=True BM=128 BN=64 BK=64 BD=256 --grid 2,1,1 --set num_warps=8 --set num_stages=5
 # explain: no execution: flat
-# explain: no 45:9: convert: through
+# explain: no 46:9: convert: through
 @triton.jit
 def chunk_scan(cb, x, z, out, dt, dA, C, states, D, chunk_size, hdim, dstate, batch, seqlen, ratio, s_cb_chunk, s_cb_m, s_x_seq, s_x_head, s_dt_chunk,
                s_dt_head, s_C_seq, s_st_chunk, s_st_head, s_st_hdim, HAS_D: tl.constexpr, HAS_Z: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,

@@ -26,15 +26,9 @@ bool index_is_sum(LayoutState *st, const Op *op) {
     return true;
 }
 
-static bool inside_role(const LayoutState *st, const Region *region) {
-    for (; region; region = region->owner ? region->owner->parent : NULL)
-        if (region->owner == st->role) return true;
-    return !st->role;
-}
-
 /* Loads whose value is at hand again where they stand: nothing is read that was not read there before. */
 static bool is_repeatable(const LayoutState *st, const Op *op) {
-    return !op_flag(op, AT_VOLATILE) && inside_role(st, op->parent);
+    return !op_flag(op, AT_VOLATILE) && lay_inside_role(st, op->parent);
 }
 
 static bool is_read_again(LayoutState *st, Ref ref, int *left) {

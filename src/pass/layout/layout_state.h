@@ -1,6 +1,7 @@
 /* layout_state.h: what the files of the pass `layout` share.
  *
  *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow
+ *   layout_want.c    a value in another layout: computed again, or converted
  *   layout_moves.c   ops that move elements of a tile or combine along an axis
  *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
@@ -50,11 +51,15 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
 bool lay_dot_fits(LayoutState *st, const Op *dot);
 const Layout *lay_default(LayoutState *st, const Type *type);
 const Layout *lay_natural(LayoutState *st, Ref ref);
+void lay_set(LayoutState *st, Ref ref, const Layout *layout);
+void lay_refuse(LayoutState *st, const Op *op);
+
+/* --- layout_want.c --- */
 Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user);
 /* All operands where `layout` says, extents of 1 squeezed. */
 void lay_want_operands(LayoutState *st, Op *op, const Layout *layout);
-void lay_set(LayoutState *st, Ref ref, const Layout *layout);
-void lay_refuse(LayoutState *st, const Op *op);
+/* Does the region lie in the role that is being placed? Without roles every one does. */
+bool lay_inside_role(const LayoutState *st, const Region *region);
 
 /* --- layout_index.c --- */
 /* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */
