@@ -1,19 +1,19 @@
 /* fetch.c: pass `fetch`, for machines with threads: small loads of a loop are fetched a trip ahead.
  *
- * Tiles come through rings, long before they are needed. What stands beside them (scales of a quantised product, decays,
- * a bias, an entry of a table: a number or one row of them) is loaded by the threads that compute, which wait for
- * memory in every trip, as long as the products of a trip take or longer. So the loop is turned for these loads:
+ * Tiles come through rings, long before they are needed. What stands beside them (scales of a quantised product,
+ * decays, a bias, an entry of a table: a number or one row of them) is loaded by the threads that compute, which wait
+ * for memory in every trip, as long as the products of a trip take or longer. So the loop is turned for these loads:
  *
  *     for i { s = tload T, [i] ; acc = acc + dot(..) * s }
  *  -> s0 = if lo < hi { tload T, [lo] } else { 0 }
  *     for i (s = s0) { next = if i + 1 < hi { tload T, [i + 1] } else { 0 } ; acc = acc + dot(..) * s ; yield next }
  *
- * The same for the role that loads the tiles: pages and rows that a table names are copied as soon as there is room for
- * them, if the trip before has read the table.
+ * The same for the role that loads the tiles: pages and rows that a table names are copied as soon as there is room
+ * for them, if the trip before has read the table.
  *
- * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's variable
- * and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops of two
- * products (`rotate`) have a plan of their own. */
+ * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's
+ * variable and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops
+ * of two products (`rotate`) have a plan of their own. */
 #include "ir/ringform.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
@@ -33,8 +33,8 @@ typedef struct Fetch {
     Op *load[MOST_LOADS];
 } Fetch;
 
-/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do not:
- * what a role loads was proved to be there whenever it comes. */
+/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do
+ * not: what a role loads was proved to be there whenever it comes. */
 static bool may_write(const Op *op) {
     bool ring = op->code == OP_WAIT || op->code == OP_RELEASE || op->code == OP_SKIP || op->code == OP_ACQUIRE ||
                 op->code == OP_COMMIT || op->code == OP_PUT;

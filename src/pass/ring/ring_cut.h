@@ -107,8 +107,8 @@ CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compu
 Op *cut_roles(Cut *c); /* the tasks op */
 
 /* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in
- * a kernel without dots all but loads that chase or are asked for; as many as are more than a kernel may have; the ring that is worth
- * least (false: its are the last loads). */
+ * a kernel without dots all but loads that chase or are asked for; as many as are more than a kernel may have; the ring
+ * that is worth least (false: its are the last loads). */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);
 void cut_leave_crowd(Cut *c);

@@ -1,6 +1,6 @@
 /* schedule_rows.c: rows that the threads of a load role copy in a loop: where they begin is found before it.
  *
- *     role load { %rows = .. ; for %k = .. { .. %a = tload<by=async, along=1, vector=8, whole, rows> %A, [%rows, %kk] .. } }
+ *     role load { %rows = .. ; for %k = .. { .. %a = tload<by=async, along=1, vector=8, rows> %A, [%rows, %kk] .. } }
  *  -> const f16 *a_row[8] = ..          A + rows[i] * stride, and which of them there are
  *     for (..) tw_cp_async(.., a_row[i] + kk, ..)
  *
