@@ -8,8 +8,8 @@
  *  -> s0 = if lo < hi { tload T, [lo] } else { 0 }
  *     for i (s = s0) { next = if i + 1 < hi { tload T, [i + 1] } else { 0 } ; acc = acc + dot(..) * s ; yield next }
  *
- * The same for the role that loads the tiles: pages and rows that a table names are copied as soon as there is room
- * for them, if the trip before has read the table.
+ * The same where the threads that compute load their tiles some trips ahead (skew): pages and rows that a table names
+ * are copied at once, if the trip before has read the table.
  *
  * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's
  * variable and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops
@@ -51,10 +51,11 @@ static bool holds(const Region *body, Opcode code) {
     return false;
 }
 
-/* A loop of the role that loads tiles for others: what tells it where they lie comes a trip ahead. */
+/* A loop that loads tiles on the threads that compute with them: what tells it where they lie comes a trip ahead. Warps
+ * that only load are ahead already, and their registers few. */
 static bool loads_tiles(const Fetch *f) {
     const Op *role = role_around(f->loop);
-    return role && role_name(role) == ROLE_LOAD && holds(f->body, OP_PUT);
+    return role && role_name(role) == ROLE_LOAD && role_is_guest(role) && holds(f->body, OP_PUT);
 }
 
 /* Is the value of any trip there before the trip: made of the loop's variable and of what does not change? */
