@@ -33,12 +33,15 @@ typedef struct Fetch {
     Op *load[MOST_LOADS];
 } Fetch;
 
+static bool is_hand_over(Opcode code) {
+    return code == OP_WAIT || code == OP_RELEASE || code == OP_SKIP || code == OP_ACQUIRE || code == OP_COMMIT ||
+           code == OP_PUT;
+}
+
 /* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do
  * not: what a role loads was proved to be there whenever it comes. */
 static bool may_write(const Op *op) {
-    bool ring = op->code == OP_WAIT || op->code == OP_RELEASE || op->code == OP_SKIP || op->code == OP_ACQUIRE ||
-                op->code == OP_COMMIT || op->code == OP_PUT;
-    if (!ring && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
+    if (!is_hand_over(op->code) && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
             if (may_write(inner)) return true;
@@ -214,10 +217,22 @@ static bool have_room(const Fetch *f, const Machine *machine) {
     return words <= (loads_tiles(f) ? machine->move_registers / 2 : machine->thread_registers * 5 / 8);
 }
 
+/* Are there hand-overs under conditions or in loops of the body? Those of both sides are proved to be the same, by the
+ * numbers that they are made of, which therefore stay as they are. */
+static bool hands_over_inside(const Region *region, bool inside) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (inside && is_hand_over(op->code)) return true;
+        for (int r = 0; r < op->region_count; r++)
+            if (hands_over_inside(op->regions[r], true)) return true;
+    }
+    return false;
+}
+
 static bool takes_loop(const Fetch *f) {
     int64_t step;
     return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 && !op_flag(f->loop, AT_ROTATE) &&
-           (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop);
+           (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop) &&
+           !hands_over_inside(f->body, false);
 }
 
 typedef struct Loops {

@@ -285,8 +285,9 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 
 int main(void) {
     static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis"};
-    size_t count = sizeof edits / sizeof *edits, file = 0;
-    int number = 0, all = 0;
+    static size_t file; /* outlive a longjmp */
+    size_t count = sizeof edits / sizeof *edits;
+    static int number, all;
     for (volatile size_t i = 0; i < count || file < sizeof files / sizeof *files; i++) {
         Trap trap;
         Arena arena, scratch;

@@ -51,6 +51,8 @@ static void set_arguments(const tw_module *m, size_t kernel, tw_arg *args) {
             args[i] = (tw_arg){TW_ARG_FLOAT, 0, {.f = 0.125}};
         for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
             if (strcmp(info.name, numbers[n].name) == 0) args[i] = (tw_arg){TW_ARG_INT, 0, {.i = numbers[n].value}};
+        bool number = info.kind == TW_PARAM_CONSTANT || (info.kind == TW_PARAM_OPEN && !info.likely_array);
+        if (!args[i].kind && number) args[i] = (tw_arg){TW_ARG_INT, 0, {.i = info.kind == TW_PARAM_CONSTANT ? 16 : 64}};
         if (args[i].kind) continue;
         int64_t shape[] = {1, 1, 64, 64};
         bool wide = strstr(info.name, "lse") || strstr(info.name, "delta");

@@ -72,8 +72,21 @@ static bool prove_written(PassContext *cx, Kernel *k) {
     return flatten(cx, k, " on this machine");
 }
 
-static void prove(PassContext *cx, Kernel *k) {
+bool ring_is_proved(PassContext *cx, Kernel *k) {
+    Module *m = k->module;
+    Diag *own = m->diag, found;
+    diag_init(&found, cx->scratch, m->sources);
+    m->diag = &found;
+    RingVerdict verdict = ring_check(cx, k);
+    m->diag = own;
+    return verdict == RING_PROVED;
+}
+
+/* What was cut here and cannot be proved is not cut. A machine that has only roles says why. */
+static bool prove(PassContext *cx, Kernel *k) {
+    if (cx->machine->has_threads) return ring_is_proved(cx, k);
     if (ring_check(cx, k) == RING_BOUNDED) ice(k->module->trap, "the rings cut from `%s` could not be proved", k->name);
+    return true;
 }
 
 /* Of a kernel that is not cut: the wishes stand at its top. */
@@ -88,6 +101,13 @@ static bool require_apart(Cut *c) {
 /* The schedule may find that the kernel is better off with fewer rings, or none (ring_leave, ring_take_back). */
 static void keep(PassContext *cx, const Kernel *k) {
     if (cx->machine->has_threads && !cx->uncut->kernel) cx->uncut->kernel = ir_keep(k);
+}
+
+static void cut_again(PassContext *cx, Kernel *k, const char *flat);
+
+static bool stay_flat(PassContext *cx, Kernel *k) {
+    cut_again(cx, k, "the hand-overs of its roles could not be proved");
+    return true;
 }
 
 /* With a reason why it must stay flat, or NULL. */
@@ -109,9 +129,9 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
     cut_note_rings(&c);
-    prove(cx, k);
+    if (!prove(cx, k)) return stay_flat(cx, k);
     if (run == RUN_ROLES && matrix_async(cx->machine) && cx->options.rotate && ring_rotate(cx, k, tasks)) {
-        prove(cx, k);
+        if (!prove(cx, k)) return stay_flat(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
         pass_find(cx, k->range, FIND_GANG_NONE, "no loop of two products in a row is turned");

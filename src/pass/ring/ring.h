@@ -49,5 +49,8 @@ void ring_return_all(PassContext *cx, Kernel *k);
 /* Is another ring worth less than this one? */
 bool ring_is_worth_more(const PassContext *cx, Ref ring);
 /* All of them: the kernel is flat. False: it arrived with rings that cannot be taken back, or errors. */
+/* Do the hand-overs hold for all trip counts? What is found stands nowhere: it is a reason to go down a degree, no
+ * mistake of the user. */
+bool ring_is_proved(PassContext *cx, Kernel *k);
 bool ring_take_back(PassContext *cx, Kernel *k, const char *why);
 #endif

@@ -35,18 +35,6 @@ static bool refuse(const Schedule *s) {
     return false;
 }
 
-/* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. What is found
- * stands in a diag of its own: it is a reason to go down a degree, no mistake of the user. */
-static bool is_proved(Schedule *s) {
-    Module *m = s->k->module;
-    Diag *own = m->diag, found;
-    diag_init(&found, s->arena, m->sources);
-    m->diag = &found;
-    RingVerdict verdict = ring_check(s->cx, s->k);
-    m->diag = own;
-    return verdict == RING_PROVED;
-}
-
 /* A ring whose loads cannot run ahead any more, or NULL; how many there are. */
 static const RingSchedule *find_starving(const Schedule *s, int *count) {
     const RingSchedule *first = NULL;
@@ -114,7 +102,9 @@ static bool plan_rings(Schedule *s) {
     schedule_flight(s);
     if (!schedule_skew(s)) return false;
     schedule_roles(s);
-    return is_proved(s) || schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
+    /* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. */
+    return ring_is_proved(s->cx, s->k) ||
+           schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
 }
 
 /* All of it. */
