@@ -54,15 +54,20 @@ static bool refuse_mixture(const Call *c, int first, int other) {
 }
 
 bool cuda_place_call(Call *c) {
-    int first = -1;
+    int first = -1, empty = -1; /* an array without elements lies nowhere, if others lie somewhere */
     bool any = false;
     for (int i = 0; i < c->count; i++) {
         if (c->tags[i] <= TAG_POINTER) continue;
         any = true;
         if (c->memory[i].device == DEVICE_ANY) continue;
+        if (c->memory[i].size == 0) {
+            empty = empty < 0 ? i : empty;
+            continue;
+        }
         if (first < 0) first = i;
         if (c->memory[i].device != c->memory[first].device) return refuse_mixture(c, first, i);
     }
+    if (first < 0) first = empty;
     c->device = first >= 0 ? c->memory[first].device : DEVICE_HOST;
     if (first >= 0 || !any || !session.default_device) return true;
     PyObject *answer = PyObject_CallNoArgs(session.default_device);

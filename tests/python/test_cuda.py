@@ -86,6 +86,13 @@ def test_one_device_for_all(given, words):
     assert words in str(error.value)
 
 
+def test_an_empty_array_lies_anywhere():
+    try:
+        add[(0, )](Claim(), np.zeros(0, np.float32), Claim(), 0, BLOCK=16)
+    except (RuntimeError, TypeError) as error:  # without a device
+        assert " lies on " not in str(error)
+
+
 def test_interface_without_data():
 
     class Broken:
