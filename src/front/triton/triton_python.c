@@ -131,7 +131,7 @@ Val tri_lower_target(Lower *l, const Call *c) {
     if (c->builtin->code != 'g') return tri_val_bool(c->builtin->code == 'c' && have);
     int64_t major, minor;
     if (!tri_want_int(l, c, 0, &major) || !tri_want_int(l, c, 1, &minor)) return val_error;
-    return tri_val_bool(have && have >= major * 10 + minor);
+    return tri_val_bool(have && have >= (PyInt)major * 10 + minor);
 }
 
 /* code: threads that one stands for */
