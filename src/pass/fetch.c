@@ -29,19 +29,15 @@ typedef struct Fetch {
     Region *body;
     uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
     uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
+    int64_t room;    /* registers that are left */
     int count;
     Op *load[MOST_LOADS];
 } Fetch;
 
-static bool is_hand_over(Opcode code) {
-    return code == OP_WAIT || code == OP_RELEASE || code == OP_SKIP || code == OP_ACQUIRE || code == OP_COMMIT ||
-           code == OP_PUT;
-}
-
 /* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do
  * not: what a role loads was proved to be there whenever it comes. */
 static bool may_write(const Op *op) {
-    if (!is_hand_over(op->code) && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
+    if (hand_over(op) == HAND_NONE && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
             if (may_write(inner)) return true;
@@ -100,15 +96,35 @@ static bool is_small(const Fetch *f, Ref value) {
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= MOST_REGISTERS));
 }
 
+static int64_t words_of(const Fetch *f, Ref value) {
+    const Layout *layout = ref_is_value(value) ? ir_value(f->k, value)->layout : NULL;
+    return layout && layout->home == HOME_REGISTERS
+               ? layout->registers * (int64_t)ty_elem_bytes(ir_type(f->k, value)) / 4
+               : 0;
+}
+
+/* What products and what the loop carries leave for what is fetched; the rest is for their operands, places and the
+ * arithmetic between. */
+static int64_t room_of(const Fetch *f, const Machine *machine) {
+    int64_t room = loads_tiles(f) ? machine->move_registers / 2 : machine->thread_registers * 5 / 8;
+    for (int i = 1; i < f->body->arg_count; i++) room -= words_of(f, f->body->args[i]);
+    for (const Op *op = f->body->first; op; op = op->next)
+        if (op->code == OP_DOT) room -= words_of(f, op->results[0]);
+    return room;
+}
+
 static void consider(Fetch *f, Op *op) {
     bool varies = false;
     if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) || f->count == MOST_LOADS ||
-        !is_small(f, op->results[0]))
+        !is_small(f, op->results[0]) || words_of(f, op->results[0]) > f->room)
         return;
+    const Attr *fill = op_attr(op, AT_FILL);
     for (int i = 0; i < op->operand_count; i++)
         if (!is_of_any_trip(f, op->operands[i], &varies)) return;
-    if (!varies) return;
+    if (!varies || (fill && !is_of_any_trip(f, fill->ref, &varies))) return;
     for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
+    if (fill) need(f, fill->ref);
+    f->room -= words_of(f, op->results[0]);
     f->load[f->count++] = op;
 }
 
@@ -199,32 +215,11 @@ static void turn(Fetch *f) {
     ir_remove(loop);
 }
 
-static int64_t words_of(const Fetch *f, Ref value) {
-    const Layout *layout = ref_is_value(value) ? ir_value(f->k, value)->layout : NULL;
-    return layout && layout->home == HOME_REGISTERS
-               ? layout->registers * (int64_t)ty_elem_bytes(ir_type(f->k, value)) / 4
-               : 0;
-}
-
-/* Do products and what the loop carries leave room for what is fetched? The rest is for their operands, places
- * and the arithmetic between. */
-static bool have_room(const Fetch *f, const Machine *machine) {
-    int64_t words = 0;
-    for (int i = 1; i < f->body->arg_count; i++) words += words_of(f, f->body->args[i]);
-    for (const Op *op = f->body->first; op; op = op->next)
-        if (op->code == OP_DOT) words += words_of(f, op->results[0]);
-    for (int i = 0; i < f->count; i++) words += words_of(f, f->load[i]->results[0]);
-    return words <= (loads_tiles(f) ? machine->move_registers / 2 : machine->thread_registers * 5 / 8);
-}
-
 /* Are there hand-overs under conditions or in loops of the body? Those of both sides are proved to be the same, by the
  * numbers that they are made of, which therefore stay as they are. */
-static bool hands_over_inside(const Region *region, bool inside) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (inside && is_hand_over(op->code)) return true;
-        for (int r = 0; r < op->region_count; r++)
-            if (hands_over_inside(op->regions[r], true)) return true;
-    }
+static bool hands_over_inside(const Region *body) {
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->region_count && hands_over(op)) return true;
     return false;
 }
 
@@ -232,7 +227,7 @@ static bool takes_loop(const Fetch *f) {
     int64_t step;
     return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 && !op_flag(f->loop, AT_ROTATE) &&
            (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop) &&
-           !hands_over_inside(f->body, false);
+           !hands_over_inside(f->body);
 }
 
 typedef struct Loops {
@@ -256,8 +251,9 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         if (!takes_loop(&f)) continue;
         f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
+        f.room = room_of(&f, cx->machine);
         for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
-        if (!f.count || !have_room(&f, cx->machine)) continue;
+        if (!f.count) continue;
         for (int i = 0; i < f.count; i++) pass_find(cx, f.load[i]->range, FIND_LOAD_FETCHED);
         turn(&f);
         changed = true;

@@ -80,3 +80,20 @@ def nested(a, b, s, d, c, n, m):
             y = tl.load(b + (j * 32 + rk)[:, None] * 64 + r[None, :])
             acc += tl.dot(x, y) * tl.load(s + i * 3 + j) + tl.load(d + r)[:, None]
     tl.store(c + r[:, None] * 64 + r[None, :], acc)
+
+
+# check: a=randn:f16[64,96] b=randn:f16[96,64] s=rand:f32[64,3] c=zeros:f32[64,64] n=3 last=50 --grid 1,1
+# check: a=randn:f16[64,96] b=randn:f16[96,64] s=rand:f32[64,3] c=zeros:f32[64,64] n=0 last=50 --grid 1,1
+# explain: fetched a trip ahead
+# what fills a masked row follows from the trip too
+@triton.jit
+def filled(a, b, s, c, n, last):
+    r = tl.arange(0, 64)
+    rk = tl.arange(0, 32)
+    acc = tl.zeros((64, 64), tl.float32)
+    for i in range(n):
+        x = tl.load(a + r[:, None] * 96 + (i * 32 + rk)[None, :])
+        y = tl.load(b + (i * 32 + rk)[:, None] * 64 + r[None, :])
+        rows = tl.load(s + r * 3 + i, mask=r < last, other=(i * 2 + 1).to(tl.float32))
+        acc += tl.dot(x, y) * rows[:, None]
+    tl.store(c + r[:, None] * 64 + r[None, :], acc)
