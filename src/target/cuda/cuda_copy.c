@@ -3,9 +3,10 @@
  *
  *     for (int r = 0; r < 32; r += 8) {
  *         ..
- *         const bool on = (u64)i0 < (u64)M && (u64)i1 < (u64)K;
- *         tw_cp_async(16, tw_tile_at(a_at, ..), A + i0 * sa + (on ? i1 : 0), on);
+ *         tw_cp_async(16, a_at + tw_tile_at(0, ..) + (r >> 3) * 2048, A + i0 * sa + i1, (u64)i0 < (u64)M && (u64)i1 < (u64)K);
  *     }
+ *
+ * Of what is not inside nothing is read, wherever its address points.
  *
  * Rows that begin at places which the loop does not change are found before it (`rows`):
  *
@@ -111,12 +112,9 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
     } else {
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = (lands_by_itself ? place_in_slot : place_in_tile)(e, &b, tile, offset);
-        if (lands_by_itself) {
+        const Expr *at = place_in_slot(e, &b, tile, offset);
+        if (b.whole || lands_by_itself) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
-        } else if (b.whole) {
-            cs_line(&e->p, "const bool on = %p;", condition);
-            cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * bytes, at, b.row, i);
         } else {
             cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
                     condition);
