@@ -331,9 +331,9 @@ static const char *inside_text(Emit *e, Nest *nest, const Box *box, const Ix *in
     return t.length ? t.at : NULL;
 }
 
-static const char *fill_text(Emit *e, const Op *op, const Type *type) {
+const char *cpu_box_fill(Emit *e, const Op *op) {
     const Attr *fill = op_attr(op, AT_FILL);
-    return fill ? cpu_ref(e, fill->ref) : cpu_zero(e, type);
+    return fill ? cpu_ref(e, fill->ref) : cpu_zero(e, ir_type(e->k, op->results[0]));
 }
 
 /* The bits that a load reads at these indices, or its fill. */
@@ -348,7 +348,7 @@ static const char *load_bits(Emit *e, Nest *nest, const Op *op, const Ix *index,
         if (m.depth > *depth) *depth = m.depth;
         inside = inside ? arena_printf(e->arena, "%s && %s", inside, m.text) : m.text;
     }
-    if (inside) text = cpu_guarded(e, elem, inside, text, fill_text(e, op, box->tile));
+    if (inside) text = cpu_guarded(e, elem, inside, text, cpu_box_fill(e, op));
     return inside && elem == EL_I1 ? arena_printf(e->arena, "(%s)", text) : text;
 }
 
@@ -467,6 +467,7 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
     Nest nest;
     nest_begin(e, &nest, box->tile);
+    if (cpu_box_is_turned(e->k, op)) nest_inner(&nest, cpu_unit_axis(e->k, op));
     nest.fast = fast;
     cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, value, nest.index);
@@ -498,6 +499,7 @@ static void set_aside(Emit *e, const OpList *loads) {
 }
 
 static void emit_store(Emit *e, Op *op, Box *box) {
+    if (cpu_store_from_rows(e, op)) return;
     Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
     int count = tiles[1] ? 2 : 1;
     OpList loads = collect_loads(e, tiles, count, false);
@@ -511,7 +513,7 @@ static void emit_store(Emit *e, Op *op, Box *box) {
         all_move = all_move && from->movable;
         and_also(&apart, apart_condition(e, from, box, same));
     }
-    const char *fast = cpu_fast_condition(e, tiles, count, op);
+    const char *turns = cpu_store_turns(e, op), *fast = turns ? turns : cpu_fast_condition(e, tiles, count, op);
     if (!all_move && !*fast) fast = "1";
     if (apart.length && all_move) {
         cs_open(&e->p, "if (TW_UNLIKELY(!(%s)))", apart.at);
@@ -524,7 +526,10 @@ static void emit_store(Emit *e, Op *op, Box *box) {
         return;
     }
     cs_open(&e->p, "if (%s)", fast);
-    store_loop(e, op, box, true);
+    if (turns)
+        cpu_store_turned(e, op);
+    else
+        store_loop(e, op, box, true);
     cs_reopen(&e->p, "else");
     if (!all_move) { /* read from the copies for good */
         set_aside(e, &loads);

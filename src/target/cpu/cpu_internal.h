@@ -7,6 +7,7 @@
  *     cpu_reduce_rows.c  reduce along the last axis, in the loop that computes the tile
  *     cpu_dot.c     dot of tiles
  *     cpu_gemm.c    loops of dots over boxes, as one product of global matrices
+ *     cpu_turn.c    transposes, on the way into memory and between boxes
  *     cpu_loops.c   the other ops that need loops of their own: stores, dot, sort, atomics ..
  *     cpu_emit.c    statements, control flow, the entry function
  *
@@ -146,7 +147,7 @@ typedef struct Emit {
     Map packed; /* name of a small float in a register -> name of its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
-    bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices;
+    bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices, uses_turn;
     int ahead; /* boxes that are prefetched for the next program */
     bool failed;
 } Emit;
@@ -158,6 +159,7 @@ typedef struct Ix {
 } Ix;
 typedef struct Nest {
     int rank;
+    int order[MAX_RANK]; /* the axis of each loop, from the outermost on */
     int64_t extent[MAX_RANK];
     Ix index[MAX_RANK];
     const char *lo[MAX_RANK], *hi[MAX_RANK]; /* NULL: 0 .. extent */
@@ -169,7 +171,7 @@ typedef struct Nest {
 } Nest;
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
-/* Opens with bounds instead of 0 .. extent (NULL entries stay). */
+void nest_inner(Nest *nest, int axis); /* its loop is the innermost one; before anything is added */
 void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);
 /* The element of the tile at these indices, in register form; statements go into the nest. */
@@ -225,6 +227,7 @@ void cpu_emit_tstore(Emit *e, Op *op);
 /* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
+const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
 void cpu_scalar_tload(Emit *e, Op *op);
 /* Asks for the boxes that the tile is made of as the next program will want them. */
 void cpu_prefetch(Emit *e, Ref tile);
@@ -256,6 +259,19 @@ void cpu_find_gemms(CpuPlan *plan);                         /* after the ops hav
 Gemm *cpu_gemm(const CpuPlan *plan, const Op *loop_or_dot); /* NULL: it is none */
 void cpu_emit_gemm(Emit *e, const Gemm *g);
 bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box); /* false: none */
+
+/* --- cpu_turn.c --- */
+/* The axis of a box along which elements are known to lie side by side; -1: none. */
+int cpu_unit_axis(const Kernel *k, const Op *box);
+bool cpu_box_is_turned(const Kernel *k, const Op *box); /* a tload or tstore: that is not its last axis */
+bool cpu_is_turn(const Kernel *k, const Op *op);        /* a permute that moves the last axis */
+/* The tload whose elements the value is, in another order: axis d of the value is the load's axes[d]; NULL: none. */
+Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes);
+bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile); /* false: nothing was done */
+/* What must hold for cpu_store_turned; NULL: it cannot be. */
+const char *cpu_store_turns(Emit *e, const Op *store);
+void cpu_store_turned(Emit *e, const Op *store);
+bool cpu_store_from_rows(Emit *e, const Op *store); /* of a value in memory; false: nothing was done */
 
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);
