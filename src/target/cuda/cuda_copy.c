@@ -111,7 +111,7 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
     } else {
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = (lands_by_itself ? place_in_slot : place_in_tile)(e, &b, tile, offset);
+        const Expr *at = place_in_slot(e, &b, tile, offset);
         if (lands_by_itself || b.whole) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
         } else {
