@@ -167,7 +167,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
-        return lay_default(st, type);
+        const Layout *left = lay_left(st, op);
+        return left ? left : lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
@@ -234,18 +235,6 @@ const Layout *lay_natural(LayoutState *st, Ref ref) {
 
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
-
-/* An instruction that takes A from registers may want it as the accumulator of a dot before lies: such a
- * value (attention's probabilities) stays where it is. */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
-    int along_m, along_n;
-    if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
-        ir_type(st->k, dot->operands[0])->extent[1] % row->k)
-        return false;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
-    return along_n == 1 && ll_equal(&from->map, &wanted);
-}
 
 bool lay_dot_fits(LayoutState *st, const Op *dot) {
     Diag *diag = st->k->module->diag;
@@ -547,6 +536,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    st.facts.no_ones = cx->options.no_ones;
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);
