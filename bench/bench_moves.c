@@ -48,7 +48,7 @@ static double sums_error(Row *row) {
 
 static void picked_rows(const char *name, bool add, int32_t dtype, int64_t n, int64_t table, int64_t width) {
     if (!bench_wants(name)) return;
-    const int64_t bm = 16, bc = 256;
+    const int64_t bm = 16, bc = width > 512 ? 1024 : 512;
     Row row = {.name = name, .unit = "GB/s", .error = add ? sums_error : same_bytes, .tolerance = 1e-5};
     Ours *x = &row.ours;
     ours_load(x, "kernels/triton/rows.py", add ? "scatter_add_kernel" : "embedding_kernel");

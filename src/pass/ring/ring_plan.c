@@ -314,7 +314,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
-    if (machine->roles_allowed && options->roles != 0 && search.wide) {
+    c->blocks = machine->skew_allowed ? cut_crowd(c) : 0;
+    if (machine->roles_allowed && options->roles != 0 && search.wide && !c->blocks) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
@@ -324,8 +325,10 @@ static Execution decide(Cut *c, const char **why) {
         *why = "all loads of its loops stand in branches";
         return RUN_FLAT;
     }
+    if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
-        *why = options->roles == 0       ? "roles are off"
+        *why = c->blocks                 ? "threads make operands of what a trip loads: a crowd of blocks hides that"
+               : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
                                          : "its dots are too small for a warp that only loads";
         return RUN_SKEW;
@@ -515,6 +518,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
+    if (c->blocks) kernel_set(k, (Attr){.id = AT_BLOCKS, .number = c->blocks});
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
     if (!op_attr(tasks, AT_ORDER)) {
         bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);
