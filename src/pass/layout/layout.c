@@ -302,6 +302,12 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
+static bool is_one_a_warp(const Layout *layout) {
+    bool one = layout->registers == 1;
+    for (int i = 0; i < layout->map.count[LL_LANE]; i++) one &= layout->map.basis[LL_LANE][i] == 0;
+    return one;
+}
+
 static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
@@ -322,8 +328,9 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
-    if (!other && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there; not for the one
+     * number that each warp has, which is written sooner than the warps have met. */
+    if (!other && !is_one_a_warp(layout) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
         other = run_of_warp(&layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)
