@@ -78,12 +78,13 @@ static bool same_shape(const Type *a, const Type *b) {
     return same;
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. A tile
- * made of rows and columns alone, for one use, floats: its parts are short. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a load, and anything
+ * before a vector that can be read again. A tile made of rows and columns alone, for one use, floats: its parts are
+ * short. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
-    bool anchored = false;
+    bool anchored = false, again = false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
         if (!lay_is_tile(st->k, x)) continue;
@@ -93,7 +94,9 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         if (!same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
-        if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
+        if (best && !accumulator && !(again && !index_is_vector(st, x))) continue;
+        best = lay_in_registers(st, layout->map, result);
+        again = result->rank == 1 && !accumulator && index_is_vector(st, x);
     }
     bool once = op->results[0] < st->value_count && st->uses[op->results[0]] == 1;
     return best ? best : anchored && !once ? lay_default(st, result) : NULL;
@@ -299,6 +302,12 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
+static bool is_one_a_warp(const Layout *layout) {
+    bool one = layout->registers == 1;
+    for (int i = 0; i < layout->map.count[LL_LANE]; i++) one &= layout->map.basis[LL_LANE][i] == 0;
+    return one;
+}
+
 static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
@@ -319,8 +328,9 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
-    if (!other && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there; not for the one
+     * number that each warp has, which is written sooner than the warps have met. */
+    if (!other && !is_one_a_warp(layout) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
         other = run_of_warp(&layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)

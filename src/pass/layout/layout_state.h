@@ -71,7 +71,9 @@ const Layout *lay_left(LayoutState *st, const Op *get);
 bool index_is_sum(LayoutState *st, const Op *op);
 /* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs, is cheaper than
  * two barriers and a way through shared memory. */
-bool index_is_read_again(LayoutState *st, Ref ref);
+bool index_is_vector(LayoutState *st, Ref ref);
+/* Is it so on its way to this layout? */
+bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout);
 /* A tile from memory that has no room in shared memory on its way to the layout is read there again, too. */
 bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout);
 /* Says that a tile of indices is about to be moved. */

@@ -3,10 +3,9 @@
  *
  *     for (int r = 0; r < 32; r += 8) {
  *         ..
- *         tw_cp_async(16, a_at + tw_tile_at(0, ..) + (r >> 3) * 2048, A + i0 * sa + i1, (u64)i0 < (u64)M && (u64)i1 < (u64)K);
+ *         const bool on = (u64)i0 < (u64)M && (u64)i1 < (u64)K;
+ *         tw_cp_async(16, tw_tile_at(a_at, ..), A + i0 * sa + (on ? i1 : 0), on);
  *     }
- *
- * Of what is not inside nothing is read, wherever its address points.
  *
  * Rows that begin at places which the loop does not change are found before it (`rows`):
  *
@@ -113,7 +112,7 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
         const Expr *at = place_in_slot(e, &b, tile, offset);
-        if (b.whole || lands_by_itself) {
+        if (lands_by_itself || b.whole) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
         } else {
             cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
