@@ -11,16 +11,24 @@ enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATR
 
 /* What was timed on the machine; plans are made with it (docs/performance.md). */
 typedef struct MachineCost {
-    int copy_clocks;   /* from the issue of a copy until it has landed and its slot is free again */
-    int most_slots;    /* of a ring: one more gained nothing .. */
-    int most_alone;    /* .. with one worker, where two blocks may share a multiprocessor */
-    int enough_slots;  /* one more than these gained less than panels one after the other cost */
-    int pair_columns;  /* of a product, at most, for pairs of blocks that load for each other to pay .. */
-    int pair_slots;    /* .. with at least so many slots .. */
-    int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor */
-    int gang_programs; /* that run side by side in a block, at most */
-    int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
-    int long_product;  /* elements along K from which products take longer than an exponential an element */
+    int copy_clocks;      /* from the issue of a copy until it has landed and its slot is free again */
+    int most_slots;       /* of a ring: one more gained nothing .. */
+    int most_alone;       /* .. with one worker, where two blocks may share a multiprocessor */
+    int enough_slots;     /* one more than these gained less than panels one after the other cost */
+    int pair_columns;     /* of a product, at most, for pairs of blocks that load for each other to pay .. */
+    int pair_slots;       /* .. with at least so many slots .. */
+    int pair_tasks;       /* .. in launches of so many tasks for each multiprocessor */
+    int gang_programs;    /* that run side by side in a block, at most */
+    int grouped_rows;     /* of tiles that are walked together for the L2, when the source does not say */
+    int long_product;     /* elements along K from which products take longer than an exponential an element */
+    int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
+    int tile_registers;   /* that a thread needs beside the tiles of its products .. */
+    int lean_registers;   /* .. and beside those of a kernel without products */
+    int fetch_registers;  /* that one load may take which comes a trip ahead .. */
+    int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
+    int lane_warps;       /* from so many on, each lane takes what one warp has; a thread that takes all needs more
+                             registers than the block has to spare */
+    int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */
 } MachineCost;
 
 typedef struct Machine {
@@ -81,4 +89,6 @@ const Machine *machine_of_arch(const char *target, const char *arch);
 const Machine *machine_of_level(const char *target, int level);
 /* Does code for the machine run on a device of this level? */
 bool machine_runs_on(const Machine *machine, int level);
+/* Shared memory beside so many areas, each of which begins where tiles begin: what alignment and barriers may take. */
+int64_t machine_spare_bytes(const Machine *machine, int areas);
 #endif

@@ -12,7 +12,8 @@
  *     %x = load %p */
 #include "pass/layout/layout_state.h"
 
-enum { VECTOR_ELEMENTS = 512, MOST_STEPS = 256 }; /* that are read again rather than moved */
+/* That are read again rather than moved: what is a vector and no tile, on any machine. */
+enum { VECTOR_ELEMENTS = 512, MOST_STEPS = 256 };
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 

@@ -34,8 +34,6 @@ static int64_t ring_bytes(const Cut *c) {
 
 /* --- the cost model: how many slots cover the way of a copy --- */
 
-enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
-
 static void add_cost(Op *op, void *user) {
     TripCost *cost = user;
     const Matrix *row = op->code == OP_DOT ? matrix_of(cost->k, op) : NULL;
@@ -76,7 +74,8 @@ static void deepen(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int useful = is_pipelined(ring) && !ring->shares ? useful_slots(c, ring) : 0;
-        int64_t room = c->cx->machine->ring_bytes - SPARE_BYTES - ring->bytes;
+        int64_t spare = machine_spare_bytes(c->cx->machine, 2); /* behind the rings; behind their barriers */
+        int64_t room = c->cx->machine->ring_bytes - spare - ring->bytes;
         while (ring->slots < useful && ring_bytes(c) <= room) ring->slots++;
     }
 }

@@ -89,8 +89,10 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
-               sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
+    const Machine *machine = s->cx->machine;
+    int registers = machine->registers / (2 * machine->lanes * warps);
+    bool two = (threads_load(s) || threads_copy(s)) && registers >= machine->cost.pair_registers &&
+               2 * s->bytes <= machine->ring_bytes && sums_leave_room(s, registers);
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 
