@@ -189,8 +189,8 @@ static const Edit edits[] = {
     {"late", "put<bytes=8192", "put<sync=before, bytes=8192", NULL, "`sync` stands on ops that touch memory"},
     {"late", "role load<", "role load<lands, ", NULL, "a role ends when the stores"},
     {"late", "put<vector=2, sync=before>", "put<vector=2, sync=before, settles>", NULL, "something is to be shown"},
-    {"sync", ", proxy=shared> :", "> :", NULL, "shown to the units that read it"},
-    {"skew", "by=async", "by=async, proxy=shared", NULL, "shown to the units that read it"},
+    {"sync", ", proxy=shared> :", "> :", NULL, "shown to those who read it beside them"},
+    {"skew", "by=async", "by=async, proxy=shared", NULL, "shown to those who read it beside them"},
 };
 
 /* The section `ir` of the golden file. */

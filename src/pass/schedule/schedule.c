@@ -21,6 +21,34 @@ bool schedule_in_shared(const Kernel *k, Ref ref) {
     return layout && layout->home == HOME_SHARED;
 }
 
+/* The value is the tile, or another way to look at it. */
+static bool looks_at(const Kernel *k, Ref value, Ref tile) {
+    while (value != tile) {
+        const Op *op = ref_is_value(value) && schedule_in_shared(k, value) ? ir_value(k, value)->op : NULL;
+        if (!op || op->code != OP_PERMUTE) return false;
+        value = op->operands[0];
+    }
+    return true;
+}
+
+static bool reads_beside(const Kernel *k, const Region *region, Ref tile) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_DOT && matrix_of(k, op)->reads_shared &&
+            (looks_at(k, op->operands[0], tile) || looks_at(k, op->operands[1], tile)))
+            return true;
+        if (op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA &&
+            looks_at(k, op_operand(op, 1), tile))
+            return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (reads_beside(k, op->regions[i], tile)) return true;
+    }
+    return false;
+}
+
+bool schedule_read_beside(const Schedule *s, Ref tile) {
+    return s->cx->machine->async_proxy && reads_beside(s->k, s->k->body, tile);
+}
+
 bool schedule_fail(Schedule *s, const Op *op, const char *why) {
     s->failed = op;
     s->why = why;

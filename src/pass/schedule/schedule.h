@@ -70,6 +70,8 @@ typedef struct Schedule {
 
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
 bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live in shared memory? */
+/* Is the tile, which lies there, read by what runs beside the threads: an instruction that takes whole tiles, TMA? */
+bool schedule_read_beside(const Schedule *s, Ref tile);
 /* Notes why the kernel cannot run with its rings; false. */
 bool schedule_fail(Schedule *s, const Op *op, const char *why);
 

@@ -19,11 +19,6 @@ typedef struct Ways {
     int vector;
 } Ways;
 
-static bool is_index(const Op *op) {
-    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    return kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
-}
-
 /* Does the prelude have a function for it, where one number a thread is left? */
 static bool is_plain(const Type *type, const Op *op) {
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
@@ -44,12 +39,12 @@ static int side_by_side(uint32_t warps, int count, int bytes) {
 static void add_round(Ways *w, const Schedule *s, const Op *op, uint32_t warps, uint32_t done, uint32_t lanes) {
     const Type *type = ir_type(s->k, op->operands[0]);
     const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
-    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = axis_slot_bytes(type);
+    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = reduce_slot_bytes(s->k, op);
     bool one = done == (1u << map->count[LL_REGISTER]) - 1, agree = reduce_lanes_agree(map, lanes);
-    int vector = agree ? side_by_side(warps, count, is_index(op) && bytes < 4 ? 4 : bytes) : 1;
+    int vector = agree ? side_by_side(warps, count, bytes) : 1;
     w->rounds++;
     w->tree &= one && bits <= TREE_BITS && is_plain(type, op);
-    w->lanes &= !is_index(op) && count >= s->cx->machine->cost.lane_warps && agree && warps == (uint32_t)count - 1;
+    w->lanes &= !reduce_is_index(op) && count >= s->cx->machine->cost.lane_warps && agree && warps == (uint32_t)count - 1;
     if (vector < w->vector) w->vector = vector;
 }
 

@@ -309,7 +309,7 @@ class JITFunction(JITCallable, _native.Function):
         if warmup or not knobs.runtime.hooked():
             return self.launch(grid, args, kwargs, WARMUP if warmup else LAUNCH)
         kernel = self.launch(grid, args, kwargs, WARMUP)
-        metadata = LaunchMetadata(self, kernel, grid, args)
+        metadata = LaunchMetadata(self, kernel, grid, args, kwargs)
         knobs.runtime.launch_enter_hook(metadata)
         kernel = self.launch(grid, args, kwargs, LAUNCH)
         knobs.runtime.launch_exit_hook(metadata)
@@ -418,17 +418,26 @@ def _unwrap(value):
 
 
 class LaunchMetadata:
-    """What launch hooks are given."""
+    """What launch hooks are given. What the program says of a launch is asked for when a hook wants it."""
 
-    def __init__(self, function, kernel, grid, args):
-        from .driver import driver
-        self._data = {"name": kernel.name, "function": kernel.function, "stream": driver.active.get_current_stream()}
-        if function.launch_metadata:
-            bound = dict(zip(function.arg_names, args))
-            self._data.update(function.launch_metadata(grid, kernel.metadata, bound))
+    def __init__(self, function, kernel, grid, args, kwargs):
+        self.kernel_name = kernel.name
+        self._told = None
+        self._ask = function, kernel, grid, args, kwargs
 
     def get(self):
-        return self._data
+        if self._told is None:
+            self._told = self._tell(*self._ask)
+        return self._told
+
+    def _tell(self, function, kernel, grid, args, kwargs):
+        from .driver import driver
+        told = {"name": kernel.name, "function": kernel.function, "stream": driver.active.get_current_stream()}
+        if function.launch_metadata:
+            defaults = {param.name: param.default for param in function.params if param.has_default}
+            bound = {**defaults, **dict(zip(function.arg_names, args)), **{name: kwargs[name] for name in function.arg_names if name in kwargs}}
+            told.update(function.launch_metadata(grid(bound) if callable(grid) else grid, kernel.metadata, bound))
+        return told
 
 
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
