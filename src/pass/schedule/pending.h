@@ -28,6 +28,7 @@ typedef struct Order {
     bool proves; /* what is written, instead of writing it */
     bool alone;  /* one thread runs the text */
     Pending now;
+    bool changed;   /* something was written, or taken away again */
     bool dot_flies; /* a product runs on into the next trip: who writes shared memory waits for it */
     bool dot_reads; /* and reads shared memory, which no barrier ends */
     Map roots;      /* pointer -> its parameters, as bits */
@@ -59,6 +60,7 @@ void pending_mark(Order *o, const Op *op);
 /* --- stores beside the threads --- */
 void pending_drain(Order *o, Op *op, bool meet); /* they have read their shared memory; all threads know it */
 
-/* Proves, behind the last op: nothing is written to ops that was never asked for. */
+/* Behind the last op. Proves: nothing is written to ops that was never asked for. Else that is taken away: what was
+ * written since shows, or waits for, the same earlier. */
 bool pending_done(Order *o);
 #endif

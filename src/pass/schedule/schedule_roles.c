@@ -96,6 +96,24 @@ void schedule_roles(Schedule *s) {
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
 }
 
+/* Roles give registers away, and wait for those that they want more: are there as many? */
+static bool registers_hold(Schedule *s) {
+    const Machine *machine = s->cx->machine;
+    int warps = layout_warps(s->cx, s->k), step = machine->register_step;
+    int64_t blocks = kernel_int(s->k, AT_BLOCKS, 1), wanted = 0, any = 0;
+    int64_t entry = step ? machine->registers / (machine->lanes * warps * blocks) / step * step : 0;
+    for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
+        if (role_is_guest(role)) continue;
+        int64_t own = op_int(role, AT_REGS, 0), programs = op_int(role, AT_FIRST, 0) ? 1 : s->gang.programs;
+        if (own && (!step || own % step || own < machine->issue_registers || own > machine->role_registers))
+            return schedule_fail(s, role, "`regs` are not so many as a thread of this machine can have");
+        wanted += op_int(role, AT_ROLE_WARPS, 0) * programs * (own ? own : entry);
+        any |= own;
+    }
+    return !any || wanted <= entry * warps ||
+           schedule_fail(s, s->tasks, "its roles want more registers (`regs`) than others of the block give away");
+}
+
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
@@ -115,5 +133,5 @@ bool schedule_roles_hold(Schedule *s) {
             return schedule_fail(s, role, "`id` is a barrier of its own, or 0 where it has the block to itself");
         barriers |= own;
     }
-    return true;
+    return registers_hold(s);
 }

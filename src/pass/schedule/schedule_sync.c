@@ -10,7 +10,8 @@
  *
  * A loop begins with all that a trip of it may have left; behind a branch is pending what either side left. Where
  * an op is written more than once (loads ahead of a loop and in it, the trips of a turned loop), a mark stands for
- * all of them. A schedule that came as text is run through in the same way: what it lacks is refused. */
+ * all of them; a barrier that a later place asked for then stands at the earlier ones too, and the pass runs through
+ * it all again. A schedule that came as text is run through in the same way: what it lacks is refused. */
 #include "pass/schedule/pending.h"
 #include "pass/schedule/text_order.h"
 
@@ -400,11 +401,13 @@ static void run_rings(Schedule *s, bool proves) {
     }
 }
 
+/* Proves: does it hold? Else: is it as it was before? */
 static bool run(Schedule *s, bool proves) {
     Sync y = {.o = {.s = s, .proves = proves}, .k = s->k};
     run_rings(s, proves);
     run_region(&y, s->k->body);
-    return pending_done(&y.o);
+    bool holds = pending_done(&y.o);
+    return proves ? holds : !y.o.changed;
 }
 
 static void drop_marks(Op *op, void *user) {
@@ -414,8 +417,9 @@ static void drop_marks(Op *op, void *user) {
 }
 
 void schedule_sync(Schedule *s) {
+    enum { MOST_RUNS = 16 }; /* two are usual; what still changes then is not proved, and goes down a degree */
     ir_walk(s->k->body, drop_marks, NULL);
-    run(s, false);
+    for (int i = 0; i < MOST_RUNS && !run(s, false); i++) continue;
 }
 
 bool schedule_sync_holds(Schedule *s) { return run(s, true); }
