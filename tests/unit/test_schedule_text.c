@@ -163,6 +163,7 @@ static const Edit edits[] = {
     {"axis", "across=lanes, ", "vector=8, ", NULL, "`vector` is of values"},
     {"axis", "across=lanes, ", "across=lanes, vector=4, ", NULL, "`vector` is of values"},
     {"axis", "across=lanes", "across=tree", NULL, "`across`: a function"},
+    {"axis", "across=lanes", "across=turn", NULL, "`across`: a function"},
     {"axis", "argmax, axis=0, vector=4", "argmax, axis=0, across=lanes", NULL, "`across`: a function"},
     {"axis", "argmax, axis=0, vector=4", "argmax, axis=0, vector=3", NULL, "`vector` is of values"},
     {"axis", "reduce<add, axis=1, ", "reduce<add, axis=1, vector=2, ", NULL, "`vector` is of values"},

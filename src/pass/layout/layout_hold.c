@@ -95,7 +95,7 @@ static int64_t most_alive(const Kernel *k) {
 static bool is_lean(const PassContext *cx, const Kernel *k) {
     int64_t registers = cx->machine->registers / (cx->machine->lanes * layout_warps(cx, k));
     if (registers > cx->machine->thread_registers) registers = cx->machine->thread_registers;
-    return hold_may_be_lean(k) && most_alive(k) + cx->machine->cost.lean_registers > registers;
+    return hold_may_be_lean(k) && most_alive(k) + cx->machine->cost.other_registers > registers;
 }
 
 /* --- pairs --- */

@@ -130,7 +130,7 @@ static int64_t elements(const Kernel *k, Ref value) {
 static int64_t registers_needed(const Machine *machine, const Kernel *k, const Rotation *r) {
     int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
     return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / group_threads(machine) +
-           machine->cost.tile_registers;
+           machine->cost.other_registers;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {

@@ -20,9 +20,9 @@ static void refuse(Order *o, const Op *op, const char *why) {
 /* A flag that has to stand where something is needed; does it? */
 static bool flagged(Order *o, Op *op, AttrId id, unsigned what, bool needed, const char *why) {
     if (needed) ask(o, op, what);
-    if (needed && !o->proves && !op_flag(op, id)) {
+    if (needed && !o->proves) {
+        o->new_barrier |= id == AT_LANDS && !op_flag(op, id);
         op_set(o->s->k, op, (Attr){.id = id, .number = 1});
-        o->changed = true;
     }
     if (needed && !op_flag(op, id)) refuse(o, op, why);
     return op_flag(op, id);
@@ -36,7 +36,8 @@ static bool worded(Order *o, Op *op, AttrId id, Word word, Word both, bool neede
     refuse(o, op, why);
     if (o->proves) return false;
     op_set(o->s->k, op, (Attr){.id = id, .word = old ? both : word});
-    return o->changed = true;
+    o->new_barrier |= id == AT_SYNC;
+    return true;
 }
 
 /* --- barriers --- */
@@ -275,8 +276,8 @@ void pending_drain(Order *o, Op *op, bool meet) {
 }
 
 /* --- what nobody asked for --- */
-/* What is written and was not asked for, as bits. */
-static unsigned idle_marks(Order *o, const Op *op) {
+static void check_op(Op *op, void *user) {
+    Order *o = user;
     MapEntry *entry = map_find_number(&o->asked, (uintptr_t)op);
     unsigned asked = entry ? (unsigned)(uintptr_t)entry->value : 0, written = 0;
     Word sync = op_word(op, AT_SYNC, WORD_NONE), proxy = op_word(op, AT_PROXY, WORD_NONE);
@@ -287,37 +288,13 @@ static unsigned idle_marks(Order *o, const Op *op) {
     if (op_flag(op, AT_SETTLES)) written |= SETTLED;
     if (op->code != OP_ROLE && op_flag(op, AT_LANDS)) written |= LANDED;
     if (op_flag(op, AT_DRAINS)) written |= DRAINED;
-    return written & ~asked;
-}
-
-static void check_op(Op *op, void *user) {
-    Order *o = user;
-    unsigned idle = idle_marks(o, op);
-    if (idle & (BEFORE | WITHIN))
+    if (written & ~asked & (BEFORE | WITHIN))
         refuse(o, op, "`sync` stands on ops that touch memory, at a place where they do");
-    else if (idle)
+    else if (written & ~asked)
         refuse(o, op, "`proxy`, `settles`, `lands` and `drains` stand where something is to be shown or waited for");
 }
 
-static void take_idle(Op *op, void *user) {
-    static const struct {
-        AttrId id;
-        unsigned mark;
-    } flags[] = {{AT_SETTLES, SETTLED}, {AT_LANDS, LANDED}, {AT_DRAINS, DRAINED}};
-    Order *o = user;
-    unsigned idle = idle_marks(o, op);
-    if (!idle) return;
-    o->changed = true;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (idle & flags[i].mark) op_drop(op, flags[i].id);
-    Word proxy = op_word(op, AT_PROXY, WORD_NONE);
-    if (!(idle & (SHOWN | TOLD))) return;
-    op_drop(op, AT_PROXY);
-    if (proxy == PROXY_BOTH && (idle & (SHOWN | TOLD)) != (SHOWN | TOLD))
-        op_set(o->s->k, op, (Attr){.id = AT_PROXY, .word = idle & SHOWN ? PROXY_GLOBAL : PROXY_SHARED});
-}
-
 bool pending_done(Order *o) {
-    ir_walk(o->s->k->body, o->proves ? check_op : take_idle, o);
+    ir_walk(o->s->k->body, check_op, o);
     return !o->s->failed;
 }

@@ -25,10 +25,10 @@ typedef struct Pending {
 
 typedef struct Order {
     Schedule *s;
-    bool proves; /* what is written, instead of writing it */
-    bool alone;  /* one thread runs the text */
+    bool proves;      /* what is written, instead of writing it */
+    bool alone;       /* one thread runs the text */
+    bool new_barrier; /* one was written, or a wait that brings one */
     Pending now;
-    bool changed;   /* something was written, or taken away again */
     bool dot_flies; /* a product runs on into the next trip: who writes shared memory waits for it */
     bool dot_reads; /* and reads shared memory, which no barrier ends */
     Map roots;      /* pointer -> its parameters, as bits */
@@ -60,7 +60,6 @@ void pending_mark(Order *o, const Op *op);
 /* --- stores beside the threads --- */
 void pending_drain(Order *o, Op *op, bool meet); /* they have read their shared memory; all threads know it */
 
-/* Behind the last op. Proves: nothing is written to ops that was never asked for. Else that is taken away: what was
- * written since shows, or waits for, the same earlier. */
+/* Proves, behind the last op: nothing is written to ops that was never asked for. */
 bool pending_done(Order *o);
 #endif

@@ -75,7 +75,7 @@ static const RingSchedule *find_starving(const Schedule *s, int *count) {
     return first;
 }
 
-static bool fits(const Schedule *s) { return s->bytes <= s->cx->machine->ring_bytes; }
+static bool fits(const Schedule *s) { return s->bytes <= s->room; }
 
 /* Scratch, buffers, and rings with the slots that have room beside them; false: the rings cannot be. */
 static bool place_all(Schedule *s) {
@@ -121,9 +121,21 @@ static bool find_room(Schedule *s) {
     }
 }
 
+/* The same in the share of as many blocks as should have one, if their loads run ahead in it. */
+static bool find_room_of_share(Schedule *s) {
+    int starving;
+    for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
+        s->room = machine_room(s->cx->machine, s->blocks);
+        if (fit_in_pieces(s, &starving) && !starving) return true;
+        if (s->why) return false;
+    }
+    s->room = s->cx->machine->ring_bytes;
+    return find_room(s);
+}
+
 /* Rings, and all that lies behind them; false: they do not fit in any degree. */
 static bool plan_rings(Schedule *s) {
-    if (!find_room(s))
+    if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
     schedule_flight(s);
@@ -165,7 +177,7 @@ typedef enum Grade { NO_PLAN, STARVES, RUNS } Grade;
 
 static Grade plan_anew(PassContext *cx, Kernel *k, Schedule *s) {
     int starving;
-    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
+    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k), .room = cx->machine->ring_bytes};
     if (!plan(s)) return NO_PLAN;
     find_starving(s, &starving);
     return starving ? STARVES : RUNS;

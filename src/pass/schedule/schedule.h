@@ -63,7 +63,9 @@ typedef struct Schedule {
     Gang gang;
     VEC(RingSchedule) rings;
     bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
-    int64_t bytes;    /* of shared memory, so far */
+    int blocks;       /* that should share a multiprocessor; 0: its rings do not say */
+    int64_t bytes;    /* of shared memory, so far .. */
+    int64_t room;     /* .. and at most */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
 } Schedule;

@@ -93,7 +93,7 @@ void schedule_roles(Schedule *s) {
     int registers = machine->registers / (2 * machine->lanes * warps);
     bool two = (threads_load(s) || threads_copy(s)) && registers >= machine->cost.pair_registers &&
                2 * s->bytes <= machine->ring_bytes && sums_leave_room(s, registers);
-    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
+    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : 1});
 }
 
 /* Roles give registers away, and wait for those that they want more: are there as many? */

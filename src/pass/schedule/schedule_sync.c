@@ -10,8 +10,7 @@
  *
  * A loop begins with all that a trip of it may have left; behind a branch is pending what either side left. Where
  * an op is written more than once (loads ahead of a loop and in it, the trips of a turned loop), a mark stands for
- * all of them; a barrier that a later place asked for then stands at the earlier ones too, and the pass runs through
- * it all again. A schedule that came as text is run through in the same way: what it lacks is refused. */
+ * all of them. A schedule that came as text is run through in the same way: what it lacks is refused. */
 #include "pass/schedule/pending.h"
 #include "pass/schedule/text_order.h"
 
@@ -401,13 +400,12 @@ static void run_rings(Schedule *s, bool proves) {
     }
 }
 
-/* Proves: does it hold? Else: is it as it was before? */
-static bool run(Schedule *s, bool proves) {
-    Sync y = {.o = {.s = s, .proves = proves}, .k = s->k};
-    run_rings(s, proves);
+/* Was a barrier new? */
+static bool write_marks(Schedule *s) {
+    Sync y = {.o = {.s = s}, .k = s->k};
+    run_rings(s, false);
     run_region(&y, s->k->body);
-    bool holds = pending_done(&y.o);
-    return proves ? holds : !y.o.changed;
+    return y.o.new_barrier;
 }
 
 static void drop_marks(Op *op, void *user) {
@@ -416,10 +414,22 @@ static void drop_marks(Op *op, void *user) {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) op_drop(op, marks[i]);
 }
 
-void schedule_sync(Schedule *s) {
-    enum { MOST_RUNS = 16 }; /* two are usual; what still changes then is not proved, and goes down a degree */
-    ir_walk(s->k->body, drop_marks, NULL);
-    for (int i = 0; i < MOST_RUNS && !run(s, false); i++) continue;
+static void drop_shown(Op *op, void *user) {
+    (void)user;
+    op_drop(op, AT_PROXY);
 }
 
-bool schedule_sync_holds(Schedule *s) { return run(s, true); }
+/* Where an op is written more than once, a barrier that its second place asked for stands at the first one too, and
+ * has to show what is hidden there: until no barrier is new, all is run through again, with those that stand. */
+void schedule_sync(Schedule *s) {
+    ir_walk(s->k->body, drop_marks, NULL);
+    do ir_walk(s->k->body, drop_shown, NULL);
+    while (write_marks(s));
+}
+
+bool schedule_sync_holds(Schedule *s) {
+    Sync y = {.o = {.s = s, .proves = true}, .k = s->k};
+    run_rings(s, true);
+    run_region(&y, s->k->body);
+    return pending_done(&y.o);
+}

@@ -5,7 +5,6 @@ done by its base, tilewright._native.Function; names in the source are looked up
 the compiler meets them.
 """
 import functools
-import hashlib
 import inspect
 import re
 import textwrap
@@ -13,7 +12,7 @@ import textwrap
 from ... import _native
 from .. import knobs
 from ..compiler import errors
-from . import annotations, cache, hooks, interpreter, reference
+from . import annotations, cache, hooks, interpreter, keys, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
 from .structures import take_apart
@@ -252,7 +251,7 @@ class JITFunction(JITCallable, _native.Function):
 
     @property
     def cache_key(self):
-        return hashlib.sha256(f"{self.source}{self.starting_line_number}".encode()).hexdigest()
+        return keys.cache_key(self)
 
     def repr(self, specialization=None):
         return self._repr(specialization) if self._repr else self.__qualname__
@@ -321,7 +320,8 @@ class JITFunction(JITCallable, _native.Function):
         mode = active_mode.get()
         if mode is None:
             return self.run(*args, grid=grid, warmup=True, **kwargs)
-        return mode.submit(lambda: self.prepare(*args, grid=grid, **kwargs), lambda: self.run(*args, grid=grid, warmup=True, **kwargs))
+        return mode.submit((self, args, kwargs), lambda: self.prepare(*args, grid=grid, **kwargs),
+                           lambda: self.run(*args, grid=grid, warmup=True, **kwargs))
 
     def prepare(self, *args, grid=(1, ), **kwargs):
         """Compiles for these arguments into the cache on disk, in a context of the calling thread's own: several threads do so side
@@ -373,7 +373,8 @@ class JITFunction(JITCallable, _native.Function):
     @property
     def used_global_vals(self):
         """{(name, id of its scope): (value, scope)} of the globals that compiled kernels rely on."""
-        return {(name, id(scope)): (value, scope) for scope, name, value in self.names() if isinstance(scope, dict)}
+        return {(name, id(scope)): (value, scope) for scope, name, value in self.names()
+                if isinstance(scope, dict) and not isinstance(value, JITCallable)}
 
     def __reduce__(self):
         return reference.reduce(self)
@@ -458,7 +459,29 @@ class ConstexprFunction(JITCallable):
 
     def __init__(self, fn):
         self.fn = fn
+        self._text = None
         functools.update_wrapper(self, fn)
+
+    @property
+    def src(self):
+        if self._text is None:
+            self._text, self.starting_line_number = _source_of(self.fn)
+        return self._text
+
+    @property
+    def cache_key(self):
+
+        def refuse(name, value):
+            raise RuntimeError(f"the constexpr function `{self.__name__}` reads `{name}`, which is neither a constant nor a function that "
+                               "kernels know: what it answers has no key")
+
+        return keys.cache_key(self, refuse)
+
+    def _unsafe_update_src(self, new_src):
+        """Another text for the same function."""
+        made = {}
+        exec(compile(new_src, self.fn.__code__.co_filename, "exec"), self.fn.__globals__, made)
+        self.fn, self._text = made[self.fn.__name__], new_src
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self.__call__, instance)
