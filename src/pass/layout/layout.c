@@ -133,6 +133,32 @@ static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     return true;
 }
 
+/* The only op that reads the value, in its own region; NULL: there are several, or none. */
+static const Op *only_user(LayoutState *st, Ref value) {
+    if (value >= st->value_count || st->uses[value] != 1) return NULL;
+    for (const Op *op = ir_value(st->k, value)->op->next; op; op = op->next)
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == value) return op;
+    return NULL;
+}
+
+/* What is made of the value, element by element and for nothing else, is the left operand of a product that takes it
+ * from registers: the layout in which it does. NULL: it goes elsewhere. */
+static const Layout *left_layout(LayoutState *st, Ref value) {
+    const Type *type = ir_type(st->k, value);
+    const Op *user = only_user(st, value);
+    while (user && op_has(user->code, TRAIT_ELEMENTWISE) && same_shape(ir_type(st->k, user->results[0]), type)) {
+        value = user->results[0];
+        user = only_user(st, value);
+    }
+    int along_m, along_n;
+    if (!user || user->code != OP_DOT || user->operands[0] != value || user->operands[1] == value) return NULL;
+    const Matrix *row = matrix_of(st->k, user);
+    if (!(row->a_from & FROM_REGISTERS) || type->extent[1] % row->k) return NULL;
+    layout_dot_grid(st->k, user, st->warps, &along_m, &along_n);
+    return along_n == 1 ? lay_in_registers(st, choose_left(st->k, user, along_m, st->warps), type) : NULL;
+}
+
 /* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to
  * them. */
 static const Layout *address_layout(LayoutState *st, const Op *op, const Type *type) {
@@ -164,7 +190,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
-        return lay_default(st, type);
+        const Layout *left = left_layout(st, op->results[0]);
+        return left ? left : lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
