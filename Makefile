@@ -140,7 +140,7 @@ fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	tests/shards.sh 0 build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
 BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
-$(B)/bench/hand.o: ALLCFLAGS += -O3 -march=native
+$(B)/bench/hand.o $(B)/bench/hand_moves.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a
 	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
 bench: $(B)/bench_cpu

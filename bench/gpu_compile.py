@@ -12,9 +12,12 @@ from gpu_library import ROOT, Library
 from gpu_rivals import KERNELS, Standin, load, values_of
 from gpu_rows import ROWS, Bar
 
-COLD = (("add", "add bf16 2^28", {"BLOCK_SIZE": 1024}, {"num_warps": 4}),
-        ("softmax", "softmax 8192x4096", {"BLOCK": 4096}, {"num_warps": 8}),
-        ("matmul", "matmul bfloat16 8192x8192x8192", {"BM": 128, "BN": 256, "BK": 64}, {"num_warps": 8, "num_stages": 3}))
+# What is compiled: the row whose name begins so, and which of its configurations.
+COLD = {"add": ("add bf16 2^28", 0), "softmax": ("softmax 8192x4096", 1), "matmul": ("matmul bfloat16 8192x", 0),
+        "attention": ("attention causal B4 H16", 0), "attention backward": ("attention backward", 0), "SwiGLU": ("SwiGLU 8192x", 0),
+        "SwiGLU backward": ("SwiGLU backward", 0), "cross entropy": ("cross entropy 4096x", 0), "rmsnorm backward": ("rmsnorm backward", 0),
+        "chunk state": ("chunk state", 0), "chunk scan": ("chunk scan", 0), "experts": ("experts bf16", 0),
+        "paged attention": ("paged attention", 0), "paged decode": ("paged decode", 0)}
 
 
 def renamed(path, kernel, folder, turn):
@@ -28,30 +31,37 @@ def renamed(path, kernel, folder, turn):
     return copy, name
 
 
+def with_triton(triton, path, name, values, options):
+    """Seconds from the text to a kernel that is loaded."""
+    kernel = getattr(load(path), name)
+    given = {key: value for key, value in values.items() if key in kernel.arg_names}
+    triton.knobs.compilation.always_compile = True
+    start = time.perf_counter()
+    kernel.warmup(**given, **options, grid=(1,))._init_handles()
+    seconds = time.perf_counter() - start
+    triton.knobs.compilation.always_compile = False
+    return seconds
+
+
 def cold_compile(make_row, torch, triton, turns):
     library = Library(cache=False)
-    for label, row_name, constants, options in COLD:
-        row = next(row for row in ROWS if row.name == row_name)
-        step = row.steps[0]
-        values = values_of(step, {key: Standin(a) for key, a in row.arrays.items()}, constants)
-        given = values_of(step, {key: Standin(a, getattr(torch, a.dtype)) for key, a in row.arrays.items()}, constants)
-        given.pop("grid")
+    for label, (row_name, number) in COLD.items():
+        row = [row for row in ROWS if row.name.startswith(row_name)][0]
+        constants, options = row.configs[number]
         ours, theirs = [], []
         with tempfile.TemporaryDirectory() as folder:
             for turn in range(turns + 2):
-                path, name = renamed(os.path.join(KERNELS, step.file), step.kernel, folder, turn)
-                start = time.perf_counter()
-                library.compile_once(path, name, values, options)
-                ours.append(time.perf_counter() - start)
-                if not triton:
-                    continue
-                kernel = getattr(load(path), name)
-                triton.knobs.compilation.always_compile = True
-                start = time.perf_counter()
-                kernel.warmup(**{key: value for key, value in given.items() if key in kernel.arg_names}, **options, grid=(1,))._init_handles()
-                theirs.append(time.perf_counter() - start)
-                triton.knobs.compilation.always_compile = False
-        ours, theirs = ours[2:], theirs[2:]  # the first ones warm the compilers up
+                ours.append(0.0)
+                theirs.append(0.0)
+                for step in row.steps:
+                    path, name = renamed(os.path.join(KERNELS, step.file), step.kernel, folder, turn)
+                    start = time.perf_counter()
+                    library.compile_once(path, name, values_of(step, {key: Standin(a) for key, a in row.arrays.items()}, constants), options)
+                    ours[-1] += time.perf_counter() - start
+                    if triton:
+                        arrays = {key: Standin(a, getattr(torch, a.dtype)) for key, a in row.arrays.items()}
+                        theirs[-1] += with_triton(triton, path, name, values_of(step, arrays, constants), options)
+        ours, theirs = ours[2:], theirs[2:] if triton else []  # the first ones warm the compilers up
         figures = {"ours": statistics.median(ours) * 1e3, **({"triton": statistics.median(theirs) * 1e3} if theirs else {})}
         yield make_row(f"cold compile {label}", "ms", figures, "triton", Bar("Triton", ("triton",), 1.0), [b / a for a, b in zip(ours, theirs)])
 

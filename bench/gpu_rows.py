@@ -106,6 +106,9 @@ SMALL = configs([{"BM": 64, "BN": 64, "BK": 128}, {"BM": 64, "BN": 64, "BK": 64}
 DEEP = SMALL + configs([{"BM": 128, "BN": 64, "BK": 64}], (8,), (7, 8))
 
 
+NEAR = [Bar("Triton", ("triton",), 0.97)]  # off the path that products usually take
+
+
 def matmul(m, n, k, dtype, tiles, bars):
     few = min(m, 256)
     rivals = ("triton", "cublas") + (("tutorial 03",) if any("tutorial 03" in bar.rivals for bar in bars) else ())
@@ -117,6 +120,13 @@ def matmul(m, n, k, dtype, tiles, bars):
                tiles, ("c",), lambda torch, a: [("c", lambda c: c[:few], a["a"][:few].double() @ a["b"].double())], rivals, bars)
 
 
+def tiles_of(m, n, k, tiles):
+    """The matmul of matmul.py in tiles of a given shape, against Triton."""
+    row = matmul(m, n, k, "bfloat16", tiles, NEAR)
+    shape = tiles[0][0]
+    return dataclasses.replace(row, name=f"{shape['BM']}-row tiles {m}x{n}x{k}", rivals=("triton",))
+
+
 def matmul_nt(label, m, n, k, dtype, out_dtype, tiles, bars):
     """B is stored with K contiguous: what 8-bit floats and tf32 need."""
     few = min(m, 256)
@@ -126,6 +136,45 @@ def matmul_nt(label, m, n, k, dtype, out_dtype, tiles, bars):
                                                               stride_cm=n), lambda t: (-(-m // t["BM"]), -(-n // t["BN"])))],
                tiles, ("c",), lambda torch, a: [("c", lambda c: c[:few], a["a"][:few].double() @ a["b"].double().t())],
                ("triton", "cublas"), bars)
+
+
+def convolution(images, size, c, f, taps, kernel="convolution_kernel"):
+    """A convolution with as many pixels out as in; the rows of its product are found by // and %."""
+    few, pad, m = 2, taps // 2, images * size * size
+
+    def check(torch, a):
+        x, w = a["x"][:few].double().permute(0, 3, 1, 2), a["w"].double().permute(3, 2, 0, 1)
+        return [("y", lambda y: y[:few], torch.nn.functional.conv2d(x, w, padding=pad).permute(0, 2, 3, 1))]
+    return Row(f"{'taps' if 'taps' in kernel else 'im2col'} {images}x{size}x{size}x{c} to {f}, {taps}x{taps}", "TFLOP/s", 2.0 * m * f * taps * taps * c,
+               {"x": Array((images, size, size, c)), "w": Array((taps, taps, c, f)), "y": Array((images, size, size, f), fill="empty")},
+               [Step("convolution.py", kernel, dict(x_ptr="x", w_ptr="w", y_ptr="y", images=images, H=size, W=size, P=size, Q=size, F=f, C=c,
+                                                    R=taps, S=taps, STRIDE=1, PAD=pad), lambda t: (-(-m // t["BM"]), -(-f // t["BN"])))],
+               configs([{"BM": 128, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 32}, {"BM": 64, "BN": 64, "BK": 32}], (4, 8), (3, 4)),
+               ("y",), check, ("triton",), NEAR)
+
+
+def matmul_split(m, n, k):
+    """The sum over k is shared by programs that add to C, which is zero before."""
+    zero = Step("rows.py", "zero_kernel", {"out_ptr": "c", "count": m * n, "BLOCK": 4096}, lambda t: (-(-m * n // 4096),))
+    return Row(f"split matmul {m}x{n}x{k}", "TFLOP/s", 2.0 * m * n * k, {"a": Array((m, k)), "b": Array((k, n)), "c": Array((m, n), "float32", "empty")},
+               [zero, Step("matmul_split.py", "matmul_split_kernel", dict(a_ptr="a", b_ptr="b", c_ptr="c", M=m, N=n, K=k, stride_am=k, stride_bk=n, stride_cm=n),
+                           lambda t: (-(-m // t["BM"]), -(-n // t["BN"]), t["SPLIT"]))],
+               configs([{"BM": 128, "BN": 128, "BK": 64, "SPLIT": s} for s in (4, 8, 16)] +
+                       [{"BM": min(m, 64), "BN": 64, "BK": 64, "SPLIT": s} for s in (4, 8)] if m > 16 else
+                       [{"BM": 16, "BN": w, "BK": 128, "SPLIT": s} for w in (64, 128) for s in (2, 4, 8)], (4,) if m <= 16 else (4, 8), (3, 4)),
+               ("c",), lambda torch, a: [("c", lambda c: c, a["a"].double() @ a["b"].double())], ("triton",), NEAR)
+
+
+def batched(count, m, n, k, tiles, kernel="batched_matmul_kernel"):
+    few = 16
+    arrays = {"a": Array((count, m, k)), "b": Array((count, k, n)), "c": Array((count, m, n), fill="empty")}
+    args = dict(a_ptr="a", b_ptr="b", c_ptr="c", count=count, M=m, N=n, K=k, stride_ab=m * k, stride_am=k, stride_bb=k * n, stride_bk=n, stride_cb=m * n,
+                stride_cm=n)
+    if "dots" not in kernel:
+        del args["count"]
+    return Row(f"batched {'dots' if 'dots' in kernel else 'matmul'} {count}x{m}x{n}x{k}", "TFLOP/s", 2.0 * count * m * n * k, arrays,
+               [Step("batched_matmul.py", kernel, args, lambda t: (-(-m // t["BM"]), -(-n // t["BN"]), -(-count // t.get("BB", 1))))],
+               tiles, ("c",), lambda torch, a: [("c", lambda c: c[:few], a["a"][:few].double() @ a["b"][:few].double())], ("triton",), NEAR)
 
 
 ATTENTION = configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 128}, {"BM": 64, "BN": 64}], (4, 8), (2, 3))
@@ -438,6 +487,14 @@ ROWS = [
     *cross_entropy(4096, 128256), rmsnorm_backward(8192, 4096), rmsnorm_backward(8192, 8192),
     *chunks(8, 4096, 32, 1, 64, 128, 256),
     picked_rows(65536, 131072, 4096), picked_rows(131072, 8192, 1024, add=True),
+    rows_of("softmax 2048x32768, 32 warps", "softmax.py", "softmax_kernel", 2048, 32768, softmax_fn, warps=(32,)),
+    convolution(32, 56, 128, 128, 3), convolution(32, 56, 128, 128, 3, "convolution_by_taps_kernel"), convolution(32, 28, 96, 192, 5),
+    matmul_split(512, 512, 16384), matmul_split(16, 4096, 8192),
+    batched(512, 128, 128, 256, configs([{"BM": 128, "BN": 128, "BK": 64}, {"BM": 64, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 64}], (4, 8), (3, 4))),
+    batched(4096, 32, 32, 128, configs([{"BB": b, "BM": 32, "BN": 32, "BK": k} for b in (2, 4) for k in (32, 64)], (4, 8), (3,)), "batched_dots_kernel"),
+    tiles_of(16, 8192, 8192, configs([{"BM": 16, "BN": n, "BK": k} for n in (32, 64, 128) for k in (64, 128)], (4,), (3, 5))),
+    tiles_of(16, 4096, 4096, configs([{"BM": 16, "BN": n, "BK": k} for n in (32, 64) for k in (64, 128)], (2, 4), (4, 6))),
+    tiles_of(1024, 1024, 1024, configs([{"BM": 32, "BN": 32, "BK": k} for k in (32, 64, 128)], (2, 4), (3, 5))),
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
     *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
 ]

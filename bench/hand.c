@@ -12,14 +12,6 @@ enum { MAX_THREADS = 64, LANES = 8 };
 typedef float Vec __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t Ints __attribute__((vector_size(4 * LANES), aligned(4)));
 
-typedef struct Job {
-    const void *x, *y, *z;
-    void *out;
-    int64_t n, cols;
-    float eps;
-    void (*part)(const struct Job *job, int64_t begin, int64_t end);
-} Job;
-
 /* --- threads --- */
 
 static struct {
@@ -28,13 +20,13 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
     int generation, left;
-    const Job *job;
+    const HandJob *job;
 } crew = {.threads = 1,
           .mutex = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER};
 
-static void do_part(const Job *job, int number, int threads) {
+static void do_part(const HandJob *job, int number, int threads) {
     int64_t grain = job->cols ? 1 : 64, parts = (job->n + grain - 1) / grain;
     int64_t begin = parts * number / threads * grain, end = parts * (number + 1) / threads * grain;
     job->part(job, begin, end < job->n ? end : job->n);
@@ -47,7 +39,7 @@ static void *member(void *user) {
         while (crew.generation == seen) pthread_cond_wait(&crew.wake, &crew.mutex);
         seen = crew.generation;
         if (number >= crew.threads) continue;
-        const Job *job = crew.job;
+        const HandJob *job = crew.job;
         int threads = crew.threads;
         pthread_mutex_unlock(&crew.mutex);
         do_part(job, number, threads);
@@ -65,7 +57,7 @@ void hand_threads(int threads) {
                            (void *)(intptr_t)crew.started);
 }
 
-static void run(Job job) {
+void hand_run(HandJob job) {
     if (crew.threads > 1) {
         pthread_mutex_lock(&crew.mutex);
         crew.job = &job;
@@ -84,13 +76,13 @@ static void run(Job job) {
 
 /* --- elementwise --- */
 
-static void add_f32(const Job *job, int64_t begin, int64_t end) {
+static void add_f32(const HandJob *job, int64_t begin, int64_t end) {
     const float *restrict x = job->x, *restrict y = job->y;
     float *restrict out = job->out;
     for (int64_t i = begin; i < end; i++) out[i] = x[i] + y[i];
 }
 
-static void fma_f32(const Job *job, int64_t begin, int64_t end) {
+static void fma_f32(const HandJob *job, int64_t begin, int64_t end) {
     const float *restrict x = job->x, *restrict y = job->y, *restrict z = job->z;
     float *restrict out = job->out;
     for (int64_t i = begin; i < end; i++) out[i] = x[i] * y[i] + z[i];
@@ -110,13 +102,13 @@ static inline uint16_t narrow(float x) {
     return (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? u >> 16 | 0x40 : rounded);
 }
 
-static void add_bf16(const Job *job, int64_t begin, int64_t end) {
+static void add_bf16(const HandJob *job, int64_t begin, int64_t end) {
     const uint16_t *restrict x = job->x, *restrict y = job->y;
     uint16_t *restrict out = job->out;
     for (int64_t i = begin; i < end; i++) out[i] = narrow(widen(x[i]) + widen(y[i]));
 }
 
-static void fma_bf16(const Job *job, int64_t begin, int64_t end) {
+static void fma_bf16(const HandJob *job, int64_t begin, int64_t end) {
     const uint16_t *restrict x = job->x, *restrict y = job->y, *restrict z = job->z;
     uint16_t *restrict out = job->out;
     for (int64_t i = begin; i < end; i++)
@@ -124,17 +116,17 @@ static void fma_bf16(const Job *job, int64_t begin, int64_t end) {
 }
 
 void hand_add_f32(const float *x, const float *y, float *out, int64_t n) {
-    run((Job){.x = x, .y = y, .out = out, .n = n, .part = add_f32});
+    hand_run((HandJob){.x = x, .y = y, .out = out, .n = n, .part = add_f32});
 }
 void hand_fma_f32(const float *x, const float *y, const float *z, float *out, int64_t n) {
-    run((Job){.x = x, .y = y, .z = z, .out = out, .n = n, .part = fma_f32});
+    hand_run((HandJob){.x = x, .y = y, .z = z, .out = out, .n = n, .part = fma_f32});
 }
 void hand_add_bf16(const uint16_t *x, const uint16_t *y, uint16_t *out, int64_t n) {
-    run((Job){.x = x, .y = y, .out = out, .n = n, .part = add_bf16});
+    hand_run((HandJob){.x = x, .y = y, .out = out, .n = n, .part = add_bf16});
 }
 void hand_fma_bf16(const uint16_t *x, const uint16_t *y, const uint16_t *z, uint16_t *out,
                    int64_t n) {
-    run((Job){.x = x, .y = y, .z = z, .out = out, .n = n, .part = fma_bf16});
+    hand_run((HandJob){.x = x, .y = y, .z = z, .out = out, .n = n, .part = fma_bf16});
 }
 
 /* --- rows --- */
@@ -169,7 +161,7 @@ static inline float sum_of(Vec x) {
     return s;
 }
 
-static void softmax(const Job *job, int64_t begin, int64_t end) {
+static void softmax(const HandJob *job, int64_t begin, int64_t end) {
     int64_t cols = job->cols;
     for (int64_t r = begin; r < end; r++) {
         const float *x = (const float *)job->x + r * cols;
@@ -192,7 +184,7 @@ static void softmax(const Job *job, int64_t begin, int64_t end) {
     }
 }
 
-static void layernorm(const Job *job, int64_t begin, int64_t end) {
+static void layernorm(const HandJob *job, int64_t begin, int64_t end) {
     int64_t cols = job->cols;
     const float *w = job->y, *b = job->z;
     for (int64_t r = begin; r < end; r++) {
@@ -218,10 +210,10 @@ static void layernorm(const Job *job, int64_t begin, int64_t end) {
 
 /* cols must be a multiple of 32. */
 void hand_softmax(const float *x, float *y, int64_t rows, int64_t cols) {
-    run((Job){.x = x, .out = y, .n = rows, .cols = cols, .part = softmax});
+    hand_run((HandJob){.x = x, .out = y, .n = rows, .cols = cols, .part = softmax});
 }
 void hand_layernorm(const float *x, const float *w, const float *b, float *y, int64_t rows,
                     int64_t cols, float eps) {
-    run((Job){
+    hand_run((HandJob){
         .x = x, .y = w, .z = b, .out = y, .n = rows, .cols = cols, .eps = eps, .part = layernorm});
 }

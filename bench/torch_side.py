@@ -36,6 +36,33 @@ def gemm(m, n, k):
     return lambda: torch.mm(a, b, out=out)
 
 
+def floats(size, *shape):
+    return randn(*shape).to({2: torch.bfloat16, 4: torch.float32}[size])
+
+
+def copy_rows(n, table, width, size):
+    x, index = floats(size, table, width), torch.randint(table, (n,), generator=generator)
+    out = floats(size, n, width)
+    return lambda: torch.index_select(x, 0, index, out=out)
+
+
+def add_rows(n, table, width, size):
+    x, index = floats(size, n, width), torch.randint(table, (n,), generator=generator)
+    out = floats(size, table, width)
+    return lambda: out.index_add_(0, index, x)
+
+
+def transpose(rows, cols, size):
+    x, out = floats(size, rows, cols), floats(size, cols, rows)
+    return lambda: out.copy_(x.t())
+
+
+def conv2d(n, c, h, w, k, r, step, pad, last):
+    form = torch.channels_last if last else torch.contiguous_format
+    x, f = randn(n, c, h, w).to(memory_format=form), randn(k, c, r, r).to(memory_format=form)
+    return lambda: F.conv2d(x, f, stride=step, padding=pad)
+
+
 generator = torch.Generator().manual_seed(1)
 work, threads = {}, 0
 print("ready", flush=True)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """triton_compat.py: runs Triton's own unit tests on our CPU target (or, with --device cuda, on a GPU) and prints the table of docs/triton-compat.md.
 
-    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file test_core.py] [--match EXPRESSION] [--device cpu]
-                            [--hang 900] [--page FILE]
+    tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file language/test_core.py] [--match EXPRESSION] [--device cpu]
+                            [--hang 900] [--seconds 400] [--log FILE] [--page FILE]
 
 CHECKOUT is a clone of triton-lang/triton at tag v3.6.0 (or $TILEWRIGHT_UPSTREAM). Needs numpy, scipy, pytest and torch in the
 Python that runs it, and the package `tilewright` on its path. Each job is a process with every n-th case; one that crashes or
-hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only. --page rewrites
-docs/triton-compat.md with the result.
+hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only; --seconds runs the
+cases in a fixed random order and begins none after that time, so that what ran is a fair sample. --log keeps what was said of each
+case, --page rewrites docs/triton-compat.md with the result.
 
 The file is also the pytest plugin of these processes.
 """
@@ -16,6 +17,7 @@ import collections
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -25,21 +27,27 @@ import typing
 
 
 class Group(typing.NamedTuple):
-    folder: str
-    mark: typing.Optional[str] = "interpreter"  # only cases with it
+    mark: typing.Optional[str] = None  # on the CPU: only cases with it
     match: typing.Optional[str] = None  # only cases whose name has it
     every: int = 1  # of those, every n-th: they are many, or long
 
 
-LANGUAGE, RUNTIME = "unit/language", "unit/runtime"
+# By their path below python/test/unit.
 FILES = {
-    "test_core.py": Group(LANGUAGE), "test_standard.py": Group(LANGUAGE), "test_random.py": Group(LANGUAGE),
-    "test_block_pointer.py": Group(LANGUAGE), "test_conversions.py": Group(LANGUAGE, None), "test_tuple.py": Group(LANGUAGE, None),
-    "test_tensor_descriptor.py": Group(LANGUAGE), "test_core.py::test_scaled_dot": Group(LANGUAGE, None, "test_scaled_dot", 9),
-    "test_matmul.py": Group(LANGUAGE, None, None, 60), "test_mxfp.py": Group(LANGUAGE, None), "test_annotations.py": Group(LANGUAGE, None),
-    "test_compile_errors.py": Group(LANGUAGE, None), "test_decorator.py": Group(LANGUAGE, None), "test_libdevice.py": Group(LANGUAGE, None),
-    "test_subprocess.py": Group(LANGUAGE, None), "test_autotuner.py": Group(RUNTIME, None), "test_cache.py": Group(RUNTIME, None),
-    "test_launch.py": Group(RUNTIME, None), "test_tma_descriptor.py": Group("unit/cuda", None),
+    "language/test_core.py": Group("interpreter"), "language/test_standard.py": Group("interpreter"),
+    "language/test_random.py": Group("interpreter"), "language/test_block_pointer.py": Group("interpreter"),
+    "language/test_tensor_descriptor.py": Group("interpreter"), "language/test_core.py::test_scaled_dot": Group(None, "test_scaled_dot", 9),
+    "language/test_matmul.py": Group(None, None, 60), **{name: Group() for name in (
+        "language/test_conversions.py", "language/test_tuple.py", "language/test_mxfp.py", "language/test_annotations.py",
+        "language/test_compile_errors.py", "language/test_decorator.py", "language/test_libdevice.py", "language/test_subprocess.py",
+        "language/test_compile_only.py", "language/test_frontend.py", "language/test_line_info.py", "language/test_module.py",
+        "language/test_pipeliner.py", "language/test_reproducer.py", "language/test_warp_specialization.py",
+        "runtime/test_autotuner.py", "runtime/test_bindings.py", "runtime/test_blaslt.py", "runtime/test_build.py", "runtime/test_cache.py",
+        "runtime/test_compilation_listener.py", "runtime/test_driver.py", "runtime/test_launch.py", "runtime/test_specialize.py",
+        "runtime/test_subproc.py", "cuda/test_libdevice.py", "cuda/test_mixed_io.py", "cuda/test_tensor_descriptor.py",
+        "cuda/test_tma_descriptor.py", "cuda/test_tma_store_gemm.py", "tools/test_aot.py", "tools/test_disasm.py", "tools/test_irsource.py",
+        "tools/test_linear_layout.py", "tools/test_triton_to_gluon.py", "instrumentation/test_gpuhello.py", "test_debug.py",
+        "test_debug_dump.py", "test_debuginfo.py", "test_filecheck.py", "test_knobs.py", "test_link.py", "test_perf_warning.py")},
 }
 
 # Why a test fails where we mean it to, by its name.
@@ -93,6 +101,8 @@ intermediate forms, its C++ part or its tools.
 # --- the plugin ---
 
 _log = os.environ.get("TILEWRIGHT_COMPAT_LOG")
+DEVICE_FAULT = 77  # the status of a process that met one
+_deadline = float(os.environ.get("TILEWRIGHT_COMPAT_DEADLINE", 0))
 
 
 def _write(**record):
@@ -112,8 +122,22 @@ def pytest_collection_modifyitems(config, items):
     done = {json.loads(line)["case"] for line in open(_log)} if os.path.exists(_log) else set()
     mark = os.environ.get("TILEWRIGHT_COMPAT_MARK")
     chosen = [item for item in items if not mark or item.get_closest_marker(mark)]
+    if _deadline:
+        random.Random(1).shuffle(chosen)
     chosen = chosen[::sample][part::parts]
     items[:] = [item for item in chosen if item.nodeid not in done]
+
+
+def pytest_collectreport(report):
+    if report.failed:
+        _write(case=report.nodeid, outcome="failed", text=str(report.longrepr)[-2000:])
+
+
+def pytest_runtest_protocol(item):
+    if _deadline and time.time() > _deadline:
+        item.session.shouldstop = "no time left"
+        return True
+    return None
 
 
 def pytest_runtest_logstart(nodeid, location):
@@ -130,6 +154,16 @@ def pytest_runtest_logreport(report):
             text = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
         outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
         _write(case=report.nodeid, outcome=outcome, text=text[:2000], seconds=round(report.duration, 3))
+
+
+def pytest_runtest_logfinish(nodeid, location):
+    """A fault of the device stays with its process: the next case needs another one."""
+    torch = sys.modules.get("torch")
+    if torch and torch.cuda.is_initialized():
+        try:
+            torch.cuda.synchronize()
+        except Exception:
+            os._exit(DEVICE_FAULT)
 
 
 # --- the runner ---
@@ -152,13 +186,16 @@ def read_log(path):
 
 def start(checkout, name, part, parts, options, log):
     tests, group = checkout / "python" / "test", FILES[name]
+    test_file = "unit/" + name.split("::")[0]
     environment = dict(os.environ, TILEWRIGHT_COMPAT_LOG=str(log), TILEWRIGHT_COMPAT_PART=f"{part}/{parts}/{options.sample * group.every}",
-                       TILEWRIGHT_COMPAT_MARK=group.mark or "", OMP_NUM_THREADS="1")
-    environment["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(__file__).parent), environment.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+                       TILEWRIGHT_COMPAT_MARK=group.mark if group.mark and options.device == "cpu" else "",
+                       TILEWRIGHT_COMPAT_DEADLINE=str(options.deadline), OMP_NUM_THREADS="1")
+    given = [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(folder) for folder in [os.path.dirname(__file__), *given])
     command = [sys.executable, "-m", "tilewright", "pytest", "-q", "-p", "triton_compat", "-p", "no:cacheprovider", f"--device={options.device}", "--tb=short"]
     match = " and ".join(filter(None, (group.match, options.match)))
     command += ["-k", match] if match else []
-    return subprocess.Popen([*command, f"{group.folder}/{name.split('::')[0]}"], cwd=tests, env=environment, stdout=subprocess.DEVNULL,
+    return subprocess.Popen([*command, test_file], cwd=tests, env=environment, stdout=subprocess.DEVNULL,
                             stderr=open(f"{log}.err", "w"))
 
 
@@ -176,7 +213,7 @@ def run_part(checkout, name, part, parts, options, log):
                 break
             yield
         open_cases = [case for case, record in read_log(log).items() if record["outcome"] == "started"]
-        if not open_cases:
+        if not open_cases and process.returncode != DEVICE_FAULT:
             return
         with log.open("a") as file:
             for case in open_cases:
@@ -204,12 +241,13 @@ def group_failures(cases):
     return sorted(groups.items(), key=lambda item: -len(item[1]))
 
 
-def make_table(results):
+def make_table(results, device):
     lines = ["| file | cases | passed | failed | skipped by its own guards | collected | passed / (collected - skipped) |", "|---|---|---|---|---|---|---|"]
     for name, cases in results.items():
         count = collections.Counter(record["outcome"] for record in cases.values())
         ran = count["passed"] + count["failed"]
-        which = "marked `interpreter`" if FILES[name].mark else "all" if FILES[name].every == 1 else f"every {FILES[name].every}th"
+        group = FILES[name]
+        which = f"marked `{group.mark}`" if group.mark and device == "cpu" else "all" if group.every == 1 else f"every {group.every}th"
         lines.append(f"| `{name}` | {which} | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | "
                      f"{100 * count['passed'] / max(ran, 1):.1f} % |")
     return "\n".join(lines)
@@ -242,6 +280,8 @@ def main():
     parser.add_argument("--match")
     parser.add_argument("--device", default="cpu", help="where the tests' tensors live: cpu or cuda")
     parser.add_argument("--hang", type=float, default=900, help="seconds without a finished case")
+    parser.add_argument("--seconds", type=float, help="begin no case after that time, and take them in a random order")
+    parser.add_argument("--log", help="write what was said of each case there, one JSON object a line")
     parser.add_argument("--groups", help="write the groups of failures there, with an example each")
     parser.add_argument("--page", help="rewrite this page")
     options = parser.parse_args()
@@ -249,9 +289,10 @@ def main():
         parser.error("say where the checkout of Triton is")
     checkout = pathlib.Path(options.checkout).resolve()
     names = options.file or list(FILES)
+    options.deadline = time.time() + options.seconds if options.seconds else 0
     results = {}
     with tempfile.TemporaryDirectory() as folder:
-        logs = {(name, part): pathlib.Path(folder) / f"{name}.{part}" for name in names for part in range(options.jobs)}
+        logs = {(name, part): pathlib.Path(folder) / f"{name.replace('/', '.')}.{part}" for name in names for part in range(options.jobs)}
         waiting = [run_part(checkout, name, part, options.jobs, options, log) for (name, part), log in logs.items()]
         running = []
         while waiting or running:
@@ -262,10 +303,12 @@ def main():
         for name in names:
             results[name] = {case: record for part in range(options.jobs) for case, record in read_log(logs[name, part]).items()}
             for part in range(options.jobs):
-                if not results[name]:
+                if not results[name] and pathlib.Path(f"{logs[name, part]}.err").exists():
                     print(pathlib.Path(f"{logs[name, part]}.err").read_text()[-2000:], file=sys.stderr)
-    table = make_table(results)
+    table = make_table(results, options.device)
     print(table)
+    if options.log:
+        pathlib.Path(options.log).write_text("".join(json.dumps(record) + "\n" for cases in results.values() for record in cases.values()))
     if options.groups:
         pathlib.Path(options.groups).write_text("\n".join(list_groups(results)) + "\n")
     else:

@@ -202,8 +202,12 @@ static bool globals_kept(Function *f) {
             entries_forget(f);
             return true;
         }
-        PyErr_Format(PyExc_RuntimeError, "Global variable %U has changed since we compiled this kernel, from %R to %R",
-                     id, old, after ? after : Py_None);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            now != after
+                ? "Global variable %U has changed since we compiled this kernel, from constexpr[%R] to constexpr[%R]"
+                : "Global variable %U has changed since we compiled this kernel, from %R to %R",
+            id, old, after ? after : Py_None);
         return false;
     }
     return true;

@@ -23,6 +23,11 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import machinery has put its own there
 
+    def get_code(self, name):
+        """For `-m triton.profiler.viewer`."""
+        found = importlib.util.find_spec(OURS + name[len("triton"):])
+        return found.loader.get_code(found.name)
+
 
 class _Distribution(importlib.metadata.Distribution):
     """What `importlib.metadata.version("triton")` reads: packages look at it before they import anything."""

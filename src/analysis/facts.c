@@ -429,7 +429,7 @@ bool fact_wish_equal(Facts *f, Ref x, int64_t value) {
     if (ir_const_int(f->k, x, &number)) return number == value;
     const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_EQ) : NULL;
     if (fact) return fact->number == value;
-    return wish(f, x, AT_EQ, value);
+    return !(value == 1 && f->no_ones) && wish(f, x, AT_EQ, value);
 }
 
 bool fact_wish_least(Facts *f, Ref x, int64_t least) {

@@ -16,6 +16,7 @@ typedef struct Facts {
     Kernel *k;
     bool may_wish;
     bool whole_rows; /* wish for rows of whole vectors, too */
+    bool no_ones;    /* but never that something is 1: what is 1 is a constant already */
 } Facts;
 
 Facts facts_new(Kernel *k, bool may_wish);

@@ -57,10 +57,11 @@ typedef struct WordInfo {
 } WordInfo;
 extern const WordInfo word_info[WORD_COUNT];
 
+typedef enum AttrSays { SAYS_VALUE, SAYS_STAMP, SAYS_HINT, SAYS_PLAN, SAYS_SCHEDULE } AttrSays;
 typedef enum AttrKind { ATTR_FLAG, ATTR_INT, ATTR_INTS, ATTR_ENUM, ATTR_TEXT, ATTR_REF } AttrKind;
 typedef enum AttrId {
     AT_NONE,
-#define ATTR(id, text, kind, set, least, most, doc) AT_##id,
+#define ATTR(id, text, kind, set, least, most, says, doc) AT_##id,
 #include "ir/attrs.def"
     AT_COUNT
 } AttrId;
@@ -69,9 +70,12 @@ typedef struct AttrInfo {
     AttrKind kind;
     WordSet set;
     int64_t least, most; /* of a number */
+    AttrSays says;
     const char *doc;
 } AttrInfo;
 extern const AttrInfo attr_info[AT_COUNT];
+/* Does the attribute decide what the op computes? Ops that differ in others alone have equal results. */
+bool attr_decides_value(AttrId id);
 
 typedef uint32_t Ref;
 enum { REF_NONE = 0 };

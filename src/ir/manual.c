@@ -47,7 +47,8 @@ char *ir_manual(Arena *arena) {
             text_add(&out, "%s%s", before, code ? op_info[code].mnemonic : "kernel");
             before = ", ";
         }
-        text_add(&out, " | %s |\n", attr_info[id].doc);
+        static const char *const says[] = {"", "stamp: ", "", "plan: ", "schedule: "};
+        text_add(&out, " | %s%s |\n", says[attr_info[id].says], attr_info[id].doc);
     }
     return out.at;
 }

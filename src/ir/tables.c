@@ -16,10 +16,13 @@ const WordInfo word_info[WORD_COUNT] = {
 };
 
 const AttrInfo attr_info[AT_COUNT] = {
-    {"", "", ATTR_FLAG, WS_NONE, 0, 0, ""},
-#define ATTR(id, text, kind, set, least, most, doc) {#id, text, ATTR_##kind, WS_##set, least, most, doc},
+    {"", "", ATTR_FLAG, WS_NONE, 0, 0, SAYS_VALUE, ""},
+#define ATTR(id, text, kind, set, least, most, says, doc) \
+    {#id, text, ATTR_##kind, WS_##set, least, most, SAYS_##says, doc},
 #include "ir/attrs.def"
 };
+
+bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "", "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS LEAN UNIFORM)",

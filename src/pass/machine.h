@@ -20,6 +20,8 @@ typedef struct MachineCost {
     int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor */
     int gang_programs; /* that run side by side in a block, at most */
     int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
+    int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
+    int crowd_most;    /* .. and more than these hide no more */
     int long_product;  /* elements along K from which products take longer than an exponential an element */
 } MachineCost;
 
@@ -59,6 +61,7 @@ typedef struct Machine {
 
     /* --- memory of a block, and ways into it --- */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
+    int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
     int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
     int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
@@ -71,6 +74,9 @@ typedef struct Machine {
 
     MachineCost cost;
 } Machine;
+
+/* Shared memory that each of so many blocks of a multiprocessor can have. */
+int64_t machine_room(const Machine *machine, int blocks);
 
 /* NULL when unknown. */
 const Machine *machine_find(const char *name);

@@ -29,6 +29,7 @@ typedef struct PassOptions {
     bool fuse;      /* multiply-adds become fma (default on) */
     bool lines;     /* #line in emitted CUDA text, and line information in the cubin */
     bool overlap;   /* arrays may overlap: nothing is wished of two of them */
+    bool no_ones;   /* integer arguments of 1 are constants already: none of the others is wished to be 1 */
     int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
 } PassOptions;
 extern const PassOptions pass_options_default;

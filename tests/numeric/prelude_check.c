@@ -1,4 +1,4 @@
-/* prelude_check.c: the dots, products and functions of the CPU prelude by themselves, without the library: so they can be
+/* prelude_check.c: the dots, products, transposes and functions of the CPU prelude by themselves, without the library: so they can be
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
  * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16, AMX; with -DTW_PAIRS or
  * -DTW_PAIRS -DTW_AMX_TWIN all but the instructions themselves) near it; functions keep the errors that vmath.h states. On a
@@ -11,6 +11,27 @@
 #endif
 #include "vmath.h"
 #include "gemm.h"
+
+enum { TURN = 70 };
+#define CHECK_TURN(B, T)                                                                           \
+    static int check_turn_##B(void) {                                                              \
+        static T x[TURN * TURN], y[TURN * TURN];                                                   \
+        int wrong = 0;                                                                             \
+        for (int i = 0; i < TURN * TURN; i++) x[i] = (T)(i * 2654435761u >> 3);                    \
+        for (int m = 0; m <= TURN; m += m < 20 ? 1 : 7)                                            \
+            for (int n = 0; n <= TURN; n += n < 20 ? 1 : 9) {                                      \
+                for (int i = 0; i < TURN * TURN; i++) y[i] = 3;                                    \
+                tw_turn_##B(y, TURN, x, TURN, m, n);                                               \
+                for (int i = 0; i < TURN; i++)                                                     \
+                    for (int j = 0; j < TURN; j++)                                                 \
+                        wrong += y[j * TURN + i] != (i < m && j < n ? x[i * TURN + j] : 3);        \
+            }                                                                                      \
+        return wrong;                                                                              \
+    }
+CHECK_TURN(1, u8)
+CHECK_TURN(2, u16)
+CHECK_TURN(4, u32)
+CHECK_TURN(8, u64)
 
 int printf(const char *format, ...);
 f64 fabs(f64), ldexp(f64, int), exp(f64), log(f64), tanh(f64), erf(f64);
@@ -119,7 +140,7 @@ static f64 error_of(f32 got, f64 exact) {
 }
 
 int main(void) {
-    int wrong = check_dots() + check_all_pairs();
+    int wrong = check_dots() + check_all_pairs() + check_turn_1() + check_turn_2() + check_turn_4() + check_turn_8();
     f64 worst = 0;
     for (int i = 0; i < 200000; i++) {
         const f32 x = number() * 20, y = __builtin_fabsf(x) + 1e-6f;
@@ -127,6 +148,6 @@ int main(void) {
                                error_of(tw_tanh_f32(x), tanh(x)), error_of(tw_erf_f32(x), erf(x))};
         for (int f = 0; f < 4; f++) worst = errors[f] > worst ? errors[f] : worst;
     }
-    printf("%d elements of products differ, functions within %.2f ulp\n", wrong, worst);
+    printf("%d elements of products and transposes differ, functions within %.2f ulp\n", wrong, worst);
     return wrong || worst > 2.5;
 }

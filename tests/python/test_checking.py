@@ -65,6 +65,20 @@ def test_triton_interpret(tmp_path):
     assert done.stdout == f"[1. 1. 1. 1.]\n('out-of-bounds', '{program}', 5) 5\n", done.stderr
 
 
+def test_strides_of_one_are_constants():
+    """What is 1 is a constant already, so no variant is compiled that hopes that another stride is 1."""
+
+    @triton.jit
+    def moved(X, Y, rows, columns, N: tl.constexpr):
+        i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+        tl.store(Y + i * N + j, tl.load(X + i * rows + j * columns))
+
+    x, y = np.arange(4096, dtype=np.float32), np.zeros((16, 16), np.float32)
+    moved[(1, )](x, y, 64, 3, N=16)
+    assert (y == x[np.arange(16)[:, None] * 64 + np.arange(16)[None, :] * 3]).all()
+    assert "= 1" not in moved.explain() and "columns = 1" not in moved.explain(x, y, 64, 1, N=16)
+
+
 def test_emit_and_explain():
 
     @triton.jit

@@ -150,6 +150,22 @@ static const Case cases[] = {
      "  %V = tensor %x, [%n], [-1] ; %g = tload %X, [400] : f32[32] ; tstore %X, [399], %g\n"
      "  return }\n",
      .number = 4096, .plain = 1},
+    {"boxes and tiles that are turned",
+     "kernel @k(%x: *f32, %y: *f32, %b: *bf16, %c: *bf16, %d: *i8, %e: *i64, %n: i32) {\n"
+     "  %p = program_id<0> ; %q = program_id<1> ; %m0 = mul %p, 16 ; %m = sub %m0, 3 ; %k = mul %q, 24\n"
+     "  %X = tensor %x, [%n, %n], [50, 1] ; %Y = tensor %y, [%n, %n], [50, 1]\n"
+     "  %a = tload<fill=2.5> %X, [%m, %k] : f32[16,24] ; %at = permute<dims=[1,0]> %a ; tstore %Y, [%k, %m], %at\n"
+     "  %B = tensor %b, [%n, %n], [50, 1] ; %C = tensor %c, [%n, %n], [1, 50]\n"
+     "  %u = tload %B, [%m, %k] : bf16[16,24] ; tstore %C, [%m, %k], %u\n"
+     "  %D1 = tensor %b, [%n, %n], [1, 50] ; %v = tload %C, [%m, %k] : bf16[16,24] ; %w = add %v, %u ; tstore %D1, [%m, %k], %w\n"
+     "  %XT = tensor %x, [%n, %n], [1, 50] ; %l = tload<fill=0.5> %XT, [%m, %k] : f32[16,24] ; %r = reduce<add, axis=1> %l ; %r1 = expand<1> %r\n"
+     "  %s = sub %l, %r1 ; %st = permute<dims=[1,0]> %s ; %s2 = mul %st, 0.5 ; %z = reduce<max, axis=1> %s2\n"
+     "  %Z = tensor %y, [4096], [1] ; %z0 = add %k, 3000 ; tstore %Z, [%z0], %z ; tstore %XT, [%k, %m], %s2 ; %i = tload %XT, [20, 9] : f32[16,24] ; tstore %XT, [9, 1], %i\n"
+     "  %D = tensor %d, [%n, %n], [50, 1] ; %f = tload %D, [%m, %k] : i8[16,24] ; %g = permute<dims=[1,0]> %f ; tstore %D, [%k, %m], %g\n"
+     "  %E = tensor %e, [3, 20, %n], [1000, 50, 1] ; %h = tload %E, [0, %p, %k] : i64[3,16,24]\n"
+     "  %h1 = permute<dims=[2,0,1]> %h ; %h2 = add %h1, 1 ; %h3 = permute<dims=[1,2,0]> %h2 ; tstore %E, [0, %p, %k], %h3\n"
+     "  return }\n",
+     .number = 37, .grid = {3, 2, 1}, .plain = 1, .threads = 1},
     {"carried tiles that trade places",
      "kernel @k(%x: *f32, %n: i32) {\n"
      "  %i = iota<0, 50> ; %p = ptr_add %x, %i ; %a0 = load %p ; %b0 = mul %a0, 3.0\n"
@@ -264,6 +280,48 @@ static const Case cases[] = {
      "  %h0 = cast %v : i16[32] ; %qh = ptr_add %h, %r ; %o2 = atomic<xor> %qh, %h0\n"
      "  return }\n",
      .grid = {50, 1, 1}, .plain = 1},
+    {"rows that are longer than the tensor's",
+     "kernel @k(%x: *f32, %y: *f32, %b: *bf16, %c: *bf16, %v: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [4, %n], [1000, 1] ; %Y = tensor %y, [9, %n], [400, 1] ; %m = sub %p, 1\n"
+     "  %a = tload<fill=2.0> %X, [%p, 3] : f32[2,300] ; %e = tload %X, [%p, 0] : f32[2,300] ; %s = add %a, %e ; tstore %Y, [%m, 3], %s\n"
+     "  %B = tensor %b, [4, 257], [1000, 1] ; %C = tensor %c, [9, %n], [400, 1] ; %i = iota<0, 2> ; %j = add %i, %p ; %V = ptr_add %v, %j\n"
+     "  %k = load %V ; %l = mod %k, 5 ; %g = tload<fill=7.0> %B, [%l, 0] : bf16[2,300] ; tstore %C, [%p, 0], %g\n"
+     "  %h = tload %B, [0, 1] : bf16[2,256] ; tstore %B, [1, 2], %h ; %o = mul %p, 2 ; %u = tload %B, [%l, 5] : bf16[2,256] ; tstore %C, [%o, -9], %u\n"
+     "  return }\n",
+     .number = 290, .grid = {3, 1, 1}, .plain = 1, .threads = 1},
+    {"lines of atomics: under locks",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max> %W, [%p, 1], %c\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
+    {"lines of atomics on one thread",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max> %W, [%p, 1], %c ; %d = tload %X, [1, 250] : i32[2,64] ; tatomic<xor> %X, [2, 280], %d\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1, .threads = 1},
+    {"lines of atomics beside elements",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add, scope=gpu> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max, scope=gpu> %W, [%p, 1], %c\n"
+     "  %q = add %i, %p ; %z = ptr_add %y, %q ; %o = atomic<add> %z, 1\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
+    {"lines of atomics that all see",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add, scope=sys> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max, scope=sys> %W, [%p, 1], %c\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
     {"programs over three dimensions",
      "kernel @k(%y: *i32) {\n"
      "  %a = program_id<0> ; %b = program_id<1> ; %c = program_id<2> ; %na = num_programs<0> ; %nb "

@@ -778,6 +778,26 @@ static const char *const kernels[] = {
     "  tstore<nocheck> %Z, [0], %u ; tstore<nocheck> %Z, [100], %v\n"
     "  %y = tensor %x, [none], [1] ; %g = tload<nocheck> %y, [0] : f32[600] ; %b = cast %g : i8[600] ; %h = reduce<argmax, axis=0> %b\n"
     "  %o = cast %h : f32 ; %w = splat %o : f32[1] ; tstore<nocheck> %Z, [200], %w\n",
+    /* NaN, both zeros, infinities and ties: where NaN loses, where it wins, rows of nothing else; in lanes, warps and registers */
+    "  %X = tensor %x, [none, none], [64, 1] ; %Z = tensor %z, [none], [1] ; %a = tload<nocheck> %X, [0, 0] : f32[16,64]\n"
+    "  %s = mul %a, 2.0 ; %f = rint %s ; %zero = sub %f, %f ; %nan = div %zero, %zero ; %inf = div 1.0, %zero ; %low = neg %inf ; %less = neg %zero\n"
+    "  %r = iota<0, 16> ; %er = expand<1> %r ; %c = iota<0, 64> ; %ec = expand<0> %c ; %k = add %er, %ec ; %m = rem %k, 7\n"
+    "  %m1 = cmp<eq> %m, 1 ; %v1 = select %m1, %nan, %f ; %m2 = cmp<eq> %m, 2 ; %v2 = select %m2, %less, %v1\n"
+    "  %m3 = cmp<eq> %er, 3 ; %v3 = select %m3, %nan, %v2 ; %m4 = cmp<eq> %er, 4 ; %q = cmp<gt> %ec, 40 ; %lows = select %q, %low, %nan\n"
+    "  %v4 = select %m4, %lows, %v3 ; %m5 = cmp<eq> %er, 5 ; %z5 = select %q, %zero, %less ; %v5 = select %m5, %z5, %v4\n"
+    "  %i0 = reduce<argmax, axis=1> %v5 ; %i1 = reduce<argmin, axis=1> %v5 ; %i2 = reduce<argmax, axis=1, nan=keep> %v5 ; %i3 = reduce<argmin, axis=1, nan=keep> %v5\n"
+    "  %j0 = reduce<argmax, axis=0> %v5 ; %j1 = reduce<argmin, axis=0> %v5 ; %j2 = reduce<argmax, axis=0, nan=keep> %v5 ; %j3 = reduce<argmin, axis=0, nan=keep> %v5\n"
+    "  %u0 = cast %i0 : f32[16] ; %u1 = cast %i1 : f32[16] ; %u2 = cast %i2 : f32[16] ; %u3 = cast %i3 : f32[16]\n"
+    "  %w0 = cast %j0 : f32[64] ; %w1 = cast %j1 : f32[64] ; %w2 = cast %j2 : f32[64] ; %w3 = cast %j3 : f32[64]\n"
+    "  tstore<nocheck> %Z, [0], %u0 ; tstore<nocheck> %Z, [16], %u1 ; tstore<nocheck> %Z, [32], %u2 ; tstore<nocheck> %Z, [48], %u3\n"
+    "  tstore<nocheck> %Z, [64], %w0 ; tstore<nocheck> %Z, [128], %w1 ; tstore<nocheck> %Z, [192], %w2 ; tstore<nocheck> %Z, [256], %w3\n"
+    /* whole numbers of all lanes by one instruction, small ones and flags too */
+    "  %h = tensor %x, [none], [1] ; %g = tload<nocheck> %h, [0] : f32[500] ; %l = mul %g, 100.0 ; %n5 = cast %l : i32[500] ; %n8 = cast %n5 : i8[500]\n"
+    "  %o0 = reduce<add, axis=0> %n5 ; %o1 = reduce<min, axis=0> %n5 ; %o2 = reduce<xor, axis=0> %n5 ; %o3 = reduce<add, axis=0> %n8 ; %o4 = reduce<max, axis=0> %n8\n"
+    "  %p5 = cmp<gt> %n5, 10000 ; %o5 = reduce<or, axis=0> %p5 ; %f0 = cast %o0 : f32 ; %f1 = cast %o1 : f32 ; %f2 = cast %o2 : f32 ; %f3 = cast %o3 : f32\n"
+    "  %f4 = cast %o4 : f32 ; %f5 = cast %o5 : f32 ; %h0 = add %f0, %f3 ; %t0 = splat %h0 : f32[1] ; %t1 = splat %f1 : f32[1] ; %t2 = splat %f2 : f32[1]\n"
+    "  %t4 = splat %f4 : f32[1] ; %t5 = splat %f5 : f32[1] ; tstore<nocheck> %Z, [320], %t0 ; tstore<nocheck> %Z, [321], %t1\n"
+    "  tstore<nocheck> %Z, [322], %t2 ; tstore<nocheck> %Z, [323], %t4 ; tstore<nocheck> %Z, [324], %t5\n",
     /* transposed through shared memory; rows and columns broadcast */
     "  %X = tensor %x, [none, none], [32, 1] ; %Z = tensor %z, [none, none], [64, 1] ; %a = "
     "tload<nocheck> %X, [0, 0] : f32[64,32]\n"

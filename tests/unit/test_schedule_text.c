@@ -157,6 +157,7 @@ static const Edit edits[] = {
     {"axis", "across=lanes, ", "vector=8, ", NULL, "`vector` is of values"},
     {"axis", "across=lanes, ", "across=lanes, vector=4, ", NULL, "`vector` is of values"},
     {"axis", "across=lanes", "across=tree", NULL, "`across`: a function"},
+    {"axis", "across=lanes", "across=turn", NULL, "`across`: a function"},
     {"axis", "argmax, axis=0, vector=4", "argmax, axis=0, across=lanes", NULL, "`across`: a function"},
     {"axis", "argmax, axis=0, vector=4", "argmax, axis=0, vector=3", NULL, "`vector` is of values"},
     {"axis", "reduce<add, axis=1, ", "reduce<add, axis=1, vector=2, ", NULL, "`vector` is of values"},
@@ -189,8 +190,8 @@ static const Edit edits[] = {
     {"late", "put<bytes=8192", "put<sync=before, bytes=8192", NULL, "`sync` stands on ops that touch memory"},
     {"late", "role load<", "role load<lands, ", NULL, "a role ends when the stores"},
     {"late", "put<vector=2, sync=before>", "put<vector=2, sync=before, settles>", NULL, "something is to be shown"},
-    {"sync", ", proxy=shared> :", "> :", NULL, "shown to the units that read it"},
-    {"skew", "by=async", "by=async, proxy=shared", NULL, "shown to the units that read it"},
+    {"sync", ", proxy=shared> :", "> :", NULL, "shown to those who read it beside them"},
+    {"skew", "by=async", "by=async, proxy=shared", NULL, "shown to those who read it beside them"},
 };
 
 /* The section `ir` of the golden file. */

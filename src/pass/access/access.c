@@ -373,8 +373,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
     x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
-    bool guessed = false;
-    for (size_t i = 0; cx->options.generic <= REQUIRE_UNIT && i < x.plans.count; i++) {
+    bool guessed = false, may_guess = cx->options.generic <= REQUIRE_UNIT && !cx->options.no_ones;
+    for (size_t i = 0; may_guess && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;
         affine_forget(&x.a);
         guessed = true;

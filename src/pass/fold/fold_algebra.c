@@ -132,8 +132,8 @@ static bool compare(Word predicate, double order) { /* order: negative, 0, posit
     }
 }
 
-static Ref fold_compare(Builder *b, const Op *op, const Literal *x, const Literal *y) {
-    Word predicate = op_word(op, AT_PRED, CMP_EQ);
+static bool is_true(const Op *cmp, const Literal *x, const Literal *y) {
+    Word predicate = op_word(cmp, AT_PRED, CMP_EQ);
     double order;
     if (elem_is_float(x->type->elem)) {
         if (isnan(x->f) || isnan(y->f))
@@ -145,7 +145,11 @@ static Ref fold_compare(Builder *b, const Op *op, const Literal *x, const Litera
     } else {
         order = (uint64_t)x->i < (uint64_t)y->i ? -1 : (uint64_t)x->i > (uint64_t)y->i;
     }
-    return ir_int(b, EL_I1, compare(predicate, order));
+    return compare(predicate, order);
+}
+
+static Ref fold_compare(Builder *b, const Op *op, const Literal *x, const Literal *y) {
+    return ir_int(b, EL_I1, is_true(op, x, y));
 }
 
 static Ref fold_cast(Builder *b, const Op *op, const Literal *x, Elem to) {
@@ -349,6 +353,26 @@ static Ref simplify_select(const Kernel *k, const Op *op, const Type *type) {
     return taken && ir_type(k, taken) == type ? taken : REF_NONE;
 }
 
+/* A comparison of what a condition chose, select(c, 1, 0) != 0 or int(c) != 0, is the condition. */
+static Ref simplify_compare(Builder *b, const Op *op, const Type *type) {
+    Kernel *k = b->kernel;
+    const Op *select = made_by(k, op->operands[0], OP_SELECT), *cast = made_by(k, op->operands[0], OP_CAST);
+    const Literal *right = literal(k, op->operands[1]);
+    Ref c = select ? select->operands[0] : cast ? cast->operands[0] : REF_NONE;
+    const Type *chosen = ir_type(k, op->operands[0]);
+    if (!right || !c || ir_type(k, c) != type || (cast && (type->elem != EL_I1 || !elem_is_int(chosen->elem))))
+        return REF_NONE;
+    Literal on = {.type = right->type, .i = 1}, off = {.type = right->type, .i = 0};
+    for (int i = 0; select && i < 2; i++) {
+        const Literal *of = literal(k, select->operands[1 + i]);
+        if (!of) return REF_NONE;
+        *(i ? &off : &on) = *of;
+    }
+    bool then = is_true(op, &on, right), otherwise = is_true(op, &off, right);
+    if (then == otherwise) return constant_int(b, type, then);
+    return then ? c : ir_unary(b, OP_NOT, c);
+}
+
 /* --- uniform operands of elementwise ops --- */
 
 /* All operands uniform: once on scalars. */
@@ -424,11 +448,12 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     case OP_CAST: return simplify_cast(b, op, type);
     case OP_BITCAST: return ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
     case OP_SELECT: return simplify_select(k, op, type);
+    case OP_CMP: return simplify_compare(b, op, type);
     case OP_PTR_ADD:
         return is_int(k, op->operands[1], 0) && ir_type(k, op->operands[0]) == type ? op->operands[0] : REF_NONE;
     default: break;
     }
-    if (op->operand_count != 2 || type->pointer || op->code == OP_CMP) return REF_NONE;
+    if (op->operand_count != 2 || type->pointer) return REF_NONE;
     return elem_is_float(type->elem) ? simplify_float(k, op, type) : simplify_int(b, op, type);
 }
 

@@ -78,12 +78,13 @@ static bool same_shape(const Type *a, const Type *b) {
     return same;
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. A tile
- * made of rows and columns alone, for one use, floats: its parts are short. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a load, and anything
+ * before a vector that can be read again. A tile made of rows and columns alone, for one use, floats: its parts are
+ * short. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
-    bool anchored = false;
+    bool anchored = false, again = false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
         if (!lay_is_tile(st->k, x)) continue;
@@ -93,7 +94,9 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         if (!same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
-        if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
+        if (best && !accumulator && !(again && !index_is_vector(st, x))) continue;
+        best = lay_in_registers(st, layout->map, result);
+        again = result->rank == 1 && !accumulator && index_is_vector(st, x);
     }
     bool once = op->results[0] < st->value_count && st->uses[op->results[0]] == 1;
     return best ? best : anchored && !once ? lay_default(st, result) : NULL;
@@ -133,32 +136,6 @@ static bool reads_in_place(LayoutState *st, const Region *region, Ref value) {
     return true;
 }
 
-/* The only op that reads the value, in its own region; NULL: there are several, or none. */
-static const Op *only_user(LayoutState *st, Ref value) {
-    if (value >= st->value_count || st->uses[value] != 1) return NULL;
-    for (const Op *op = ir_value(st->k, value)->op->next; op; op = op->next)
-        for (int i = 0; i < op->operand_count; i++)
-            if (op->operands[i] == value) return op;
-    return NULL;
-}
-
-/* What is made of the value, element by element and for nothing else, is the left operand of a product that takes it
- * from registers: the layout in which it does. NULL: it goes elsewhere. */
-static const Layout *left_layout(LayoutState *st, Ref value) {
-    const Type *type = ir_type(st->k, value);
-    const Op *user = only_user(st, value);
-    while (user && op_has(user->code, TRAIT_ELEMENTWISE) && same_shape(ir_type(st->k, user->results[0]), type)) {
-        value = user->results[0];
-        user = only_user(st, value);
-    }
-    int along_m, along_n;
-    if (!user || user->code != OP_DOT || user->operands[0] != value || user->operands[1] == value) return NULL;
-    const Matrix *row = matrix_of(st->k, user);
-    if (!(row->a_from & FROM_REGISTERS) || type->extent[1] % row->k) return NULL;
-    layout_dot_grid(st->k, user, st->warps, &along_m, &along_n);
-    return along_n == 1 ? lay_in_registers(st, choose_left(st->k, user, along_m, st->warps), type) : NULL;
-}
-
 /* Where the addresses of a gather or scatter are, if they do not float: they stay there, and the elements come to
  * them. */
 static const Layout *address_layout(LayoutState *st, const Op *op, const Type *type) {
@@ -190,7 +167,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
-        const Layout *left = left_layout(st, op->results[0]);
+        const Layout *left = lay_left(st, op);
         return left ? left : lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
@@ -258,18 +235,6 @@ const Layout *lay_natural(LayoutState *st, Ref ref) {
 
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
-
-/* An instruction that takes A from registers may want it as the accumulator of a dot before lies: such a
- * value (attention's probabilities) stays where it is. */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
-    int along_m, along_n;
-    if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
-        ir_type(st->k, dot->operands[0])->extent[1] % row->k)
-        return false;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
-    return along_n == 1 && ll_equal(&from->map, &wanted);
-}
 
 bool lay_dot_fits(LayoutState *st, const Op *dot) {
     Diag *diag = st->k->module->diag;
@@ -571,6 +536,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    st.facts.no_ones = cx->options.no_ones;
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);

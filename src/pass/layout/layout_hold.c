@@ -24,7 +24,7 @@ static bool is_elementwise(const Op *op) {
 }
 
 /* --- lean --- */
-enum { OTHER_REGISTERS = 40 }; /* addresses, partial results, what is being computed */
+enum { OTHER_REGISTERS = 32 }; /* addresses, partial results, what is being computed */
 
 /* All registers of the operand are combined first, without an index, to one scalar. */
 static bool is_plain_reduce(const Kernel *k, const Op *op) {

@@ -9,10 +9,14 @@
  *     %r = tload %ROWS, [%m] : i32[64]             a vector: read again in each layout that asks for it
  *     %e = expand<1> %r ; %o = mul %e, %stride     float
  *     %p = ptr_add %base, add(%o, %columns)        floats, computed in the layout of the load
- *     %x = load %p */
+ *     %x = load %p
+ *
+ * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load that
+ * hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
-enum { VECTOR_ELEMENTS = 512, MOST_STEPS = 256 }; /* that are read again rather than moved */
+/* That are read again rather than moved: elements; numbers that are no indices, in each thread; ops between. */
+enum { VECTOR_ELEMENTS = 512, VECTOR_EACH = 16, MOST_STEPS = 256 };
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
@@ -36,7 +40,7 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     if (--*left < 0) return false;
     const Op *op = ir_value(st->k, ref)->op;
     const Type *type = ir_type(st->k, ref);
-    if (!op || ty_elements(type) > VECTOR_ELEMENTS || (!st->role && !is_index(type))) return false;
+    if (!op || ty_elements(type) > VECTOR_ELEMENTS) return false;
     switch (op->code) {
     case OP_IOTA:
     case OP_SPLAT: return true;
@@ -52,7 +56,20 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     return true;
 }
 
-bool index_is_read_again(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
+/* Would it meet other warps on its way? */
+static bool moves_through_shared(LayoutState *st, Ref ref, const Layout *layout) {
+    const Layout *from = ir_value(st->k, ref)->layout;
+    if (!from || from->home != HOME_REGISTERS) return false;
+    return ll_plan_convert(&from->map, &layout->map, ty_elem_bytes(ir_type(st->k, ref))).kind == CONVERT_SHARED;
+}
+
+bool index_is_vector(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
+
+bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {
+    bool plain = st->role || is_index(ir_type(st->k, ref));
+    if (!plain && (layout->registers > VECTOR_EACH || !moves_through_shared(st, ref, layout))) return false;
+    return index_is_vector(st, ref);
+}
 
 /* Is it a box of memory, perhaps under arithmetic with numbers? */
 static bool is_loaded(LayoutState *st, Ref ref, int *left) {

@@ -10,6 +10,9 @@
  * A role keeps only those that it needs, so they are not known by their place: while a loop is described, its carried
  * values are numbered in the order in which they are met, and each adds its beginning and its next value to the text.
  *
+ * Each role's copy has a plan of its own: where one meets at a barrier the other may not. Attributes that change no
+ * result are no part of a number.
+ *
  * What is read from memory is the same in all roles only if no op of the kernel writes through the same parameter;
  * otherwise each role sees its own. What this file does not see through is a number of its own, which refutes nothing
  * and proves nothing. */
@@ -71,6 +74,7 @@ static bool is_stable(const RingNumbers *n, const Op *op) {
 static void add_attrs(RingNumbers *n, Text *out, const Op *op) {
     for (int i = 0; i < op->attr_count; i++) {
         const Attr *a = &op->attrs[i];
+        if (!attr_decides_value(a->id)) continue;
         text_add(out, "<%d:", a->id);
         switch (attr_info[a->id].kind) {
         case ATTR_FLAG: break;

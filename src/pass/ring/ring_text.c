@@ -58,35 +58,8 @@ static const char *text_of(Canon *c, Ref r) {
     return text_of(c, r);
 }
 
-static bool is_plan(AttrId id) {
-    switch (id) {
-    case AT_SLOTS:
-    case AT_HOLD:
-    case AT_LIFE:
-    case AT_SHARE:
-    case AT_CLUSTER:
-    case AT_CLUSTER_INDEX:
-    case AT_WAVES:
-    case AT_VARIES:
-    case AT_OVERLAY:
-    case AT_PARTS:
-    case AT_WORKERS:
-    case AT_BY:
-    case AT_HOST:
-    case AT_ROLE_WARPS:
-    case AT_REGS:
-    case AT_ORDER:
-    case AT_ROTATE:
-    case AT_PERSIST:
-    case AT_GROUP:
-    case AT_UNROLL:
-    case AT_STAGES:
-    case AT_ASKED:
-    case AT_CACHE:
-    case AT_EVICT: return true;
-    default: return false;
-    }
-}
+/* How long a slot lives is the plan's too: an item that all tasks share may be loaded by each of them. */
+static bool is_plan(AttrId id) { return !attr_decides_value(id) || id == AT_LIFE; }
 
 static void add_attr(Canon *c, const Op *op, const Attr *attr) {
     Text *out = &c->out;

@@ -25,8 +25,9 @@ typedef struct Pending {
 
 typedef struct Order {
     Schedule *s;
-    bool proves; /* what is written, instead of writing it */
-    bool alone;  /* one thread runs the text */
+    bool proves;      /* what is written, instead of writing it */
+    bool alone;       /* one thread runs the text */
+    bool new_barrier; /* one was written, or a wait that brings one */
     Pending now;
     bool dot_flies; /* a product runs on into the next trip: who writes shared memory waits for it */
     bool dot_reads; /* and reads shared memory, which no barrier ends */

@@ -21,6 +21,34 @@ bool schedule_in_shared(const Kernel *k, Ref ref) {
     return layout && layout->home == HOME_SHARED;
 }
 
+/* The value is the tile, or another way to look at it. */
+static bool looks_at(const Kernel *k, Ref value, Ref tile) {
+    while (value != tile) {
+        const Op *op = ref_is_value(value) && schedule_in_shared(k, value) ? ir_value(k, value)->op : NULL;
+        if (!op || op->code != OP_PERMUTE) return false;
+        value = op->operands[0];
+    }
+    return true;
+}
+
+static bool reads_beside(const Kernel *k, const Region *region, Ref tile) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_DOT && matrix_of(k, op)->reads_shared &&
+            (looks_at(k, op->operands[0], tile) || looks_at(k, op->operands[1], tile)))
+            return true;
+        if (op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA &&
+            looks_at(k, op_operand(op, 1), tile))
+            return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (reads_beside(k, op->regions[i], tile)) return true;
+    }
+    return false;
+}
+
+bool schedule_read_beside(const Schedule *s, Ref tile) {
+    return s->cx->machine->async_proxy && reads_beside(s->k, s->k->body, tile);
+}
+
 bool schedule_fail(Schedule *s, const Op *op, const char *why) {
     s->failed = op;
     s->why = why;
@@ -48,7 +76,7 @@ static const RingSchedule *find_starving(const Schedule *s, int *count) {
     return first;
 }
 
-static bool fits(const Schedule *s) { return s->bytes <= s->cx->machine->ring_bytes; }
+static bool fits(const Schedule *s) { return s->bytes <= s->room; }
 
 /* Scratch, buffers, and rings with the slots that have room beside them; false: the rings cannot be. */
 static bool place_all(Schedule *s) {
@@ -94,17 +122,27 @@ static bool find_room(Schedule *s) {
     }
 }
 
-/* Rings, and all that lies behind them; false: they do not fit in any degree, or it cannot be proved. */
+/* The same in the share of as many blocks as should have one, if their loads run ahead in it. */
+static bool find_room_of_share(Schedule *s) {
+    int starving;
+    for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
+        s->room = machine_room(s->cx->machine, s->blocks);
+        if (fit_in_pieces(s, &starving) && !starving) return true;
+        if (s->why) return false;
+    }
+    s->room = s->cx->machine->ring_bytes;
+    return find_room(s);
+}
+
+/* Rings, and all that lies behind them; false: they do not fit in any degree. */
 static bool plan_rings(Schedule *s) {
-    if (!find_room(s))
+    if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
     schedule_flight(s);
     if (!schedule_skew(s)) return false;
     schedule_roles(s);
-    /* What the ring pass has proved is proved again, with the slots, holds and bytes that will be emitted. */
-    return ring_is_proved(s->cx, s->k) ||
-           schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
+    return true;
 }
 
 /* All of it. */
@@ -131,7 +169,9 @@ static bool plan(Schedule *s) {
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);
-    return true;
+    /* What the ring pass has proved is proved again, as it will be emitted. */
+    return !s->tasks || ring_is_proved(s->cx, s->k) ||
+           schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
 }
 
 /* How well it goes: not at all, with loads that do not run ahead, as it should. */
@@ -139,7 +179,7 @@ typedef enum Grade { NO_PLAN, STARVES, RUNS } Grade;
 
 static Grade plan_anew(PassContext *cx, Kernel *k, Schedule *s) {
     int starving;
-    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
+    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k), .room = cx->machine->ring_bytes};
     if (!plan(s)) return NO_PLAN;
     find_starving(s, &starving);
     return starving ? STARVES : RUNS;

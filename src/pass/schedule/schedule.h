@@ -63,13 +63,17 @@ typedef struct Schedule {
     Gang gang;
     VEC(RingSchedule) rings;
     bool panels;      /* output tiles leave in panels wherever they can: the whole tiles do not fit */
-    int64_t bytes;    /* of shared memory, so far */
+    int blocks;       /* that should share a multiprocessor; 0: its rings do not say */
+    int64_t bytes;    /* of shared memory, so far .. */
+    int64_t room;     /* .. and at most */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
     const char *why;
 } Schedule;
 
 const Layout *schedule_layout(const Kernel *k, Ref ref); /* NULL for scalars */
 bool schedule_in_shared(const Kernel *k, Ref ref);       /* does the value live in shared memory? */
+/* Is the tile, which lies there, read by what runs beside the threads: an instruction that takes whole tiles, TMA? */
+bool schedule_read_beside(const Schedule *s, Ref tile);
 /* Notes why the kernel cannot run with its rings; false. */
 bool schedule_fail(Schedule *s, const Op *op, const char *why);
 

@@ -4,6 +4,8 @@
  *                                                        function of the prelude reads and combines them
  *     reduce<max, axis=0, across=lanes, ..>              16 warps and more: each lane takes one, lanes are combined;
  *                                                        16 more registers would cost a block its place
+ *     reduce<add, axis=0, across=turn, ..>               as many warps as lanes, whose values differ: a warp combines what
+ *                                                        one lane of each has, and gives that to this lane of all
  *     reduce<max, axis=1, vector=4, ..>                  else: all, in vectors where they lie side by side
  *
  * The order of the sum is that of `order`, whichever way. */
@@ -15,14 +17,9 @@ enum { TREE_BITS = 3, MANY = 16, VECTOR_BYTES = 16 };
 /* What is possible in all rounds in which warps meet; most reductions have one. */
 typedef struct Ways {
     int rounds;
-    bool tree, lanes;
+    bool tree, lanes, turn;
     int vector;
 } Ways;
-
-static bool is_index(const Op *op) {
-    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    return kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
-}
 
 /* Does the prelude have a function for it, where one number a thread is left? */
 static bool is_plain(const Type *type, const Op *op) {
@@ -44,17 +41,19 @@ static int side_by_side(uint32_t warps, int count, int bytes) {
 static void add_round(Ways *w, const Kernel *k, const Op *op, uint32_t warps, uint32_t done, uint32_t lanes) {
     const Type *type = ir_type(k, op->operands[0]);
     const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
-    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = axis_slot_bytes(type);
+    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = reduce_slot_bytes(k, op);
     bool one = done == (1u << map->count[LL_REGISTER]) - 1, agree = reduce_lanes_agree(map, lanes);
-    int vector = agree ? side_by_side(warps, count, is_index(op) && bytes < 4 ? 4 : bytes) : 1;
+    int vector = agree ? side_by_side(warps, count, bytes) : 1;
     w->rounds++;
     w->tree &= one && bits <= TREE_BITS && is_plain(type, op);
-    w->lanes &= !is_index(op) && count >= MANY && agree && warps == (uint32_t)count - 1;
+    w->lanes &= !reduce_is_index(op) && count >= MANY && agree && warps == (uint32_t)count - 1;
+    w->turn &= !reduce_is_index(op) && one && !agree && map->count[LL_WARP] == bits && map->count[LL_LANE] == bits &&
+               count >= MANY;
     if (vector < w->vector) w->vector = vector;
 }
 
 static Ways ways_of(const Kernel *k, const Op *op) {
-    Ways w = {.tree = true, .lanes = true, .vector = VECTOR_BYTES};
+    Ways w = {.tree = true, .lanes = true, .turn = true, .vector = VECTOR_BYTES};
     const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
     int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
     uint32_t at[LL_INPUTS] = {0}, warps = 0;
@@ -79,7 +78,7 @@ static void plan_op(Op *op, void *user) {
     Schedule *s = user;
     if (!meets_warps(op)) return;
     Ways w = ways_of(s->k, op);
-    Word across = w.tree ? ACROSS_TREE : w.lanes ? ACROSS_LANES : WORD_NONE;
+    Word across = w.tree ? ACROSS_TREE : w.lanes ? ACROSS_LANES : w.turn ? ACROSS_TURN : WORD_NONE;
     if (across) op_set(s->k, op, (Attr){.id = AT_ACROSS, .word = across});
     if (!across && w.vector > 1) op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = w.vector});
 }
@@ -94,10 +93,11 @@ bool schedule_axis_holds(Schedule *s, const Op *op) {
         return (!op_attr(op, AT_ACROSS) && !op_attr(op, AT_VECTOR)) ||
                schedule_fail(s, op, "`across` and `vector` are of reductions in which warps meet");
     Ways w = ways_of(s->k, op);
-    if ((across == ACROSS_TREE && !w.tree) || (across == ACROSS_LANES && !w.lanes))
+    if ((across == ACROSS_TREE && !w.tree) || (across == ACROSS_LANES && !w.lanes) ||
+        (across == ACROSS_TURN && !w.turn))
         return schedule_fail(s, op,
                              "`across`: a function takes one number of f32 from at most 8 warps, lanes take theirs "
-                             "from 16 and more");
+                             "from 16 and more, warps take turns where they are as many as lanes");
     return (vector <= w.vector && !(vector & (vector - 1)) && (vector == 1 || across == ACROSS_EACH)) ||
            schedule_fail(s, op, "`vector` is of values that lie side by side in the scratch, where a thread takes all");
 }

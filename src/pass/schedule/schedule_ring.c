@@ -66,10 +66,10 @@ static bool fills_in_loop(const Region *region, Ref ring, bool inside) {
     return false;
 }
 
-/* Does a view of the slot stay in shared memory, for instructions that read it there? */
+/* Is a part of the slot read where it lies, beside the threads? */
 static bool views_slot(const Schedule *s, const Region *region, Ref slot) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_GET && op->operands[0] == slot && schedule_in_shared(s->k, op->results[0])) return true;
+        if (op->code == OP_GET && op->operands[0] == slot && schedule_read_beside(s, op->results[0])) return true;
         for (int i = 0; i < op->region_count; i++)
             if (views_slot(s, op->regions[i], slot)) return true;
     }
@@ -168,7 +168,7 @@ static Word arrive_of(const RingSchedule *r) {
 
 /* Are items of the slot, which threads have copied, read by what runs beside the threads? */
 static bool needs_fence(const Schedule *s, const RingSchedule *r, const Op *wait) {
-    return r->copy_puts && s->cx->machine->async_proxy && views_slot(s, r->to->regions[0], wait->results[0]);
+    return r->copy_puts && views_slot(s, r->to->regions[0], wait->results[0]);
 }
 
 /* Written (or, if it proves, compared): how commits of the ring arrive, which waits are followed by a fence. */
@@ -242,7 +242,7 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
     const Machine *machine = s->cx->machine;
     int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
-        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)machine->ring_bytes);
+        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->room);
     else if (r->slots > asked && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_DEEPER, r->slots, asked,
                   (long long)ring_trip_cost(s->k, loop_of(r->to->regions[0], r->op->results[0], NULL)).clocks,
@@ -307,7 +307,7 @@ static bool plan_each(Schedule *s) {
 bool schedule_rings(Schedule *s, int64_t other) {
     s->rings.count = 0;
     if (!plan_each(s)) return false;
-    while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
+    while (total_bytes(s, other) > s->room && shrink(s)) {}
     s->bytes = 0;
     for (size_t i = 0; i < s->rings.count; i++) {
         s->rings.at[i].at = s->bytes;

@@ -91,7 +91,7 @@ void schedule_roles(Schedule *s) {
      * where the registers allow it. */
     bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
                sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
-    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = two ? 2 : 1});
+    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : 1});
 }
 
 bool schedule_roles_hold(Schedule *s) {

@@ -257,7 +257,7 @@ static void run_if(Sync *y, Op *branch) {
 static void run_convert(Sync *y, Op *op) {
     if (schedule_in_shared(y->k, op->results[0])) {
         pending_write(&y->o, op, SYNC_BEFORE);
-        pending_show(&y->o);
+        if (schedule_read_beside(y->o.s, op->results[0])) pending_show(&y->o);
     } else if (schedule_in_shared(y->k, op->operands[0])) {
         pending_read(&y->o, op, SYNC_BEFORE);
     } else if (op_attr(op, AT_AT)) {
@@ -381,24 +381,33 @@ static void run_tasks(Sync *y, Op *tasks) {
         if (!role_is_guest(role)) run_role(y, tasks, role);
 }
 
-/* What threads copy into a ring is read by units that have to be shown it, where the machine has such. */
+static bool ring_read_beside(const Schedule *s, const Region *region, Ref ring) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_GET && hand_ring(s->k, op) == ring && schedule_read_beside(s, op->results[0])) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (ring_read_beside(s, op->regions[i], ring)) return true;
+    }
+    return false;
+}
+
+/* What threads copy into a ring is shown to those who read it beside the threads. */
 static void run_rings(Schedule *s, bool proves) {
     for (Op *op = s->k->body->first; op; op = op->next) {
         if (op->code != OP_RING) continue;
-        bool shows = ring_runs_ahead(op) && s->cx->machine->async_proxy;
+        bool shows = ring_runs_ahead(op) && ring_read_beside(s, s->k->body, op->results[0]);
         if (!proves && shows) op_set(s->k, op, (Attr){.id = AT_PROXY, .word = PROXY_SHARED});
         if (proves && !s->failed && op_word(op, AT_PROXY, WORD_NONE) != (shows ? PROXY_SHARED : WORD_NONE))
             schedule_fail(s, op,
-                          "what threads copy into it is shown to the units that read it (`proxy=shared`), where "
-                          "the machine has such");
+                          "what threads copy into it is shown to those who read it beside them (`proxy=shared`)");
     }
 }
 
-static bool run(Schedule *s, bool proves) {
-    Sync y = {.o = {.s = s, .proves = proves}, .k = s->k};
-    run_rings(s, proves);
+/* Was a barrier new? */
+static bool write_marks(Schedule *s) {
+    Sync y = {.o = {.s = s}, .k = s->k};
+    run_rings(s, false);
     run_region(&y, s->k->body);
-    return pending_done(&y.o);
+    return y.o.new_barrier;
 }
 
 static void drop_marks(Op *op, void *user) {
@@ -407,9 +416,22 @@ static void drop_marks(Op *op, void *user) {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) op_drop(op, marks[i]);
 }
 
-void schedule_sync(Schedule *s) {
-    ir_walk(s->k->body, drop_marks, NULL);
-    run(s, false);
+static void drop_shown(Op *op, void *user) {
+    (void)user;
+    op_drop(op, AT_PROXY);
 }
 
-bool schedule_sync_holds(Schedule *s) { return run(s, true); }
+/* Where an op is written more than once, a barrier that its second place asked for stands at the first one too, and
+ * has to show what is hidden there: until no barrier is new, all is run through again, with those that stand. */
+void schedule_sync(Schedule *s) {
+    ir_walk(s->k->body, drop_marks, NULL);
+    do ir_walk(s->k->body, drop_shown, NULL);
+    while (write_marks(s));
+}
+
+bool schedule_sync_holds(Schedule *s) {
+    Sync y = {.o = {.s = s, .proves = true}, .k = s->k};
+    run_rings(s, true);
+    run_region(&y, s->k->body);
+    return pending_done(&y.o);
+}

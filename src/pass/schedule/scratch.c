@@ -118,6 +118,16 @@ int axis_slot_bytes(const Type *type) {
     return elem_is_float(type->elem) && bytes < 4 ? 4 : bytes;
 }
 
+bool reduce_is_index(const Op *reduce) {
+    Word kind = op_word(reduce, AT_COMBINE, COMBINE_ADD);
+    return kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
+}
+
+int reduce_slot_bytes(const Kernel *k, const Op *reduce) {
+    int bytes = axis_slot_bytes(ir_type(k, reduce->operands[0]));
+    return reduce_is_index(reduce) && bytes < 4 ? 4 : bytes;
+}
+
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes) {
     for (int i = 0; i < map->count[LL_LANE]; i++)
         if (map->basis[LL_LANE][i] && !(lanes >> i & 1)) return false;
@@ -138,8 +148,6 @@ static int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
 
 static int64_t reduce_scratch(const Kernel *k, const Op *op, int warps) {
     const LinearLayout *map = map_of(k, op->operands[0]);
-    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    bool index = kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
     int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
     uint32_t done = 0, lanes = 0;
     int64_t need = 0;
@@ -151,8 +159,8 @@ static int64_t reduce_scratch(const Kernel *k, const Op *op, int warps) {
         if (input == LL_LANE) lanes |= 1u << bit;
         if (input != LL_WARP) continue;
         int alive = alive_bits(map, done);
-        int64_t bytes = reduce_array_bytes(map, lanes, axis_slot_bytes(ir_type(k, op->operands[0])), warps, alive);
-        need = larger(need, bytes + (index ? reduce_array_bytes(map, lanes, 4, warps, alive) : 0));
+        int64_t bytes = reduce_array_bytes(map, lanes, reduce_slot_bytes(k, op), warps, alive);
+        need = larger(need, bytes + (reduce_is_index(op) ? reduce_array_bytes(map, lanes, 4, warps, alive) : 0));
     }
     return need;
 }

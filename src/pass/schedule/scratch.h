@@ -27,6 +27,9 @@ bool axis_find_bit(const LinearLayout *map, int axis, int bit, LayoutInput *inpu
 int axis_order(const Op *reduce, const LinearLayout *map, int axis, int *order);
 /* Bytes of one element of a tuple that is combined. */
 int axis_slot_bytes(const Type *type);
+/* The same of a reduction; the best of an argmin or argmax travels as a key of 4 or 8 bytes. */
+int reduce_slot_bytes(const Kernel *k, const Op *reduce);
+bool reduce_is_index(const Op *reduce);
 /* Reductions: what a warp has in the scratch, one value if its lanes agree (those in `lanes` were combined), else one a
  * lane; an array of that for all warps and 2^alive registers, to where another one may begin. */
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);

@@ -434,6 +434,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     if (e->uses_sort) text_add(&out, "#include \"sort.h\"\n");
     if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
     if (e->uses_indices) text_add(&out, "#include \"indices.h\"\n");
+    if (e->uses_turn) text_add(&out, "#include \"turn.h\"\n");
     text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
     *code = (CpuCode){.text = out.at,
                       .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || calls_fma(&e->calls),

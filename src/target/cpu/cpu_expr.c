@@ -79,9 +79,19 @@ void nest_begin(Emit *e, Nest *nest, const Type *shape) {
     *nest = (Nest){.rank = shape->rank};
     for (int d = 0; d <= shape->rank; d++) nest->body[d] = text_new(e->arena);
     for (int d = 0; d < shape->rank; d++) {
+        nest->order[d] = d;
         nest->extent[d] = shape->extent[d];
         nest->index[d] = shape->extent[d] == 1 ? (Ix){"0", 0} : (Ix){names[d], d + 1};
     }
+}
+
+void nest_inner(Nest *nest, int axis) {
+    int n = 0;
+    for (int d = 0; d < nest->rank; d++)
+        if (d != axis) nest->order[n++] = d;
+    nest->order[n] = axis;
+    for (int p = 0; p < nest->rank; p++)
+        if (nest->index[nest->order[p]].depth) nest->index[nest->order[p]].depth = p + 1;
 }
 
 void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) {
@@ -105,10 +115,11 @@ enum { SHORT_LOOP = 16 }; /* gcc may unroll a loop of so many turns wholly (TW_S
 
 void nest_end(Emit *e, Nest *nest, bool vector) {
     int opened = 0, innermost = -1;
-    for (int d = 0; d < nest->rank; d++)
-        if (nest->index[d].depth || nest->lo[d]) innermost = d;
+    for (int p = 0; p < nest->rank; p++)
+        if (nest->index[nest->order[p]].depth || nest->lo[nest->order[p]]) innermost = nest->order[p];
     put_body(e, &nest->body[0]);
-    for (int d = 0; d < nest->rank; d++) {
+    for (int p = 0; p < nest->rank; p++) {
+        int d = nest->order[p];
         if (nest->index[d].depth || nest->lo[d]) {
             const char *name = nest->index[d].depth ? nest->index[d].text : cs_fresh(&e->p, "once");
             const char *lo = nest->lo[d] ? nest->lo[d] : "0";
@@ -119,7 +130,7 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
             if (nest->rare && d == innermost) cs_line(&e->p, "TW_RARE;");
             opened++;
         }
-        put_body(e, &nest->body[d + 1]);
+        put_body(e, &nest->body[p + 1]);
     }
     while (opened--) {
         cs_close(&e->p);
@@ -440,6 +451,7 @@ static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fa
 }
 
 void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile) {
+    if (cpu_fill_turned(e, pointer, wide, tile)) return;
     const char *fast = cpu_fast_condition(e, &tile, 1, NULL);
     if (*fast) {
         cs_open(&e->p, "if (%s)", fast);

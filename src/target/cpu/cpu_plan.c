@@ -203,6 +203,53 @@ static bool is_index_of(const Op *user, Ref v) {
     return false;
 }
 
+/* Do elements of a tile come from memory, at places that the two axes have a say in? */
+static bool reads_tile(const CpuPlan *plan, Ref v) {
+    const Op *op = is_tile(plan, v) ? def_of(plan, v) : NULL;
+    if (!is_tile(plan, v) || ir_type(plan->k, v)->rank < 2 || !cpu_search_meets(plan, v)) return false;
+    if (!op || !cpu_is_inlinable(op->code) || reads_memory(op)) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (reads_tile(plan, op->operands[i])) return true;
+    return false;
+}
+
+/* Does a dot read it from the box that it is made of? */
+static bool feeds_dot_box(const CpuPlan *plan, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    const Op *user = users->count == 1 ? users->at[0] : NULL;
+    DotBox box;
+    if (!user) return false;
+    if (user->code == OP_PERMUTE || user->code == OP_CAST) return feeds_dot_box(plan, user->results[0]);
+    int i = user->code != OP_DOT ? -1 : user->operands[0] == v ? 0 : user->operands[1] == v ? 1 : -1;
+    return i >= 0 && (cpu_gemm(plan, user) || cpu_dot_box(plan, user, i, &box));
+}
+
+/* Do stores alone take it, as boxes that are turned on their way or lie as it does? */
+static bool only_moves_to_boxes(const CpuPlan *plan, Ref v) {
+    const OpList *users = &plan->placed[v].users;
+    int axes[MAX_RANK];
+    for (size_t i = 0; i < users->count; i++) {
+        const Op *user = users->at[i];
+        if (user->code == OP_PERMUTE && only_moves_to_boxes(plan, user->results[0])) continue;
+        if (user->code != OP_TSTORE || op_operand(user, 2) || op_operand(user, 1) != v) return false;
+    }
+    return users->count && cpu_moved_box(plan, v, axes);
+}
+
+static bool is_movable_box(const CpuPlan *plan, Ref v) {
+    int axes[MAX_RANK];
+    return cpu_moved_box(plan, v, axes) != NULL;
+}
+
+/* Is it turned on its way into memory? */
+static bool is_turned(const CpuPlan *plan, const Op *op) {
+    Ref v = op->results[0];
+    bool turned = op->code == OP_TLOAD ? cpu_box_is_turned(plan->k, op) : cpu_is_turn(plan->k, op);
+    cpu_search_begin(plan);
+    if (turned && op->code != OP_TLOAD) turned = reads_tile(plan, op->operands[0]);
+    return turned && !feeds_dot_box(plan, v) && !only_moves_to_boxes(plan, v);
+}
+
 /* Must a user have the whole tile in memory? */
 static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     const Placed *placed = &plan->placed[v];
@@ -218,7 +265,14 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: return !placed->cheap;
-    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
+    case OP_PERMUTE: /* that is turned: from rows in memory, or from a box */
+        if (!cpu_is_turn(plan->k, user) || is_inline(plan, user)) break;
+        if (plan->placed[user->results[0]].wide && cpu_is_wide_elem(ir_type(plan->k, v))) break;
+        return !is_movable_box(plan, v);
+    case OP_TSTORE: return op_operand(user, 1) == v && cpu_box_is_turned(plan->k, user) && !is_movable_box(plan, v);
+    case OP_TATOMIC:
+        if (op_operand(user, 1) == v && cpu_line_box(plan, user)) return false;
+        return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */
@@ -234,12 +288,12 @@ static bool writer_between(const CpuPlan *plan, const Op *from, const Op *to) {
 
 static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *roots) {
     enum { MOST_ROOTS = 4 };
-    if (roots->count > MOST_ROOTS || op_flag(op, AT_VOLATILE)) return STORAGE_MEMORY;
+    if (roots->count > MOST_ROOTS || op_flag(op, AT_VOLATILE) || is_turned(plan, op)) return STORAGE_MEMORY;
     if (roots->count > 1 && !reads_well(plan, op)) return STORAGE_MEMORY;
     for (size_t i = 0; i < roots->count; i++) {
         const Op *root = roots->at[i];
         if (root->parent != op->parent || writer_between(plan, op, root)) return STORAGE_MEMORY;
-        bool stores = op->code == OP_TLOAD && root->code == OP_TSTORE;
+        bool stores = op->code == OP_TLOAD && (root->code == OP_TSTORE || cpu_line_box(plan, root) == op);
         if (cpu_writes_memory(root) && !stores) return STORAGE_MEMORY;
     }
     return STORAGE_INLINE;
@@ -255,7 +309,7 @@ static bool is_read_at_two_places(const CpuPlan *plan, Ref v) {
 
 static bool has_store(const OpList *roots) {
     for (size_t i = 0; i < roots->count; i++)
-        if (roots->at[i]->code == OP_TSTORE) return true;
+        if (roots->at[i]->code == OP_TSTORE || roots->at[i]->code == OP_TATOMIC) return true;
     return false;
 }
 
@@ -271,6 +325,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     for (size_t i = 0; i < placed->users.count; i++)
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
     if (reads_memory(op)) return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
+    if (is_turned(plan, op)) return STORAGE_MEMORY;
     if (placed->cheap) return STORAGE_INLINE;
     if (placed->roots.count > 1 || is_read_at_two_places(plan, v)) return STORAGE_MEMORY;
     bool elsewhere = placed->roots.count && placed->roots.at[0]->parent != op->parent;
@@ -662,6 +717,7 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     plan->affine = ARENA_NEW(arena, Analysis);
     affine_init(plan->affine, k, arena, true);
     cpu_find_gemms(plan);
+    plan->locks = cpu_locks_lines(plan);
     weigh(plan);
     decide_all(plan);
     for (size_t n = 0; n < plan->order.count; n++) place_op(plan, plan->order.at[n]);

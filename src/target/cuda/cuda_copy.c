@@ -111,12 +111,9 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
     } else {
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = (lands_by_itself ? place_in_slot : place_in_tile)(e, &b, tile, offset);
-        if (lands_by_itself) {
+        const Expr *at = place_in_slot(e, &b, tile, offset);
+        if (lands_by_itself || b.whole) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
-        } else if (b.whole) {
-            cs_line(&e->p, "const bool on = %p;", condition);
-            cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * bytes, at, b.row, i);
         } else {
             cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
                     condition);

@@ -5,9 +5,12 @@
  * one by one:
  *
  *     for (int kk = 0; kk < 64; kk += 16) {
- *         tw_ldmatrix_x4(fa[i], ..);  tw_ldmatrix_x2_trans(fb, ..);
- *         tw_mma_bf16(acc + 4 * (j + i * 4), fa[i], fb);
- *     } */
+ *         tw_ldmatrix_x4(fa[i], ..);  tw_ldmatrix_x4_trans(fb, ..);
+ *         tw_mma_bf16(acc + 4 * (j + i * 4), fa[i], fb);  tw_mma_bf16(acc + 4 * (j + 1 + i * 4), fa[i], fb + 2);
+ *     }
+ *
+ * A fragment of B is two matrices of ldmatrix, which moves up to four: two columns of fragments come at once, or two
+ * steps of k where there is but one column. */
 #include "target/cuda/cuda_dot.h"
 
 /* Register q of a fragment whose elements do not lie side by side: n elements of the word from k
@@ -48,51 +51,104 @@ static void load_left(Dot *d, const Expr *row) {
     }
 }
 
-/* The fragment of B from column `column` on: column g; words at k = n t, n t + 4 n. */
-static void load_right(Dot *d, const Expr *column) {
+/* The fragment of B at k, from column `column` on: column g; words at k + n t, k + n t + 4 n. Two (x4) are this one and
+ * that which the upper half of the lanes is told of. */
+static void load_right(Dot *d, const Expr *k, const Expr *column, int count) {
     Emit *e = d->e;
     int chunk = d->row->k / 2;
     if (d->tile[1]->turned) {
-        cs_line(&e->p, "tw_ldmatrix_x2(fb, %p);",
+        cs_line(&e->p, "tw_ldmatrix_x%d(fb, %p);", 2 * count,
                 dot_matrix_at(d, 1, ex(e->arena, "%p + (lane & 7)", column),
-                              ex(e->arena, "kk + (lane >> 3 & 1) * %d", chunk)));
+                              ex(e->arena, "%p + (lane >> 3 & 1) * %d", k, chunk)));
     } else if (d->tile[1]->elem_bytes == 2) {
-        cs_line(&e->p, "tw_ldmatrix_x2_trans(fb, %p);", dot_matrix_at(d, 1, ex(e->arena, "kk + (lane & 15)"), column));
+        cs_line(&e->p, "tw_ldmatrix_x%d_trans(fb, %p);", 2 * count,
+                dot_matrix_at(d, 1, ex(e->arena, "%p + (lane & 15)", k), column));
     } else {
         emit_unroll(e, "q", 2, 1);
-        gather_word(d, 1, ex(e->arena, "fb[q]"), ex(e->arena, "kk + (lane & 3) * %d + q * %d", chunk / 4, chunk),
+        gather_word(d, 1, ex(e->arena, "fb[q]"), ex(e->arena, "%p + (lane & 3) * %d + q * %d", k, chunk / 4, chunk),
                     ex(e->arena, "%p + (lane >> 2)", column));
         cs_close(&e->p);
     }
 }
 
+/* How the product is cut: tiles of the instruction that a warp has, and what comes at once of B. */
+typedef struct Tiles {
+    int64_t m, n;
+    bool odd_m, odd_n;  /* some of them lie beyond the matrix */
+    int columns, steps; /* fragments of B that one load brings, side by side or one behind the other along k */
+} Tiles;
+
+static Tiles tiles_of(const Dot *d) {
+    const LinearLayout *map = &d->layout->map;
+    int64_t m = ((int64_t)1 << map->log2[0]) / d->row->m / d->along_m;
+    int64_t n = ((int64_t)1 << map->log2[1]) / d->row->n / d->along_n;
+    Tiles t = {.m = m < 1 ? 1 : m, .n = n < 1 ? 1 : n, .odd_m = d->m & (d->m - 1), .odd_n = d->n & (d->n - 1)};
+    bool by_ldmatrix = d->tile[1]->turned || d->tile[1]->elem_bytes == 2;
+    t.columns = by_ldmatrix && !t.odd_n && t.n > 1 ? 2 : 1;
+    t.steps = by_ldmatrix && !t.odd_n && t.n == 1 && d->k % (2 * d->row->k) == 0 ? 2 : 1;
+    return t;
+}
+
+static const Expr *open_rows(Dot *d, const Tiles *t) {
+    Emit *e = d->e;
+    (t->odd_m ? emit_unroll_real : emit_unroll)(e, "i", (int)t->m, 1);
+    const Expr *row = ex(e->arena, "wm + i * %d", d->row->m * d->along_m);
+    if (t->odd_m) cs_line(&e->p, "if (%p >= %lld) continue;", row, (long long)d->m);
+    return row;
+}
+
+static void fetch_left(Dot *d, const Tiles *t) {
+    cs_line(&d->e->p, "u32 fa[%lld][4];", (long long)t->m);
+    load_left(d, open_rows(d, t));
+    cs_close(&d->e->p);
+}
+
+/* The tile of row i and column j. */
+static void multiply_tile(Dot *d, const Tiles *t, const Expr *j, const Expr *fragment) {
+    Emit *e = d->e;
+    cs_line(&e->p, "tw_mma_%s(%s + 4 * (%p + i * %lld), fa[i], %p);", d->row->spelling, d->acc, j, (long long)t->n,
+            fragment);
+}
+
+/* One column of tiles: B for two steps of k, then A for each. */
+static void multiply_steps(Dot *d, const Tiles *t, int step) {
+    Emit *e = d->e;
+    cs_loop(&e->p, "#pragma unroll", "from", 0, d->k, 2 * step);
+    cs_line(&e->p, "u32 fb[4];");
+    load_right(d, ex(e->arena, "from + (lane >> 4) * %d", step), ex_name(e->arena, "wn"), 2);
+    cs_raw(&e->p, "#pragma unroll");
+    cs_open(&e->p, "for (int kk = from; kk < from + %d; kk += %d)", 2 * step, step);
+    fetch_left(d, t);
+    open_rows(d, t);
+    multiply_tile(d, t, &expr_zero, ex(e->arena, "fb + (kk - from) / %d", step / 2));
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
 void dot_emit_mma(Dot *d) {
     Emit *e = d->e;
     const LinearLayout *map = &d->layout->map;
-    int am = ll_log2(d->along_m);
-    int rows = d->row->m, columns = d->row->n, step = d->row->k;
+    Tiles t = tiles_of(d);
+    int rows = d->row->m, columns = d->row->n, step = d->row->k, next = columns * d->along_n;
     int64_t fit_m = ((int64_t)1 << map->log2[0]) / rows, fit_n = ((int64_t)1 << map->log2[1]) / columns;
-    int64_t tiles_m = fit_m / d->along_m, tiles_n = fit_n / d->along_n;
-    if (tiles_m < 1) tiles_m = 1;
-    if (tiles_n < 1) tiles_n = 1;
-    bool odd_m = d->m & (d->m - 1), odd_n = d->n & (d->n - 1);
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
-            (long long)fit_m, rows, am, d->along_n - 1, (long long)fit_n, columns);
+            (long long)fit_m, rows, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, columns);
+    if (t.steps == 2) {
+        multiply_steps(d, &t, step);
+        return;
+    }
     cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + step - 1) / step * step, step);
-    cs_line(&e->p, "u32 fa[%lld][4];", (long long)tiles_m);
-    (odd_m ? emit_unroll_real : emit_unroll)(e, "i", (int)tiles_m, 1);
-    const Expr *row = ex(e->arena, "wm + i * %d", rows * d->along_m);
-    if (odd_m) cs_line(&e->p, "if (%p >= %lld) continue;", row, (long long)d->m);
-    load_left(d, row);
-    cs_close(&e->p);
-    (odd_n ? emit_unroll_real : emit_unroll)(e, "j", (int)tiles_n, 1);
-    const Expr *column = ex(e->arena, "wn + j * %d", columns * d->along_n);
-    if (odd_n) cs_line(&e->p, "if (%p >= %lld) continue;", column, (long long)d->n);
-    cs_line(&e->p, "u32 fb[2];");
-    load_right(d, column);
-    (odd_m ? emit_unroll_real : emit_unroll)(e, "i", (int)tiles_m, 1);
-    if (odd_m) cs_line(&e->p, "if (%p >= %lld) continue;", row, (long long)d->m);
-    cs_line(&e->p, "tw_mma_%s(%s + 4 * (j + i * %lld), fa[i], fb);", d->row->spelling, d->acc, (long long)tiles_n);
+    fetch_left(d, &t);
+    (t.odd_n ? emit_unroll_real : emit_unroll)(e, "j", (int)t.n, t.columns);
+    const Expr *column = ex(e->arena, "wn + j * %d", next);
+    if (t.odd_n) cs_line(&e->p, "if (%p >= %lld) continue;", column, (long long)d->n);
+    cs_line(&e->p, "u32 fb[%d];", 2 * t.columns);
+    if (t.columns == 2) column = ex(e->arena, "%p + (lane >> 4) * %d", column, next);
+    load_right(d, ex_name(e->arena, "kk"), column, t.columns);
+    open_rows(d, &t);
+    multiply_tile(d, &t, ex_name(e->arena, "j"), ex_name(e->arena, "fb"));
+    if (t.columns == 2) multiply_tile(d, &t, ex(e->arena, "j + 1"), ex(e->arena, "fb + 2"));
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);

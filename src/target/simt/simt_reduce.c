@@ -19,6 +19,7 @@ typedef struct Reduce {
     const Layout *layout; /* of the operand */
     Word kind;
     bool index; /* argmin, argmax: a second array of indices */
+    bool keyed; /* their values are keys by now (tw_rank), the largest is the best */
     const char *values, *indices;
     bool scalar;          /* values is one variable, no array */
     uint32_t done, lanes; /* bits of registers and lanes combined so far */
@@ -35,35 +36,39 @@ static Reduce reduce_of(Emit *e, const Op *op) {
     r.type = ir_type(e->k, op->operands[0]);
     r.layout = emit_layout(e, op->operands[0]);
     r.kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    r.index = r.kind == COMBINE_ARGMIN || r.kind == COMBINE_ARGMAX;
+    r.index = reduce_is_index(op);
     r.count = axis_order(op, &r.layout->map, r.axis, r.order);
     return r;
 }
 
-static const char *element_type(const Reduce *r) { return cs_value_type(&r->e->p, r->type); }
+static const char *element_type(const Reduce *r) {
+    if (r->keyed) return elem_info[r->type->elem].bytes == 8 ? "u64" : "u32";
+    return cs_value_type(&r->e->p, r->type);
+}
+
+static bool keeps_nan(const Reduce *r) { return op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP; }
+
+/* Is y better than x, which has the lower index? A NaN never is (kept: always). */
+static const Expr *is_better(const Reduce *r, const Expr *x, const Expr *y) {
+    Arena *arena = r->e->arena;
+    bool most = r->kind == COMBINE_ARGMAX;
+    if (!elem_is_float(r->type->elem)) return ex(arena, "%p %s %p", y, most ? ">" : "<", x);
+    if (keeps_nan(r)) return ex(arena, "%p == %p && !(%p %s %p)", x, x, y, most ? "<=" : ">=", x);
+    return ex(arena, "%p == %p && !(%p %s %p)", y, y, x, most ? ">=" : "<=", y);
+}
 
 /* x = combine(x, y), the lower index on the left. */
 static void combine(Reduce *r, const Expr *x, const Expr *y, const Expr *ix, const Expr *iy) {
     Emit *e = r->e;
-    bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
     if (!r->index) {
-        cs_line(&e->p, "%p = %p;", x, cs_combine(&e->p, r->kind, r->type->elem, keep, x, y));
-        return;
+        cs_line(&e->p, "%p = %p;", x, cs_combine(&e->p, r->kind, r->type->elem, keeps_nan(r), x, y));
+    } else if (r->keyed) {
+        cs_line(&e->p, "tw_take(%p, %p, %p, %p);", x, ix, y, iy);
+    } else {
+        cs_line(&e->p, "const bool better = %p;", is_better(r, x, y));
+        cs_line(&e->p, "%p = better ? %p : %p;", x, y, x);
+        cs_line(&e->p, "%p = better ? %p : %p;", ix, iy, ix);
     }
-    /* The other one wins if it is better, or as good with a lower index; NaN never does (keep: always). */
-    const char *sign = r->kind == COMBINE_ARGMAX ? ">" : "<";
-    bool real = elem_is_float(r->type->elem);
-    const Expr *nan = !real  ? ex_name(e->arena, "false")
-                      : keep ? ex(e->arena, "(%p == %p && %p != %p)", x, x, y, y)
-                             : ex(e->arena, "(%p != %p && %p == %p)", x, x, y, y);
-    const Expr *tie =
-        real ? ex(e->arena, "(%p == %p || (%p != %p && %p != %p))", y, x, x, x, y, y) : ex(e->arena, "%p == %p", y, x);
-    const Expr *better = ex(e->arena, "%p %s %p", y, sign, x);
-    if (keep && real) better = ex(e->arena, "%p && %p == %p", better, x, x);
-    cs_open(&e->p, "if (%p || (%p) || (%p && %p < %p))", nan, better, tie, iy, ix);
-    cs_line(&e->p, "%p = %p;", x, y);
-    cs_line(&e->p, "%p = %p;", ix, iy);
-    cs_close(&e->p);
 }
 
 static const Expr *at(Reduce *r, const char *array, const Expr *index) {
@@ -86,6 +91,23 @@ static const Expr *open_live(Reduce *r, uint32_t also) {
     return &place_r;
 }
 
+/* From here on the order in which indices come does not matter, and lanes can compare. */
+static void to_keys(Reduce *r) {
+    Emit *e = r->e;
+    if (!r->index || r->keyed) return;
+    const char *values = r->values, *keys = cs_fresh(&e->p, "rank");
+    Elem elem = r->type->elem;
+    bool small = !elem_is_float(elem) && elem_info[elem].bits < 32;
+    r->keyed = true;
+    cs_line(&e->p, "%s %s[%d];", element_type(r), keys, register_count(r));
+    const Expr *it = open_live(r, 0), *x = at(r, values, it);
+    if (small) x = ex(e->arena, "(i32)%p", x);
+    cs_line(&e->p, "%p = tw_rank(%p, %s, %s);", at(r, keys, it), x, r->kind == COMBINE_ARGMIN ? "true" : "false",
+            keeps_nan(r) ? "true" : "false");
+    cs_close(&e->p);
+    r->values = keys;
+}
+
 static void step_register(Reduce *r, int bit) {
     Emit *e = r->e;
     uint32_t mask = 1u << bit;
@@ -99,7 +121,7 @@ static void step_register(Reduce *r, int bit) {
 
 static const Expr *shuffle(Reduce *r, const Expr *x, Elem elem, int mask) {
     /* Registers hold small floats as f32 and small integers as themselves. */
-    bool small = !elem_is_float(elem) && elem_info[elem].bits < 32;
+    bool small = !r->keyed && !elem_is_float(elem) && elem_info[elem].bits < 32;
     return small ? ex(r->e->arena, "(%s)tw_shfl_xor((i32)%p, %d)", cs_register_type(&r->e->p, elem), x, mask)
                  : ex(r->e->arena, "tw_shfl_xor(%p, %d)", x, mask);
 }
@@ -122,24 +144,56 @@ static void step_lane(Reduce *r, int bit) {
 static const char *plain_name(const Reduce *r) {
     if (r->index || r->done != (uint32_t)register_count(r) - 1 || strcmp(element_type(r), "f32") != 0) return NULL;
     if (r->kind == COMBINE_ADD) return "add";
-    if (op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP) return NULL;
+    if (keeps_nan(r)) return NULL;
     return r->kind == COMBINE_MAX ? "max" : r->kind == COMBINE_MIN ? "min" : NULL;
+}
+
+/* The function of the prelude that combines whole numbers of all lanes, in whatever order; NULL: there is none. */
+static const char *whole_name(const Reduce *r) {
+    if (r->index || elem_is_float(r->type->elem) || elem_info[r->type->elem].bits > 32) return NULL;
+    switch (r->kind) {
+    case COMBINE_ADD: return "add";
+    case COMBINE_MIN: return "min";
+    case COMBINE_MAX: return "max";
+    case COMBINE_AND: return "and";
+    case COMBINE_OR: return "or";
+    case COMBINE_XOR: return "xor";
+    default: return NULL;
+    }
+}
+
+/* All lanes of whole numbers and keys. */
+static bool step_whole_lanes(Reduce *r) {
+    Emit *e = r->e;
+    const char *name = whole_name(r);
+    if (!name && !(r->index && elem_info[r->type->elem].bits <= 32)) return false;
+    const Expr *it = open_live(r, 0), *x = at(r, r->values, it);
+    if (r->index)
+        cs_line(&e->p, "tw_lanes_take(%p, %p);", x, at(r, r->indices, it));
+    else if (elem_info[r->type->elem].bits < 32)
+        cs_line(&e->p, "%p = (%s)tw_lanes_%s((i32)%p);", x, cs_register_type(&e->p, r->type->elem), name, x);
+    else
+        cs_line(&e->p, "%p = tw_lanes_%s(%p);", x, name, x);
+    cs_close(&e->p);
+    return true;
 }
 
 /* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it is not so. */
 static bool step_all_lanes(Reduce *r, int from) {
     const char *name = plain_name(r);
     int all = ll_log2(r->e->lanes), bits[LL_MAX_BITS];
-    if (!name || from + all > r->count) return false;
+    if (from + all > r->count) return false;
     for (int i = 0; i < all; i++) {
         LayoutInput input;
         if (!find_bit(r, r->order[from + i], &input, &bits[i]) || input != LL_LANE) return false;
     }
     bool up = true, down = true;
     for (int i = 0; i < all; i++) up &= bits[i] == i, down &= bits[i] == all - 1 - i;
-    if (!up && !down) return false;
     const Expr *x = at(r, r->values, &expr_zero);
-    cs_line(&r->e->p, "%p = tw_lanes_%s_%s(%p);", x, name, up ? "up" : "down", x);
+    if (name && (up || down))
+        cs_line(&r->e->p, "%p = tw_lanes_%s_%s(%p);", x, name, up ? "up" : "down", x);
+    else if (!step_whole_lanes(r))
+        return false;
     r->lanes = (uint32_t)r->e->lanes - 1;
     return true;
 }
@@ -218,6 +272,26 @@ static void spread_values(Reduce *r, const Expr *it, long long base, const Expr 
     for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
 }
 
+/* One value a thread, as many warps as lanes: warp w combines what lane w of each has and leaves it for lane w of all.
+ * What lane l of warp w wrote lies at (w, l ^ w), where neither writing nor reading meets a bank twice; the place of the
+ * result is one that its writer alone has read. */
+static void turn_values(Reduce *r, const char *memory, long long base, int bytes, const int *places, int bits) {
+    Emit *e = r->e;
+    const Expr *x = at(r, r->values, &expr_zero), *first = ex(e->arena, "all[0]");
+    int row = e->lanes * bytes;
+    cs_line(&e->p, "tw_sts(1, %lld + warp * %d + (lane ^ warp) * %d, &%p);", base, row, bytes, x);
+    sync_step(e);
+    emit_block(e);
+    cs_line(&e->p, "%s all[1];", memory);
+    cs_line(&e->p, "tw_lds(1, all, %lld + lane * %d + (lane ^ warp) * %d);", base, row, bytes);
+    for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
+    cs_line(&e->p, "tw_sts_if(1, lane == 0, %lld + warp * %d, all);", base, bytes);
+    sync_step(e);
+    cs_line(&e->p, "tw_lds(1, all, %lld + lane * %d);", base, bytes);
+    cs_line(&e->p, "%p = all[0];", x);
+    cs_close(&e->p);
+}
+
 /* One value a thread, few warps: by one function. */
 static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine, const int *warp_bit, int bits) {
     Emit *e = r->e;
@@ -242,7 +316,7 @@ static void step_warps(Reduce *r, int from, int to) {
     Emit *e = r->e;
     enum { WARPS = 32 };
     uint32_t masks[LL_MAX_BITS], mine = 0;
-    int bits = to - from, count = 1 << bits, warp_bit[LL_MAX_BITS], bytes = axis_slot_bytes(r->type);
+    int bits = to - from, count = 1 << bits, warp_bit[LL_MAX_BITS], bytes = reduce_slot_bytes(r->e->k, r->op);
     int places[WARPS]; /* of the values in the order of the stamp */
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
@@ -257,11 +331,15 @@ static void step_warps(Reduce *r, int from, int to) {
     int alive = compact_masks(r, masks);
     long long base = shared_offset(e, r->op),
               base_at = base + reduce_array_bytes(&r->layout->map, r->lanes, bytes, e->group.warps, alive);
-    const char *memory = r->type->elem == EL_I1 ? "u8" : cs_value_type(&e->p, r->type);
+    const char *memory = r->type->elem == EL_I1 && !r->keyed ? "u8" : element_type(r);
     Word across = op_word(r->op, AT_ACROSS, ACROSS_EACH);
     sync_round(e, r->op, &r->begun);
     if (across == ACROSS_TREE) {
         plain_warps(r, plain_name(r), base, mine, warp_bit, bits);
+        return;
+    }
+    if (across == ACROSS_TURN) {
+        turn_values(r, memory, base, bytes, places, bits);
         return;
     }
     const Expr *it = open_live(r, 0);
@@ -310,7 +388,7 @@ static const Expr *neutral(Reduce *r) {
     if (r->kind == COMBINE_MUL) return ex(e->arena, real ? "1.0f" : "1");
     if (r->kind == COMBINE_AND) return ex(e->arena, elem == EL_I1 ? "true" : "-1");
     if (real) { /* where a NaN loses it changes nothing, and of NaNs alone the result is one */
-        bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+        bool keep = keeps_nan(r);
         double infinity = largest ? __builtin_inf() : -__builtin_inf();
         Ref fill = ir_literal_float(e->k, scalar, keep ? infinity : __builtin_nan(""));
         return cs_literal(&e->p, ir_literal(e->k, fill));
@@ -366,7 +444,7 @@ static bool tree_in(Reduce *r) {
     }
     for (int i = 0; i < count; i++)
         text[i] = elementwise_operand(e, r->op->operands[0], r->layout, ex_int(e->arena, i));
-    bool keep = op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP;
+    bool keep = keeps_nan(r);
     for (int level = 0; level < bits; level++) {
         int mask = 1 << bit[level];
         for (int i = 0; i < count; i++) {
@@ -443,10 +521,13 @@ void reduce_emit(Emit *e, const Op *op) {
         fold_in(&r);
     else if (!tree)
         copy_in(&r);
+    int highest = -1; /* bit that was combined: while they come in their order, so do the indices */
     for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
         LayoutInput input;
         int bit;
         if (!find_bit(&r, r.order[i], &input, &bit)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
+        if (input != LL_REGISTER || r.order[i] < highest) to_keys(&r);
+        if (r.order[i] > highest) highest = r.order[i];
         if (input == LL_WARP) {
             int to = i + 1;
             while (in_warps(&r, to)) to++;

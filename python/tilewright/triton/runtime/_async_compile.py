@@ -12,6 +12,24 @@ import contextvars
 active_mode = contextvars.ContextVar("async_compile_active_mode", default=None)
 
 
+def _key(function, args, kwargs):
+    """Equal for launches of the same kernel; None: what they differ by cannot be told."""
+
+    def kind(value):
+        told = getattr(value, "__array_interface__", None)
+        if told or hasattr(value, "data_ptr"):
+            address = value.data_ptr() if hasattr(value, "data_ptr") else told["data"][0]
+            return "tensor", str(value.dtype), str(getattr(value, "device", "")), address % 16 == 0
+        return type(value), value
+
+    try:
+        key = id(function), tuple(map(kind, args)), tuple(sorted((name, kind(value)) for name, value in kwargs.items()))
+        hash(key)
+        return key
+    except Exception:
+        return None
+
+
 class FutureKernel:
     """A kernel that may still be compiled."""
 
@@ -46,11 +64,18 @@ class AsyncCompileMode:
         self.executor = executor
         self.ignore_errors = ignore_errors
         self.future_kernels = []
+        self._known = {}
 
-    def submit(self, ahead, finish):
-        """ahead() runs in the executor; finish() gives the kernel, in the thread that asks for it."""
-        kernel = FutureKernel(finish, self.executor.submit(ahead))
-        self.future_kernels.append(kernel)
+    def submit(self, launch, ahead, finish):
+        """ahead() runs in the executor; finish() gives the kernel, in the thread that asks for it. `launch` is (function, arguments, named
+        arguments): what would be the same kernel is compiled once."""
+        key = _key(*launch)
+        kernel = self._known.get(key) if key is not None else None
+        if kernel is None:
+            kernel = FutureKernel(finish, self.executor.submit(ahead))
+            self.future_kernels.append(kernel)
+            if key is not None:
+                self._known[key] = kernel
         return kernel
 
     def __enter__(self):
@@ -59,7 +84,7 @@ class AsyncCompileMode:
         active_mode.set(self)
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind, value, traceback):
         active_mode.set(None)
-        for kernel in self.future_kernels:
+        for kernel in self.future_kernels if kind is None else ():
             kernel.result(self.ignore_errors)

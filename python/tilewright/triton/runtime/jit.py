@@ -5,7 +5,6 @@ done by its base, tilewright._native.Function; names in the source are looked up
 the compiler meets them.
 """
 import functools
-import hashlib
 import inspect
 import re
 import textwrap
@@ -13,7 +12,7 @@ import textwrap
 from ... import _native
 from .. import knobs
 from ..compiler import errors
-from . import annotations, cache, hooks, interpreter, reference
+from . import annotations, cache, hooks, interpreter, keys, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
 from .structures import take_apart
@@ -252,7 +251,7 @@ class JITFunction(JITCallable, _native.Function):
 
     @property
     def cache_key(self):
-        return hashlib.sha256(f"{self.source}{self.starting_line_number}".encode()).hexdigest()
+        return keys.cache_key(self)
 
     def repr(self, specialization=None):
         return self._repr(specialization) if self._repr else self.__qualname__
@@ -309,7 +308,7 @@ class JITFunction(JITCallable, _native.Function):
         if warmup or not knobs.runtime.hooked():
             return self.launch(grid, args, kwargs, WARMUP if warmup else LAUNCH)
         kernel = self.launch(grid, args, kwargs, WARMUP)
-        metadata = LaunchMetadata(self, kernel, grid, args)
+        metadata = LaunchMetadata(self, kernel, grid, args, kwargs)
         knobs.runtime.launch_enter_hook(metadata)
         kernel = self.launch(grid, args, kwargs, LAUNCH)
         knobs.runtime.launch_exit_hook(metadata)
@@ -321,7 +320,8 @@ class JITFunction(JITCallable, _native.Function):
         mode = active_mode.get()
         if mode is None:
             return self.run(*args, grid=grid, warmup=True, **kwargs)
-        return mode.submit(lambda: self.prepare(*args, grid=grid, **kwargs), lambda: self.run(*args, grid=grid, warmup=True, **kwargs))
+        return mode.submit((self, args, kwargs), lambda: self.prepare(*args, grid=grid, **kwargs),
+                           lambda: self.run(*args, grid=grid, warmup=True, **kwargs))
 
     def prepare(self, *args, grid=(1, ), **kwargs):
         """Compiles for these arguments into the cache on disk, in a context of the calling thread's own: several threads do so side
@@ -373,7 +373,8 @@ class JITFunction(JITCallable, _native.Function):
     @property
     def used_global_vals(self):
         """{(name, id of its scope): (value, scope)} of the globals that compiled kernels rely on."""
-        return {(name, id(scope)): (value, scope) for scope, name, value in self.names() if isinstance(scope, dict)}
+        return {(name, id(scope)): (value, scope) for scope, name, value in self.names()
+                if isinstance(scope, dict) and not isinstance(value, JITCallable)}
 
     def __reduce__(self):
         return reference.reduce(self)
@@ -418,17 +419,26 @@ def _unwrap(value):
 
 
 class LaunchMetadata:
-    """What launch hooks are given."""
+    """What launch hooks are given. What the program says of a launch is asked for when a hook wants it."""
 
-    def __init__(self, function, kernel, grid, args):
-        from .driver import driver
-        self._data = {"name": kernel.name, "function": kernel.function, "stream": driver.active.get_current_stream()}
-        if function.launch_metadata:
-            bound = dict(zip(function.arg_names, args))
-            self._data.update(function.launch_metadata(grid, kernel.metadata, bound))
+    def __init__(self, function, kernel, grid, args, kwargs):
+        self.kernel_name = kernel.name
+        self._told = None
+        self._ask = function, kernel, grid, args, kwargs
 
     def get(self):
-        return self._data
+        if self._told is None:
+            self._told = self._tell(*self._ask)
+        return self._told
+
+    def _tell(self, function, kernel, grid, args, kwargs):
+        from .driver import driver
+        told = {"name": kernel.name, "function": kernel.function, "stream": driver.active.get_current_stream()}
+        if function.launch_metadata:
+            defaults = {param.name: param.default for param in function.params if param.has_default}
+            bound = {**defaults, **dict(zip(function.arg_names, args)), **{name: kwargs[name] for name in function.arg_names if name in kwargs}}
+            told.update(function.launch_metadata(grid(bound) if callable(grid) else grid, kernel.metadata, bound))
+        return told
 
 
 def jit(fn=None, *, version=None, repr=None, launch_metadata=None, do_not_specialize=None, do_not_specialize_on_alignment=None,
@@ -449,7 +459,29 @@ class ConstexprFunction(JITCallable):
 
     def __init__(self, fn):
         self.fn = fn
+        self._text = None
         functools.update_wrapper(self, fn)
+
+    @property
+    def src(self):
+        if self._text is None:
+            self._text, self.starting_line_number = _source_of(self.fn)
+        return self._text
+
+    @property
+    def cache_key(self):
+
+        def refuse(name, value):
+            raise RuntimeError(f"the constexpr function `{self.__name__}` reads `{name}`, which is neither a constant nor a function that "
+                               "kernels know: what it answers has no key")
+
+        return keys.cache_key(self, refuse)
+
+    def _unsafe_update_src(self, new_src):
+        """Another text for the same function."""
+        made = {}
+        exec(compile(new_src, self.fn.__code__.co_filename, "exec"), self.fn.__globals__, made)
+        self.fn, self._text = made[self.fn.__name__], new_src
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self.__call__, instance)

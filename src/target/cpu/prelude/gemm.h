@@ -10,6 +10,7 @@
 #define TILEWRIGHT_GEMM_H
 #include "dot.h"
 #include "tiles.h"
+#include "turn.h"
 
 /* Compiled once, whoever calls: copies for known arguments are no faster here and double the time of the compiler. */
 #define TW_APART static __attribute__((noinline, noclone, unused))
@@ -26,26 +27,6 @@ TW_FN i64 tw_side_line(const TwSide *s, i64 i) { return (s->at ? s->at[i] : i) *
 
 /* Reads `count` lines from `first` on, k0 <= k < k0 + kc, to to[line * ld_line + k * ld_k], zeros where nothing is. */
 typedef void TwGather(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first, i64 count, i64 k0, i64 kc);
-
-/* The transpose of 8 lines of 8 elements. */
-TW_FN void tw_turn(f32 *to, i64 ld, const f32 *from, i64 line) {
-    typedef f32 V __attribute__((vector_size(32)));
-    typedef f32 M __attribute__((vector_size(32), aligned(4), may_alias));
-    V r0 = *(const M *)from, r1 = *(const M *)(from + line), r2 = *(const M *)(from + 2 * line), r3 = *(const M *)(from + 3 * line);
-    V r4 = *(const M *)(from + 4 * line), r5 = *(const M *)(from + 5 * line), r6 = *(const M *)(from + 6 * line), r7 = *(const M *)(from + 7 * line);
-#define TW_LOW(a, b)   __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
-#define TW_HIGH(a, b)  __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
-#define TW_LOW2(a, b)  __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define TW_HIGH2(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-    V a0 = TW_LOW(r0, r1), a1 = TW_HIGH(r0, r1), a2 = TW_LOW(r2, r3), a3 = TW_HIGH(r2, r3);
-    V a4 = TW_LOW(r4, r5), a5 = TW_HIGH(r4, r5), a6 = TW_LOW(r6, r7), a7 = TW_HIGH(r6, r7);
-    V b0 = TW_LOW2(a0, a2), b1 = TW_HIGH2(a0, a2), b2 = TW_LOW2(a1, a3), b3 = TW_HIGH2(a1, a3);
-    V b4 = TW_LOW2(a4, a6), b5 = TW_HIGH2(a4, a6), b6 = TW_LOW2(a5, a7), b7 = TW_HIGH2(a5, a7);
-#define TW_BOTH(i, x, y)                                                                           \
-    *(M *)(to + i * ld) = __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11);                 \
-    *(M *)(to + (i + 4) * ld) = __builtin_shufflevector(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-    TW_BOTH(0, b0, b4) TW_BOTH(1, b1, b5) TW_BOTH(2, b2, b6) TW_BOTH(3, b3, b7)
-}
 
 TW_APART void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i64 k1) {
     for (i64 i = i0; i < i1; i++)
@@ -92,12 +73,14 @@ TW_FN f32 tw_f32_from_f32(f32 x) { return x; }
 TW_FN f32 tw_f32_from_bf16(bf16 x) { return tw_f32_bf16(x); }
 TW_FN f32 tw_f32_from_f16(f16 x) { return tw_f32_f16(x); }
 TW_GATHER(f32,
-    for (; i + 8 <= i_hi && ((ld_line == 1 && step == 1) || (ld_k == 1 && line == 1)); i += 8) {
-        i64 k = k_lo;
-        for (; k + 8 <= k_hi; k += 8)
-            tw_turn(to + i * ld_line + k * ld_k, ld_line == 1 ? ld_k : ld_line, from + i * line + k * step, ld_line == 1 ? line : step);
-        for (; k < k_hi; k++)
-            for (i64 e = i; e < i + 8; e++) to[e * ld_line + k * ld_k] = from[e * line + k * step];
+    if (ld_line == 1 ? step == 1 : ld_k == 1 && line == 1) {
+        const f32 *const box = from + i_lo * line + k_lo * step;
+        f32 *const there = to + i_lo * ld_line + k_lo * ld_k;
+        if (ld_line == 1)
+            tw_turn_4(there, ld_k, box, line, i_hi - i_lo, k_hi - k_lo);
+        else
+            tw_turn_4(there, ld_line, box, step, k_hi - k_lo, i_hi - i_lo);
+        i = i_hi;
     })
 TW_GATHER(bf16, )
 TW_GATHER(f16, )

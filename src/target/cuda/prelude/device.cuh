@@ -474,6 +474,17 @@ TW_SHUFFLE(tw_shfl_down, __shfl_down_sync)
 TW_LANES_BOTH(add)
 TW_LANES_BOTH(min)
 TW_LANES_BOTH(max)
+#define TW_LANES_WHOLE(T, type)                                                                    \
+    TW_LANES_OF(T, add, "add." type) TW_LANES_OF(T, min, "min." type) TW_LANES_OF(T, max, "max." type) \
+    TW_LANES_OF(T, and, "and.b32") TW_LANES_OF(T, or, "or.b32") TW_LANES_OF(T, xor, "xor.b32")
+#define TW_LANES_OF(T, name, op)                                                                   \
+    TW_FN T tw_lanes_##name(T x) {                                                                 \
+        T y;                                                                                       \
+        asm volatile("redux.sync." op " %0, %1, 0xffffffff;" : "=r"(y) : "r"(x));                  \
+        return y;                                                                                  \
+    }
+TW_LANES_WHOLE(i32, "s32")
+TW_LANES_WHOLE(u32, "u32")
 TW_FN u32 tw_ballot(bool b) { return __ballot_sync(0xffffffffu, b); }
 TW_FN bool tw_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 TW_FN bool tw_all(bool b) { return __all_sync(0xffffffffu, b) != 0; }

@@ -59,6 +59,7 @@
  *            tw_lds_tree_2|4|8(add|min|max, f32 x, s, offsets ..): x = what lies there, combined in pairs of neighbours
  *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
  *            tw_lanes_add|min|max_up|down(f32): of all lanes, in every lane; up: neighbours first
+ *            tw_lanes_add|min|max|and|or|xor(i32 or u32): the same of whole numbers, by one instruction
  *            tw_all(b) tw_sync_warp(): collective; shuffles order no memory, tw_sync_warp does
  *  block     tw_sync()   tw_bar_sync(id, threads)  tw_bar_arrive(id, threads): id 1..15, whole warps
  *            tw_setmaxnreg_inc(n)  tw_setmaxnreg_dec(n): by all warps of a warpgroup

@@ -282,8 +282,14 @@ TW_FN void tw_store_elements(int count, int size, void *row, i64 i, i64 n, bool 
 }
 #define tw_store_row(V, row, i, n, on, from) tw_store_elements(V, (int)sizeof(*(row)), row, i, n, on, from)
 
+/* s begins a row of chunks that is not turned, and a panel is a multiple of eight of them: the turn then follows from r
+ * alone, and what a loop adds to s, or a constant number of panels and of eight rows, stays outside of it. */
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
-    u32 per = width / bytes;
-    return tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width);
+    u32 per = width / bytes, turn = r * width >> 3 & (width - 16) & 0x70;
+    u32 at = s + c / per * panel + (r * width + (c % per * bytes ^ turn));
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+    tw_assert(at == tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width), "a tile that does not begin where its swizzle does");
+#endif
+    return at;
 }
 #endif

@@ -226,6 +226,19 @@ TW_SHUFFLE(tw_shfl_down, EMU_SHFL_DOWN)
 TW_LANES(add)
 TW_LANES(min)
 TW_LANES(max)
+#define TW_LANES_OF(T, name, joined)                                                               \
+    TW_FN T tw_lanes_##name(T x, TW_LINE) {                                                        \
+        for (int mask = 1; mask < tw_emu->now.lanes; mask *= 2) {                                  \
+            const T y = tw_shfl_xor(x, mask, line);                                                \
+            x = joined;                                                                            \
+        }                                                                                          \
+        return x;                                                                                  \
+    }
+#define TW_LANES_WHOLE(T)                                                                          \
+    TW_LANES_OF(T, add, (T)((u32)x + (u32)y)) TW_LANES_OF(T, min, x < y ? x : y) TW_LANES_OF(T, max, x > y ? x : y)  \
+    TW_LANES_OF(T, and, x & y) TW_LANES_OF(T, or, x | y) TW_LANES_OF(T, xor, x ^ y)
+TW_LANES_WHOLE(i32)
+TW_LANES_WHOLE(u32)
 #define TW_LDS_TREE(op, x, s, ...)                                                                 \
     do {                                                                                           \
         const u32 tw_at[] = {__VA_ARGS__}, tw_s = s, tw_count = sizeof tw_at / 4;                  \

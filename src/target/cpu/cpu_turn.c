@@ -1,0 +1,256 @@
+/* cpu_turn.c: tiles that move between memory in which they lie side by side along one axis and memory in which they lie so
+ * along another one: transposes, by squares in registers (prelude/turn.h) instead of loops that jump from line to line.
+ *
+ *     x = tload X[i, j] ; y = permute x ; tstore Y[j, i], y       tw_turn_4(Y_p, sY, X_p, sX, 64, 64)
+ *
+ * What is turned: a box of a load or store whose elements lie side by side along another axis than the tile's last one, and
+ * a permute that moves the last axis, where there is something in memory to move. A store of a load as it is, or permuted,
+ * goes from box to box; else the plan puts into memory what is turned (cpu_plan.c), and the turn fills it. */
+#include "target/cpu/cpu_internal.h"
+
+#include <string.h>
+
+enum { LEAST = 4 }; /* elements of either axis that are worth it */
+
+/* Where a tile lies. */
+typedef struct Spread {
+    const char *pointer, *stride[MAX_RANK];
+    int unit; /* the axis along which elements lie side by side; -1: none */
+} Spread;
+
+const int cpu_same_axes[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* --- what is turned --- */
+
+static const Type *tile_of(const Kernel *k, const Op *op) {
+    return ir_type(k, op->result_count ? op->results[0] : op_operand(op, 1));
+}
+
+bool cpu_is_plain_box(const Kernel *k, const Op *op) {
+    return !op_operand(op, op->result_count ? 1 : 2) && !op_attr(op, AT_WRAP) && !box_is_indexed(k, op) &&
+           tile_of(k, op)->elem != EL_I1;
+}
+
+int cpu_unit_axis(const Kernel *k, const Op *op) {
+    const Op *tensor = ir_value(k, op->operands[0])->op;
+    const Type *tile = tile_of(k, op), *whole = ir_type(k, op->operands[0]);
+    if (!tensor || tensor->code != OP_TENSOR) return -1;
+    for (int axis = tile->rank; axis-- > 0;) {
+        int dim = box_dim(op, whole->rank, tile->rank, axis);
+        int64_t stride = 0;
+        if (ir_const_int(k, op_list(tensor, 1).at[dim], &stride) && stride == 1 && tile->extent[axis] > 1 &&
+            !ir_type(k, op_list(op, 0).at[dim])->rank)
+            return axis;
+    }
+    return -1;
+}
+
+static bool is_worth_it(const Type *tile, int a, int b) {
+    return a >= 0 && b >= 0 && a != b && tile->extent[a] >= LEAST && tile->extent[b] >= LEAST;
+}
+
+bool cpu_box_is_turned(const Kernel *k, const Op *op) {
+    const Type *tile = tile_of(k, op);
+    return cpu_is_plain_box(k, op) && is_worth_it(tile, cpu_unit_axis(k, op), tile->rank - 1);
+}
+
+/* The axis of the result that the last one of the operand becomes. */
+static int place_of_last(const Op *permute, int rank) {
+    for (int d = 0; d < rank; d++)
+        if (op_attr(permute, AT_DIMS)->list.at[d] == rank - 1) return d;
+    return -1;
+}
+
+bool cpu_is_turn(const Kernel *k, const Op *op) {
+    const Type *tile = ir_type(k, op->results[0]);
+    return op->code == OP_PERMUTE && !tile->pointer && tile->elem != EL_I1 &&
+           is_worth_it(tile, place_of_last(op, tile->rank), tile->rank - 1);
+}
+
+Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes) {
+    int rank = ir_type(plan->k, v)->rank;
+    for (int d = 0; d < rank; d++) axes[d] = d;
+    for (;;) {
+        Op *op = ref_is_value(v) ? ir_value(plan->k, v)->op : NULL;
+        if (!op) return NULL;
+        if (op->code == OP_TLOAD) return cpu_is_plain_box(plan->k, op) ? op : NULL;
+        if (op->code != OP_PERMUTE) return NULL;
+        for (int d = 0; d < rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[axes[d]];
+        v = op->operands[0];
+    }
+}
+
+/* --- places --- */
+
+static Spread in_box(const Emit *e, const Op *op, const Box *box, const int *axes) {
+    Spread spread = {.pointer = box->pointer, .unit = -1};
+    int unit = cpu_unit_axis(e->k, op);
+    for (int d = 0; d < box->tile->rank; d++) {
+        spread.stride[d] = box->stride[axes[d]];
+        if (axes[d] == unit) spread.unit = d;
+    }
+    return spread;
+}
+
+/* Row by row, axes[d] being the axis of the tile in memory that is axis d of the one that is moved. */
+static Spread in_rows(Emit *e, const Type *tile, const char *pointer, const int *axes) {
+    Spread spread = {.pointer = pointer, .unit = -1};
+    for (int d = 0; d < tile->rank; d++) {
+        int64_t stride = 1;
+        for (int inner = axes[d] + 1; inner < tile->rank; inner++) stride *= tile->extent[inner];
+        spread.stride[d] = cpu_integer(e, EL_I64, stride);
+        if (axes[d] == tile->rank - 1) spread.unit = d;
+    }
+    return spread;
+}
+
+static const char *low(const Box *box, int axis) { return box && box->checked[axis] ? box->lo[axis] : "0"; }
+
+static void add_steps(Text *t, const char *i, const Spread *spread, int d) {
+    if (d == spread->unit)
+        text_add(t, " + %s", i);
+    else
+        text_add(t, " + %s * %s", i, spread->stride[d]);
+}
+
+static const char *high(Emit *e, const Type *tile, const Box *box, int d, int axis) {
+    return box && box->checked[axis] ? box->hi[axis] : cpu_integer(e, EL_I32, tile->extent[d]);
+}
+
+static const char *length(Emit *e, const Type *tile, const Box *box, int d, int axis) {
+    const char *hi = high(e, tile, box, d, axis);
+    return box && box->checked[axis] ? arena_printf(e->arena, "%s - %s", hi, box->lo[axis]) : hi;
+}
+
+/* What of the tile lies inside of the box (NULL: all) moves; axes[d] is the box's axis of the tile's d. */
+static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread *from, const Box *box,
+                      const int *axes) {
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    Text to_at = text_new(e->arena), from_at = text_new(e->arena);
+    int a = to->unit, b = from->unit, opened = 0;
+    for (int d = 0; d < tile->rank; d++) {
+        const char *lo = low(box, axes[d]), *i = names[d];
+        if (d == a || d == b)
+            i = lo;
+        else {
+            cs_open(&e->p, "for (i64 %s = %s; %s < %s; %s++)", i, lo, i, high(e, tile, box, d, axes[d]), i);
+            opened++;
+        }
+        if (i == lo && !(box && box->checked[axes[d]])) continue;
+        add_steps(&to_at, i, to, d);
+        add_steps(&from_at, i, from, d);
+    }
+    cs_line(&e->p, "tw_turn_%d(%s%s, %s, %s%s, %s, %s, %s);", ty_elem_bytes(tile), to->pointer, to_at.at, to->stride[b],
+            from->pointer, from_at.at, from->stride[a], length(e, tile, box, a, axes[a]),
+            length(e, tile, box, b, axes[b]));
+    while (opened--) cs_close(&e->p);
+    e->uses_turn = true;
+}
+
+/* --- into memory --- */
+
+/* From a box: what lies outside of it is filled before. */
+static void fill_from_box(Emit *e, const char *pointer, const Type *tile, const Op *load, const int *axes) {
+    const Box *box = cpu_find_box(e, load);
+    Spread to = in_rows(e, tile, pointer, cpu_same_axes), from = in_box(e, load, box, axes);
+    if (box->full) {
+        const char *fill = cpu_pack(e, tile->elem, cpu_box_fill(e, load));
+        cs_line(&e->p, "if (!%s) for (i64 r = 0; r < %lld; r++) %s[r] = %s;", box->full, (long long)ty_elements(tile),
+                pointer, fill);
+    }
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    emit_turn(e, tile, &to, &from, box, axes);
+    if (box->ok) cs_close(&e->p);
+}
+
+bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
+    const Op *op = ref_is_value(tile) ? ir_value(e->k, tile)->op : NULL;
+    const Type *type = ir_type(e->k, tile);
+    bool made = op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY && pointer != e->p.names[tile];
+    if (!op || made || (wide && cpu_is_wide_elem(type))) return false;
+    if (op->code == OP_TLOAD && cpu_box_is_turned(e->k, op)) {
+        fill_from_box(e, pointer, type, op, cpu_same_axes);
+        return true;
+    }
+    if (!cpu_is_turn(e->k, op)) return false;
+    int axes[MAX_RANK];
+    Ref x = op->operands[0];
+    const Placed *placed = cpu_placed(&e->plan, x);
+    if (ref_is_value(x) && placed->storage == STORAGE_MEMORY && !(placed->wide && cpu_is_wide_elem(type))) {
+        for (int d = 0; d < type->rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[d];
+        Spread to = in_rows(e, type, pointer, cpu_same_axes),
+               from = in_rows(e, ir_type(e->k, x), cs_name(&e->p, x), axes);
+        emit_turn(e, type, &to, &from, NULL, cpu_same_axes);
+        return true;
+    }
+    const Op *load = cpu_moved_box(&e->plan, tile, axes);
+    if (!load || cpu_placed(&e->plan, load->results[0])->storage != STORAGE_INLINE) return false;
+    int unit = in_box(e, load, cpu_find_box(e, load), axes).unit;
+    if (!is_worth_it(type, unit, type->rank - 1)) return false;
+    fill_from_box(e, pointer, type, load, axes);
+    return true;
+}
+
+/* --- stores --- */
+
+/* The load that a store takes as it is, but turned; NULL: there is none. */
+static const Op *turned_load(Emit *e, const Op *store, int *axes) {
+    Ref value = op_operand(store, 1);
+    if (!cpu_is_plain_box(e->k, store) || !ref_is_value(value)) return NULL;
+    const Op *load = cpu_moved_box(&e->plan, value, axes);
+    const Box *from = load ? cpu_find_box(e, load) : NULL;
+    for (Ref v = value; from; v = ir_value(e->k, v)->op->operands[0]) { /* all the way is inline */
+        if (cpu_placed(&e->plan, v)->storage != STORAGE_INLINE) return NULL;
+        if (ir_value(e->k, v)->op == load) break;
+    }
+    bool turned =
+        from && is_worth_it(tile_of(e->k, store), in_box(e, load, from, axes).unit, cpu_unit_axis(e->k, store));
+    return turned ? load : NULL;
+}
+
+const char *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other) {
+    Text t = text_new(e->arena);
+    if (load->ok) text_add(&t, "%s", load->ok);
+    for (int d = 0; d < other->tile->rank; d++) {
+        if (!load->checked[axes[d]]) continue;
+        text_add(&t, "%s%s <= %s && %s >= %s", t.length ? " && " : "", low(load, axes[d]), low(other, d),
+                 high(e, other->tile, load, d, axes[d]), high(e, other->tile, other, d, d));
+    }
+    return t.at;
+}
+
+const char *cpu_store_turns(Emit *e, const Op *store) {
+    int axes[MAX_RANK];
+    const Op *load = turned_load(e, store, axes);
+    if (!load) return NULL;
+    const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, load);
+    int unit = cpu_unit_axis(e->k, load);
+    Text t = text_new(e->arena);
+    const char *parts[] = {to->ok, cpu_box_covers(e, from, axes, to), NULL};
+    if (from->movable && unit != from->tile->rank - 1) parts[2] = arena_printf(e->arena, "%s == 1", from->stride[unit]);
+    for (int i = 0; i < 3; i++)
+        if (parts[i] && *parts[i]) text_add(&t, "%s%s", t.length ? " && " : "", parts[i]);
+    return t.length ? t.at : "1";
+}
+
+void cpu_store_turned(Emit *e, const Op *store) {
+    int axes[MAX_RANK];
+    const Op *load = turned_load(e, store, axes);
+    const Box *box = cpu_find_box(e, store);
+    Spread to = in_box(e, store, box, cpu_same_axes), from = in_box(e, load, cpu_find_box(e, load), axes);
+    emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
+}
+
+bool cpu_store_from_rows(Emit *e, const Op *store) {
+    Ref value = op_operand(store, 1);
+    if (!cpu_box_is_turned(e->k, store) || !ref_is_value(value)) return false;
+    const Placed *placed = cpu_placed(&e->plan, value);
+    if (placed->storage != STORAGE_MEMORY || (placed->wide && cpu_is_wide_elem(ir_type(e->k, value)))) return false;
+    const Box *box = cpu_find_box(e, store);
+    Spread to = in_box(e, store, box, cpu_same_axes),
+           from = in_rows(e, box->tile, cs_name(&e->p, value), cpu_same_axes);
+    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
+    if (box->ok) cs_close(&e->p);
+    return true;
+}
