@@ -187,14 +187,11 @@ static Ahead look_ahead(const Cut *c) {
 
 /* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve well. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
-    enum {
-        RESERVED = 1024,
-        REGISTERS = 128
-    }; /* bytes that a block takes beside its own; what a thread of them needs */
+    enum { REGISTERS = 128 }; /* that a thread of such blocks needs */
     const Machine *machine = c->cx->machine;
-    int64_t room = (machine->ring_bytes + RESERVED) / (bytes + SPARE_BYTES + RESERVED);
-    int64_t served = machine->registers / ((int64_t)REGISTERS * machine->lanes * layout_warps(c->cx, c->k));
-    return room < served ? room : served;
+    int64_t blocks = machine->registers / ((int64_t)REGISTERS * machine->lanes * layout_warps(c->cx, c->k));
+    while (blocks > 1 && bytes + SPARE_BYTES > machine_room(machine, (int)blocks)) blocks--;
+    return blocks;
 }
 
 /* Do threads that hold the tile as a product leaves it store whole sectors? */

@@ -60,11 +60,32 @@ static void look_at_sums(Op *op, void *user) {
     if (own > sums->most) sums->most = own;
 }
 
-/* Do the sums of all products in a row leave half of so many registers to the rest? */
-static bool sums_leave_room(const Schedule *s, int registers) {
+static int registers_of_sums(const Schedule *s) {
     Sums sums = {s->k, 0};
     ir_walk(s->k->body, look_at_sums, &sums);
-    return sums.most <= registers / 2;
+    return sums.most;
+}
+
+/* Do the sums of all products in a row leave half of so many registers to the rest? */
+static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
+
+/* Other blocks work while threads wait that copy for themselves: as many as have room, in memory and with what a thread
+ * needs beside its sums. (Those that carry what they load need more, nobody knows how much.) */
+static int blocks_ahead(const Schedule *s, int warps) {
+    enum { BESIDE_SUMS = 64 };
+    const Machine *machine = s->cx->machine;
+    bool ahead = false, carries = false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        ahead |= s->rings.at[i].ahead;
+        carries |= s->rings.at[i].ahead && s->rings.at[i].store_puts;
+    }
+    int blocks = 1, sums = registers_of_sums(s);
+    for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
+        int registers = machine->registers / (more * warps * machine->lanes);
+        if (s->bytes > machine_room(machine, more) || sums + BESIDE_SUMS > registers) break;
+        blocks = more;
+    }
+    return blocks;
 }
 
 /* --- blocks that share a multiprocessor --- */
@@ -143,7 +164,7 @@ void schedule_roles(Schedule *s) {
      * where the registers allow it. */
     bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
                sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
-    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : 1});
+    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : blocks_ahead(s, warps)});
 }
 
 bool schedule_roles_hold(Schedule *s) {
