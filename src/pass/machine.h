@@ -11,20 +11,20 @@ enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATR
 
 /* What was timed on the machine; plans are made with it (docs/performance.md). */
 typedef struct MachineCost {
-    int copy_clocks;    /* from the issue of a copy until it has landed and its slot is free again */
-    int most_slots;     /* of a ring: one more gained nothing .. */
-    int most_alone;     /* .. with one worker, where two blocks may share a multiprocessor */
-    int enough_slots;   /* one more than these gained less than panels one after the other cost */
-    int pair_columns;   /* of a product, at most, for pairs of blocks that load for each other to pay .. */
-    int pair_slots;     /* .. with at least so many slots .. */
-    int pair_tasks;     /* .. in launches of so many tasks for each multiprocessor */
-    int gang_programs;  /* that run side by side in a block, at most */
-    int grouped_rows;   /* of tiles that are walked together for the L2, when the source does not say */
-    int crowd_warps;    /* of blocks that load for themselves, which hide what threads do between tile and product .. */
-    int crowd_most;       /* .. and more than these hide no more .. */
+    int copy_clocks;   /* from the issue of a copy until it has landed and its slot is free again */
+    int most_slots;    /* of a ring: one more gained nothing .. */
+    int most_alone;    /* .. with one worker, where two blocks may share a multiprocessor */
+    int enough_slots;  /* one more than these gained less than panels one after the other cost */
+    int pair_columns;  /* of a product, at most, for pairs of blocks that load for each other to pay .. */
+    int pair_slots;    /* .. with at least so many slots .. */
+    int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor */
+    int gang_programs; /* that run side by side in a block, at most */
+    int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
+    int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
+    int crowd_most;    /* .. and more than these hide no more .. */
     int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
-    int long_product;   /* elements along K from which products take longer than an exponential an element */
-    int pair_registers; /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
+    int long_product;     /* elements along K from which products take longer than an exponential an element */
+    int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
     int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */

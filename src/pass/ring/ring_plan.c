@@ -187,11 +187,11 @@ static Ahead look_ahead(const Cut *c) {
 /* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve well. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
     const Machine *machine = c->cx->machine;
-    int64_t own = bytes + machine_spare_bytes(machine, 2) + machine->block_bytes;
-    int64_t room = (machine->ring_bytes + machine->block_bytes) / own;
     int64_t threads = (int64_t)machine->lanes * layout_warps(c->cx, c->k);
-    int64_t served = machine->registers / (machine->cost.pair_registers * threads);
-    return room < served ? room : served;
+    int64_t blocks = machine->registers / (machine->cost.pair_registers * threads);
+    int64_t spare = machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
+    while (blocks > 1 && bytes + spare > machine_room(machine, (int)blocks)) blocks--;
+    return blocks;
 }
 
 /* Do threads that hold the tile as a product leaves it store whole sectors? */

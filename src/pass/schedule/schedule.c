@@ -83,6 +83,7 @@ static bool place_all(Schedule *s) {
     s->rings.count = 0;
     schedule_place(s);
     if (!s->tasks) return true;
+    if (s->blocks > 1 && schedule_rings_among(s)) return true;
     if (!schedule_rings(s, s->bytes)) return false;
     schedule_place(s);
     return true;
@@ -125,6 +126,7 @@ static bool find_room(Schedule *s) {
 static bool find_room_of_share(Schedule *s) {
     int starving;
     for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
+        if (!schedule_share_holds(s, s->blocks)) continue;
         s->room = machine_room(s->cx->machine, s->blocks);
         if (fit_in_pieces(s, &starving) && !starving) return true;
         if (s->why) return false;
