@@ -15,7 +15,8 @@
  * hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
-/* That are read again rather than moved: elements; numbers that are no indices, in each thread; ops between. */
+/* That are read again rather than moved, on any machine: elements of what is a vector and no tile; numbers that are no
+ * indices, in each thread; ops between. */
 enum { VECTOR_ELEMENTS = 512, VECTOR_EACH = 16, MOST_STEPS = 256 };
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
