@@ -12,7 +12,7 @@
 #include "ir/build.h"
 #include "pass/matrix.h"
 
-enum { UNROLLED_BATCH = 16 };
+enum { UNROLLED_BATCH = 16 }; /* more would only make the text long */
 
 typedef struct Parts {
     PassContext *cx;
