@@ -145,6 +145,22 @@ static const Layout *address_layout(LayoutState *st, const Op *op, const Type *t
     return from && type->rank > 1 ? lay_in_registers(st, from->map, type) : NULL;
 }
 
+/* A sum that is spread out again over the axis that it was made of (`sum(x, axis=1, keep_dims=True)`, then back to x's
+ * shape) lies where that lay: each thread has it already. */
+static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type *type) {
+    const Layout *from = lay_natural(st, op->operands[0]);
+    if (!from || index_is_sum(st, op)) return NULL;
+    const Op *expand = ir_value(st->k, op->operands[0])->op;
+    bool expanded = expand && expand->code == OP_EXPAND;
+    const Op *reduce = expanded ? ir_value(st->k, expand->operands[0])->op : NULL;
+    if (reduce && reduce->code == OP_REDUCE && op_int(reduce, AT_AXIS, 0) == op_int(expand, AT_AXIS, 0) &&
+        same_shape(ir_type(st->k, reduce->operands[0]), type)) {
+        from = lay_natural(st, reduce->operands[0]);
+        if (from && from->home == HOME_REGISTERS) return lay_in_registers(st, from->map, type);
+    }
+    return lay_default(st, type);
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -155,7 +171,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_EXPAND:
     case OP_RESHAPE:
     case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
-    case OP_BROADCAST: return lay_natural(st, op->operands[0]) && !index_is_sum(st, op) ? lay_default(st, type) : NULL;
+    case OP_BROADCAST: return natural_broadcast(st, op, type);
     case OP_LOAD: {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);

@@ -56,7 +56,7 @@ static bool find_dot(const LayoutState *st, const Region *region, Ref value, int
 }
 
 const Layout *lay_left(LayoutState *st, const Op *get) {
-    enum { MOST_STEPS = 256, LEAST_BYTES = 4 }; /* of one load of a thread: smaller ones are too many */
+    enum { MOST_STEPS = 256 };
     Ref value = get->results[0];
     const Type *type = ir_type(st->k, value);
     const Op *dot = NULL;
@@ -64,6 +64,5 @@ const Layout *lay_left(LayoutState *st, const Op *get) {
     if (type->rank != 2 || !find_dot(st, get->parent, value, &(int){MOST_STEPS}, &dot) || !dot) return NULL;
     layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
-    bool few = ll_run(&left->map, 1, ty_elem_bytes(type)) * ty_elem_bytes(type) < LEAST_BYTES;
-    return !few && lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
+    return lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
 }

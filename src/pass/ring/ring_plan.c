@@ -35,8 +35,6 @@ static int64_t ring_bytes(const Cut *c) {
 
 /* --- the cost model: how many slots cover the way of a copy --- */
 
-enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
-
 static void add_cost(Op *op, void *user) {
     TripCost *cost = user;
     const Matrix *row = op->code == OP_DOT ? matrix_of(cost->k, op) : NULL;
@@ -77,7 +75,8 @@ static void deepen(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int useful = is_pipelined(ring) && !ring->shares ? useful_slots(c, ring) : 0;
-        int64_t room = c->cx->machine->ring_bytes - SPARE_BYTES - ring->bytes;
+        int64_t spare = machine_spare_bytes(c->cx->machine, 2); /* behind the rings; behind their barriers */
+        int64_t room = c->cx->machine->ring_bytes - spare - ring->bytes;
         while (ring->slots < useful && ring_bytes(c) <= room) ring->slots++;
     }
 }
@@ -187,14 +186,12 @@ static Ahead look_ahead(const Cut *c) {
 
 /* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve well. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
-    enum {
-        RESERVED = 1024,
-        REGISTERS = 128
-    }; /* bytes that a block takes beside its own; what a thread of them needs */
     const Machine *machine = c->cx->machine;
-    int64_t room = (machine->ring_bytes + RESERVED) / (bytes + SPARE_BYTES + RESERVED);
-    int64_t served = machine->registers / ((int64_t)REGISTERS * machine->lanes * layout_warps(c->cx, c->k));
-    return room < served ? room : served;
+    int64_t threads = (int64_t)machine->lanes * layout_warps(c->cx, c->k);
+    int64_t blocks = machine->registers / (machine->cost.pair_registers * threads);
+    int64_t spare = machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
+    while (blocks > 1 && bytes + spare > machine_room(machine, (int)blocks)) blocks--;
+    return blocks;
 }
 
 /* Do threads that hold the tile as a product leaves it store whole sectors? */

@@ -111,6 +111,8 @@ bool schedule_rows_hold(Schedule *s, const Op *load);
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */
 bool schedule_check(PassContext *cx, Kernel *k);
+/* The same, of what the pass itself has written; false: `failed` and `why` of the schedule say what is wrong. */
+bool schedule_is_proved(Schedule *s);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);

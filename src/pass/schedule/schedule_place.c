@@ -79,11 +79,11 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
 
 /* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
 static void part_scratch(Planner *p) {
-    enum { SMALL = 4096 };
+    enum { SMALL = 4096 }; /* a barrier is worth that much of any machine's memory */
     for (size_t i = 0; i < p->buffers.count; i++) {
         Buffer *b = &p->buffers.at[i], *next = b + 1;
         if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
-        b->align = 16;
+        b->align = LL_VECTOR_BYTES;
         if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
             b->last = next->last;
     }
