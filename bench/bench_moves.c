@@ -48,7 +48,7 @@ static double sums_error(Row *row) {
 
 static void picked_rows(const char *name, bool add, int32_t dtype, int64_t n, int64_t table, int64_t width) {
     if (!bench_wants(name)) return;
-    const int64_t bm = 16, bc = 256;
+    const int64_t bm = 16, bc = width > 512 ? 1024 : 512;
     Row row = {.name = name, .unit = "GB/s", .error = add ? sums_error : same_bytes, .tolerance = 1e-5};
     Ours *x = &row.ours;
     ours_load(x, "kernels/triton/rows.py", add ? "scatter_add_kernel" : "embedding_kernel");
@@ -120,7 +120,7 @@ static double conv_error(Row *row) {
 
 static void conv(const char *name, Conv v) {
     if (!bench_wants(name)) return;
-    const int64_t bm = 64, bn = 64, bc = 32, pixels = v.h * v.w;
+    const int64_t bm = 256, bn = 64, bc = 32, pixels = v.h * v.w;
     v.p = (v.h + 2 * v.pad - v.r) / v.step + 1, v.q = (v.w + 2 * v.pad - v.s) / v.step + 1;
     const int64_t places = v.n * v.p * v.q, out = v.p * v.q;
     Row row = {.name = name, .unit = "GF/s", .error = conv_error, .tolerance = 1e-5, .conv = v};

@@ -341,8 +341,10 @@ def experts_of(torch, tokens, count, top):
     return torch.rand(tokens, count).topk(top).indices
 
 
-def moe(tokens, count, top, n, k, block=128):
-    """Gathered rows times the weights of their expert, scattered again; the pairs are sorted before (sort_pairs of the file)."""
+def moe(tokens, count, top, n, k, block=128, weights="bfloat16"):
+    """Gathered rows times the weights of their expert, scattered again; the pairs are sorted before (sort_pairs of the file).
+    Weights of 8 bits have a scale a row."""
+    narrow = weights != "bfloat16"
     sorted_pairs = tokens * top + count * (block - 1)
 
     def part(index):
@@ -353,17 +355,23 @@ def moe(tokens, count, top, n, k, block=128):
 
     def check(torch, a):
         chosen = experts_of(torch, tokens, count, top)[:2].to(a["b"].device)
-        want = torch.einsum("tk,tjnk->tjn", a["a"][:2].double(), a["b"][chosen].double()).reshape(2 * top, n)
+        own = a["b"].view(torch.uint8)[chosen].view(a["b"].dtype) if narrow else a["b"][chosen]
+        want = torch.einsum("tk,tjnk->tjn", a["a"][:2].double(), own.double()).reshape(2 * top, n)
+        if narrow:
+            want = want * a["scales"][chosen].double().reshape(2 * top, n)
         return [("c", lambda c: c[:2 * top], want * a["factors"][:2 * top, None].double())]
-    return Row(f"experts bf16 {tokens} tokens, {top} of {count}, {n}x{k}", "TFLOP/s", 2.0 * tokens * top * n * k,
-               {"a": Array((tokens, k)), "b": Array((count, n, k)), "c": Array((tokens * top, n), fill="empty"),
+    spoken = {"bfloat16": "bf16", "int8": "int8 weights", "float8_e4m3fn": "fp8 weights"}[weights]
+    return Row(f"experts {spoken} {tokens} tokens, {top} of {count}, {n}x{k}", "TFLOP/s", 2.0 * tokens * top * n * k,
+               {"a": Array((tokens, k)), "b": Array((count, n, k), weights), **({"scales": Array((count, n), "float32")} if narrow else {}), "c": Array((tokens * top, n), fill="empty"),
                 "factors": Array((tokens * top,), "float32"), "order": Array((sorted_pairs,), "int32", part(0)),
                 "experts": Array((sorted_pairs // block + 1,), "int32", part(1)), "count": Array((1,), "int32", part(2))},
                [Step("moe_matmul.py", "moe_matmul_kernel", dict(a_ptr="a", b_ptr="b", c_ptr="c", factor_ptr="factors", order_ptr="order",
                                                                 expert_ptr="experts", count_ptr="count", N=n, K=k, pairs=tokens * top, stride_a=k,
-                                                                stride_e=n * k, stride_b=k, stride_c=n, TOP=top, SCALE=True),
+                                                                stride_e=n * k, stride_b=k, stride_c=n, TOP=top, SCALE=True,
+                                                                **({"scale_ptr": "scales"} if narrow else {})),
                      lambda t: (-(-sorted_pairs // t["BM"]) * -(-n // t["BN"]),))],
-               configs([{"BM": block, "BN": 256, "BK": 64}, {"BM": block, "BN": 128, "BK": 64}], (8,), (3, 4)),
+               configs([{"BM": block, "BN": 256, "BK": 64}, {"BM": block, "BN": 128, "BK": 64}]
+                       + [{"BM": block, "BN": 128, "BK": 128}] * narrow, (8,), (3, 4)),
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
@@ -488,4 +496,5 @@ ROWS = [
     tiles_of(16, 4096, 4096, configs([{"BM": 16, "BN": n, "BK": k} for n in (32, 64) for k in (64, 128)], (2, 4), (4, 6))),
     tiles_of(1024, 1024, 1024, configs([{"BM": 32, "BN": 32, "BK": k} for k in (32, 64, 128)], (2, 4), (3, 5))),
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
+    *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
 ]

@@ -40,6 +40,12 @@ const Machine *machine_of_level(const char *target, int level) {
     return best;
 }
 
+int64_t machine_spare_bytes(const Machine *machine, int areas) { return (int64_t)machine->tile_align * areas; }
+
 bool machine_runs_on(const Machine *machine, int level) {
     return machine->level_only ? level == machine->level : level >= machine->level;
+}
+
+int64_t machine_room(const Machine *machine, int blocks) {
+    return (machine->ring_bytes + machine->block_bytes) / blocks - machine->block_bytes;
 }

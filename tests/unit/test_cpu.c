@@ -280,6 +280,48 @@ static const Case cases[] = {
      "  %h0 = cast %v : i16[32] ; %qh = ptr_add %h, %r ; %o2 = atomic<xor> %qh, %h0\n"
      "  return }\n",
      .grid = {50, 1, 1}, .plain = 1},
+    {"rows that are longer than the tensor's",
+     "kernel @k(%x: *f32, %y: *f32, %b: *bf16, %c: *bf16, %v: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [4, %n], [1000, 1] ; %Y = tensor %y, [9, %n], [400, 1] ; %m = sub %p, 1\n"
+     "  %a = tload<fill=2.0> %X, [%p, 3] : f32[2,300] ; %e = tload %X, [%p, 0] : f32[2,300] ; %s = add %a, %e ; tstore %Y, [%m, 3], %s\n"
+     "  %B = tensor %b, [4, 257], [1000, 1] ; %C = tensor %c, [9, %n], [400, 1] ; %i = iota<0, 2> ; %j = add %i, %p ; %V = ptr_add %v, %j\n"
+     "  %k = load %V ; %l = mod %k, 5 ; %g = tload<fill=7.0> %B, [%l, 0] : bf16[2,300] ; tstore %C, [%p, 0], %g\n"
+     "  %h = tload %B, [0, 1] : bf16[2,256] ; tstore %B, [1, 2], %h ; %o = mul %p, 2 ; %u = tload %B, [%l, 5] : bf16[2,256] ; tstore %C, [%o, -9], %u\n"
+     "  return }\n",
+     .number = 290, .grid = {3, 1, 1}, .plain = 1, .threads = 1},
+    {"lines of atomics: under locks",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max> %W, [%p, 1], %c\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
+    {"lines of atomics on one thread",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max> %W, [%p, 1], %c ; %d = tload %X, [1, 250] : i32[2,64] ; tatomic<xor> %X, [2, 280], %d\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1, .threads = 1},
+    {"lines of atomics beside elements",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add, scope=gpu> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max, scope=gpu> %W, [%p, 1], %c\n"
+     "  %q = add %i, %p ; %z = ptr_add %y, %q ; %o = atomic<add> %z, 1\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
+    {"lines of atomics that all see",
+     "kernel @k(%x: *i32, %y: *i32, %w: *i32, %n: i32) {\n"
+     "  %p = program_id<0> ; %X = tensor %x, [5, %n], [700, 1] ; %Y = tensor %y, [5, %n], [700, 1] ; %i = iota<0, 5>\n"
+     "  %j = add %i, %p ; %r0 = mul %j, 3 ; %r = mod %r0, 5 ; %a = tload<fill=4> %X, [0, 3] : i32[5,300]\n"
+     "  tatomic<add, scope=sys> %Y, [%r, 0], %a ; %W = tensor %w, [9, 400], [300, 1]\n"
+     "  %c = mul %a, 2 ; tatomic<max, scope=sys> %W, [%p, 1], %c\n"
+     "  return }\n",
+     .number = 290, .grid = {9, 1, 1}, .plain = 1},
     {"programs over three dimensions",
      "kernel @k(%y: *i32) {\n"
      "  %a = program_id<0> ; %b = program_id<1> ; %c = program_id<2> ; %na = num_programs<0> ; %nb "

@@ -78,12 +78,13 @@ static bool same_shape(const Type *a, const Type *b) {
     return same;
 }
 
-/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a vector load. A tile
- * made of rows and columns alone, for one use, floats: its parts are short. */
+/* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a load, and anything
+ * before a vector that can be read again. A tile made of rows and columns alone, for one use, floats: its parts are
+ * short. */
 static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
     const Type *result = ir_type(st->k, op->results[0]);
     const Layout *best = NULL;
-    bool anchored = false;
+    bool anchored = false, again = false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
         if (!lay_is_tile(st->k, x)) continue;
@@ -93,7 +94,9 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         if (!same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
-        if (!best || accumulator) best = lay_in_registers(st, layout->map, result);
+        if (best && !accumulator && !(again && !index_is_vector(st, x))) continue;
+        best = lay_in_registers(st, layout->map, result);
+        again = result->rank == 1 && !accumulator && index_is_vector(st, x);
     }
     bool once = op->results[0] < st->value_count && st->uses[op->results[0]] == 1;
     return best ? best : anchored && !once ? lay_default(st, result) : NULL;
@@ -142,6 +145,22 @@ static const Layout *address_layout(LayoutState *st, const Op *op, const Type *t
     return from && type->rank > 1 ? lay_in_registers(st, from->map, type) : NULL;
 }
 
+/* A sum that is spread out again over the axis that it was made of (`sum(x, axis=1, keep_dims=True)`, then back to x's
+ * shape) lies where that lay: each thread has it already. */
+static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type *type) {
+    const Layout *from = lay_natural(st, op->operands[0]);
+    if (!from || index_is_sum(st, op)) return NULL;
+    const Op *expand = ir_value(st->k, op->operands[0])->op;
+    bool expanded = expand && expand->code == OP_EXPAND;
+    const Op *reduce = expanded ? ir_value(st->k, expand->operands[0])->op : NULL;
+    if (reduce && reduce->code == OP_REDUCE && op_int(reduce, AT_AXIS, 0) == op_int(expand, AT_AXIS, 0) &&
+        same_shape(ir_type(st->k, reduce->operands[0]), type)) {
+        from = lay_natural(st, reduce->operands[0]);
+        if (from && from->home == HOME_REGISTERS) return lay_in_registers(st, from->map, type);
+    }
+    return lay_default(st, type);
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -152,7 +171,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_EXPAND:
     case OP_RESHAPE:
     case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
-    case OP_BROADCAST: return lay_natural(st, op->operands[0]) && !index_is_sum(st, op) ? lay_default(st, type) : NULL;
+    case OP_BROADCAST: return natural_broadcast(st, op, type);
     case OP_LOAD: {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
@@ -164,7 +183,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
-        return lay_default(st, type);
+        const Layout *left = lay_left(st, op);
+        return left ? left : lay_default(st, type);
     }
     case OP_DOT: return lay_in_registers(st, choose_accumulator(st->cx, st->k, op, st->warps), type);
     case OP_REDUCE: {
@@ -232,18 +252,6 @@ const Layout *lay_natural(LayoutState *st, Ref ref) {
 /* --- one op after the other --- */
 void lay_set(LayoutState *st, Ref ref, const Layout *layout) { ir_value(st->k, ref)->layout = layout; }
 
-/* An instruction that takes A from registers may want it as the accumulator of a dot before lies: such a
- * value (attention's probabilities) stays where it is. */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
-    int along_m, along_n;
-    if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
-        ir_type(st->k, dot->operands[0])->extent[1] % row->k)
-        return false;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
-    return along_n == 1 && ll_equal(&from->map, &wanted);
-}
-
 bool lay_dot_fits(LayoutState *st, const Op *dot) {
     Diag *diag = st->k->module->diag;
     const Machine *machine = st->cx->machine;
@@ -310,6 +318,12 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
+static bool is_one_a_warp(const Layout *layout) {
+    bool one = layout->registers == 1;
+    for (int i = 0; i < layout->map.count[LL_LANE]; i++) one &= layout->map.basis[LL_LANE][i] == 0;
+    return one;
+}
+
 static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
@@ -330,8 +344,9 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
-    if (!other && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there; not for the one
+     * number that each warp has, which is written sooner than the warps have met. */
+    if (!other && !is_one_a_warp(layout) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
         other = run_of_warp(&layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)

@@ -3,16 +3,21 @@
  * Most are sums of rows and columns: every op between the tile and values of rank 1 works element by
  * element or repeats an axis. Such a tile floats (layout.c): it is computed where it is used from its
  * rows and columns, which are short, so that no tile of 8-byte pointers goes through shared memory.
- * What has parts of rank 2 that come from memory or from data stays where those are; an access of memory
- * goes there too, and moves its value instead (layout.c).
+ * What has parts of rank 2 that come from memory or from data, or is such a vector in another shape, stays where those
+ * are; an access of memory goes there too, and moves its value instead (layout.c).
  *
  *     %r = tload %ROWS, [%m] : i32[64]             a vector: read again in each layout that asks for it
  *     %e = expand<1> %r ; %o = mul %e, %stride     float
  *     %p = ptr_add %base, add(%o, %columns)        floats, computed in the layout of the load
- *     %x = load %p */
+ *     %x = load %p
+ *
+ * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load that
+ * hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
-enum { VECTOR_ELEMENTS = 512, MOST_STEPS = 256 }; /* that are read again rather than moved */
+/* That are read again rather than moved, on any machine: elements of what is a vector and no tile; numbers that are no
+ * indices, in each thread; ops between. */
+enum { VECTOR_ELEMENTS = 512, VECTOR_EACH = 16, MOST_STEPS = 256 };
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
@@ -21,7 +26,8 @@ bool index_is_sum(LayoutState *st, const Op *op) {
     if (type->rank < 2 || !is_index(type)) return false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
-        if (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1 && lay_natural(st, x)) return false;
+        bool whole = op->code == OP_RESHAPE || (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1);
+        if (lay_is_tile(st->k, x) && whole && lay_natural(st, x)) return false;
     }
     return true;
 }
@@ -36,7 +42,7 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     if (--*left < 0) return false;
     const Op *op = ir_value(st->k, ref)->op;
     const Type *type = ir_type(st->k, ref);
-    if (!op || ty_elements(type) > VECTOR_ELEMENTS || (!st->role && !is_index(type))) return false;
+    if (!op || ty_elements(type) > VECTOR_ELEMENTS) return false;
     switch (op->code) {
     case OP_IOTA:
     case OP_SPLAT: return true;
@@ -52,7 +58,20 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     return true;
 }
 
-bool index_is_read_again(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
+/* Would it meet other warps on its way? */
+static bool moves_through_shared(LayoutState *st, Ref ref, const Layout *layout) {
+    const Layout *from = ir_value(st->k, ref)->layout;
+    if (!from || from->home != HOME_REGISTERS) return false;
+    return ll_plan_convert(&from->map, &layout->map, ty_elem_bytes(ir_type(st->k, ref))).kind == CONVERT_SHARED;
+}
+
+bool index_is_vector(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
+
+bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {
+    bool plain = st->role || is_index(ir_type(st->k, ref));
+    if (!plain && (layout->registers > VECTOR_EACH || !moves_through_shared(st, ref, layout))) return false;
+    return index_is_vector(st, ref);
+}
 
 /* Is it a box of memory, perhaps under arithmetic with numbers? */
 static bool is_loaded(LayoutState *st, Ref ref, int *left) {

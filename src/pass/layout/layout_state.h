@@ -3,6 +3,7 @@
  *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow
  *   layout_want.c    a value in another layout: computed again, or converted
  *   layout_moves.c   ops that move elements of a tile or combine along an axis
+ *   layout_left.c    left operands that products take from registers
  *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
  *   layout_access.c  vectors and copies of the others, ways of conversions
@@ -45,8 +46,6 @@ const Layout *lay_in_shared(LayoutState *st, SharedTile tile);
 LinearLayout lay_fit(const LinearLayout *map, const Type *operand);
 /* The same for operand i of an op whose tile has `map`; an index vector lives in the slice along its axis. */
 LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map);
-/* May the left operand of a wgmma stay in registers, where `from` has it? */
-bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
 /* Can the machine do the dot here with the instruction that it is stamped with? If not, false with a message. */
 bool lay_dot_fits(LayoutState *st, const Op *dot);
 const Layout *lay_default(LayoutState *st, const Type *type);
@@ -61,12 +60,20 @@ void lay_want_operands(LayoutState *st, Op *op, const Layout *layout);
 /* Does the region lie in the role that is being placed? Without roles every one does. */
 bool lay_inside_role(const LayoutState *st, const Region *region);
 
+/* --- layout_left.c --- */
+/* May the left operand of a dot stay in registers, where `from` has it? */
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
+/* Where a tile of a ring should come to of which a dot's left operand is made, and nothing else; NULL: it is not. */
+const Layout *lay_left(LayoutState *st, const Op *get);
+
 /* --- layout_index.c --- */
 /* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */
 bool index_is_sum(LayoutState *st, const Op *op);
 /* A short vector from memory, perhaps under arithmetic: reading it again, each thread what it needs, is cheaper than
  * two barriers and a way through shared memory. */
-bool index_is_read_again(LayoutState *st, Ref ref);
+bool index_is_vector(LayoutState *st, Ref ref);
+/* Is it so on its way to this layout? */
+bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout);
 /* A tile from memory that has no room in shared memory on its way to the layout is read there again, too. */
 bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout);
 /* Says that a tile of indices is about to be moved. */
@@ -96,8 +103,9 @@ bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that 
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
-Word access_best_via(const Kernel *k, const Op *convert);   /* WORD_NONE: to or from shared memory */
-void access_decide(LayoutState *st);                        /* writes it to all of them; facts without wishes */
+/* WORD_NONE: to or from shared memory */
+Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert);
+void access_decide(LayoutState *st); /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */
 bool hold_may_be_lean(const Kernel *k);

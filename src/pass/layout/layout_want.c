@@ -65,6 +65,7 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
     Builder b = behind(st, ref, op->range);
     Op *copy = ir_clone(&b, op, &map);
     ir_value(k, copy->results[0])->layout = layout;
+    if (copy->code == OP_TLOAD) layout_vector(&st->facts, copy, ir_type(k, ref), &layout->map); /* wishes */
     return copy->results[0];
 }
 
@@ -85,7 +86,7 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         floats = false;
     }
     bool again =
-        layout->home == HOME_REGISTERS && (index_is_read_again(st, ref) || index_is_too_large(st, ref, layout));
+        layout->home == HOME_REGISTERS && (index_is_read_again(st, ref, layout) || index_is_too_large(st, ref, layout));
     if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {

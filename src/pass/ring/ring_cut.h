@@ -72,6 +72,7 @@ typedef struct Cut {
     VEC(CutRing *) rings;                 /* inputs by first load, then outputs */
     VEC(Pair) apart;
     GridOrder grid;
+    int blocks;                /* that should share a multiprocessor (ring_crowd.c); 0: whatever has room */
     bool counts_programs;      /* each program of the grid acts on its own: atomics, prints */
     bool waits_for_programs;   /* programs may wait for each other: neither persistence nor hoisting */
     const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
@@ -108,10 +109,11 @@ Op *cut_roles(Cut *c); /* the tasks op */
 
 /* Accesses that leave their ring, so that the others keep theirs (ring_leave.c): those that leave branches of loops; in
  * a kernel without dots all but loads that chase or are asked for; as many as are more than a kernel may have; the ring
- * that is worth least (false: its are the last loads). */
+ * that is worth least (false: its are the last loads); stores, whose tiles take the room of others. */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);
 void cut_leave_crowd(Cut *c);
+void cut_leave_outputs(Cut *c, const char *why);
 bool cut_leave_least(Cut *c);
 const char *cut_must_stay(const Cut *c, const Op *access); /* why its ring left in an earlier cut (ring_leave); NULL */
 void cut_note_rings(const Cut *c);                         /* what could leave, for the schedule */
@@ -119,6 +121,8 @@ void cut_note_rings(const Cut *c);                         /* what could leave, 
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
+/* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles (ring_crowd.c); 0: no. */
+int cut_crowd(const Cut *c);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);
 #endif

@@ -7,6 +7,7 @@
  *                                      leaves it would be copied twice, a store is one of compute anyway
  *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
+ *     a crowd of blocks                stores: the buffers of their tiles would be another block's memory
  *     one slot of each does not fit    output tiles, loads outside of loops, loads that feed no dot, at last any; of
  *                                      those the largest first
  *     the schedule finds no room       the same: the kernel is cut again without that ring */
@@ -49,6 +50,11 @@ void cut_leave_streams(Cut *c) {
                   : "it feeds no dot, and its place is known ahead (option slots=N, or num_stages of "
                     "its loop, lets it run ahead)");
     }
+}
+
+void cut_leave_outputs(Cut *c, const char *why) {
+    for (size_t i = c->rings.count; i-- > 0;)
+        if (i < c->rings.count && c->rings.at[i]->output) leave(c, i, why);
 }
 
 void cut_leave_crowd(Cut *c) {

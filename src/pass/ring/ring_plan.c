@@ -5,6 +5,7 @@
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
 #include "ir/ringform.h"
+#include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring.h"
 #include "pass/ring/ring_cut.h"
@@ -33,8 +34,6 @@ static int64_t ring_bytes(const Cut *c) {
 }
 
 /* --- the cost model: how many slots cover the way of a copy --- */
-
-enum { SPARE_BYTES = 2048 }; /* for barriers, and to align what lies behind them */
 
 static void add_cost(Op *op, void *user) {
     TripCost *cost = user;
@@ -76,7 +75,8 @@ static void deepen(Cut *c) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
         int useful = is_pipelined(ring) && !ring->shares ? useful_slots(c, ring) : 0;
-        int64_t room = c->cx->machine->ring_bytes - SPARE_BYTES - ring->bytes;
+        int64_t spare = machine_spare_bytes(c->cx->machine, 2); /* behind the rings; behind their barriers */
+        int64_t room = c->cx->machine->ring_bytes - spare - ring->bytes;
         while (ring->slots < useful && ring_bytes(c) <= room) ring->slots++;
     }
 }
@@ -109,7 +109,15 @@ static bool fit_slots(Cut *c, int least) {
     return true;
 }
 
-/* The largest output ring gives way: its store stays in compute. */
+/* An output ring gives way: its store stays in compute. */
+static void drop_ring(Cut *c, size_t at) {
+    cut_note_stay(c, c->rings.at[at]->ops.at[0]);
+    for (size_t i = at; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
+    c->rings.count--;
+    cut_settle_stores(c);
+}
+
+/* The largest of them. */
 static bool drop_output(Cut *c) {
     size_t largest = c->rings.count;
     for (size_t i = 0; i < c->rings.count; i++)
@@ -119,10 +127,7 @@ static bool drop_output(Cut *c) {
     if (largest == c->rings.count) return false;
     pass_find(c->cx, c->rings.at[largest]->ops.at[0]->range, FIND_STORE_FROM_REGISTERS,
               (long long)c->rings.at[largest]->bytes, (long long)c->cx->machine->ring_bytes);
-    cut_note_stay(c, c->rings.at[largest]->ops.at[0]);
-    for (size_t i = largest; i + 1 < c->rings.count; i++) c->rings.at[i] = c->rings.at[i + 1];
-    c->rings.count--;
-    cut_settle_stores(c);
+    drop_ring(c, largest);
     return true;
 }
 
@@ -179,6 +184,44 @@ static Ahead look_ahead(const Cut *c) {
     return ahead;
 }
 
+/* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve well. */
+static int64_t blocks_beside(const Cut *c, int64_t bytes) {
+    const Machine *machine = c->cx->machine;
+    int64_t threads = (int64_t)machine->lanes * layout_warps(c->cx, c->k);
+    int64_t blocks = machine->registers / (machine->cost.pair_registers * threads);
+    int64_t spare = machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
+    while (blocks > 1 && bytes + spare > machine_room(machine, (int)blocks)) blocks--;
+    return blocks;
+}
+
+/* Do threads that hold the tile as a product leaves it store whole sectors? */
+static bool stores_well(const Cut *c, const CutRing *ring) {
+    int registers, lanes;
+    matrix_columns(FRAGMENT_SUM_16x8, &registers, &lanes);
+    const Type *type = ring->output ? ir_type(c->k, op_operand(ring->ops.at[0], 1)) : NULL;
+    return type && ring->ops.count == 1 && ty_elem_bytes(type) << (registers + lanes) >= c->cx->machine->sector_bytes;
+}
+
+/* Where threads load for themselves, other blocks work while they wait: such outputs are stored from registers, if their
+ * memory makes room for another block. */
+static void make_room(Cut *c) {
+    int64_t all = ring_bytes(c), outputs = 0;
+    for (size_t i = 0; i < c->rings.count; i++)
+        if (stores_well(c, c->rings.at[i])) outputs += c->rings.at[i]->slots * slot_bytes(c->rings.at[i]);
+    int64_t blocks = blocks_beside(c, all - outputs);
+    if (blocks == blocks_beside(c, all)) return;
+    for (size_t i = 0; i < c->rings.count;) {
+        if (!stores_well(c, c->rings.at[i])) {
+            i++;
+            continue;
+        }
+        pass_find(c->cx, c->rings.at[i]->ops.at[0]->range, FIND_STORE_MAKES_ROOM, (long long)c->rings.at[i]->bytes,
+                  (long long)blocks);
+        drop_ring(c, i);
+        i = 0;
+    }
+}
+
 /* Two slots of every load keep the copies running; for them the outputs give way, and at last the
  * second slot, and then rings. False when even so it does not fit. */
 static bool choose_slots(Cut *c, Execution run) {
@@ -190,6 +233,7 @@ static bool choose_slots(Cut *c, Execution run) {
         Ahead ahead = look_ahead(c);
         return ahead.dots || ahead.chases || ahead.asked;
     }
+    if (run == RUN_SKEW) make_room(c);
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
     deepen(c);
@@ -267,7 +311,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
-    if (machine->roles_allowed && options->roles != 0 && search.wide) {
+    c->blocks = machine->skew_allowed ? cut_crowd(c) : 0;
+    if (machine->roles_allowed && options->roles != 0 && search.wide && !c->blocks) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
@@ -277,8 +322,10 @@ static Execution decide(Cut *c, const char **why) {
         *why = "all loads of its loops stand in branches";
         return RUN_FLAT;
     }
+    if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
-        *why = options->roles == 0       ? "roles are off"
+        *why = c->blocks                 ? "threads make operands of what a trip loads: a crowd of blocks hides that"
+               : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
                                          : "its dots are too small for a warp that only loads";
         return RUN_SKEW;
@@ -468,6 +515,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));
+    if (c->blocks) kernel_set(k, (Attr){.id = AT_BLOCKS, .number = c->blocks});
     if (persist) op_set(k, tasks, (Attr){.id = AT_PERSIST, .number = 1});
     if (!op_attr(tasks, AT_ORDER)) {
         bool grouped = persist && machine->has_threads && shares_both_ways(c, tasks);

@@ -20,7 +20,10 @@ static void refuse(Order *o, const Op *op, const char *why) {
 /* A flag that has to stand where something is needed; does it? */
 static bool flagged(Order *o, Op *op, AttrId id, unsigned what, bool needed, const char *why) {
     if (needed) ask(o, op, what);
-    if (needed && !o->proves) op_set(o->s->k, op, (Attr){.id = id, .number = 1});
+    if (needed && !o->proves) {
+        o->new_barrier |= id == AT_LANDS && !op_flag(op, id);
+        op_set(o->s->k, op, (Attr){.id = id, .number = 1});
+    }
     if (needed && !op_flag(op, id)) refuse(o, op, why);
     return op_flag(op, id);
 }
@@ -31,8 +34,10 @@ static bool worded(Order *o, Op *op, AttrId id, Word word, Word both, bool neede
     bool stands = old == word || old == both;
     if (!needed || stands) return stands;
     refuse(o, op, why);
-    if (!o->proves) op_set(o->s->k, op, (Attr){.id = id, .word = old ? both : word});
-    return !o->proves;
+    if (o->proves) return false;
+    op_set(o->s->k, op, (Attr){.id = id, .word = old ? both : word});
+    o->new_barrier |= id == AT_SYNC;
+    return true;
 }
 
 /* --- barriers --- */
@@ -105,6 +110,11 @@ static void settle(Order *o, Op *op) {
     flagged(o, op, AT_SETTLES, SETTLED, o->dot_flies,
             "a product in flight may read the shared memory that it writes: it is waited for (`settles`)");
     o->dot_reads = false;
+}
+
+void pending_refill(Order *o, Op *op) {
+    flagged(o, op, AT_SETTLES, SETTLED, o->dot_flies,
+            "a product in flight may read the registers of its left operand: it is waited for (`settles`)");
 }
 
 void pending_write(Order *o, Op *op, Word where) {
@@ -290,6 +300,6 @@ static void check_op(Op *op, void *user) {
 }
 
 bool pending_done(Order *o) {
-    if (o->proves) ir_walk(o->s->k->body, check_op, o);
+    ir_walk(o->s->k->body, check_op, o);
     return !o->s->failed;
 }

@@ -6,7 +6,6 @@
  *        and `at` and `bytes` on every op that needs shared memory
  *
  * A kernel that arrives scheduled (as text) is left as it is. */
-#include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
 #include <limits.h>
@@ -76,7 +75,7 @@ static const RingSchedule *find_starving(const Schedule *s, int *count) {
     return first;
 }
 
-static bool fits(const Schedule *s) { return s->bytes <= s->cx->machine->ring_bytes; }
+static bool fits(const Schedule *s) { return s->bytes <= s->room; }
 
 /* Scratch, buffers, and rings with the slots that have room beside them; false: the rings cannot be. */
 static bool place_all(Schedule *s) {
@@ -84,6 +83,7 @@ static bool place_all(Schedule *s) {
     s->rings.count = 0;
     schedule_place(s);
     if (!s->tasks) return true;
+    if (s->blocks > 1 && schedule_rings_among(s)) return true;
     if (!schedule_rings(s, s->bytes)) return false;
     schedule_place(s);
     return true;
@@ -122,9 +122,22 @@ static bool find_room(Schedule *s) {
     }
 }
 
+/* The same in the share of as many blocks as should have one, if their loads run ahead in it. */
+static bool find_room_of_share(Schedule *s) {
+    int starving;
+    for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
+        if (!schedule_share_holds(s, s->blocks)) continue;
+        s->room = machine_room(s->cx->machine, s->blocks);
+        if (fit_in_pieces(s, &starving) && !starving) return true;
+        if (s->why) return false;
+    }
+    s->room = s->cx->machine->ring_bytes;
+    return find_room(s);
+}
+
 /* Rings, and all that lies behind them; false: they do not fit in any degree. */
 static bool plan_rings(Schedule *s) {
-    if (!find_room(s))
+    if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
     schedule_flight(s);
@@ -157,9 +170,8 @@ static bool plan(Schedule *s) {
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);
-    /* What the ring pass has proved is proved again, as it will be emitted. */
-    return !s->tasks || ring_is_proved(s->cx, s->k) ||
-           schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
+    /* What the ring pass has proved is proved again, as it will be emitted; and so is all the rest. */
+    return !s->tasks || schedule_is_proved(s);
 }
 
 /* How well it goes: not at all, with loads that do not run ahead, as it should. */
@@ -167,7 +179,7 @@ typedef enum Grade { NO_PLAN, STARVES, RUNS } Grade;
 
 static Grade plan_anew(PassContext *cx, Kernel *k, Schedule *s) {
     int starving;
-    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k)};
+    *s = (Schedule){.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks_of(k), .room = cx->machine->ring_bytes};
     if (!plan(s)) return NO_PLAN;
     find_starving(s, &starving);
     return starving ? STARVES : RUNS;

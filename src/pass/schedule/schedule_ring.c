@@ -242,7 +242,7 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
     const Machine *machine = s->cx->machine;
     int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
     if (r->slots < asked)
-        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)machine->ring_bytes);
+        pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->room);
     else if (r->slots > asked && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_DEEPER, r->slots, asked,
                   (long long)ring_trip_cost(s->k, loop_of(r->to->regions[0], r->op->results[0], NULL)).clocks,
@@ -307,7 +307,7 @@ static bool plan_each(Schedule *s) {
 bool schedule_rings(Schedule *s, int64_t other) {
     s->rings.count = 0;
     if (!plan_each(s)) return false;
-    while (total_bytes(s, other) > s->cx->machine->ring_bytes && shrink(s)) {}
+    while (total_bytes(s, other) > s->room && shrink(s)) {}
     s->bytes = 0;
     for (size_t i = 0; i < s->rings.count; i++) {
         s->rings.at[i].at = s->bytes;
@@ -320,6 +320,13 @@ bool schedule_rings(Schedule *s, int64_t other) {
         r->empty = r->full + s->cx->machine->barrier_bytes * r->slots;
         s->bytes = r->empty + s->cx->machine->barrier_bytes * r->slots;
     }
+    return true;
+}
+
+bool schedule_rings_among(Schedule *s) {
+    s->rings.count = 0;
+    if (!plan_each(s) || !schedule_place_among(s)) return false;
+    while (s->bytes > s->room && shrink(s)) schedule_place_among(s);
     return true;
 }
 

@@ -268,7 +268,9 @@ static void run_convert(Sync *y, Op *op) {
 static void run_dot(Sync *y, Op *dot) {
     bool reads = dot_reads_scratch(y->k, dot);
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
-    if (op_flag(dot, AT_FLIGHT)) y->o.dot_reads = reads;
+    if (!op_flag(dot, AT_FLIGHT)) return;
+    if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
+    y->o.dot_reads = reads;
 }
 
 static void run_atomic(Sync *y, Op *op) {
@@ -400,11 +402,12 @@ static void run_rings(Schedule *s, bool proves) {
     }
 }
 
-static bool run(Schedule *s, bool proves) {
-    Sync y = {.o = {.s = s, .proves = proves}, .k = s->k};
-    run_rings(s, proves);
+/* Was a barrier new? */
+static bool write_marks(Schedule *s) {
+    Sync y = {.o = {.s = s}, .k = s->k};
+    run_rings(s, false);
     run_region(&y, s->k->body);
-    return pending_done(&y.o);
+    return y.o.new_barrier;
 }
 
 static void drop_marks(Op *op, void *user) {
@@ -413,9 +416,22 @@ static void drop_marks(Op *op, void *user) {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) op_drop(op, marks[i]);
 }
 
-void schedule_sync(Schedule *s) {
-    ir_walk(s->k->body, drop_marks, NULL);
-    run(s, false);
+static void drop_shown(Op *op, void *user) {
+    (void)user;
+    op_drop(op, AT_PROXY);
 }
 
-bool schedule_sync_holds(Schedule *s) { return run(s, true); }
+/* Where an op is written more than once, a barrier that its second place asked for stands at the first one too, and
+ * has to show what is hidden there: until no barrier is new, all is run through again, with those that stand. */
+void schedule_sync(Schedule *s) {
+    ir_walk(s->k->body, drop_marks, NULL);
+    do ir_walk(s->k->body, drop_shown, NULL);
+    while (write_marks(s));
+}
+
+bool schedule_sync_holds(Schedule *s) {
+    Sync y = {.o = {.s = s, .proves = true}, .k = s->k};
+    run_rings(s, true);
+    run_region(&y, s->k->body);
+    return pending_done(&y.o);
+}

@@ -52,6 +52,7 @@ struct Pool {
     _Alignas(LINE) atomic_uint generation;
     _Alignas(LINE) atomic_llong done; /* units */
     atomic_bool stop;
+    _Alignas(LINE) uint32_t locks[POOL_LOCKS]; /* of the work's own */
 };
 
 /* A run as a word: what fits of the launch's number, begin, end. */
@@ -219,6 +220,16 @@ void pool_destroy(Pool *pool) {
 
 int pool_threads(const Pool *pool) { return pool->threads; }
 
+uint32_t *pool_locks(Pool *pool) { return pool->locks; }
+
+static int threads_of(const Pool *pool, int limit) {
+    return limit > 0 && limit < pool->threads ? limit : pool->threads;
+}
+
+bool pool_is_shared(const Pool *pool, int64_t total, int limit) {
+    return threads_of(pool, limit) > 1 && total > 1 && pool->owner == getpid();
+}
+
 bool pool_reserve(Pool *pool, size_t scratch_bytes) {
     if (scratch_bytes <= pool->scratch_bytes) return true;
     for (int i = 0; i < pool->threads; i++) {
@@ -272,10 +283,10 @@ static void run_together(Pool *pool, PoolWork *work, void *user, int64_t first, 
 }
 
 void pool_run(Pool *pool, PoolWork *work, void *user, int64_t total, int limit, int64_t *number_ns) {
-    int threads = limit > 0 && limit < pool->threads ? limit : pool->threads;
+    int threads = threads_of(pool, limit);
     if (total <= 0) return;
     clear_notes(&pool->workers[0]);
-    if (threads == 1 || total == 1 || pool->owner != getpid()) {
+    if (!pool_is_shared(pool, total, limit)) {
         work(user, 0, total, pool->workers[0].scratch);
         return;
     }

@@ -22,6 +22,10 @@ typedef void PoolWork(void *user, int64_t begin, int64_t end, void *scratch);
 Pool *pool_create(Allocator allocator, int threads);
 void pool_destroy(Pool *pool); /* NULL is allowed */
 int pool_threads(const Pool *pool);
+enum { POOL_LOCKS = 1024 };
+uint32_t *pool_locks(Pool *pool); /* so many, none of them taken between launches */
+/* May a run of that size take more than one thread? */
+bool pool_is_shared(const Pool *pool, int64_t total, int limit);
 /* Gives every thread at least that much scratch, 64-byte aligned; false: no memory. Not during a launch. */
 bool pool_reserve(Pool *pool, size_t scratch_bytes);
 /* limit: at most so many threads; 0: all. *number_ns: what one number took in earlier runs (0: not

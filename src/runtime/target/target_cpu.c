@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,8 @@ typedef struct TwLaunch {
     int64_t failed_program;
     void (*print)(struct TwLaunch *launch, int32_t number, int64_t program, const void *const *values);
     int32_t (*stopped)(struct TwLaunch *launch);
+    uint32_t *locks;
+    void (*rest)(void);
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
 
@@ -322,15 +325,20 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
     return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
 }
 
+static void rest(void) { sched_yield(); }
+
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     CpuKernel *code = k->code;
-    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped},
+    Pool *pool = k->context->pool;
+    int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
+    int limit = code->code.print_count ? 1 : k->threads;
+    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped, .rest = rest},
                  .run = code->run,
                  .k = k,
                  .caller = pthread_self()};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
-    pool_run(k->context->pool, run_programs, &work, call->grid[0] * call->grid[1] * call->grid[2],
-             code->code.print_count ? 1 : k->threads, &code->program_ns);
+    if (pool_is_shared(pool, programs, limit)) work.launch.locks = pool_locks(pool);
+    pool_run(pool, run_programs, &work, programs, limit, &code->program_ns);
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 

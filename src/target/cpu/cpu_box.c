@@ -62,7 +62,7 @@ typedef struct BoxMaker {
     const char *name;
     int long_axis; /* the axis that is as long as the C expression long_size says; -1: none */
     const char *long_size;
-    Text address, ok, full;
+    Text address, ok, full, uncut;
 } BoxMaker;
 
 static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
@@ -104,7 +104,9 @@ static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const cha
     bool zero = strcmp(offset, "0") == 0;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
-        and_also(&m->full, arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent));
+        const char *whole = arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent);
+        and_also(&m->full, whole);
+        and_also(&m->uncut, whole);
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
@@ -152,6 +154,7 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
     cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s, %s);", all, type, list, box->begin[axis], box->end[axis],
             ends);
     and_also(&m->full, all);
+    and_also(&m->uncut, all);
 }
 
 static const char *offset_text(Emit *e, Ref offset) {
@@ -189,7 +192,8 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     BoxMaker m = {
         .e = e, .op = op, .box = box, .tensor = cpu_tensor(e, tensor), .long_axis = long_axis, .long_size = long_size};
     m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
-    m.address = text_new(e->arena), m.ok = text_new(e->arena), m.full = text_new(e->arena);
+    m.address = text_new(e->arena), m.ok = text_new(e->arena);
+    m.full = text_new(e->arena), m.uncut = text_new(e->arena);
     RefList offsets = op_list(op, 0);
     bool unchecked = op_flag(op, AT_NOCHECK);
     box->movable = may_move(e, op);
@@ -218,7 +222,9 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
         box->ok = arena_printf(e->arena, "%s_ok", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
         and_also(&m.full, box->ok);
+        and_also(&m.uncut, box->ok);
     }
+    if (m.uncut.length) box->uncut = m.uncut.at;
     if (m.full.length) {
         box->full = arena_printf(e->arena, "%s_full", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->full, m.full.at);
@@ -287,7 +293,7 @@ const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
 }
 
 void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
-    for (int d = 0; d < box->tile->rank && !nest->fast; d++) {
+    for (int d = 0; d < box->tile->rank && (!nest->fast || nest->cut); d++) {
         if (box->checked[d]) nest->lo[d] = box->lo[d], nest->hi[d] = box->hi[d];
         if (!box->end[d]) continue;
         Ix on = index_inside(e, nest, box, d, nest->index[d]);
@@ -428,8 +434,7 @@ static void add_span(Emit *e, Text *t, const Box *box) {
     text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
 }
 
-/* Reading the load's box while writing the store's is right if they are apart, or the same place element by element. */
-static const char *apart_condition(Emit *e, const Box *load, const Box *store, bool same_place) {
+const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place) {
     Text t = text_new(e->arena);
     text_add(&t, "(tw_apart(");
     add_span(e, &t, load);
@@ -463,12 +468,39 @@ const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
     return t.at;
 }
 
-static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
+/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are written: rows
+ * that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
+static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
+    enum { LONG_ROW = 256 };
+    const Box *to = cpu_find_box(e, store);
+    OpList loads = collect_loads(e, tiles, count, false);
+    Text t = text_new(e->arena);
+    int rank = to->tile->rank;
+    if (!to->full || !rank || to->tile->extent[rank - 1] < LONG_ROW || op_attr(store, AT_WRAP)) return NULL;
+    if (to->uncut) and_also(&t, to->uncut);
+    if (!to->unit) and_also(&t, arena_printf(e->arena, "%s == 1", to->stride[rank - 1]));
+    for (size_t i = 0; i < loads.count; i++) {
+        const Box *from = cpu_find_box(e, loads.at[i]);
+        Ref loaded = loads.at[i]->results[0];
+        bool same = from->tile->rank == rank;
+        for (int d = 0; d < rank && same; d++) same = from->tile->extent[d] == to->tile->extent[d];
+        for (int j = 0; j < count && same; j++) same = cpu_same_place(&e->plan, tiles[j], loaded);
+        if (!same) return NULL;
+        if (from->uncut) and_also(&t, from->uncut);
+        if (!from->unit) and_also(&t, arena_printf(e->arena, "%s == 1", from->stride[rank - 1]));
+        const char *covers = cpu_box_covers(e, from, cpu_same_axes, to);
+        if (*covers) and_also(&t, covers);
+    }
+    return t.length ? t.at : "1";
+}
+
+static void store_loop(Emit *e, const Op *op, const Box *box, bool fast, bool cut) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
     Nest nest;
     nest_begin(e, &nest, box->tile);
     if (cpu_box_is_turned(e->k, op)) nest_inner(&nest, cpu_unit_axis(e->k, op));
     nest.fast = fast;
+    nest.cut = cut;
     cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, value, nest.index);
     int depth = 0;
@@ -482,8 +514,7 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast) {
     nest_end(e, &nest, true);
 }
 
-/* Copies the tiles that are loaded, before anything is written. */
-static void set_aside(Emit *e, const OpList *loads) {
+void cpu_set_aside(Emit *e, const OpList *loads) {
     for (size_t i = 0; i < loads->count; i++) {
         Ref tile = loads->at[i]->results[0];
         Box *box = cpu_find_box(e, loads->at[i]);
@@ -511,33 +542,34 @@ static void emit_store(Emit *e, Op *op, Box *box) {
         for (int j = 0; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loaded);
         const Box *from = cpu_find_box(e, loads.at[i]);
         all_move = all_move && from->movable;
-        and_also(&apart, apart_condition(e, from, box, same));
+        and_also(&apart, cpu_apart(e, from, box, same));
     }
-    const char *turns = cpu_store_turns(e, op), *fast = turns ? turns : cpu_fast_condition(e, tiles, count, op);
+    const char *turns = cpu_store_turns(e, op), *cut = turns ? NULL : cut_condition(e, tiles, count, op);
+    const char *fast = turns ? turns : cut ? cut : cpu_fast_condition(e, tiles, count, op);
     if (!all_move && !*fast) fast = "1";
     if (apart.length && all_move) {
         cs_open(&e->p, "if (TW_UNLIKELY(!(%s)))", apart.at);
-        set_aside(e, &loads);
+        cpu_set_aside(e, &loads);
         cs_close(&e->p);
     } else if (apart.length)
         fast = arena_printf(e->arena, "%s && %s", fast, apart.at);
     if (!*fast) {
-        store_loop(e, op, box, true);
+        store_loop(e, op, box, true, false);
         return;
     }
     cs_open(&e->p, "if (%s)", fast);
     if (turns)
         cpu_store_turned(e, op);
     else
-        store_loop(e, op, box, true);
+        store_loop(e, op, box, true, cut != NULL);
     cs_reopen(&e->p, "else");
     if (!all_move) { /* read from the copies for good */
-        set_aside(e, &loads);
+        cpu_set_aside(e, &loads);
         for (size_t i = 0; i < loads.count; i++)
             cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_MEMORY;
     }
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
-    store_loop(e, op, box, false);
+    store_loop(e, op, box, false, false);
     if (box->ok) cs_close(&e->p);
     for (size_t i = 0; i < loads.count && !all_move; i++)
         cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;

@@ -8,7 +8,8 @@
  *     cpu_dot.c     dot of tiles
  *     cpu_gemm.c    loops of dots over boxes, as one product of global matrices
  *     cpu_turn.c    transposes, on the way into memory and between boxes
- *     cpu_loops.c   the other ops that need loops of their own: stores, dot, sort, atomics ..
+ *     cpu_atomic.c  atomics: elements, and lines of boxes
+ *     cpu_loops.c   the other ops that need loops of their own: stores, sort ..
  *     cpu_emit.c    statements, control flow, the entry function
  *
  * A tile that is INLINE costs nothing by itself: its expression is evaluated inside the loops of
@@ -88,6 +89,7 @@ typedef struct CpuPlan {
     Map gemms;               /* Op * of the loop, and of the dot -> Gemm * */
     int slots;               /* of panels that are kept */
     VEC(Block) blocks;
+    bool locks;      /* lines are combined under locks (cpu_atomic.c) */
     int64_t scratch; /* bytes a thread needs */
     struct Search *search;
 } CpuPlan;
@@ -121,8 +123,9 @@ typedef struct Box {
     const char *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
     const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
     const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
-    const char *full; /* NULL: always; else a flag: no bound cuts, nothing wraps */
-    bool movable;     /* pointer and strides are variables: the box may be read from a copy */
+    const char *full;  /* NULL: always; else a flag: no bound cuts, nothing wraps */
+    const char *uncut; /* NULL: always; else what full says beside bounds */
+    bool movable;      /* pointer and strides are variables: the box may be read from a copy */
 } Box;
 
 /* A global tensor: C texts. */
@@ -166,7 +169,8 @@ typedef struct Nest {
     Text body[MAX_RANK + 1];                 /* statements of each depth */
     Text after;                              /* statements behind the innermost loop */
     Map memo;
-    bool fast; /* boxes are full and their last stride is 1 */
+    bool fast; /* boxes are full and their last stride is 1 .. */
+    bool cut;  /* .. as far as the box goes that is written */
     bool rare; /* runs seldom: not worth vectors, nor the time to make them */
 } Nest;
 
@@ -228,6 +232,9 @@ void cpu_emit_tstore(Emit *e, Op *op);
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
+/* Reading the load's box while writing the other one is right: they are apart, or (same_place) the same, element by element. */
+const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
+void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
 void cpu_scalar_tload(Emit *e, Op *op);
 /* Asks for the boxes that the tile is made of as the next program will want them. */
 void cpu_prefetch(Emit *e, Ref tile);
@@ -243,9 +250,6 @@ void cpu_emit_reduce_rows(Emit *e, Op *op);
 /* --- cpu_loops.c --- */
 void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
-void cpu_emit_atomic(Emit *e, Op *op);
-void cpu_emit_tatomic(Emit *e, Op *op);
-bool cpu_atomic_lines(const Kernel *k, const Op *op);     /* does it go row by row, with its values in memory? */
 void cpu_emit_pieces(Emit *e, Op *op);                    /* cat, insert */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 void cpu_emit_sort(Emit *e, Op *op);
@@ -254,6 +258,13 @@ void cpu_emit_assert(Emit *e, Op *op);
 void cpu_emit_print(Emit *e, Op *op);
 void cpu_emit_map(Emit *e, Op *op);
 
+/* --- cpu_atomic.c --- */
+void cpu_emit_atomic(Emit *e, Op *op);
+void cpu_emit_tatomic(Emit *e, Op *op);
+bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row, with its values in memory? */
+Op *cpu_line_box(const CpuPlan *plan, const Op *op);  /* the load whose rows it takes from where they lie; NULL: none */
+bool cpu_locks_lines(const CpuPlan *plan);            /* do all atomics? */
+
 /* --- cpu_gemm.c --- */
 void cpu_find_gemms(CpuPlan *plan);                         /* after the ops have positions */
 Gemm *cpu_gemm(const CpuPlan *plan, const Op *loop_or_dot); /* NULL: it is none */
@@ -261,6 +272,7 @@ void cpu_emit_gemm(Emit *e, const Gemm *g);
 bool cpu_dot_box(const CpuPlan *plan, const Op *dot, int operand, DotBox *box); /* false: none */
 
 /* --- cpu_turn.c --- */
+bool cpu_is_plain_box(const Kernel *k, const Op *box); /* without mask, index vectors, wrapped dimensions */
 /* The axis of a box along which elements are known to lie side by side; -1: none. */
 int cpu_unit_axis(const Kernel *k, const Op *box);
 bool cpu_box_is_turned(const Kernel *k, const Op *box); /* a tload or tstore: that is not its last axis */
@@ -268,6 +280,9 @@ bool cpu_is_turn(const Kernel *k, const Op *op);        /* a permute that moves 
 /* The tload whose elements the value is, in another order: axis d of the value is the load's axes[d]; NULL: none. */
 Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes);
 bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile); /* false: nothing was done */
+extern const int cpu_same_axes[MAX_RANK];                                /* 0, 1, 2 .. */
+/* Does the load have all that the other box has? Axis d of that one is the load's axes[d]. */
+const char *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other);
 /* What must hold for cpu_store_turned; NULL: it cannot be. */
 const char *cpu_store_turns(Emit *e, const Op *store);
 void cpu_store_turned(Emit *e, const Op *store);

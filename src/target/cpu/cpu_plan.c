@@ -270,7 +270,9 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
         if (plan->placed[user->results[0]].wide && cpu_is_wide_elem(ir_type(plan->k, v))) break;
         return !is_movable_box(plan, v);
     case OP_TSTORE: return op_operand(user, 1) == v && cpu_box_is_turned(plan->k, user) && !is_movable_box(plan, v);
-    case OP_TATOMIC: return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
+    case OP_TATOMIC:
+        if (op_operand(user, 1) == v && cpu_line_box(plan, user)) return false;
+        return !placed->cheap || (cpu_atomic_lines(plan->k, user) && op_operand(user, 1) == v);
     default: break;
     }
     /* Each element is used many times. */
@@ -291,7 +293,7 @@ static Storage decide_load(const CpuPlan *plan, const Op *op, const OpList *root
     for (size_t i = 0; i < roots->count; i++) {
         const Op *root = roots->at[i];
         if (root->parent != op->parent || writer_between(plan, op, root)) return STORAGE_MEMORY;
-        bool stores = op->code == OP_TLOAD && root->code == OP_TSTORE;
+        bool stores = op->code == OP_TLOAD && (root->code == OP_TSTORE || cpu_line_box(plan, root) == op);
         if (cpu_writes_memory(root) && !stores) return STORAGE_MEMORY;
     }
     return STORAGE_INLINE;
@@ -307,7 +309,7 @@ static bool is_read_at_two_places(const CpuPlan *plan, Ref v) {
 
 static bool has_store(const OpList *roots) {
     for (size_t i = 0; i < roots->count; i++)
-        if (roots->at[i]->code == OP_TSTORE) return true;
+        if (roots->at[i]->code == OP_TSTORE || roots->at[i]->code == OP_TATOMIC) return true;
     return false;
 }
 
@@ -715,6 +717,7 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     plan->affine = ARENA_NEW(arena, Analysis);
     affine_init(plan->affine, k, arena, true);
     cpu_find_gemms(plan);
+    plan->locks = cpu_locks_lines(plan);
     weigh(plan);
     decide_all(plan);
     for (size_t n = 0; n < plan->order.count; n++) place_op(plan, plan->order.at[n]);

@@ -18,13 +18,15 @@ typedef struct Spread {
     int unit; /* the axis along which elements lie side by side; -1: none */
 } Spread;
 
+const int cpu_same_axes[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+
 /* --- what is turned --- */
 
 static const Type *tile_of(const Kernel *k, const Op *op) {
     return ir_type(k, op->result_count ? op->results[0] : op_operand(op, 1));
 }
 
-static bool is_plain_box(const Kernel *k, const Op *op) {
+bool cpu_is_plain_box(const Kernel *k, const Op *op) {
     return !op_operand(op, op->result_count ? 1 : 2) && !op_attr(op, AT_WRAP) && !box_is_indexed(k, op) &&
            tile_of(k, op)->elem != EL_I1;
 }
@@ -49,7 +51,7 @@ static bool is_worth_it(const Type *tile, int a, int b) {
 
 bool cpu_box_is_turned(const Kernel *k, const Op *op) {
     const Type *tile = tile_of(k, op);
-    return is_plain_box(k, op) && is_worth_it(tile, cpu_unit_axis(k, op), tile->rank - 1);
+    return cpu_is_plain_box(k, op) && is_worth_it(tile, cpu_unit_axis(k, op), tile->rank - 1);
 }
 
 /* The axis of the result that the last one of the operand becomes. */
@@ -71,7 +73,7 @@ Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes) {
     for (;;) {
         Op *op = ref_is_value(v) ? ir_value(plan->k, v)->op : NULL;
         if (!op) return NULL;
-        if (op->code == OP_TLOAD) return is_plain_box(plan->k, op) ? op : NULL;
+        if (op->code == OP_TLOAD) return cpu_is_plain_box(plan->k, op) ? op : NULL;
         if (op->code != OP_PERMUTE) return NULL;
         for (int d = 0; d < rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[axes[d]];
         v = op->operands[0];
@@ -147,12 +149,10 @@ static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread 
 
 /* --- into memory --- */
 
-static const int same[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-
 /* From a box: what lies outside of it is filled before. */
 static void fill_from_box(Emit *e, const char *pointer, const Type *tile, const Op *load, const int *axes) {
     const Box *box = cpu_find_box(e, load);
-    Spread to = in_rows(e, tile, pointer, same), from = in_box(e, load, box, axes);
+    Spread to = in_rows(e, tile, pointer, cpu_same_axes), from = in_box(e, load, box, axes);
     if (box->full) {
         const char *fill = cpu_pack(e, tile->elem, cpu_box_fill(e, load));
         cs_line(&e->p, "if (!%s) for (i64 r = 0; r < %lld; r++) %s[r] = %s;", box->full, (long long)ty_elements(tile),
@@ -169,7 +169,7 @@ bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
     bool made = op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY && pointer != e->p.names[tile];
     if (!op || made || (wide && cpu_is_wide_elem(type))) return false;
     if (op->code == OP_TLOAD && cpu_box_is_turned(e->k, op)) {
-        fill_from_box(e, pointer, type, op, same);
+        fill_from_box(e, pointer, type, op, cpu_same_axes);
         return true;
     }
     if (!cpu_is_turn(e->k, op)) return false;
@@ -178,8 +178,9 @@ bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
     const Placed *placed = cpu_placed(&e->plan, x);
     if (ref_is_value(x) && placed->storage == STORAGE_MEMORY && !(placed->wide && cpu_is_wide_elem(type))) {
         for (int d = 0; d < type->rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[d];
-        Spread to = in_rows(e, type, pointer, same), from = in_rows(e, ir_type(e->k, x), cs_name(&e->p, x), axes);
-        emit_turn(e, type, &to, &from, NULL, same);
+        Spread to = in_rows(e, type, pointer, cpu_same_axes),
+               from = in_rows(e, ir_type(e->k, x), cs_name(&e->p, x), axes);
+        emit_turn(e, type, &to, &from, NULL, cpu_same_axes);
         return true;
     }
     const Op *load = cpu_moved_box(&e->plan, tile, axes);
@@ -195,7 +196,7 @@ bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
 /* The load that a store takes as it is, but turned; NULL: there is none. */
 static const Op *turned_load(Emit *e, const Op *store, int *axes) {
     Ref value = op_operand(store, 1);
-    if (!is_plain_box(e->k, store) || !ref_is_value(value)) return NULL;
+    if (!cpu_is_plain_box(e->k, store) || !ref_is_value(value)) return NULL;
     const Op *load = cpu_moved_box(&e->plan, value, axes);
     const Box *from = load ? cpu_find_box(e, load) : NULL;
     for (Ref v = value; from; v = ir_value(e->k, v)->op->operands[0]) { /* all the way is inline */
@@ -207,6 +208,17 @@ static const Op *turned_load(Emit *e, const Op *store, int *axes) {
     return turned ? load : NULL;
 }
 
+const char *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other) {
+    Text t = text_new(e->arena);
+    if (load->ok) text_add(&t, "%s", load->ok);
+    for (int d = 0; d < other->tile->rank; d++) {
+        if (!load->checked[axes[d]]) continue;
+        text_add(&t, "%s%s <= %s && %s >= %s", t.length ? " && " : "", low(load, axes[d]), low(other, d),
+                 high(e, other->tile, load, d, axes[d]), high(e, other->tile, other, d, d));
+    }
+    return t.at;
+}
+
 const char *cpu_store_turns(Emit *e, const Op *store) {
     int axes[MAX_RANK];
     const Op *load = turned_load(e, store, axes);
@@ -214,23 +226,19 @@ const char *cpu_store_turns(Emit *e, const Op *store) {
     const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, load);
     int unit = cpu_unit_axis(e->k, load);
     Text t = text_new(e->arena);
-    text_add(&t, "%s", to->ok ? to->ok : "1");
-    if (from->ok) text_add(&t, " && %s", from->ok);
-    if (from->movable && unit != from->tile->rank - 1) text_add(&t, " && %s == 1", from->stride[unit]);
-    for (int d = 0; d < to->tile->rank; d++) {
-        if (!from->checked[axes[d]]) continue;
-        text_add(&t, " && %s <= %s && %s >= %s", low(from, axes[d]), low(to, d), high(e, to->tile, from, d, axes[d]),
-                 high(e, to->tile, to, d, d));
-    }
-    return t.at;
+    const char *parts[] = {to->ok, cpu_box_covers(e, from, axes, to), NULL};
+    if (from->movable && unit != from->tile->rank - 1) parts[2] = arena_printf(e->arena, "%s == 1", from->stride[unit]);
+    for (int i = 0; i < 3; i++)
+        if (parts[i] && *parts[i]) text_add(&t, "%s%s", t.length ? " && " : "", parts[i]);
+    return t.length ? t.at : "1";
 }
 
 void cpu_store_turned(Emit *e, const Op *store) {
     int axes[MAX_RANK];
     const Op *load = turned_load(e, store, axes);
     const Box *box = cpu_find_box(e, store);
-    Spread to = in_box(e, store, box, same), from = in_box(e, load, cpu_find_box(e, load), axes);
-    emit_turn(e, box->tile, &to, &from, box, same);
+    Spread to = in_box(e, store, box, cpu_same_axes), from = in_box(e, load, cpu_find_box(e, load), axes);
+    emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
 }
 
 bool cpu_store_from_rows(Emit *e, const Op *store) {
@@ -239,9 +247,10 @@ bool cpu_store_from_rows(Emit *e, const Op *store) {
     const Placed *placed = cpu_placed(&e->plan, value);
     if (placed->storage != STORAGE_MEMORY || (placed->wide && cpu_is_wide_elem(ir_type(e->k, value)))) return false;
     const Box *box = cpu_find_box(e, store);
-    Spread to = in_box(e, store, box, same), from = in_rows(e, box->tile, cs_name(&e->p, value), same);
+    Spread to = in_box(e, store, box, cpu_same_axes),
+           from = in_rows(e, box->tile, cs_name(&e->p, value), cpu_same_axes);
     if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
-    emit_turn(e, box->tile, &to, &from, box, same);
+    emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
     if (box->ok) cs_close(&e->p);
     return true;
 }

@@ -26,7 +26,6 @@ static void open_copies(Emit *e, const Box *b) {
 /* --- where copies go --- */
 /* Do the registers of a thread lie whole patterns of the swizzle apart? */
 static bool repeats(const Box *b, const SharedTile *tile) {
-    enum { PATTERN_ROWS = 8 };
     const LinearLayout *map = &b->layout->map;
     bool whole = map->rank == 2;
     for (int i = ll_log2(b->vector); whole && i < map->count[LL_REGISTER]; i++) {
@@ -111,12 +110,9 @@ void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offs
     } else {
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = (lands_by_itself ? place_in_slot : place_in_tile)(e, &b, tile, offset);
-        if (lands_by_itself) {
+        const Expr *at = place_in_slot(e, &b, tile, offset);
+        if (lands_by_itself || b.whole) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
-        } else if (b.whole) {
-            cs_line(&e->p, "const bool on = %p;", condition);
-            cs_line(&e->p, "tw_cp_async(%d, %p, %p + (on ? %p : 0), on);", b.vector * bytes, at, b.row, i);
         } else {
             cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
                     condition);

@@ -272,6 +272,26 @@ static void spread_values(Reduce *r, const Expr *it, long long base, const Expr 
     for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
 }
 
+/* One value a thread, as many warps as lanes: warp w combines what lane w of each has and leaves it for lane w of all.
+ * What lane l of warp w wrote lies at (w, l ^ w), where neither writing nor reading meets a bank twice; the place of the
+ * result is one that its writer alone has read. */
+static void turn_values(Reduce *r, const char *memory, long long base, int bytes, const int *places, int bits) {
+    Emit *e = r->e;
+    const Expr *x = at(r, r->values, &expr_zero), *first = ex(e->arena, "all[0]");
+    int row = e->lanes * bytes;
+    cs_line(&e->p, "tw_sts(1, %lld + warp * %d + (lane ^ warp) * %d, &%p);", base, row, bytes, x);
+    sync_step(e);
+    emit_block(e);
+    cs_line(&e->p, "%s all[1];", memory);
+    cs_line(&e->p, "tw_lds(1, all, %lld + lane * %d + (lane ^ warp) * %d);", base, row, bytes);
+    for (int i = 0; i < bits; i++) combine(r, first, shuffle(r, first, r->type->elem, places[1 << i]), NULL, NULL);
+    cs_line(&e->p, "tw_sts_if(1, lane == 0, %lld + warp * %d, all);", base, bytes);
+    sync_step(e);
+    cs_line(&e->p, "tw_lds(1, all, %lld + lane * %d);", base, bytes);
+    cs_line(&e->p, "%p = all[0];", x);
+    cs_close(&e->p);
+}
+
 /* One value a thread, few warps: by one function. */
 static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine, const int *warp_bit, int bits) {
     Emit *e = r->e;
@@ -316,6 +336,10 @@ static void step_warps(Reduce *r, int from, int to) {
     sync_round(e, r->op, &r->begun);
     if (across == ACROSS_TREE) {
         plain_warps(r, plain_name(r), base, mine, warp_bit, bits);
+        return;
+    }
+    if (across == ACROSS_TURN) {
+        turn_values(r, memory, base, bytes, places, bits);
         return;
     }
     const Expr *it = open_live(r, 0);

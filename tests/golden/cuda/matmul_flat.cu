@@ -51,19 +51,19 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
                 for (int r = 0; r < 32; r += 8) {
                     const i64 i0 = (i64)rm_mul + (at0 + (r >> 3) * 32);
                     const i64 i1 = (i64)left_mul + at1;
-                    const bool on = (u64)i0 < (u64)M && (u64)i1 < (u64)K;
                     tw_cp_async(16,
-                            tw_tile_at(in_a + in_slot * in_bytes, at0 + (r >> 3) * 32, at1, 16384, 128, 2),
-                            a_ptr + i0 * stride_am + (on ? i1 : 0), on);
+                            in_a + in_slot * in_bytes + tw_tile_at(0, at0, at1, 16384, 128,
+                                2) + ((r >> 3) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
+                            && (u64)i1 < (u64)K);
                 }
 #pragma unroll
                 for (int r = 0; r < 32; r += 8) {
                     const i64 i0 = (i64)left_mul + (at0_1 + (r >> 3) * 16);
                     const i64 i1 = (i64)rn_mul + at1_1;
-                    const bool on = (u64)i0 < (u64)K && (u64)i1 < (u64)N;
                     tw_cp_async(16,
-                            tw_tile_at(in_b + in_slot * in_bytes, at0_1 + (r >> 3) * 16, at1_1, 8192, 128, 2),
-                            b_ptr + i0 * stride_bk + (on ? i1 : 0), on);
+                            in_b + in_slot * in_bytes + tw_tile_at(0, at0_1, at1_1, 8192, 128,
+                                2) + ((r >> 3) * 16) * 128, b_ptr + i0 * stride_bk + i1, (u64)i0 < (u64)K
+                            && (u64)i1 < (u64)N);
                 }
             }
             tw_cp_async_commit();
@@ -83,19 +83,19 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
                 for (int r = 0; r < 32; r += 8) {
                     const i64 i0 = (i64)rm_mul + (at0 + (r >> 3) * 32);
                     const i64 i1 = (i64)left_mul + at1;
-                    const bool on = (u64)i0 < (u64)M && (u64)i1 < (u64)K;
                     tw_cp_async(16,
-                            tw_tile_at(in_a + in_slot_1 * in_bytes, at0 + (r >> 3) * 32, at1, 16384, 128, 2),
-                            a_ptr + i0 * stride_am + (on ? i1 : 0), on);
+                            in_a + in_slot_1 * in_bytes + tw_tile_at(0, at0, at1, 16384, 128,
+                                2) + ((r >> 3) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
+                            && (u64)i1 < (u64)K);
                 }
 #pragma unroll
                 for (int r = 0; r < 32; r += 8) {
                     const i64 i0 = (i64)left_mul + (at0_1 + (r >> 3) * 16);
                     const i64 i1 = (i64)rn_mul + at1_1;
-                    const bool on = (u64)i0 < (u64)K && (u64)i1 < (u64)N;
                     tw_cp_async(16,
-                            tw_tile_at(in_b + in_slot_1 * in_bytes, at0_1 + (r >> 3) * 16, at1_1, 8192, 128,
-                                2), b_ptr + i0 * stride_bk + (on ? i1 : 0), on);
+                            in_b + in_slot_1 * in_bytes + tw_tile_at(0, at0_1, at1_1, 8192, 128,
+                                2) + ((r >> 3) * 16) * 128, b_ptr + i0 * stride_bk + i1, (u64)i0 < (u64)K
+                            && (u64)i1 < (u64)N);
                 }
             }
             tw_cp_async_commit();

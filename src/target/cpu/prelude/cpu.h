@@ -42,6 +42,8 @@ typedef struct TwLaunch {
     i64 failed_program; /* in which program */
     void (*print)(struct TwLaunch *launch, i32 number, i64 program, const void *const *values);
     i32 (*stopped)(struct TwLaunch *launch); /* is the launch not wanted any more? May be absent */
+    u32 *locks;                              /* TW_LOCKS of them, not taken; 0: the launch runs on one thread */
+    void (*rest)(void);                      /* lets other threads run */
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))
@@ -146,6 +148,29 @@ TW_FN i32 tw_swaps(void *p, tw_words *before, tw_words after) {
     return __atomic_compare_exchange_n((tw_words *)p, before, after, 0, 5, 5);
 }
 #endif
+
+/* Lines of a tensor that many threads change: each page has a lock. *most is the number of elements from p on that it is for;
+ * of a launch on one thread no lock is taken, for all. */
+enum { TW_LOCKS = 1024, TW_PAGE = 4096 };
+static __attribute__((unused)) u32 *tw_lock(TwLaunch *launch, const void *p, i64 size, i64 *most) {
+    *most = (i64)1 << 62;
+    if (!launch->locks) return 0;
+    const u64 page = (u64)p / TW_PAGE;
+    u32 *const lock = &launch->locks[(page ^ page / TW_LOCKS) % TW_LOCKS];
+    for (i32 i = 1; __atomic_exchange_n(lock, 1, 5); i++)
+        for (; __atomic_load_n(lock, 0); i++) {
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+            if (i % 256 == 0) launch->rest();
+        }
+    const i64 left = (i64)(TW_PAGE - (u64)p % TW_PAGE) / size;
+    *most = left > 1 ? left : 1;
+    return lock;
+}
+TW_FN void tw_unlock(u32 *lock) {
+    if (lock) __atomic_store_n(lock, 0, 5);
+}
 
 /* The line of a matrix that an index vector does not find (indices.h, gemm.h). */
 #define TW_NOWHERE (-9223372036854775807LL - 1)

@@ -23,6 +23,18 @@ typedef struct TwSide {
     const i64 *at;
 } TwSide;
 TW_FN i32 tw_side_has(const TwSide *s, i64 i) { return i >= s->lo && i < s->hi && !(s->at && s->at[i] == TW_NOWHERE); }
+/* How many lines from i on lie equally far apart in memory, or in none at all: often many, where numbers are not quite random. */
+TW_FN i64 tw_side_run(const TwSide *s, i64 i, i64 end) {
+    i64 next = i + 1;
+    if (!tw_side_has(s, i))
+        while (next < end && !tw_side_has(s, next)) next++;
+    else if (next < end && tw_side_has(s, next)) {
+        const i64 by = s->at[next] - s->at[i];
+        do next++;
+        while (next < end && tw_side_has(s, next) && s->at[next] - s->at[next - 1] == by);
+    }
+    return next - i;
+}
 TW_FN i64 tw_side_line(const TwSide *s, i64 i) { return (s->at ? s->at[i] : i) * s->line; }
 
 /* Reads `count` lines from `first` on, k0 <= k < k0 + kc, to to[line * ld_line + k * ld_k], zeros where nothing is. */
@@ -37,10 +49,13 @@ TW_APART void tw_zero(f32 *to, i64 ld_line, i64 ld_k, i64 i0, i64 i1, i64 k0, i6
 #define TW_GATHER(T, TURN)                                                                         \
     TW_APART void tw_gather_##T(f32 *to, i64 ld_line, i64 ld_k, const TwSide *s, i64 first,        \
                                 i64 count, i64 k0, i64 kc) {                                       \
-        for (i64 i = first; s->at && i < first + count; i++, to += ld_line) {                      \
-            TwSide one = {s->p, 0, s->step, 0, tw_side_has(s, i), s->k_lo, s->k_hi};               \
-            if (one.hi) one.p = (const T *)s->p + tw_side_line(s, i);                              \
-            tw_gather_##T(to, ld_line, ld_k, &one, 0, 1, k0, kc);                                  \
+        for (i64 i = first, n; s->at && i < first + count; i += n, to += n * ld_line) {            \
+            n = tw_side_run(s, i, first + count);                                                  \
+            const i32 has = tw_side_has(s, i);                                                     \
+            const TwSide run = {(const T *)s->p + (has ? tw_side_line(s, i) : 0),                  \
+                                n > 1 && has ? tw_side_line(s, i + 1) - tw_side_line(s, i) : 0,    \
+                                s->step, 0, has ? n : 0, s->k_lo, s->k_hi, 0};                     \
+            tw_gather_##T(to, ld_line, ld_k, &run, 0, n, k0, kc);                                  \
         }                                                                                          \
         if (s->at) return;                                                                         \
         const i64 i_lo = tw_min_i64(tw_max_i64(s->lo - first, 0), count);                          \

@@ -35,7 +35,12 @@ TW_FN f32 tw_f32(f16 x) {
     asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
     return r;
 }
-TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
+/* As halves of a word: of one that was loaded whole either half takes one instruction, which a shift of 16 bits does not. */
+TW_FN f32 tw_f32(bf16 x) {
+    f32 wide;
+    asm("{ .reg .b16 low; mov.b16 low, 0; mov.b32 %0, {low, %1}; }" : "=f"(wide) : "h"(x.bits));
+    return wide;
+}
 TW_FN f32 tw_f32(e5m2 x) { return tw_f32(f16{(u16)(x.bits << 8)}); }
 TW_FN f16 tw_f16(f32 x) {
     f16 r;
@@ -118,6 +123,20 @@ TW_PAIRS(tw_sub_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0xbf80bf80;\nfma.rn.bf16x
 TW_PAIRS(tw_add_f16x2, "add.rn.f16x2 %0, %1, %2;")
 TW_PAIRS(tw_sub_f16x2, "sub.rn.f16x2 %0, %1, %2;")
 TW_PAIRS(tw_mul_f16x2, "mul.rn.f16x2 %0, %1, %2;")
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) {
+    u32 r;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"((u16)(lo.bits | hi.bits << 8)));
+    return r;
+}
+#else
+TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) { return tw_pack_f16(tw_f32(lo), tw_f32(hi)); }
+#endif
+TW_FN u32 tw_pack_bf16(e4m3 lo, e4m3 hi) {
+    u32 pair = tw_pack_f16(lo, hi);
+    return tw_pack_bf16(tw_lo_f16(pair), tw_hi_f16(pair));
+}
+TW_FN u32 tw_prmt(u32 x, u32 y, u32 which) { return __byte_perm(x, y, which); }
 TW_FN i32 tw_i32(f32 x) { return __float2int_rz(x); }
 TW_FN u32 tw_u32(f32 x) { return __float2uint_rz(x); }
 TW_FN i64 tw_i64(f32 x) { return x != x ? 0 : __float2ll_rz(x); }

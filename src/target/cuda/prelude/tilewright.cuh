@@ -29,8 +29,10 @@
  *  convert   tw_f32(f16|bf16|e4m3|e5m2)   tw_f16 tw_bf16 tw_e4m3 tw_e5m2(f32): nearest even; fp8 saturates
  *            tw_tf32(f32): bits rounded for mma, nearest even to away   tw_i32 tw_u32 tw_i64 tw_u64(f32|f64): to zero,
  *            saturating, NaN 0   tw_pack_f16 tw_pack_bf16(lo, hi) -> u32   tw_pack(f16|bf16|u16 lo, hi) -> u32
+ *            the first two also of two e4m3 (and others of 8 bits, convert.cuh)
  *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
  *            tw_add_bf16x2 tw_sub_bf16x2 tw_add_f16x2 tw_sub_f16x2 tw_mul_f16x2(u32, u32): of both halves, rounded once
+ *            tw_prmt(u32 x, u32 y, which) -> u32: byte i is that of x (0 to 3) or y (4 to 7) that hex digit i of `which` says
  *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
  *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod
  *            tw_cdiv tw_shl tw_shr (any amount) tw_mulhi tw_popc tw_clz tw_abs tw_min tw_max: i32 u32 i64 u64
@@ -92,7 +94,8 @@
  *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 d[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
  *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait(n): at most n groups stay pending;
- *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read
+ *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read, tw_wgmma_keep(a) for a left operand
+ *            in registers (a local array of words)
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
  *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()

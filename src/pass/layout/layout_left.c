@@ -1,0 +1,68 @@
+/* layout_left.c: left operands that products take from registers.
+ *
+ * An instruction may take A from the registers of its threads (`a_from` of matrix.def). What was computed there then
+ * never goes to shared memory, with the barrier and the fence that its way back would take: the probabilities of
+ * attention, which lie as the sum of the dot before lies, and what a loop makes of a tile that came through a ring,
+ *
+ *     %w = get %slot<field=0> ; %e = mul %w, %scales ; %a = cast %e : bf16 ; %d = dot %a, %x, %acc
+ *
+ * where `get` brings the tile to the threads in the layout of A at once. */
+#include "pass/layout/layout_state.h"
+
+bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
+    int along_m, along_n;
+    if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
+        ir_type(st->k, dot->operands[0])->extent[1] % row->k)
+        return false;
+    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
+    return along_n == 1 && ll_equal(&from->map, &wanted);
+}
+
+static bool same_shape(const Type *a, const Type *b) {
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
+    return same;
+}
+
+/* Where the use takes the value on to: what is made of it element by element; REF_NONE: it does not. */
+static Ref goes_to(const LayoutState *st, const Op *use, int i, Ref value) {
+    const Op *owner = use->parent->owner;
+    if (use->code == OP_YIELD && owner && owner->code == OP_IF) return owner->results[i];
+    bool made = op_has(use->code, TRAIT_ELEMENTWISE) && lay_is_tile(st->k, use->results[0]) &&
+                same_shape(ir_type(st->k, use->results[0]), ir_type(st->k, value));
+    return made ? use->results[0] : REF_NONE;
+}
+
+/* The dot that takes what is made of the value as its left operand; false: someone else takes it too. */
+static bool find_dot(const LayoutState *st, const Region *region, Ref value, int *steps, const Op **dot) {
+    if (--*steps < 0) return false;
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            if (op->code == OP_DOT && i == 0 && (!*dot || *dot == op)) {
+                *dot = op;
+                continue;
+            }
+            Ref made = goes_to(st, op, i, value);
+            if (made == REF_NONE) return false;
+            const Value *v = ir_value(st->k, made);
+            if (!find_dot(st, v->op->parent, made, steps, dot)) return false;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!find_dot(st, op->regions[i], value, steps, dot)) return false;
+    }
+    return true;
+}
+
+const Layout *lay_left(LayoutState *st, const Op *get) {
+    enum { MOST_STEPS = 256 };
+    Ref value = get->results[0];
+    const Type *type = ir_type(st->k, value);
+    const Op *dot = NULL;
+    int along_m, along_n;
+    if (type->rank != 2 || !find_dot(st, get->parent, value, &(int){MOST_STEPS}, &dot) || !dot) return NULL;
+    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
+    return lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
+}

@@ -1,0 +1,84 @@
+/* ring_crowd.c: kernels that a crowd of blocks runs better than one block with roles.
+ *
+ * A warp that only loads hides the way of copies. It hides nothing of what threads do between a tile and its product:
+ * where they make an operand of what the trip loaded (the weights of a state-space model, scaled rows), a trip is one
+ * chain: tile to registers, arithmetic, product, and most of it waits. What fills that is other warps. So where
+ * registers and shared memory hold several such blocks, each loads for itself (skew), has its tiles in few slots, and
+ * stores from registers; how many should share a multiprocessor is `blocks` of the kernel.
+ *
+ *     for k { w = load ; x = load ; acc = dot(exp(..) * w, x, acc) } */
+#include "pass/matrix.h"
+#include "pass/ring/ring_cut.h"
+
+/* What an operand is made of, element by element. */
+typedef struct Made {
+    const Kernel *k;
+    const Region *body; /* of the loop */
+    int left;           /* ops that are looked at */
+    bool loaded, multiplied, computed;
+} Made;
+
+static void look_at(Made *m, Ref ref, const Type *shape) {
+    const Op *op = ref_is_value(ref) ? ir_value(m->k, ref)->op : NULL;
+    const Type *type = op ? ir_type(m->k, ref) : NULL;
+    if (!op || type->rank != shape->rank || ty_elements(type) != ty_elements(shape) || --m->left < 0) return;
+    if (op->code == OP_DOT) m->multiplied = true;
+    if (op->code == OP_TLOAD || op->code == OP_LOAD) m->loaded |= op->parent == m->body;
+    if (op->code == OP_IF)
+        for (int r = 0; r < op->region_count; r++)
+            look_at(m, op->regions[r]->last->operands[ir_value(m->k, ref)->index], shape);
+    if (op->code != OP_PERMUTE && !op_has(op->code, TRAIT_ELEMENTWISE)) return;
+    /* A cast alone is short. */
+    m->computed |= op->code != OP_PERMUTE && op->code != OP_CAST;
+    for (int i = 0; i < op->operand_count; i++) look_at(m, op->operands[i], shape);
+}
+
+typedef struct Crowd {
+    const Kernel *k;
+    bool found;
+    int64_t elements; /* of sums and made operands of a trip that threads hold at once, at most */
+} Crowd;
+
+static void look_at_loop(Op *loop, void *user) {
+    enum { MOST_STEPS = 64 };
+    Crowd *crowd = user;
+    int64_t elements = 0;
+    bool found = false;
+    for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
+        if (op->code != OP_DOT) continue;
+        elements += ty_elements(ir_type(crowd->k, op->results[0]));
+        for (int i = 0; i < 2 && matrix_of(crowd->k, op)->is_async; i++) {
+            Made made = {.k = crowd->k, .body = loop->regions[0], .left = MOST_STEPS};
+            look_at(&made, op->operands[i], ir_type(crowd->k, op->operands[i]));
+            if (!made.loaded || !made.computed || made.multiplied) continue;
+            elements += ty_elements(ir_type(crowd->k, op->operands[i]));
+            found = true;
+        }
+    }
+    crowd->found |= found;
+    if (elements > crowd->elements) crowd->elements = elements;
+}
+
+/* Shared memory that the block cannot do without: the largest ring of loads with the slots that let them run ahead. */
+static int64_t least_bytes(const Cut *c) {
+    enum { LEAST_SLOTS = 2 };
+    int64_t most = 0;
+    for (size_t i = 0; i < c->rings.count; i++) {
+        const CutRing *ring = c->rings.at[i];
+        int64_t bytes = ring->output ? 0 : ring->bytes * (ring->in_loop ? LEAST_SLOTS : 1);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+int cut_crowd(const Cut *c) {
+    const Machine *machine = c->cx->machine;
+    Crowd crowd = {.k = c->k};
+    ir_walk(c->k->body, look_at_loop, &crowd);
+    if (!crowd.found || !machine->cost.crowd_warps) return 0;
+    int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
+    int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
+    if (least < 2) return 0;
+    bool held = crowd.elements / threads <= machine->registers / (least * threads) / 2;
+    return held && least_bytes(c) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
+}
