@@ -356,3 +356,14 @@ def test_warps_that_are_no_power_of_two():
     with pytest.raises(triton.OutOfResources, match="threads, Required: 4096, Hardware limit: 1024"):
         scale[(1, )](np.zeros(4, np.float32), 4, BLOCK=4, num_warps=128)
     scale[(1, )](np.zeros(4, np.float32), 4, BLOCK=4, num_warps=np.int64(8))
+
+
+@triton.jit(repr=lambda told: f"named_{told.signature['n']}_{'_'.join(name for name, value in told.constants.items() if value == 1)}")
+def named(x, n, one):
+    tl.store(x, n)
+
+
+def test_a_program_names_its_kernels():
+    x = np.zeros(1, np.int64)
+    assert [named[(1, )](x, n, 1).name for n in (5, 1 << 40, 1 << 63)] == ["named_i32_one", "named_i64_one", "named_u64_one"]
+    assert named.warmup(x, 5, 2, grid=(1, )).metadata.name == "named_i32_"
