@@ -362,17 +362,34 @@ static void drop_tile_promise(Op *op, void *user) {
     if (tile) ir_remove(op);
 }
 
-bool pass_access(PassContext *cx, Kernel *k) {
-    ir_walk(k->body, normalise_loop, k);
-    access_carry(k, false);
-    fold_tidy(k, cx->scratch);
+static Access begin(PassContext *cx, Kernel *k) {
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     x.uses = ir_count_uses(k, cx->scratch);
-    access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
+    return x;
+}
+
+/* The same with closed forms in place of what has one. */
+static Access begin_closed(PassContext *cx, Kernel *k) {
+    Access first = begin(cx, k);
+    size_t own = first.a.wishes.count;
+    if (!access_close(&first)) return first;
+    fold_tidy(k, cx->scratch);
+    Access x = begin(cx, k);
+    for (size_t i = own; i < first.a.wishes.count; i++) *VEC_PUSH(&x.a.wishes, x.a.arena) = first.a.wishes.at[i];
+    x.a.grid_wished |= first.a.grid_wished;
+    return x;
+}
+
+bool pass_access(PassContext *cx, Kernel *k) {
+    ir_walk(k->body, normalise_loop, k);
+    access_carry(k, false);
+    fold_tidy(k, cx->scratch);
+    access_report_boxes(cx, k);
+    Access x = begin_closed(cx, k);
     bool guessed = false, may_guess = cx->options.generic <= REQUIRE_UNIT && !cx->options.no_ones;
     for (size_t i = 0; may_guess && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;
