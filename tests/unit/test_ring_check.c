@@ -257,6 +257,7 @@ static void test_whiles(void) {
 
 /* Bounds whose difference no 64-bit number holds, and programs too long to be tried. */
 static void test_extremes(void) {
+    verdict("one item for all tasks", TWO("2, life=kernel", FILL, DRAIN), RING_REFUTED, "one item for all tasks");
     verdict("the longest loop", TWO("2", "for %i = -9223372036854775808, 9223372036854775807, 1 { " FILL " }",
                                     "for %i = -9223372036854775808, 9223372036854775807, 1 { " DRAIN " }"), RING_PROVED, NULL);
     verdict("the longest step", TWO("2", "for %i = 0, 2147483647, 2147483647 { " FILL " }", DRAIN), RING_BOUNDED, NULL);

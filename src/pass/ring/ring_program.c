@@ -295,8 +295,10 @@ static void collect(RingProgram *p, const Region *region) {
             if (p->ring_count == MAX_RINGS || fields > MAX_RING_FIELDS)
                 ring_program_refute(p, DIAG_RING_MOST, op->range, p->ring_count + 1, fields, MAX_RINGS,
                                     MAX_RING_FIELDS);
-            if (p->refuted) return;
             const char *name = ir_value(p->k, op->results[0])->name;
+            if (op_word(op, AT_LIFE, LIFE_TASK) == LIFE_KERNEL)
+                ring_program_refute(p, DIAG_RING_LIFE, op->range, name ? name : "ring");
+            if (p->refuted) return;
             p->rings[p->ring_count++] = (RingInfo){.ref = op->results[0],
                                                    .op = op,
                                                    .name = name ? name : "ring",
