@@ -38,6 +38,7 @@ bool fact_surely_natural(const Kernel *k, Ref x);
 int64_t fact_stated_least(const Kernel *k, Ref x);
 /* Is x a multiple (an address: aligned), known or wished for? */
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple);
+bool fact_may_wish(Facts *f, Ref x, int64_t multiple); /* would that say yes? */
 /* Is it this number, known or wished for? */
 bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 

@@ -22,8 +22,8 @@ typedef struct MachineCost {
     int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
     int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
     int crowd_most;    /* .. and more than these hide no more .. */
-    int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds, .. */
-    int sum_registers;    /* .. or, where nobody knows that, beside its sums */
+    int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
+    int beside_sums;      /* registers of a thread that copies and multiplies, beside those of its sums */
     int long_product;     /* elements along K from which products take longer than an exponential an element */
     int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */

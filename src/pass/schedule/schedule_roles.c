@@ -81,7 +81,7 @@ static int blocks_ahead(const Schedule *s, int warps) {
     int blocks = 1, sums = registers_of_sums(s);
     for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
         int registers = machine->registers / (more * warps * machine->lanes);
-        if (s->bytes > machine_room(machine, more) || sums + machine->cost.sum_registers > registers) break;
+        if (s->bytes > machine_room(machine, more) || sums + machine->cost.beside_sums > registers) break;
         blocks = more;
     }
     return blocks;
