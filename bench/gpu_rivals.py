@@ -16,7 +16,7 @@ from gpu_rows import ROWS, Bar
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
 KERNELS = os.path.join(ROOT, "kernels", "triton")
-BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int32": 4, "int64": 8}
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int8": 1, "int32": 4, "int64": 8}
 
 
 def load(path):

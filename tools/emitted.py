@@ -32,7 +32,7 @@ PLANS = ["cpu", "cpu --set vector_bits=128", "cuda", "cuda --set num_warps=8", "
 PRELUDES = {path.name for path in ROOT.glob("src/target/*/prelude/*")}
 
 LAUNCH = ["--grid", "--tolerance"]
-DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float8_e4m3fn": "f8e4m3", "int32": "i32", "int64": "i64"}
+DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "float8_e4m3fn": "f8e4m3", "int8": "i8", "int32": "i32", "int64": "i64"}
 
 
 def measured():

@@ -1,7 +1,8 @@
 """Products of a mixture of experts: every token is multiplied with the weights of the experts that it was sent to.
 
 Token t and its j-th expert are pair t * TOP + j. `sort_pairs` orders the pairs by expert and pads each expert's to whole blocks of
-BM with a pair that does not exist, so that a program has one expert: it picks its tokens' rows, and scatters its results."""
+BM with a pair that does not exist, so that a program has one expert: it picks its tokens' rows, and scatters its results.
+Weights of 8 bits (int8, fp8) are made to the tokens' type in the loop; each row of them has a scale."""
 import torch
 import triton
 import triton.language as tl
@@ -18,6 +19,7 @@ def moe_matmul_kernel(
     stride_a, stride_e, stride_b, stride_c,
     TOP: tl.constexpr, SCALE: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr = 8,
+    scale_ptr=None,       # of each row of the weights [E, N]
 ):
     pid = tl.program_id(0)
     count = tl.load(count_ptr)
@@ -44,6 +46,8 @@ def moe_matmul_kernel(
         acc = tl.dot(a, b.to(a.dtype), acc)
         a_ptrs += BK
         b_ptrs += BK
+    if scale_ptr is not None:
+        acc = acc * tl.load(scale_ptr + expert * N + rn, mask=rn < N, other=0.0)[None, :]
     if SCALE:
         acc = acc * tl.load(factor_ptr + pair, mask=real, other=0.0)[:, None]
     c_ptrs = c_ptr + pair.to(tl.int64)[:, None] * stride_c + rn[None, :]
@@ -65,7 +69,7 @@ def sort_pairs(experts, count, BM):
     return order, of_block, ends[-1:].to(torch.int32)
 
 
-def moe_matmul(a, b, experts, factors=None, BM=64, BN=64, BK=32, **options):
+def moe_matmul(a, b, experts, factors=None, scales=None, BM=64, BN=64, BK=32, **options):
     tokens, K = a.shape
     count, N, _ = b.shape
     top = experts.shape[1]
@@ -75,5 +79,5 @@ def moe_matmul(a, b, experts, factors=None, BM=64, BN=64, BK=32, **options):
     moe_matmul_kernel[grid](
         a, b, c, factors if factors is not None else a, order, of_block, total, N, K, tokens * top,
         a.stride(0), b.stride(0), b.stride(1), c.stride(0),
-        TOP=top, SCALE=factors is not None, BM=BM, BN=BN, BK=BK, **options)
+        TOP=top, SCALE=factors is not None, BM=BM, BN=BN, BK=BK, scale_ptr=scales, **options)
     return c

@@ -70,6 +70,7 @@ typedef struct ConvertPlan {
     PlaceMap map; /* destination place -> source place */
     int shuffles; /* SHUFFLE: exchanges of 32 bits a thread */
 } ConvertPlan;
+/* The cheapest way there is; many shuffles may take longer than a pass through shared memory. */
 ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *target, int elem_bytes);
 
 /* Registers that one access can move: as many as lie side by side at the map's offsets. bits[i] is

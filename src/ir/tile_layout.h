@@ -43,7 +43,10 @@ typedef struct Banks {
 /* A matrix in shared memory: panels of `width` bytes a row, one panel after the other, 16-byte chunks swizzled over the
  * width. Element (r, c) of the stored matrix lies at
  *     swizzle((c / per) * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
-enum { WIDEST_PANEL = 128 }; /* and halves and quarters of it */
+enum {
+    WIDEST_PANEL = 128, /* and halves and quarters of it. That is what `width` means in a text, on every machine */
+    PATTERN_ROWS = 8    /* after so many rows the swizzle repeats */
+};
 typedef struct SharedTile {
     int64_t rows, columns;           /* of the stored matrix: all leading extents together, the last extent */
     int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads them */

@@ -159,9 +159,6 @@ static void check_attributes(Verifier *v, const Op *op) {
         break;
     }
     case OP_MATH: check_function(v, op); break;
-    case OP_ROLE:
-        if (op_int(op, AT_REGS, 24) % 8) complain(v, op, "`regs` goes by eights");
-        break;
     default: break;
     }
     if (op_attr(op, AT_COMBINE)) check_combine(v, op);

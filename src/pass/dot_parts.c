@@ -12,7 +12,7 @@
 #include "ir/build.h"
 #include "pass/matrix.h"
 
-enum { UNROLLED_BATCH = 16 };
+enum { UNROLLED_BATCH = 16 }; /* more would only make the text long */
 
 typedef struct Parts {
     PassContext *cx;
@@ -50,6 +50,29 @@ static Ref take_matrix(Parts *p, Builder *b, Ref stack, Ref at) {
     return ir_reshape(b, slice, ty_with_shape(p->k->module, t, 2, thin + 1));
 }
 
+/* The load of a whole stack that only the dot takes: its matrices can be loaded one by one, and lie where a product
+ * wants them. */
+static Op *load_of_stack(const Parts *p, const Op *dot, Ref stack) {
+    Op *load = ref_is_value(stack) ? ir_value(p->k, stack)->op : NULL;
+    if (!load || load->code != OP_TLOAD || op_attr(load, AT_DIMS) || op_operand(load, 1)) return NULL;
+    bool whole = ir_type(p->k, load->operands[0])->rank == 3 && type_of(p, stack)->rank == 3;
+    if (!whole || type_of(p, op_list(load, 0).at[0])->rank || load->parent != dot->parent) return NULL;
+    return ir_count_uses(p->k, p->cx->scratch)[stack] == 1 ? load : NULL;
+}
+
+static Ref load_matrix(Parts *p, Op *load, int64_t at) {
+    Builder b = ir_builder_before(p->k, load);
+    const Type *t = type_of(p, load->results[0]);
+    RefList from = op_list(load, 0);
+    Ref offsets[3] = {from.at[0], from.at[1], from.at[2]};
+    if (at) offsets[0] = ir_binary(&b, OP_ADD, ir_cast(&b, from.at[0], EL_I64), ir_int(&b, EL_I64, at));
+    Ref made = ir_tload(&b, load->operands[0], offsets, REF_NONE, ty_with_shape(p->k->module, t, 2, t->extent + 1));
+    Op *op = ir_value(p->k, made)->op;
+    for (int i = 0; i < load->attr_count; i++) op_set(p->k, op, load->attrs[i]);
+    ir_name(p->k, made, ir_value(p->k, load->results[0])->name);
+    return made;
+}
+
 static void split_batch(Parts *p, Op *op) {
     Builder b = ir_builder_before(p->k, op);
     const Type *whole = type_of(p, op->results[0]);
@@ -65,15 +88,18 @@ static void split_batch(Parts *p, Op *op) {
     Ref made;
     Word precision = op_word(op, AT_PREC, WORD_NONE);
     if (count <= UNROLLED_BATCH) {
-        Op *cat = ir_begin(&b, OP_CAT);
+        Op *cat = ir_begin(&b, OP_CAT), *load[3];
+        for (int j = 0; j < 3; j++) load[j] = j < 2 && count > 1 ? load_of_stack(p, op, x[j]) : NULL;
         for (int64_t i = 0; i < count; i++) {
             Ref at = ir_int(&b, EL_I32, i), part[3];
-            for (int j = 0; j < 3; j++) part[j] = take_matrix(p, &b, x[j], at);
+            for (int j = 0; j < 3; j++) part[j] = load[j] ? load_matrix(p, load[j], i) : take_matrix(p, &b, x[j], at);
             Ref dot = make_dot(&b, op, part[0], part[1], part[2], precision);
             ir_operand(&b, cat, ir_expand(&b, dot, 0));
         }
         op_set(p->k, cat, (Attr){.id = AT_AXIS, .number = 0});
         made = count == 1 ? cat->operands[0] : ir_end(&b, cat, NULL);
+        for (int j = 0; j < 3; j++)
+            if (load[j]) ir_remove(load[j]);
     } else {
         Ref zero = ir_int(&b, EL_I32, 0);
         Op *loop = ir_for(&b, zero, ir_int(&b, EL_I32, count), ir_int(&b, EL_I32, 1), &x[2], 1, "batch");

@@ -19,8 +19,7 @@
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
-/* What is held through a trip is registers that products cannot have. */
-enum { MOST_REGISTERS = 32, MOST_LOADS = 8 };
+enum { MOST_LOADS = 8 };
 
 typedef struct Fetch {
     Kernel *k;
@@ -29,7 +28,8 @@ typedef struct Fetch {
     Region *body;
     uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
     uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
-    int64_t room;    /* registers that are left */
+    int64_t room;    /* registers that are left: what is held through a trip products cannot have .. */
+    int most;        /* .. and for one load */
     int count;
     Op *load[MOST_LOADS];
 } Fetch;
@@ -93,7 +93,7 @@ static bool is_small(const Fetch *f, Ref value) {
     int axes = 0;
     for (int d = 0; d < type->rank; d++) axes += type->extent[d] > 1;
     return !type->pointer && axes <= 1 &&
-           (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= MOST_REGISTERS));
+           (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
 }
 
 static int64_t words_of(const Fetch *f, Ref value) {
@@ -251,6 +251,7 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         if (!takes_loop(&f)) continue;
         f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
+        f.most = cx->machine->cost.fetch_registers;
         f.room = room_of(&f, cx->machine);
         for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
         if (!f.count) continue;

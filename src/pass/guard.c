@@ -15,6 +15,7 @@
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
+/* A smaller tile is no work for a block of any machine; a loop of more tests is none for a scalar. */
 enum { GUARD_ELEMENTS = 1024, MAX_TESTS = 8 };
 
 typedef struct Test {

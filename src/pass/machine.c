@@ -40,6 +40,8 @@ const Machine *machine_of_level(const char *target, int level) {
     return best;
 }
 
+int64_t machine_spare_bytes(const Machine *machine, int areas) { return (int64_t)machine->tile_align * areas; }
+
 bool machine_runs_on(const Machine *machine, int level) {
     return machine->level_only ? level == machine->level : level >= machine->level;
 }

@@ -21,8 +21,17 @@ typedef struct MachineCost {
     int gang_programs; /* that run side by side in a block, at most */
     int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
     int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
-    int crowd_most;    /* .. and more than these hide no more */
-    int long_product;  /* elements along K from which products take longer than an exponential an element */
+    int crowd_most;    /* .. and more than these hide no more .. */
+    int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
+    int beside_sums;   /* registers of a thread that copies and multiplies, beside those of its sums */
+    int long_product;     /* elements along K from which products take longer than an exponential an element */
+    int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
+    int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */
+    int fetch_registers;  /* that one load may take which comes a trip ahead .. */
+    int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
+    int lane_warps;       /* from so many on, each lane takes what one warp has; a thread that takes all needs more
+                             registers than the block has to spare */
+    int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */
 } MachineCost;
 
 typedef struct Machine {
@@ -87,4 +96,6 @@ const Machine *machine_of_arch(const char *target, const char *arch);
 const Machine *machine_of_level(const char *target, int level);
 /* Does code for the machine run on a device of this level? */
 bool machine_runs_on(const Machine *machine, int level);
+/* Shared memory beside so many areas, each of which begins where tiles begin: what alignment and barriers may take. */
+int64_t machine_spare_bytes(const Machine *machine, int areas);
 #endif

@@ -37,6 +37,12 @@ for tokens, n, k, count, top, dtype in ((50, 72, 80, 5, 2, torch.float32), (7, 4
         got = moe_matmul(a, b, experts, factors if scaled else None, BM=32, BN=32, BK=32).view(tokens, top, n)
         want = wanted * factors[:, :, None].double() if scaled else wanted
         torch.testing.assert_close(got.double(), want, rtol=2e-2, atol=1e-3 if dtype == torch.float32 else 6e-2)
+for narrow in (torch.int8, torch.float8_e4m3fn):
+    a, b, scales = torch.randn(23, 100).bfloat16(), (torch.randn(5, 72, 100) * 40).to(narrow), torch.rand(5, 72) / 40
+    experts = torch.stack([torch.randperm(5)[:2] for _ in range(23)])
+    got = moe_matmul(a, b, experts, scales=scales, BM=32, BN=64, BK=32).view(23, 2, 72)
+    want = torch.einsum("tk,tjnk->tjn", a.double(), (b.double() * scales.double()[:, :, None])[experts])
+    torch.testing.assert_close(got.double(), want, rtol=2e-2, atol=6e-2)
 """
 ROWS = """
 from rows import embedding, scatter_add

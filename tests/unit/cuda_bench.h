@@ -333,6 +333,7 @@ static inline bool cuda_bench_emulate(CudaBench *b, void *entry, const int64_t g
                         .threads = (uint32_t)b->plan->threads,
                         .lanes = (uint32_t)b->cx.machine->lanes,
                         .shared_bytes = (uint32_t)b->plan->shared_bytes,
+                        .shared_most = (uint32_t)b->cx.machine->ring_bytes,
                         .params = params,
                         .allocations = memory,
                         .allocation_count = (size_t)count,

@@ -2,6 +2,7 @@
 #include "base/embedded.h"
 
 #include "../emu/emu_cases.h"
+#include "pass/machine.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -55,6 +56,7 @@ static bool backend_launch(const char *kernel, EmuLaunch l, void **params) {
     l.kernel = kernel;
     l.file = arena_printf(&arena, "%s.cu", kernel);
     l.params = params;
+    l.shared_most = (uint32_t)machine_find("cuda:sm_90a")->ring_bytes;
     *(void **)&l.entry = dlsym(object, arena_printf(&arena, "tw_emu_%s", kernel));
     CHECK(l.entry != NULL);
     return l.entry && emu_launch(&l, &arena, &last);
@@ -106,6 +108,7 @@ static void test_memory(void) {
             EmuLaunch l = {.grid = {3, 1, 1},
                            .threads = 128,
                            .shared_bytes = 16,
+                           .shared_most = 16,
                            .allocations = a,
                            .allocation_count = 2,
                            .kernel = "block_sum",

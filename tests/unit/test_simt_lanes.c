@@ -44,7 +44,7 @@ static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
 
 static bool launch(const EmuLaunch *launch, Arena *arena, EmuReport *report) {
     static const EmuTable table = {EMU_SIMT_CALLS};
-    static const EmuTarget target = {.table = &table, .shared_bytes = 64 << 10};
+    static const EmuTarget target = {.table = &table};
     Emu *emu = calloc(1, sizeof *emu);
     bool good = emu && emu_run(emu, &target, launch, arena, report);
     free(emu);

@@ -145,6 +145,22 @@ static const Layout *address_layout(LayoutState *st, const Op *op, const Type *t
     return from && type->rank > 1 ? lay_in_registers(st, from->map, type) : NULL;
 }
 
+/* A sum that is spread out again over the axis that it was made of (`sum(x, axis=1, keep_dims=True)`, then back to x's
+ * shape) lies where that lay: each thread has it already. */
+static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type *type) {
+    const Layout *from = lay_natural(st, op->operands[0]);
+    if (!from || index_is_sum(st, op)) return NULL;
+    const Op *expand = ir_value(st->k, op->operands[0])->op;
+    bool expanded = expand && expand->code == OP_EXPAND;
+    const Op *reduce = expanded ? ir_value(st->k, expand->operands[0])->op : NULL;
+    if (reduce && reduce->code == OP_REDUCE && op_int(reduce, AT_AXIS, 0) == op_int(expand, AT_AXIS, 0) &&
+        same_shape(ir_type(st->k, reduce->operands[0]), type)) {
+        from = lay_natural(st, reduce->operands[0]);
+        if (from && from->home == HOME_REGISTERS) return lay_in_registers(st, from->map, type);
+    }
+    return lay_default(st, type);
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -155,7 +171,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_EXPAND:
     case OP_RESHAPE:
     case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
-    case OP_BROADCAST: return lay_natural(st, op->operands[0]) && !index_is_sum(st, op) ? lay_default(st, type) : NULL;
+    case OP_BROADCAST: return natural_broadcast(st, op, type);
     case OP_LOAD: {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
@@ -302,6 +318,12 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
+static bool is_one_a_warp(const Layout *layout) {
+    bool one = layout->registers == 1;
+    for (int i = 0; i < layout->map.count[LL_LANE]; i++) one &= layout->map.basis[LL_LANE][i] == 0;
+    return one;
+}
+
 static void place_store(LayoutState *st, Op *op, int value_group) {
     Ref value = op_operand(op, value_group);
     if (!lay_is_tile(st->k, value) && !lay_is_tile(st->k, op->operands[0])) return;
@@ -322,8 +344,9 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
-    if (!other && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there; not for the one
+     * number that each warp has, which is written sooner than the warps have met. */
+    if (!other && !is_one_a_warp(layout) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
         other = run_of_warp(&layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)
@@ -536,6 +559,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
     st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    st.facts.odd = cx->options.odd;
     st.facts.no_ones = cx->options.no_ones;
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {

@@ -155,22 +155,27 @@ int convert_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type-
 
 ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
     const Type *type = ir_type(k, convert->results[0]);
-    ConvertPlan plan = ll_plan_convert(&ir_value(k, convert->operands[0])->layout->map,
-                                       &ir_value(k, convert->results[0])->layout->map, convert_bytes(type));
-    /* Shuffles know words and 16-bit floats. */
-    bool small = !type->pointer && elem_info[type->elem].bytes == 1;
-    if (plan.kind == CONVERT_SHUFFLE && small) plan.kind = CONVERT_SHARED;
-    return plan;
+    return ll_plan_convert(&ir_value(k, convert->operands[0])->layout->map,
+                           &ir_value(k, convert->results[0])->layout->map, convert_bytes(type));
 }
 
-Word access_best_via(const Kernel *k, const Op *convert) {
+/* Shuffles know words and 16-bit floats. A pass through shared memory costs two barriers, and two accesses for each
+ * vector. */
+static bool shuffles_pay(const Machine *machine, const Type *type, const ConvertPlan *plan) {
+    int bytes = convert_bytes(type);
+    return bytes > 1 && plan->shuffles <= machine->cost.barrier_shuffles + (bytes << plan->map.count[LL_REGISTER]) / 4;
+}
+
+Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert) {
     static const Word words[] = {[CONVERT_NONE] = VIA_NOTHING,
                                  [CONVERT_REGISTERS] = VIA_REGISTERS,
                                  [CONVERT_SHUFFLE] = VIA_SHUFFLE,
                                  [CONVERT_SHARED] = VIA_SHARED};
     const Layout *from = ir_value(k, convert->operands[0])->layout, *to = ir_value(k, convert->results[0])->layout;
     if (from->home != HOME_REGISTERS || to->home != HOME_REGISTERS) return WORD_NONE;
-    return words[convert_plan(k, convert).kind];
+    ConvertPlan plan = convert_plan(k, convert);
+    bool round_about = plan.kind == CONVERT_SHUFFLE && !shuffles_pay(machine, ir_type(k, convert->results[0]), &plan);
+    return round_about ? VIA_SHARED : words[plan.kind];
 }
 
 typedef struct Decision {
@@ -185,7 +190,7 @@ static void decide(Op *op, void *user) {
                  : op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT ? access_best_row(d->st, op)
                                                                                       : 1;
     if (vector > 1) set_number(d->st->k, op, AT_VECTOR, vector);
-    Word via = op->code == OP_CONVERT ? access_best_via(d->st->k, op) : WORD_NONE;
+    Word via = op->code == OP_CONVERT ? access_best_via(d->st->cx->machine, d->st->k, op) : WORD_NONE;
     if (via) op_set(d->st->k, op, (Attr){.id = AT_VIA, .word = via});
 }
 

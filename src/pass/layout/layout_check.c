@@ -245,7 +245,8 @@ static void check_convert(Check *c, const Op *op) {
         map_of(c, op, op->operands[0]);
     if (c->good && to->home == HOME_REGISTERS) map_of(c, op, op->results[0]);
     if (c->good) check_vector(c, op, access_best_row(&c->st, op));
-    Word best = c->good ? access_best_via(c->st.k, op) : WORD_NONE, via = op_word(op, AT_VIA, WORD_NONE);
+    Word best = c->good ? access_best_via(c->st.cx->machine, c->st.k, op) : WORD_NONE,
+         via = op_word(op, AT_VIA, WORD_NONE);
     if (via != best && !(best && via == VIA_SHARED))
         complain(c, op, "it goes via %s%s", best ? word_info[best].text : "nothing but its two homes",
                  best && best != VIA_SHARED ? ", or via shared" : "");

@@ -72,7 +72,7 @@ int layout_warps(const PassContext *cx, const Kernel *k) {
 }
 
 /* --- shared memory --- */
-enum { LEAST_ROWS = 16, PATTERN_ROWS = 8 }; /* of an operand; after which a swizzle repeats */
+enum { LEAST_ROWS = 2 * PATTERN_ROWS }; /* of an operand */
 
 static int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 

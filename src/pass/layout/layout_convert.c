@@ -60,10 +60,7 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
         return plan;
     }
     plan.shuffles = count_shuffles(m, elem_bytes);
-    /* A pass through shared memory costs two barriers, and two accesses for each vector. */
-    enum { BARRIERS_IN_SHUFFLES = 16 };
-    int bytes = elem_bytes << m->count[LL_REGISTER];
-    if (plan.shuffles <= BARRIERS_IN_SHUFFLES + bytes / 4) plan.kind = CONVERT_SHUFFLE;
+    plan.kind = CONVERT_SHUFFLE;
     return plan;
 }
 

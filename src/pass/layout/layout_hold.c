@@ -24,8 +24,6 @@ static bool is_elementwise(const Op *op) {
 }
 
 /* --- lean --- */
-enum { OTHER_REGISTERS = 32 }; /* addresses, partial results, what is being computed */
-
 /* All registers of the operand are combined first, without an index, to one scalar. */
 static bool is_plain_reduce(const Kernel *k, const Op *op) {
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
@@ -97,7 +95,7 @@ static int64_t most_alive(const Kernel *k) {
 static bool is_lean(const PassContext *cx, const Kernel *k) {
     int64_t registers = cx->machine->registers / (cx->machine->lanes * layout_warps(cx, k));
     if (registers > cx->machine->thread_registers) registers = cx->machine->thread_registers;
-    return hold_may_be_lean(k) && most_alive(k) + OTHER_REGISTERS > registers;
+    return hold_may_be_lean(k) && most_alive(k) + cx->machine->cost.other_registers > registers;
 }
 
 /* --- pairs --- */

@@ -3,8 +3,8 @@
  * Most are sums of rows and columns: every op between the tile and values of rank 1 works element by
  * element or repeats an axis. Such a tile floats (layout.c): it is computed where it is used from its
  * rows and columns, which are short, so that no tile of 8-byte pointers goes through shared memory.
- * What has parts of rank 2 that come from memory or from data stays where those are; an access of memory
- * goes there too, and moves its value instead (layout.c).
+ * What has parts of rank 2 that come from memory or from data, or is such a vector in another shape, stays where those
+ * are; an access of memory goes there too, and moves its value instead (layout.c).
  *
  *     %r = tload %ROWS, [%m] : i32[64]             a vector: read again in each layout that asks for it
  *     %e = expand<1> %r ; %o = mul %e, %stride     float
@@ -15,7 +15,8 @@
  * hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
-/* That are read again rather than moved: elements; numbers that are no indices, in each thread; ops between. */
+/* That are read again rather than moved, on any machine: elements of what is a vector and no tile; numbers that are no
+ * indices, in each thread; ops between. */
 enum { VECTOR_ELEMENTS = 512, VECTOR_EACH = 16, MOST_STEPS = 256 };
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
@@ -25,7 +26,8 @@ bool index_is_sum(LayoutState *st, const Op *op) {
     if (type->rank < 2 || !is_index(type)) return false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
-        if (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1 && lay_natural(st, x)) return false;
+        bool whole = op->code == OP_RESHAPE || (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1);
+        if (lay_is_tile(st->k, x) && whole && lay_natural(st, x)) return false;
     }
     return true;
 }

@@ -103,8 +103,9 @@ bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that 
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
-Word access_best_via(const Kernel *k, const Op *convert);   /* WORD_NONE: to or from shared memory */
-void access_decide(LayoutState *st);                        /* writes it to all of them; facts without wishes */
+/* WORD_NONE: to or from shared memory */
+Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert);
+void access_decide(LayoutState *st); /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */
 bool hold_may_be_lean(const Kernel *k);

@@ -18,7 +18,7 @@
  * each other and load equal tiles of the same tensors share one too. */
 #include "pass/ring/ring_cut.h"
 
-enum { WORTH_BYTES = 1024 };
+enum { WORTH_BYTES = 1024 }; /* less is no tile: an order of magnitude, no fact of a chip */
 
 /* --- order --- */
 

@@ -59,28 +59,26 @@ static void look_at_loop(Op *loop, void *user) {
     if (elements > crowd->elements) crowd->elements = elements;
 }
 
-/* Of the rings of loads, those of loops with at most so many slots. */
-static int64_t ring_bytes(const Cut *c, int slots) {
-    int64_t bytes = 0;
+/* Shared memory that the block cannot do without: the largest ring of loads with the slots that let them run ahead. */
+static int64_t least_bytes(const Cut *c) {
+    enum { LEAST_SLOTS = 2 };
+    int64_t most = 0;
     for (size_t i = 0; i < c->rings.count; i++) {
         const CutRing *ring = c->rings.at[i];
-        if (!ring->output && !ring->shares) bytes += ring->bytes * (ring->in_loop ? slots : 1);
+        int64_t bytes = ring->output ? 0 : ring->bytes * (ring->in_loop ? LEAST_SLOTS : 1);
+        if (bytes > most) most = bytes;
     }
-    return bytes;
+    return most;
 }
 
 int cut_crowd(const Cut *c) {
-    enum { LEAST_SLOTS = 2 };
     const Machine *machine = c->cx->machine;
     Crowd crowd = {.k = c->k};
     ir_walk(c->k->body, look_at_loop, &crowd);
     if (!crowd.found || !machine->cost.crowd_warps) return 0;
     int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
-    int threads = warps * machine->lanes;
-    for (int blocks = machine->cost.crowd_most / warps; blocks > 1 && blocks * warps >= machine->cost.crowd_warps;
-         blocks--) {
-        bool held = crowd.elements / threads <= machine->registers / (blocks * threads) / 2;
-        if (held && ring_bytes(c, LEAST_SLOTS) < machine_room(machine, blocks)) return blocks;
-    }
-    return 0;
+    int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
+    if (least < 2) return 0;
+    bool held = crowd.elements / threads <= machine->registers / (least * threads) / 2;
+    return held && least_bytes(c) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

@@ -19,8 +19,6 @@
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
 
-enum { OTHER_REGISTERS = 32 }; /* of a worker, beside its tiles */
-
 static int group_threads(const Machine *machine) { return machine->lanes * machine->group_warps; }
 
 int gang_registers(const Machine *machine, int compute_groups, int movers, int few) {
@@ -132,11 +130,11 @@ static int64_t elements(const Kernel *k, Ref value) {
 static int64_t registers_needed(const Machine *machine, const Kernel *k, const Rotation *r) {
     int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
     return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / group_threads(machine) +
-           OTHER_REGISTERS;
+           machine->cost.other_registers;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {
-    int64_t bytes = 2048; /* barriers, and what alignment takes */
+    int64_t bytes = machine_spare_bytes(c->cx->machine, 2); /* behind the rings; behind their barriers */
     for (size_t i = 0; i < c->rings.count; i++) {
         const CutRing *ring = c->rings.at[i];
         bool shared = !ring->output && ring->in_loop;

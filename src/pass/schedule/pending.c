@@ -112,6 +112,11 @@ static void settle(Order *o, Op *op) {
     o->dot_reads = false;
 }
 
+void pending_refill(Order *o, Op *op) {
+    flagged(o, op, AT_SETTLES, SETTLED, o->dot_flies,
+            "a product in flight may read the registers of its left operand: it is waited for (`settles`)");
+}
+
 void pending_write(Order *o, Op *op, Word where) {
     settle(o, op);
     meet_at(o, op, where, o->now.reads || o->now.kept, still_read);

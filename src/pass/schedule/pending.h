@@ -48,6 +48,7 @@ void pending_scratch(Order *o, Op *op, Word where); /* written, then read, perha
 void pending_reduce(Order *o, Op *op);              /* the same, where scratch that lies apart may wait */
 void pending_meet(Order *o, Op *op);                /* a barrier that the op always has */
 void pending_meet_shown(Order *o, Op *op);          /* one that shows what was written by itself */
+void pending_refill(Order *o, Op *op);              /* registers that a product in flight may read */
 void pending_show(Order *o);                        /* what was written now is read by other units */
 
 /* --- global memory --- */

@@ -6,7 +6,6 @@
  *        and `at` and `bytes` on every op that needs shared memory
  *
  * A kernel that arrives scheduled (as text) is left as it is. */
-#include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
 #include <limits.h>
@@ -84,6 +83,7 @@ static bool place_all(Schedule *s) {
     s->rings.count = 0;
     schedule_place(s);
     if (!s->tasks) return true;
+    if (s->blocks > 1 && schedule_rings_among(s)) return true;
     if (!schedule_rings(s, s->bytes)) return false;
     schedule_place(s);
     return true;
@@ -126,6 +126,7 @@ static bool find_room(Schedule *s) {
 static bool find_room_of_share(Schedule *s) {
     int starving;
     for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
+        if (!schedule_share_holds(s, s->blocks)) continue;
         s->room = machine_room(s->cx->machine, s->blocks);
         if (fit_in_pieces(s, &starving) && !starving) return true;
         if (s->why) return false;
@@ -169,9 +170,8 @@ static bool plan(Schedule *s) {
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);
-    /* What the ring pass has proved is proved again, as it will be emitted. */
-    return !s->tasks || ring_is_proved(s->cx, s->k) ||
-           schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
+    /* What the ring pass has proved is proved again, as it will be emitted; and so is all the rest. */
+    return !s->tasks || schedule_is_proved(s);
 }
 
 /* How well it goes: not at all, with loads that do not run ahead, as it should. */

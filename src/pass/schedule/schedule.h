@@ -111,6 +111,8 @@ bool schedule_rows_hold(Schedule *s, const Op *load);
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */
 bool schedule_check(PassContext *cx, Kernel *k);
+/* The same, of what the pass itself has written; false: `failed` and `why` of the schedule say what is wrong. */
+bool schedule_is_proved(Schedule *s);
 
 /* --- schedule_gang.c --- */
 void schedule_gang(Schedule *s);
@@ -118,6 +120,8 @@ bool schedule_gang_holds(Schedule *s);                 /* finds it again */
 void schedule_part_gang(Schedule *s, const char *why); /* its programs run one by one after all */
 
 /* --- schedule_ring.c --- */
+/* Plans the rings among scratch and buffers, where all are temporary; false: not all of them are. */
+bool schedule_rings_among(Schedule *s);
 /* Plans the rings; `other` bytes are needed beside them. False: they cannot be. */
 bool schedule_rings(Schedule *s, int64_t other);
 /* The plan as attributes. */
@@ -143,6 +147,8 @@ bool schedule_pieces_hold(Schedule *s, const Op *convert);
 /* --- schedule_place.c --- */
 /* Gives every buffer and all scratch its place behind what is there already. */
 void schedule_place(Schedule *s);
+/* The same with the rings, as they are planned, among them; false: a ring is in use all the time. */
+bool schedule_place_among(Schedule *s);
 bool schedule_place_holds(Schedule *s); /* with the rings as they are planned */
 void schedule_refuse_size(Schedule *s); /* it does not fit: who needs most of it, and what can be done */
 
@@ -161,4 +167,6 @@ bool schedule_sync_holds(Schedule *s);
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);
 bool schedule_roles_hold(Schedule *s);
+/* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
+bool schedule_share_holds(const Schedule *s, int blocks);
 #endif

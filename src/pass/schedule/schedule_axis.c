@@ -4,15 +4,15 @@
  *                                                        function of the prelude reads and combines them
  *     reduce<max, axis=0, across=lanes, ..>              16 warps and more: each lane takes one, lanes are combined;
  *                                                        16 more registers would cost a block its place
- *     reduce<add, axis=0, across=turn, ..>               as many warps as lanes, whose values differ: a warp combines what
- *                                                        one lane of each has, and gives that to this lane of all
+ *     reduce<add, axis=0, across=turn, ..>               as many warps as lanes, whose values differ: a warp combines
+ *                                                        what one lane of each has, for this lane of all
  *     reduce<max, axis=1, vector=4, ..>                  else: all, in vectors where they lie side by side
  *
  * The order of the sum is that of `order`, whichever way. */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
-enum { TREE_BITS = 3, MANY = 16, VECTOR_BYTES = 16 };
+enum { TREE_BITS = 3 }; /* what the prelude's function takes */
 
 /* What is possible in all rounds in which warps meet; most reductions have one. */
 typedef struct Ways {
@@ -32,29 +32,30 @@ static bool is_plain(const Type *type, const Op *op) {
 /* Values of `bytes` that lie side by side, one a warp that differs in the bits `warps`. */
 static int side_by_side(uint32_t warps, int count, int bytes) {
     int vector = 1;
-    while (2 * vector * bytes <= VECTOR_BYTES && 2 * vector <= count && (warps & (uint32_t)vector)) vector *= 2;
+    while (2 * vector * bytes <= LL_VECTOR_BYTES && 2 * vector <= count && (warps & (uint32_t)vector)) vector *= 2;
     return vector;
 }
 
 /* One round: `warps` are the bits of the warp that are combined, `done` and `lanes` those of registers and lanes that
  * were before. */
-static void add_round(Ways *w, const Kernel *k, const Op *op, uint32_t warps, uint32_t done, uint32_t lanes) {
-    const Type *type = ir_type(k, op->operands[0]);
-    const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
-    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = reduce_slot_bytes(k, op);
+static void add_round(Ways *w, const Schedule *s, const Op *op, uint32_t warps, uint32_t done, uint32_t lanes) {
+    const Type *type = ir_type(s->k, op->operands[0]);
+    const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
+    int bits = __builtin_popcount(warps), count = 1 << bits, bytes = reduce_slot_bytes(s->k, op);
     bool one = done == (1u << map->count[LL_REGISTER]) - 1, agree = reduce_lanes_agree(map, lanes);
     int vector = agree ? side_by_side(warps, count, bytes) : 1;
     w->rounds++;
     w->tree &= one && bits <= TREE_BITS && is_plain(type, op);
-    w->lanes &= !reduce_is_index(op) && count >= MANY && agree && warps == (uint32_t)count - 1;
+    w->lanes &=
+        !reduce_is_index(op) && count >= s->cx->machine->cost.lane_warps && agree && warps == (uint32_t)count - 1;
     w->turn &= !reduce_is_index(op) && one && !agree && map->count[LL_WARP] == bits && map->count[LL_LANE] == bits &&
-               count >= MANY;
+               count >= s->cx->machine->cost.lane_warps;
     if (vector < w->vector) w->vector = vector;
 }
 
-static Ways ways_of(const Kernel *k, const Op *op) {
-    Ways w = {.tree = true, .lanes = true, .turn = true, .vector = VECTOR_BYTES};
-    const LinearLayout *map = &schedule_layout(k, op->operands[0])->map;
+static Ways ways_of(const Schedule *s, const Op *op) {
+    Ways w = {.tree = true, .lanes = true, .turn = true, .vector = LL_VECTOR_BYTES};
+    const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
     int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
     uint32_t at[LL_INPUTS] = {0}, warps = 0;
     for (int i = 0; i <= count; i++) {
@@ -65,7 +66,7 @@ static Ways ways_of(const Kernel *k, const Op *op) {
             warps |= 1u << bit;
             continue;
         }
-        if (warps) add_round(&w, k, op, warps, at[LL_REGISTER], at[LL_LANE]);
+        if (warps) add_round(&w, s, op, warps, at[LL_REGISTER], at[LL_LANE]);
         warps = 0;
         if (found) at[input] |= 1u << bit;
     }
@@ -77,7 +78,7 @@ static bool meets_warps(const Op *op) { return op->code == OP_REDUCE && !op->reg
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
     if (!meets_warps(op)) return;
-    Ways w = ways_of(s->k, op);
+    Ways w = ways_of(s, op);
     Word across = w.tree ? ACROSS_TREE : w.lanes ? ACROSS_LANES : w.turn ? ACROSS_TURN : WORD_NONE;
     if (across) op_set(s->k, op, (Attr){.id = AT_ACROSS, .word = across});
     if (!across && w.vector > 1) op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = w.vector});
@@ -92,7 +93,7 @@ bool schedule_axis_holds(Schedule *s, const Op *op) {
     if (!meets_warps(op))
         return (!op_attr(op, AT_ACROSS) && !op_attr(op, AT_VECTOR)) ||
                schedule_fail(s, op, "`across` and `vector` are of reductions in which warps meet");
-    Ways w = ways_of(s->k, op);
+    Ways w = ways_of(s, op);
     if ((across == ACROSS_TREE && !w.tree) || (across == ACROSS_LANES && !w.lanes) ||
         (across == ACROSS_TURN && !w.turn))
         return schedule_fail(s, op,

@@ -1,7 +1,7 @@
 /* schedule_check.c: does the schedule that the attributes say hold?
  *
- * For kernels that arrive scheduled, as text: what `schedule` would not have decided, because it gives wrong results,
- * is refused with the rule. Fewer trips ahead, a product that is waited for at once or a loop that is not turned are
+ * For kernels that arrive scheduled, as text, and for those that `schedule` has just written: what gives wrong results
+ * is refused with the rule, or goes down a degree. Fewer trips ahead, a product that is waited for at once or a loop that is not turned are
  * plans like others. */
 #include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
@@ -40,12 +40,29 @@ static bool places_hold(Schedule *s) {
     return verdict != RING_BOUNDED || schedule_fail(s, s->tasks, "its hand-overs cannot be proved");
 }
 
-bool schedule_check(PassContext *cx, Kernel *k) {
+/* All of it; where it does not, `failed` and `why` say so, or an error that the rings' own check has found. */
+static Schedule check(PassContext *cx, Kernel *k) {
     Schedule s = {.cx = cx, .k = k, .arena = cx->scratch, .facts = facts_new(k, false), .tasks = tasks_of(k)};
     s.uses = ir_count_uses(k, s.arena);
     ir_walk(k->body, check_op, &s);
     if (!s.failed) schedule_skew_holds(&s);
     if (!s.failed && places_hold(&s)) schedule_sync_holds(&s);
+    return s;
+}
+
+bool schedule_is_proved(Schedule *s) {
+    Module *m = s->k->module;
+    Diag *own = m->diag, found;
+    diag_init(&found, s->arena, m->sources);
+    m->diag = &found;
+    Schedule checked = check(s->cx, s->k);
+    m->diag = own;
+    if (checked.failed) return schedule_fail(s, checked.failed, checked.why);
+    return !found.errors || schedule_fail(s, s->tasks, "the hand-overs could not be proved with the slots that fit");
+}
+
+bool schedule_check(PassContext *cx, Kernel *k) {
+    Schedule s = check(cx, k);
     if (s.failed) diag_emit(k->module->diag, DIAG_IR_INVALID, s.failed->range, op_info[s.failed->code].mnemonic, s.why);
     return !s.failed && !k->module->diag->errors;
 }

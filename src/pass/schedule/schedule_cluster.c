@@ -6,8 +6,7 @@
 #include "pass/schedule/schedule.h"
 
 enum {
-    SWIZZLE_ROWS = 16, /* a half has whole swizzle patterns */
-    LAUNCH_COUNTS = 5  /* numbers of tasks that the plan of a launch has room for */
+    LAUNCH_COUNTS = 5 /* numbers of tasks that the plan of a launch has room for */
 };
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
@@ -16,7 +15,7 @@ static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
     const Type *box = ir_type(k, op_operand(put, 1));
     int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
     if (panels % 2 == 0) return HALF_PANELS;
-    return box->extent[0] == tile->rows && box->extent[0] % SWIZZLE_ROWS == 0 ? HALF_ROWS : WORD_NONE;
+    return box->extent[0] == tile->rows && box->extent[0] % (2 * PATTERN_ROWS) == 0 ? HALF_ROWS : WORD_NONE;
 }
 
 /* Marks puts and rings of shared fields; false: one of these cannot be loaded in halves. */

@@ -29,10 +29,16 @@ static bool is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
+/* Two numbers of the type become a word of 16-bit floats at once. */
+static bool packs_from(Elem from, Elem to) {
+    bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
+    return from == EL_F32 || (narrow && (to == EL_F16 || to == EL_BF16));
+}
+
 static bool can_pack(const Schedule *s, const Op *cast) {
-    if (cast->code != OP_CAST || op_attr(cast, AT_ROUND) || ir_type(s->k, cast->operands[0])->elem != EL_F32)
-        return false;
+    if (cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
     Ref result = cast->results[0];
+    if (!packs_from(ir_type(s->k, cast->operands[0])->elem, ir_type(s->k, result)->elem)) return false;
     const Layout *layout = schedule_layout(s->k, result);
     const Op *dot = cast->next;
     while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;

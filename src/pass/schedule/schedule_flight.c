@@ -4,8 +4,8 @@
  *
  *     for { wait s ; a = get s ; acc = dot<flight> a, b, acc ; release<behind=1> s }
  *
- * The product of a trip is waited for in the next one, and its slot goes back then: a consumer holds two items. Not
- * with A in registers, which the next trip writes. */
+ * The product of a trip is waited for in the next one, and its slot goes back then: a consumer holds two items. Where
+ * A is in registers, the next trip computes its own first, then waits, and takes the registers over (`settles`). */
 #include "pass/schedule/schedule.h"
 
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
@@ -37,7 +37,6 @@ static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **rele
         }
     }
     return *dot && *release && schedule_is_async(s, *dot) &&
-           schedule_layout(s->k, (*dot)->operands[0])->home == HOME_SHARED &&
            op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && is_carried(s, loop, *dot);
 }
 

@@ -14,8 +14,6 @@
 #include "pass/schedule/scratch.h"
 
 enum { AHEAD = 2 };
-enum { LOOSE_AT_ONCE = 64 }; /* elements that a thread waits for at once: the registers they take */
-enum { SPARE_BYTES = 4096 }; /* for barriers, and to align what lies behind them */
 
 static bool is_loose(Schedule *s, const Op *op) {
     if (op->code != OP_TLOAD || op_operand(op, 1)) return false;
@@ -60,19 +58,19 @@ static bool is_straight(const Schedule *s, const Op *load) {
 
 /* The load and those behind it that are like it. */
 static void plan_batch(Schedule *s, Op *first, int *batches) {
-    int held = 0;
+    int held = 0, most = s->cx->machine->cost.loose_registers;
     if (!is_loose(s, first) || op_attr(first, AT_BATCH)) return;
     ++*batches;
     for (Op *op = first; op && passes(s->k, op); op = op->next) {
         if (!is_loose(s, op) || op_attr(op, AT_BATCH) || !is_ready(s->k, op, first)) continue;
         held += schedule_layout(s->k, op->results[0])->registers;
-        if (op != first && held > LOOSE_AT_ONCE) break;
+        if (op != first && held > most) break;
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
         op_set(
             s->k, op,
             (Attr){.id = AT_VECTOR, .number = LL_VECTOR_BYTES / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
-        if (held > LOOSE_AT_ONCE) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = LOOSE_AT_ONCE});
+        if (held > most) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = most});
         if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});
     }
 }
@@ -138,7 +136,9 @@ static void plan_ahead(Schedule *s, Op *loop) {
     if (!may_copy_ahead(s, loop)) return;
     for (const Op *op = body->first; op; op = op->next)
         if (can_come_ahead(s, op, body)) bytes += words_of(s, op);
-    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) + SPARE_BYTES > s->cx->machine->ring_bytes) return;
+    /* Rings, their barriers, the words and scratch begin where tiles begin. */
+    int64_t room = s->cx->machine->ring_bytes - machine_spare_bytes(s->cx->machine, 4);
+    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) > room) return;
     op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
     op_set(s->k, loop, (Attr){.id = AT_BYTES, .number = (AHEAD + 1) * bytes});
     int64_t at = 0;
@@ -177,7 +177,7 @@ static bool is_in_batch(Schedule *s, const Op *load) {
         if (!passes(s->k, op)) return false;
         if (op_int(op, AT_BATCH, 0) == batch) held += schedule_layout(s->k, op->results[0])->registers;
     }
-    return is_ready(s->k, load, first) && (first == load || held <= LOOSE_AT_ONCE);
+    return is_ready(s->k, load, first) && (first == load || held <= s->cx->machine->cost.loose_registers);
 }
 
 static bool is_alone(const Op *load) {

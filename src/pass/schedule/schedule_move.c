@@ -29,7 +29,7 @@ static int best_vector(const Schedule *s, Ref value, const LinearLayout *via) {
     int bits[LL_MAX_BITS];
     PlaceMap map;
     if (!ll_invert_and_compose(&layout->map, via, &map)) return 0;
-    int vector = ll_vector(&map, convert_bytes(ir_type(s->k, value)), 16, bits);
+    int vector = ll_vector(&map, convert_bytes(ir_type(s->k, value)), LL_VECTOR_BYTES, bits);
     bool side_by_side = true; /* in the registers too */
     for (int i = 0; 1 << i < vector; i++) side_by_side &= bits[i] == i;
     if (!side_by_side) return layout->registers == 1 << layout->map.count[LL_REGISTER] ? vector : 1;

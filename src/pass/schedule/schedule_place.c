@@ -1,7 +1,9 @@
-/* schedule_place.c: who lies where in shared memory beside the rings.
+/* schedule_place.c: who lies where in shared memory.
  *
  * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over each other where
- * lifetimes do not meet; rings come first and stay. Each op with memory gets `at` and `bytes`. */
+ * lifetimes do not meet. Rings come first and stay, but for those that a block which runs one task fills for itself
+ * (skew): where memory is short, because blocks share a multiprocessor, they lie among the buffers, from the op that
+ * they are first filled for to the one that takes their last item. Each op with memory gets `at` and `bytes`. */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
@@ -77,11 +79,11 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
 
 /* A reduction's scratch that stays alive until the next one has used its own saves a barrier. */
 static void part_scratch(Planner *p) {
-    enum { SMALL = 4096 };
+    enum { SMALL = 4096 }; /* a barrier is worth that much of any machine's memory */
     for (size_t i = 0; i < p->buffers.count; i++) {
         Buffer *b = &p->buffers.at[i], *next = b + 1;
         if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
-        b->align = 16;
+        b->align = LL_VECTOR_BYTES;
         if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
             b->last = next->last;
     }
@@ -95,6 +97,48 @@ static Planner planner_of(Schedule *s) {
     return p;
 }
 
+/* --- rings that do not stay --- */
+static bool is_temporary(const Schedule *s, const RingSchedule *r) {
+    return r->ahead && !op_flag(s->tasks, AT_PERSIST);
+}
+
+/* The ops of the region that hand items of the ring over, or hold such: the first of them, and the last. */
+static void find_hands(const Region *region, Ref ring, const Op **first, const Op **last) {
+    for (const Op *op = region->first; op; op = op->next) {
+        const Op *inside = NULL, *unused = NULL;
+        if (op->operand_count && op->operands[0] == ring && hand_over(op) != HAND_NONE) inside = op;
+        for (int i = 0; i < op->region_count; i++) find_hands(op->regions[i], ring, &inside, &unused);
+        if (!inside) continue;
+        if (!*first) *first = op;
+        *last = op;
+    }
+}
+
+/* Between which ops of its consumer the ring is alive. Its producer is written into the consumer's text as far as
+ * each wait needs it, so a ring is filled for the first one that waits for it, or for anything behind it. */
+static Buffer life_of(Planner *p, const RingSchedule *r) {
+    const Schedule *s = p->s;
+    const Op *filled = NULL, *first = NULL, *last = NULL;
+    find_hands(r->from->regions[0], r->op->results[0], &filled, &last);
+    find_hands(r->to->regions[0], r->op->results[0], &first, &last);
+    Buffer b = {.op = r->op, .bytes = r->bytes * r->slots, .align = s->cx->machine->tile_align};
+    if (!filled || !first) return b; /* it stays */
+    b.role = r->to;
+    b.first = number_of(&p->first, first);
+    b.last = number_of(&p->last, last);
+    for (size_t i = 0; i < s->rings.count; i++) {
+        const RingSchedule *other = &s->rings.at[i];
+        const Op *later = NULL, *waits = NULL, *end = NULL;
+        if (other->from != r->from || other->to != r->to) continue;
+        find_hands(other->from->regions[0], other->op->results[0], &later, &end);
+        find_hands(other->to->regions[0], other->op->results[0], &waits, &end);
+        if (later && waits && number_of(&p->first, later) >= number_of(&p->first, filled) &&
+            number_of(&p->first, waits) < b.first)
+            b.first = number_of(&p->first, waits);
+    }
+    return b;
+}
+
 static bool meet(const Buffer *a, const Buffer *b) {
     return a->role != b->role || (a->first <= b->last && b->first <= a->last);
 }
@@ -103,37 +147,69 @@ static bool apart(const Buffer *a, const Buffer *b) {
     return a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
 }
 
+/* The first place from `base` on where it meets none of those before it. */
+static void find_place(const Planner *p, size_t which, int64_t base) {
+    Buffer *b = &p->buffers.at[which];
+    b->offset = base;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t j = 0; j < which; j++) {
+            const Buffer *other = &p->buffers.at[j];
+            if (!meet(b, other) || apart(b, other)) continue;
+            b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
+            moved = true;
+        }
+    }
+    if (b->offset + b->bytes > p->s->bytes) p->s->bytes = b->offset + b->bytes;
+}
+
+static void write_place(const Schedule *s, const Buffer *b) {
+    op_set(s->k, b->op, (Attr){.id = AT_AT, .number = b->offset});
+    op_set(s->k, b->op, (Attr){.id = AT_BYTES, .number = b->bytes});
+}
+
 void schedule_place(Schedule *s) {
     Planner p = planner_of(s);
     int64_t align = s->cx->machine->tile_align, base = (s->bytes + align - 1) / align * align;
     for (size_t i = 0; i < p.buffers.count; i++) {
-        Buffer *b = &p.buffers.at[i];
-        b->offset = base;
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (size_t j = 0; j < i; j++) {
-                const Buffer *other = &p.buffers.at[j];
-                if (!meet(b, other) || apart(b, other)) continue;
-                b->offset = (other->offset + other->bytes + b->align - 1) / b->align * b->align;
-                moved = true;
-            }
-        }
-        op_set(s->k, b->op, (Attr){.id = AT_AT, .number = b->offset});
-        op_set(s->k, b->op, (Attr){.id = AT_BYTES, .number = b->bytes});
-        if (b->offset + b->bytes > s->bytes) s->bytes = b->offset + b->bytes;
+        find_place(&p, i, base);
+        write_place(s, &p.buffers.at[i]);
     }
 }
 
-static bool is_ring(const Buffer *b) { return b->op->code == OP_RING; }
+bool schedule_place_among(Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (!is_temporary(s, &s->rings.at[i])) return false;
+    Planner all = planner_of(s), p = {.s = s, .first = all.first, .last = all.last};
+    for (size_t i = 0; i < s->rings.count; i++) {
+        *VEC_PUSH(&p.buffers, s->arena) = life_of(&p, &s->rings.at[i]);
+        if (!VEC_LAST(&p.buffers).role) return false;
+    }
+    for (size_t i = 0; i < all.buffers.count; i++) *VEC_PUSH(&p.buffers, s->arena) = all.buffers.at[i];
+    s->bytes = 0;
+    for (size_t i = 0; i < p.buffers.count; i++) {
+        find_place(&p, i, 0);
+        if (i < s->rings.count)
+            s->rings.at[i].at = p.buffers.at[i].offset;
+        else
+            write_place(s, &p.buffers.at[i]);
+    }
+    return true;
+}
 
-/* Rings and their barriers, which are in use all the time. */
+/* Is it a ring that stays? */
+static bool stays(const Buffer *b) { return b->op->code == OP_RING && !b->role; }
+
+/* Rings and their barriers, which are in use all the time, and rings that are not. */
 static void add_rings(Planner *p) {
     for (size_t i = 0; i < p->s->rings.count; i++) {
         const RingSchedule *r = &p->s->rings.at[i];
         int64_t slots = op_int(r->op, AT_SLOTS, 1);
         int64_t items = r->fused && r->each ? p->s->gang.programs : slots;
         const Attr *barriers = op_attr(r->op, AT_BARRIERS);
-        Buffer b = {.op = r->op, .bytes = r->bytes * items, .offset = op_int(r->op, AT_AT, 0)};
+        Buffer b = is_temporary(p->s, r) ? life_of(p, r) : (Buffer){.op = r->op};
+        b.bytes = r->bytes * items;
+        b.offset = op_int(r->op, AT_AT, 0);
         *VEC_PUSH(&p->buffers, p->s->arena) = b;
         for (int side = 0; !r->fused && side < 2; side++) {
             b = (Buffer){
@@ -162,7 +238,7 @@ bool schedule_place_holds(Schedule *s) {
             return schedule_fail(s, b->op, "its shared memory lies beyond what the block has (`shared`)");
         for (size_t j = 0; j < i; j++) {
             const Buffer *other = &p.buffers.at[j];
-            if (!apart(b, other) && (meet(b, other) || is_ring(b) || is_ring(other)))
+            if (!apart(b, other) && (meet(b, other) || stays(b) || stays(other)))
                 return schedule_fail(s, b->op, "its shared memory is in use by another op");
         }
     }

@@ -323,6 +323,13 @@ bool schedule_rings(Schedule *s, int64_t other) {
     return true;
 }
 
+bool schedule_rings_among(Schedule *s) {
+    s->rings.count = 0;
+    if (!plan_each(s) || !schedule_place_among(s)) return false;
+    while (s->bytes > s->room && shrink(s)) schedule_place_among(s);
+    return true;
+}
+
 void schedule_write_rings(Schedule *s) {
     schedule_cluster(s);
     for (size_t i = 0; i < s->rings.count; i++) say_slots(s, &s->rings.at[i]);

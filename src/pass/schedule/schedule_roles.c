@@ -60,11 +60,82 @@ static void look_at_sums(Op *op, void *user) {
     if (own > sums->most) sums->most = own;
 }
 
-/* Do the sums of all products in a row leave half of so many registers to the rest? */
-static bool sums_leave_room(const Schedule *s, int registers) {
+static int registers_of_sums(const Schedule *s) {
     Sums sums = {s->k, 0};
     ir_walk(s->k->body, look_at_sums, &sums);
-    return sums.most <= registers / 2;
+    return sums.most;
+}
+
+/* Do the sums of all products in a row leave half of so many registers to the rest? */
+static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
+
+/* Other blocks work while threads wait that copy for themselves: as many as have room, in memory and with what a thread
+ * needs beside its sums. (Those that carry what they load need more, nobody knows how much.) */
+static int blocks_ahead(const Schedule *s, int warps) {
+    const Machine *machine = s->cx->machine;
+    bool ahead = false, carries = false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        ahead |= s->rings.at[i].ahead;
+        carries |= s->rings.at[i].ahead && s->rings.at[i].store_puts;
+    }
+    int blocks = 1, sums = registers_of_sums(s);
+    for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
+        int registers = machine->registers / (more * warps * machine->lanes);
+        if (s->bytes > machine_room(machine, more) || sums + machine->cost.beside_sums > registers) break;
+        blocks = more;
+    }
+    return blocks;
+}
+
+/* --- blocks that share a multiprocessor --- */
+static int64_t words_of(const Kernel *k, Ref value) {
+    const Layout *layout = schedule_layout(k, value);
+    if (!layout || layout->home != HOME_REGISTERS) return 0;
+    return (layout->registers * (int64_t)ty_elem_bytes(ir_type(k, value)) + 3) / 4;
+}
+
+/* Elements of the operand that a thread makes, in registers or on its way to shared memory. */
+static int64_t elements_of(const Kernel *k, Ref operand) {
+    const Op *op = ir_value(k, operand)->op;
+    while (op && (op->code == OP_PERMUTE || op->code == OP_CONVERT)) {
+        operand = op->operands[0];
+        op = ir_value(k, operand)->op;
+    }
+    const Layout *layout = schedule_layout(k, operand);
+    return layout && layout->home == HOME_REGISTERS ? layout->registers : 0;
+}
+
+typedef struct Trip {
+    const Kernel *k;
+    int64_t most;
+} Trip;
+
+/* Registers of a thread in a trip of the loop: what it carries, what it has for the next trip, operands. */
+static void look_at_trip(Op *loop, void *user) {
+    Trip *trip = user;
+    const Region *body = loop->code == OP_FOR ? loop->regions[0] : NULL;
+    int64_t held = 0, operand = 0;
+    for (int i = 1; body && i < body->arg_count; i++) {
+        Ref next = body->last->operands[i - 1];
+        const Op *from = ref_is_value(next) ? ir_value(trip->k, next)->op : NULL;
+        held += words_of(trip->k, body->args[i]) * (from && from->code == OP_DOT ? 1 : 2);
+    }
+    for (const Op *op = body ? body->first : NULL; op; op = op->next)
+        for (int i = 0; i < 2 && op->code == OP_DOT; i++) {
+            int64_t own = elements_of(trip->k, op->operands[i]);
+            if (own > operand) operand = own;
+        }
+    if (held + operand > trip->most) trip->most = held + operand;
+}
+
+bool schedule_share_holds(const Schedule *s, int blocks) {
+    const Machine *machine = s->cx->machine;
+    int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
+    int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
+    bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
+    Trip trip = {s->k, 0};
+    ir_walk(s->k->body, look_at_trip, &trip);
+    return trip.most + (fewest ? 0 : machine->cost.crowd_registers) <= each;
 }
 
 void schedule_roles(Schedule *s) {
@@ -89,9 +160,29 @@ void schedule_roles(Schedule *s) {
     }
     /* A block with roles takes what it needs; but two share a multiprocessor that wait for loads of their own threads,
      * where the registers allow it. */
-    bool two = (threads_load(s) || threads_copy(s)) && warps <= 8 && 2 * s->bytes <= s->cx->machine->ring_bytes &&
-               sums_leave_room(s, s->cx->machine->registers / (2 * s->cx->machine->lanes * warps));
-    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : 1});
+    const Machine *machine = s->cx->machine;
+    int registers = machine->registers / (2 * machine->lanes * warps);
+    bool two = (threads_load(s) || threads_copy(s)) && registers >= machine->cost.pair_registers &&
+               2 * s->bytes <= machine->ring_bytes && sums_leave_room(s, registers);
+    kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : blocks_ahead(s, warps)});
+}
+
+/* Roles give registers away, and wait for those that they want more: are there as many? */
+static bool registers_hold(Schedule *s) {
+    const Machine *machine = s->cx->machine;
+    int warps = layout_warps(s->cx, s->k), step = machine->register_step;
+    int64_t blocks = kernel_int(s->k, AT_BLOCKS, 1), wanted = 0, any = 0;
+    int64_t entry = step ? machine->registers / (machine->lanes * warps * blocks) / step * step : 0;
+    for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
+        if (role_is_guest(role)) continue;
+        int64_t own = op_int(role, AT_REGS, 0), programs = op_int(role, AT_FIRST, 0) ? 1 : s->gang.programs;
+        if (own && (!step || own % step || own < machine->issue_registers || own > machine->role_registers))
+            return schedule_fail(s, role, "`regs` are not so many as a thread of this machine can have");
+        wanted += op_int(role, AT_ROLE_WARPS, 0) * programs * (own ? own : entry);
+        any |= own;
+    }
+    return !any || wanted <= entry * warps ||
+           schedule_fail(s, s->tasks, "its roles want more registers (`regs`) than others of the block give away");
 }
 
 bool schedule_roles_hold(Schedule *s) {
@@ -113,5 +204,5 @@ bool schedule_roles_hold(Schedule *s) {
             return schedule_fail(s, role, "`id` is a barrier of its own, or 0 where it has the block to itself");
         barriers |= own;
     }
-    return true;
+    return registers_hold(s);
 }

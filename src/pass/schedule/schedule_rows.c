@@ -8,7 +8,7 @@
  * than all loads of the loop may hold is found anew in each trip. */
 #include "pass/schedule/schedule.h"
 
-enum { MOST_ROWS = 32 }; /* of a thread, in one loop; and a bit each says whether it is there */
+enum { MOST_ROWS = 32 }; /* of a thread, in one loop: a bit each of a word says whether it is there */
 
 static bool is_made_before(const Schedule *s, Ref x, const Op *loop) {
     if (!ref_is_value(x)) return true;

@@ -268,7 +268,9 @@ static void run_convert(Sync *y, Op *op) {
 static void run_dot(Sync *y, Op *dot) {
     bool reads = dot_reads_scratch(y->k, dot);
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
-    if (op_flag(dot, AT_FLIGHT)) y->o.dot_reads = reads;
+    if (!op_flag(dot, AT_FLIGHT)) return;
+    if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
+    y->o.dot_reads = reads;
 }
 
 static void run_atomic(Sync *y, Op *op) {

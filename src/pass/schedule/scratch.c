@@ -16,7 +16,9 @@ static bool all_powers(const Type *type) {
 }
 
 /* --- whole tiles --- */
-int64_t stage_bytes(const Type *type) { return (ty_elements(type) * ty_elem_bytes(type) + 127) / 128 * 128; }
+static int64_t round_up(int64_t bytes, int64_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+
+int64_t stage_bytes(const Type *type) { return round_up(ty_elements(type) * ty_elem_bytes(type), WIDEST_PANEL); }
 
 /* The operands are registers of the result's threads, one after the other. */
 bool cat_stays(const Kernel *k, const Op *cat) {
@@ -136,7 +138,7 @@ bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes) {
 
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive) {
     int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : bytes << map->count[LL_LANE];
-    return ((warp * warps << alive) + 15) / 16 * 16;
+    return round_up(warp * warps << alive, LL_VECTOR_BYTES);
 }
 
 /* Registers, as 2 to the power, whose bits in `gone` are all alike. */
@@ -202,7 +204,7 @@ static int64_t sort_scratch(const Kernel *k, const Op *op, int warps) {
 
 /* The old values, for the threads that hold copies of the places. */
 static int64_t atomic_scratch(const Kernel *k, const Op *op, int warps) {
-    if (!is_tile(k, op->results[0])) return 16;
+    if (!is_tile(k, op->results[0])) return LL_VECTOR_BYTES;
     const Layout *layout = ir_value(k, op->results[0])->layout;
     if (!ll_free(&layout->map).at[LL_WARP]) return 0;
     return ((int64_t)layout->registers * warps << layout->map.count[LL_LANE]) *

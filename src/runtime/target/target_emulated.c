@@ -128,6 +128,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .threads = (uint32_t)code->plan->threads,
                         .lanes = (uint32_t)k->pass.machine->lanes,
                         .shared_bytes = (uint32_t)code->plan->shared_bytes,
+                        .shared_most = (uint32_t)k->pass.machine->ring_bytes,
                         .params = code->params,
                         .allocations = memory,
                         .allocation_count = find_memory(k, memory),

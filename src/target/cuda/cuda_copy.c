@@ -26,7 +26,6 @@ static void open_copies(Emit *e, const Box *b) {
 /* --- where copies go --- */
 /* Do the registers of a thread lie whole patterns of the swizzle apart? */
 static bool repeats(const Box *b, const SharedTile *tile) {
-    enum { PATTERN_ROWS = 8 };
     const LinearLayout *map = &b->layout->map;
     bool whole = map->rank == 2;
     for (int i = ll_log2(b->vector); whole && i < map->count[LL_REGISTER]; i++) {

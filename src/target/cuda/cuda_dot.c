@@ -55,11 +55,11 @@ static const char *define_form(Dot *d, int n) {
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
 }
 
-static const char *declare_left(Dot *d) {
+static const char *declare_left(Dot *d, bool set) {
     Emit *e = d->e;
     if (d->tile[0]) return NULL;
     const char *words = cs_fresh(&e->p, "left");
-    cs_line(&e->p, "u32 %s[%d];", words, emit_layout(e, d->op->operands[0])->registers / 2);
+    cs_line(&e->p, set ? "u32 %s[%d] = {};" : "u32 %s[%d];", words, emit_layout(e, d->op->operands[0])->registers / 2);
     return words;
 }
 
@@ -165,13 +165,26 @@ static void promote_wgmma(Dot *d, const char *left) {
     emit_find(e, d->op, FIND_DOT_PROMOTED, (long long)d->every * d->row->k, columns_at(s, 0, width_of(d)) / 2);
 }
 
+/* The product of the trip before is waited for; its left operand's registers are those of this trip's now. */
+static const char *take_over(Dot *d, const char *next) {
+    Emit *e = d->e;
+    const char *left = cuda_of(e)->left;
+    cs_line(&e->p, "tw_wgmma_wait(0);");
+    cs_line(&e->p, "tw_wgmma_keep(%s);", left);
+    emit_unroll(e, "r", emit_layout(e, d->op->operands[0])->registers / 2, 1);
+    cs_line(&e->p, "%s[r] = %s[r];", left, next);
+    cs_close(&e->p);
+    return left;
+}
+
 static void issue(Dot *d) {
-    const char *left = declare_left(d);
+    const char *left = declare_left(d, false);
     pack_left(d, left);
     if (d->every) {
         promote_wgmma(d, left);
         return;
     }
+    if (op_flag(d->op, AT_SETTLES)) left = take_over(d, left);
     issue_wgmma(d, left);
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
@@ -197,7 +210,7 @@ const char *dot_issue(Emit *e, const Op *op) {
 
 const char *dot_declare_left(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    return declare_left(&d);
+    return declare_left(&d, op_flag(op, AT_SETTLES));
 }
 
 void dot_pack_left(Emit *e, const Op *op, const char *words) {

@@ -62,6 +62,7 @@ typedef struct CudaEmit {
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
+    const char *left;      /* array: the left operand in registers of a product in flight, or NULL */
     const char *late;      /* variable: the slot that is still held, or -1 */
 } CudaEmit;
 
@@ -96,7 +97,8 @@ void dot_pack_left(Emit *e, const Op *op, const char *words);
 void ring_read(Emit *e); /* the schedule of every ring */
 void ring_op(Emit *e, const Op *op);
 bool ring_is(const Op *op);
-void ring_wait_again(Emit *e, const Op *wait); /* for the item that was waited for last */
+void ring_wait_again(Emit *e, const Op *wait);                      /* for the item that was waited for last */
+void ring_show_read(Emit *e, const RingPlan *r, const Op *release); /* threads have read the slot that goes back */
 RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);

@@ -49,6 +49,7 @@ static void *loop_begin(Emit *e, const Op *loop) {
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
+    cuda->left = dot_declare_left(e, late_dot(loop));
     return state;
 }
 
@@ -71,7 +72,7 @@ static void loop_end(Emit *e, const Op *loop, void *at_loop) {
     if (state->late) {
         roles_end_late(e, state->late, emit_hold(e, late_dot(loop)->operands[2])->by->text);
         cs_close(&e->p);
-        cuda->late = NULL;
+        cuda->late = cuda->left = NULL;
     }
     gang_end_loop(e, loop);
 }

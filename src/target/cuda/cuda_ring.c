@@ -401,6 +401,12 @@ static void emit_get(Emit *e, const Op *op) {
     emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
+void ring_show_read(Emit *e, const RingPlan *r, const Op *release) {
+    if (!op_flag(release, AT_FENCE)) return;
+    cs_line(&e->p, "tw_fence_async();");
+    if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");
+}
+
 static void emit_release(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     Ref slot = op->operands[1];
@@ -409,16 +415,14 @@ static void emit_release(Emit *e, const Op *op) {
     if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
         cs_line(&e->p, "tw_wgmma_wait(1);");
+        ring_show_read(e, r, op);
         cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
         cs_line(&e->p, "%s = (i32)%p;", cuda_of(e)->late, text);
         return;
     }
     drain(e, op);
     sync_before(e, op);
-    if (op_flag(op, AT_FENCE)) {
-        cs_line(&e->p, "tw_fence_async();");
-        if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");
-    }
+    ring_show_read(e, r, op);
     cluster_arrive(e, r, NULL, text);
 }
 

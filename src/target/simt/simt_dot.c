@@ -152,7 +152,7 @@ void dot_say(Dot *d) {
 void dot_emit(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     bool runs_on = op_flag(op, AT_FLIGHT);
-    sync_before(e, op);
+    sync_before_access(e, op); /* what `settles` waits for, behind the left operand: the target's affair */
     dot_open(&d);
     if (!runs_on) emit_block(e);
     if (d.row->warps)

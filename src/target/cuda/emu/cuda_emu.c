@@ -163,7 +163,6 @@ static const char *const fault_names[] = {
 
 static const EmuTarget target = {
     .table = &table.simt,
-    .shared_bytes = 227 << 10,
     .side = {[SIDE_COPIES] = "cp.async of ", [SIDE_BULK] = "TMA store of "},
     .fault_names = fault_names,
     .object = "an mbarrier",

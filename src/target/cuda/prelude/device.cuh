@@ -35,7 +35,12 @@ TW_FN f32 tw_f32(f16 x) {
     asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
     return r;
 }
-TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
+/* As halves of a word: of one that was loaded whole either half takes one instruction, which a shift of 16 bits does not. */
+TW_FN f32 tw_f32(bf16 x) {
+    f32 wide;
+    asm("{ .reg .b16 low; mov.b16 low, 0; mov.b32 %0, {low, %1}; }" : "=f"(wide) : "h"(x.bits));
+    return wide;
+}
 TW_FN f32 tw_f32(e5m2 x) { return tw_f32(f16{(u16)(x.bits << 8)}); }
 TW_FN f16 tw_f16(f32 x) {
     f16 r;
@@ -118,6 +123,20 @@ TW_PAIRS(tw_sub_bf16x2, "{.reg .b32 one;\nmov.b32 one, 0xbf80bf80;\nfma.rn.bf16x
 TW_PAIRS(tw_add_f16x2, "add.rn.f16x2 %0, %1, %2;")
 TW_PAIRS(tw_sub_f16x2, "sub.rn.f16x2 %0, %1, %2;")
 TW_PAIRS(tw_mul_f16x2, "mul.rn.f16x2 %0, %1, %2;")
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) {
+    u32 r;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"((u16)(lo.bits | hi.bits << 8)));
+    return r;
+}
+#else
+TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) { return tw_pack_f16(tw_f32(lo), tw_f32(hi)); }
+#endif
+TW_FN u32 tw_pack_bf16(e4m3 lo, e4m3 hi) {
+    u32 pair = tw_pack_f16(lo, hi);
+    return tw_pack_bf16(tw_lo_f16(pair), tw_hi_f16(pair));
+}
+TW_FN u32 tw_prmt(u32 x, u32 y, u32 which) { return __byte_perm(x, y, which); }
 TW_FN i32 tw_i32(f32 x) { return __float2int_rz(x); }
 TW_FN u32 tw_u32(f32 x) { return __float2uint_rz(x); }
 TW_FN i64 tw_i64(f32 x) { return x != x ? 0 : __float2ll_rz(x); }
@@ -369,6 +388,39 @@ TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
     return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMin((i32 *)p, (i32)tw_as_u32(v)))
                                   : tw_as_f32(atomicMax((u32 *)p, tw_as_u32(v)));
 }
+/* One thread's, with its reach and order; of 16-bit floats the instruction takes the bits, and some chips have none for bf16. */
+#define TW_ATOM(reach, sem, name, type, old, p, v)                                                 \
+    TW_ATOM_##type("atom.global." #reach "." #sem "." #name, "." #type, old, p, v)
+#define TW_ATOM_BY(letter, head, tail, old, p, v)                                                  \
+    asm volatile(head tail " %0, [%1], %2;" : "=" letter(old) : "l"(p), letter(v) : "memory")
+#define TW_ATOM_u32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_s32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_b32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_f32(...) TW_ATOM_BY("f", __VA_ARGS__)
+#define TW_ATOM_u64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_s64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_b64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_f64(...) TW_ATOM_BY("d", __VA_ARGS__)
+#define TW_ATOM_f16(head, tail, old, p, v) TW_ATOM_BY("h", head, ".noftz" tail, (old).bits, p, (v).bits)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define TW_ATOM_bf16 TW_ATOM_f16
+#else
+#define TW_ATOM_bf16(head, tail, old, p, v)                                                        \
+    do {                                                                                           \
+        tw_fence_system();                                                                         \
+        (old) = tw_atomic_add(p, v);                                                               \
+        tw_fence_system();                                                                         \
+    } while (0)
+#endif
+#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)                                        \
+    do {                                                                                           \
+        u32 bits = tw_as_u32(v);                                                                   \
+        if ((i32)bits >= 0)                                                                        \
+            TW_ATOM(reach, sem, name, s32, bits, p, bits);                                         \
+        else                                                                                       \
+            TW_ATOM(reach, sem, reversed, u32, bits, p, bits);                                     \
+        (old) = tw_as_f32(bits);                                                                   \
+    } while (0)
 TW_FN u64 tw_cas_bits(u64 *p, u64 expect, u64 v) { return atomicCAS(p, expect, v); }
 TW_FN u32 tw_cas_bits(u32 *p, u32 expect, u32 v) { return atomicCAS(p, expect, v); }
 TW_FN u16 tw_cas_bits(u16 *p, u16 expect, u16 v) {

@@ -29,8 +29,10 @@
  *  convert   tw_f32(f16|bf16|e4m3|e5m2)   tw_f16 tw_bf16 tw_e4m3 tw_e5m2(f32): nearest even; fp8 saturates
  *            tw_tf32(f32): bits rounded for mma, nearest even to away   tw_i32 tw_u32 tw_i64 tw_u64(f32|f64): to zero,
  *            saturating, NaN 0   tw_pack_f16 tw_pack_bf16(lo, hi) -> u32   tw_pack(f16|bf16|u16 lo, hi) -> u32
+ *            the first two also of two e4m3 (and others of 8 bits, convert.cuh)
  *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
  *            tw_add_bf16x2 tw_sub_bf16x2 tw_add_f16x2 tw_sub_f16x2 tw_mul_f16x2(u32, u32): of both halves, rounded once
+ *            tw_prmt(u32 x, u32 y, which) -> u32: byte i is that of x (0 to 3) or y (4 to 7) that hex digit i of `which` says
  *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
  *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod
  *            tw_cdiv tw_shl tw_shr (any amount) tw_mulhi tw_popc tw_clz tw_abs tw_min tw_max: i32 u32 i64 u64
@@ -50,6 +52,8 @@
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value
+ *            TW_ATOM(reach, order, op, PTX's type, T old, p, v)  TW_ATOM_RANK(reach, order, min|max, the other, f32 old, p, v): one thread's,
+ *            with its order (gpu, acq_rel)
  *            tw_red_add(V, bool, T *p, const T *v): f32 f16 bf16, 8 or 16 bytes (16-bit floats also 4): each added by itself (sm_90)
  *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
  *  shared    tw_lds(V, T *to, s)  tw_sts(V, s, const T *from)  tw_lds_if tw_sts_if: as for global
@@ -90,7 +94,8 @@
  *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 d[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
  *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait(n): at most n groups stay pending;
- *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read
+ *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read, tw_wgmma_keep(a) for a left operand
+ *            in registers (a local array of words)
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
  *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()

@@ -221,9 +221,9 @@ static bool possible(Emu *emu) {
     else if (!l->threads || l->threads % (uint32_t)emu->lanes || l->threads > EMU_MAX_THREADS)
         emu_fail(emu, EMU_FAULT_LAUNCH, "a block of %u threads; it must be whole warps, at most 1024 threads",
                  l->threads);
-    else if (l->shared_bytes > emu->target->shared_bytes)
+    else if (l->shared_bytes > l->shared_most)
         emu_fail(emu, EMU_FAULT_LAUNCH, "%u bytes of shared memory; a block can have %u", l->shared_bytes,
-                 emu->target->shared_bytes);
+                 l->shared_most);
     else if (l->grid[0] > INT_MAX || l->grid[1] > 65535 || l->grid[2] > 65535)
         emu_fail(emu, EMU_FAULT_LAUNCH, "a grid of %u x %u x %u; the limits are 2147483647 x 65535 x 65535", l->grid[0],
                  l->grid[1], l->grid[2]);

@@ -49,7 +49,8 @@ typedef struct EmuLaunch {
     uint32_t cluster;      /* blocks that run side by side, along x; at most 8; 0 or 1: none */
     uint32_t threads;      /* of a block: whole warps, at most 1024 */
     uint32_t lanes;        /* of a warp: 32 or 64; 0: 32 */
-    uint32_t shared_bytes; /* as many as the target has, at most */
+    uint32_t shared_bytes; /* of a block .. */
+    uint32_t shared_most;  /* .. which the machine that is emulated has */
     uint32_t registers;    /* per thread at entry, for setmaxnreg; 0: 65536 / threads */
     void **params;         /* as cuLaunchKernel takes them */
     const EmuAllocation *allocations;

@@ -134,7 +134,6 @@ typedef struct ReadKey {
 /* What a target adds. Functions may be NULL where they have nothing to do. */
 typedef struct EmuTarget {
     const EmuTable *table;
-    uint32_t shared_bytes;          /* of a block, at most */
     const char *side[EMU_SIDES];    /* what the sides of a thread are called: "cp.async of " */
     const char *const *fault_names; /* of its own faults, from EMU_FAULT_OF_TARGET on */
     const char *object;             /* what lives in a CELL_OBJECT: "an mbarrier" */

@@ -6,6 +6,7 @@
  *  tw_sticky(i64|u64)   a f64 that rounds to every smaller format as the integer itself would
  *  tw_f64_rz(i64|u64)   toward zero
  *  tw_e5m2_exact(f32)   of a number that is one of the type: an infinity stays one
+ *  tw_pack_f16 tw_pack_bf16(i8|u8|e5m2 lo, hi)   two numbers of 8 bits as a word of 16-bit floats: exact
  *  tw_floordiv tw_mod(f32|f64)   toward minus infinity, and what it leaves, with y's sign */
 #ifndef TILEWRIGHT_CONVERT_CUH
 #define TILEWRIGHT_CONVERT_CUH
@@ -87,6 +88,23 @@ TW_FN e5m2 tw_e5m2_rz(f64 x) {
 TW_SMALL_FLOAT(e4b8, 20, 0x1p119f, 0x3b800000u, 0x1p13f, 0x3c000000u, 0x43700000u, 0x1p10f, x.bits == 0x80, 0x80u, 0u)
 TW_SMALL_FLOAT(e5b16, 21, 0x1p111f, 0x37800000u, 0x1p6f, 0x38000000u, 0x47600000u, 0x1p17f, x.bits == 0x80, 0x80u, 0u)
 TW_SMALL_FLOAT(e4b15, 20, 0x1p112f, 0x38000000u, 0x1p6f, 0x38800000u, 0x3ff00000u, 0x1p17f, false, 0x7fu, sign)
+
+/* A number of 8 bits below a byte that makes a float of it whose unit is 1, less what that float has too much: 1024 in
+ * f16, in bf16, which has room for 7 of the bits, 128, or 256 with the sign. */
+TW_FN u32 tw_bytes(u8 lo, u8 hi) { return lo | (u32)hi << 8; }
+TW_FN u32 tw_pack_f16(u8 lo, u8 hi) {
+    return tw_sub_f16x2(tw_prmt(tw_bytes(lo, hi), 0x64646464u, 0x4140), 0x64006400u);
+}
+TW_FN u32 tw_pack_f16(i8 lo, i8 hi) {
+    return tw_sub_f16x2(tw_prmt(tw_bytes((u8)lo, (u8)hi), 0x64646464u, 0x4140) ^ 0x00800080u, 0x64806480u);
+}
+TW_FN u32 tw_pack_bf16(u8 lo, u8 hi) { return tw_pack_bf16((f32)lo, (f32)hi); }
+TW_FN u32 tw_pack_bf16(i8 lo, i8 hi) {
+    u32 both = tw_prmt(tw_bytes((u8)lo, (u8)hi), 0x43434343u, 0x4140);
+    return tw_sub_bf16x2(both & 0xff7fff7fu, both & 0xff80ff80u);
+}
+TW_FN u32 tw_pack_f16(e5m2 lo, e5m2 hi) { return tw_prmt(tw_bytes(lo.bits, hi.bits), 0, 0x1404); }
+TW_FN u32 tw_pack_bf16(e5m2 lo, e5m2 hi) { return tw_pack_bf16(tw_f32(lo), tw_f32(hi)); }
 
 #define TW_FLOAT_FLOOR(T)                                                                          \
     TW_FN T tw_floordiv(T x, T y) { return tw_floor(x / y); }                                      \

@@ -60,6 +60,8 @@ TW_FN e5m2 tw_e5m2(f32 x) { return e5m2{(u8)tw_emu->call->narrow(EMU_E5M2, x)}; 
 TW_FN u32 tw_tf32(f32 x) { return x - x == 0 ? (tw_as_u32(x) + 0x1000u) & ~0x1fffu : tw_as_u32(x); }
 TW_FN u32 tw_pack_f16(f32 lo, f32 hi) { return tw_pack(tw_f16(lo), tw_f16(hi)); }
 TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) { return tw_pack(tw_bf16(lo), tw_bf16(hi)); }
+TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) { return tw_pack_f16(tw_f32(lo), tw_f32(hi)); }
+TW_FN u32 tw_pack_bf16(e4m3 lo, e4m3 hi) { return tw_pack_bf16(tw_f32(lo), tw_f32(hi)); }
 TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
 TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
 TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
@@ -73,6 +75,12 @@ TW_PAIRS(sub, -, bf16)
 TW_PAIRS(add, +, f16)
 TW_PAIRS(sub, -, f16)
 TW_PAIRS(mul, *, f16)
+TW_FN u32 tw_prmt(u32 x, u32 y, u32 which) {
+    u64 both = (u64)y << 32 | x;
+    u32 r = 0;
+    for (int i = 0; i < 4; i++) r |= (u32)(both >> (which >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+    return r;
+}
 #define TW_FROM_FLOAT(name, T, low, high, least, most)                                             \
     TW_FN T name(f64 x) { return x != x ? 0 : x <= (low) ? (least) : x >= (high) ? (most) : (T)x; } \
     TW_FN T name(f32 x) { return name((f64)x); }
@@ -158,6 +166,9 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
 TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
+#define tw_atomic_exch                                            tw_atomic_xchg
+#define TW_ATOM(reach, sem, name, type, old, p, v)                ((old) = tw_atomic_##name(p, v))
+#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)       ((old) = tw_atomic_##name(p, v))
 #define TW_RED_ADD(T, type)                                                                        \
     TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {                         \
         if (on) TW_CALL(combine, EMU_ADD, type, p, v, count);                                      \
