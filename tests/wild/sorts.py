@@ -16,11 +16,10 @@ def partner(x, n: tl.constexpr, j: tl.constexpr):
 
 @triton.jit
 def merge(x, at, n: tl.constexpr, stage: tl.constexpr, order: tl.constexpr):
+    flip = side(n, stage) if order == 2 else order
     for i in tl.static_range(stage):
-        j: tl.constexpr = stage - 1 - i
-        flip = side(n, stage) if order == 2 else order
-        y, other = partner(x, n, j), partner(at, n, j)
-        swap = (x > y) != (flip ^ side(n, j))
+        y, other = partner(x, n, stage - 1 - i), partner(at, n, stage - 1 - i)
+        swap = (x > y) != (flip ^ side(n, stage - 1 - i))
         x, at = tl.where(swap, y, x), tl.where(swap, other, at)
     return x, at
 
