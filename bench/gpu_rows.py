@@ -299,7 +299,7 @@ def rmsnorm_backward(m, n):
 
 
 def chunks(batch, length, heads, groups, p, n, size):
-    """Mamba-2: what each chunk leaves, and what it gives."""
+    """Mamba-2: what each chunk leaves, and what it gives, and their gradients."""
     count = length // size
     steps = (batch, heads, count, size)
     arrays = {"x": Array((batch, length, heads, p)), "dt": Array(steps, "float32"), "a": Array(steps, "float32")}
@@ -318,22 +318,107 @@ def chunks(batch, length, heads, groups, p, n, size):
         outer = a["c"][0, :size, 0].double() @ a["before"][0, 0, 0].double().t() * decay.exp()[:, None]
         return [("y", lambda t: t[0, :size, 0], inner + outer + a["d"][0].double() * x)]
 
-    def row(name, work, more, out, args, grid, tiles, check):
+    def dstates(torch, a):
+        _, _, decay = first(a)
+        return [("dstates", lambda t: t[0, 0, 0], a["dy"][0, :size, 0].double().t() @ (a["c"][0, :size, 0].double() * decay.exp()[:, None]))]
+
+    def dcb(torch, a):
+        x, dy, dt, decay = (a[n][0, :size].double().transpose(0, 1) if n in ("x", "dy") else a[n][0, :, 0].double() for n in ("x", "dy", "dt", "a"))
+        each = heads // groups
+        weight = (decay[:each, :, None] - decay[:each, None]).exp() * dt[:each, None]
+        return [("dcb", lambda t: t[0, 0, 0], (dy[:each] @ x[:each].mT * weight).sum(0).tril())]
+
+    def dx(torch, a):
+        x, dt, decay = first(a)
+        dy = a["dy"][0, :size, 0].double()
+        inner = (a["cb"][0, 0, 0].double() * (decay[:, None] - decay).exp()).tril().t() @ dy
+        g = inner + a["b"][0, :size, 0].double() @ a["dstates"][0, 0, 0].double().t() * (decay[-1] - decay).exp()[:, None]
+        return [("dx", lambda t: t[0, :size, 0], g * dt[:, None] + a["d"][0].double() * dy), ("ddt", lambda t: t[0, 0, 0], (g * x).sum(1))]
+
+    def row(name, file, kernel, work, more, out, args, grid, tiles, check):
         return Row(f"{name} B{batch} L{length} H{heads} P{p} N{n}", "TFLOP/s", work * batch * count * heads, {**arrays, **more},
-                   [Step(f"{name.replace(' ', '_')}.py", f"{name.replace(' ', '_')}_kernel", {**common, **args}, grid)], tiles, (out,), check,
-                   ("triton",), SAME)
-    return [
-        row("chunk state", 2.0 * size * p * n, {"b": Array((batch, length, groups, n)), "states": Array((batch, count, heads, p, n), fill="empty")},
-            "states", dict(b_ptr="b", states_ptr="states"), lambda c: (-(-p // c["BM"]) * -(-n // c["BN"]), batch * count, heads),
-            configs([{"BM": 64, "BN": 128, "BK": 32}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 64, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 64}],
-                    (4, 8), (2, 3, 4)), states),
-        row("chunk scan", 2.0 * size * n * p + size * size * p,
-            {"cb": Array((batch, count, groups, size, size)), "c": Array((batch, length, groups, n)),
-             "before": Array((batch, count, heads, p, n)), "d": Array((heads,), "float32"), "y": Array((batch, length, heads, p), fill="empty")},
-            "y", dict(cb_ptr="cb", c_ptr="c", before_ptr="before", d_ptr="d", y_ptr="y", BD=1 << (n - 1).bit_length()),
+                   [Step(file, kernel, {**common, **args}, grid)], tiles, out, check, ("triton",), SAME)
+    b, c = Array((batch, length, groups, n)), Array((batch, length, groups, n))
+    cb, states_of = Array((batch, count, groups, size, size)), (batch, count, heads, p, n)
+    outer = configs([{"BM": 64, "BN": 128, "BK": 32}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 64, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 64}],
+                    (4, 8), (2, 3, 4))
+    without = {name: value for name, value in common.items() if name not in ("x_ptr", "dt_ptr")}
+    depth = 1 << (n - 1).bit_length()
+    rows = [
+        row("chunk state", "chunk_state.py", "chunk_state_kernel", 2.0 * size * p * n, {"b": b, "states": Array(states_of, fill="empty")},
+            ("states",), dict(b_ptr="b", states_ptr="states"), lambda c: (-(-p // c["BM"]) * -(-n // c["BN"]), batch * count, heads), outer, states),
+        row("chunk scan", "chunk_scan.py", "chunk_scan_kernel", 2.0 * size * n * p + size * size * p,
+            {"cb": cb, "c": c, "before": Array(states_of), "d": Array((heads,), "float32"), "y": Array((batch, length, heads, p), fill="empty")},
+            ("y",), dict(cb_ptr="cb", c_ptr="c", before_ptr="before", d_ptr="d", y_ptr="y", BD=depth),
             lambda c: (-(-size // c["BM"]) * -(-p // c["BN"]), batch * count, heads),
             configs([{"BM": 128, "BN": 64, "BK": 64}, {"BM": 128, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 32}, {"BM": 64, "BN": 64, "BK": 64}],
                     (4, 8), (2, 3, 4)), outputs)]
+    dy = Array((batch, length, heads, p))
+    more = [
+        Row(f"chunk dstates B{batch} L{length} H{heads} P{p} N{n}", "TFLOP/s", 2.0 * size * p * n * batch * count * heads,
+            {"dy": dy, "c": c, "x": arrays["x"], "dt": arrays["dt"], "a": arrays["a"], "dstates": Array(states_of, fill="empty")},
+            [Step("chunk_backward.py", "chunk_dstates_kernel", {**without, "dy_ptr": "dy", "c_ptr": "c", "dstates_ptr": "dstates"},
+                  lambda c: (-(-p // c["BM"]) * -(-n // c["BN"]), batch * count, heads))], outer, ("dstates",), dstates, ("triton",), SAME),
+        Row(f"chunk dcb B{batch} L{length} H{heads} P{p}", "TFLOP/s", 1.0 * size * size * p * batch * count * heads,
+            {**arrays, "dy": dy, "dcb": Array((batch, count, groups, size, size), fill="empty")},
+            [Step("chunk_backward.py", "chunk_dcb_kernel",
+                  {**{name: value for name, value in common.items() if name != "N"}, "dy_ptr": "dy", "dcb_ptr": "dcb", "BK": max(1 << (p - 1).bit_length(), 16)},
+                  lambda c: (-(-size // c["BM"]) * -(-size // c["BN"]), batch * count, groups))],
+            configs([{"BM": 64, "BN": 64}, {"BM": 128, "BN": 64}, {"BM": 64, "BN": 128}, {"BM": 128, "BN": 128}], (4, 8), (2, 3, 4)), ("dcb",), dcb,
+            ("triton",), SAME),
+        Row(f"chunk dx B{batch} L{length} H{heads} P{p} N{n}", "TFLOP/s", (2.0 * size * n * p + size * size * p) * batch * count * heads,
+            {**arrays, "cb": cb, "b": b, "dy": dy, "dstates": Array(states_of), "d": Array((heads,), "float32"),
+             "dx": Array((batch, length, heads, p), fill="empty"), "ddt": Array(steps, "float32", "empty")},
+            [Step("chunk_backward.py", "chunk_dx_kernel",
+                  {**common, "cb_ptr": "cb", "b_ptr": "b", "dy_ptr": "dy", "dstates_ptr": "dstates", "d_ptr": "d", "dx_ptr": "dx", "ddt_ptr": "ddt",
+                   "BN": max(1 << (p - 1).bit_length(), 16), "BD": depth}, lambda c: (-(-size // c["BM"]), batch * count, heads))],
+            configs([{"BM": 128, "BK": 64}, {"BM": 128, "BK": 32}, {"BM": 64, "BK": 32}, {"BM": 64, "BK": 64}], (4, 8), (2, 3, 4)), ("dx", "ddt"), dx,
+            ("triton",), SAME)]
+    return rows + more
+
+
+def delta(batch, length, heads, k, v, size=64):
+    """The gated delta rule: the states before the chunks of a sequence, one after the other, and the outputs of all chunks."""
+    count = -(-length // size)
+
+    def gate(torch):
+        return -torch.rand(batch, count, size, heads).cumsum(2).reshape(batch, -1, heads)[:, :length] / 8
+
+    def small(torch):
+        return torch.randn(batch, length, heads, k) / k
+
+    arrays = {"k": Array((batch, length, heads, k), fill=small), "g": Array((batch, length, heads), "float32", gate)}
+    values = (batch, length, heads, v)
+
+    def states(torch, a):
+        ks, w, u, g = (a[name][0, :, 0].double() for name in ("k", "w", "u", "g"))
+        h, all_h, all_new = torch.zeros(k, v, dtype=torch.float64, device=ks.device), [], []
+        for i in range(0, length, size):
+            at = slice(i, i + size)
+            all_h.append(h)
+            all_new.append(u[at] - w[at] @ h)
+            h = h * g[at][-1].exp() + ks[at].t() @ (all_new[-1] * (g[at][-1] - g[at]).exp()[:, None])
+        return [("h", lambda t: t[0, :, 0], torch.stack(all_h)), ("new", lambda t: t[0, :, 0], torch.cat(all_new))]
+
+    def outputs(torch, a):
+        q, ks, new, g = (a[name][0, :size, 0].double() for name in ("q", "k", "new", "g"))
+        inner = (q @ ks.t() * (g[:, None] - g).exp()).tril() @ new
+        return [("o", lambda t: t[0, :size, 0], q @ a["h"][0, 0, 0].double() * g.exp()[:, None] + inner)]
+
+    tiles = configs([{"BV": 32}, {"BV": 64}, {"BV": 128}], (2, 4, 8), (1, 2, 3))
+    shape = f"B{batch} L{length} H{heads} K{k} V{v}"
+    sizes = dict(length=length, heads=heads, V=v, K=k, BT=size)
+    return [
+        Row(f"delta rule states {shape}", "TFLOP/s", 4.0 * k * v * length * heads * batch,
+            {**arrays, "w": Array((batch, length, heads, k), fill=small), "u": Array(values),
+             "h": Array((batch, count, heads, k, v), fill="empty"), "new": Array(values, fill="empty")},
+            [Step("gated_delta.py", "delta_state_kernel", dict(k_ptr="k", w_ptr="w", u_ptr="u", g_ptr="g", h_ptr="h", new_ptr="new", **sizes),
+                  lambda c: (-(-v // c["BV"]), batch * heads))], tiles, ("h", "new"), states, ("triton",), SAME),
+        Row(f"delta rule outputs {shape}", "TFLOP/s", (2.0 * k * v + 1.0 * size * (k + v)) * length * heads * batch,
+            {**arrays, "q": Array((batch, length, heads, k)), "new": Array(values), "h": Array((batch, count, heads, k, v)),
+             "o": Array(values, fill="empty")},
+            [Step("gated_delta.py", "delta_output_kernel", dict(q_ptr="q", k_ptr="k", new_ptr="new", h_ptr="h", g_ptr="g", o_ptr="o", scale=1.0, **sizes),
+                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME)]
 
 
 def experts_of(torch, tokens, count, top):
@@ -486,6 +571,7 @@ ROWS = [
     *gated("GeGLU", "geglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh")),
     *cross_entropy(4096, 128256), rmsnorm_backward(8192, 4096), rmsnorm_backward(8192, 8192),
     *chunks(8, 4096, 32, 1, 64, 128, 256),
+    *delta(4, 4096, 32, 128, 128),
     picked_rows(65536, 131072, 4096), picked_rows(131072, 8192, 1024, add=True),
     rows_of("softmax 2048x32768, 32 warps", "softmax.py", "softmax_kernel", 2048, 32768, softmax_fn, warps=(32,)),
     convolution(32, 56, 128, 128, 3), convolution(32, 56, 128, 128, 3, "convolution_by_taps_kernel"), convolution(32, 28, 96, 192, 5),

@@ -1,5 +1,5 @@
-"""Kernels of kernels/triton that train and run language models, against torch in float64: activations, losses, a norm's gradient, and the
-chunks of a state-space model, at sizes that blocks do not divide."""
+"""Kernels of kernels/triton that train and run language models, against torch in float64: activations, losses, a norm's gradient, the
+chunks of a state-space model with their gradients, and the gated delta rule, at sizes that blocks do not divide."""
 import pathlib
 import subprocess
 import sys
@@ -50,30 +50,64 @@ same(1e-6, dx=(dx, x.grad), dw=(dw, weight.grad))
 CHUNKS = """
 from chunk_scan import chunk_scan
 from chunk_state import chunk_state
+from chunk_backward import chunk_dcb, chunk_dstates, chunk_dx
 batch, length, size, heads, groups, P, N = 1, 75, 32, 4, 2, 24, 16
 chunks = -(-length // size)
 x, b, c = torch.randn(batch, length, heads, P), torch.randn(batch, length, groups, N), torch.randn(batch, length, groups, N)
 dt, d = torch.rand(batch, heads, chunks, size), torch.randn(heads)
 a = (-dt * torch.rand(heads)[:, None, None]).cumsum(-1)
-states = torch.zeros(batch, chunks, heads, P, N, dtype=torch.float64)
-y = torch.zeros_like(x, dtype=torch.float64)
 cb = torch.zeros(batch, chunks, groups, size, size)
 before = torch.randn(batch, chunks, heads, P, N)
 for i in range(chunks):
     at = slice(i * size, min((i + 1) * size, length))
-    n = at.stop - at.start
-    cb[:, i, :, :n, :n] = torch.einsum("bmgn,bkgn->bgmk", c[:, at], b[:, at])
-    for h in range(heads):
-        g, xs, steps = h // (heads // groups), x[:, at, h].double(), a[:, h, i, :n].double()
-        weight = (steps[:, -1:] - steps).exp() * dt[:, h, i, :n].double()
-        states[:, i, h] = torch.einsum("bkp,bk,bkn->bpn", xs, weight, b[:, at, g].double())
-        decay = (steps[:, :, None] - steps[:, None, :]).exp() * dt[:, h, i, None, :n].double()
-        inner = (cb[:, i, g, :n, :n].double() * decay).tril() @ xs
-        outer = torch.einsum("bmn,bpn->bmp", c[:, at, g].double(), before[:, i, h].double()) * steps.exp()[:, :, None]
-        y[:, at, h] = inner + outer + d[h].double() * xs
-same(1e-5, states=(chunk_state(x, b, dt, a, BM=16, BN=16, BK=16), states), y=(chunk_scan(cb, x, dt, a, c, before, d, BM=16, BN=16, BK=16), y))
+    cb[:, i, :, :at.stop - at.start, :at.stop - at.start] = torch.einsum("bmgn,bkgn->bgmk", c[:, at], b[:, at])
+
+def forward(x, b, c, dt, a, cb, before, d):
+    states, y = torch.zeros(batch, chunks, heads, P, N, dtype=torch.float64), torch.zeros(x.shape, dtype=torch.float64)
+    for i in range(chunks):
+        at = slice(i * size, min((i + 1) * size, length))
+        n = at.stop - at.start
+        for h in range(heads):
+            g, xs, steps = h // (heads // groups), x[:, at, h], a[:, h, i, :n]
+            weight = (steps[:, -1:] - steps).exp() * dt[:, h, i, :n]
+            states[:, i, h] = torch.einsum("bkp,bk,bkn->bpn", xs, weight, b[:, at, g])
+            decay = (steps[:, :, None] - steps[:, None, :]).exp() * dt[:, h, i, None, :n]
+            inner = (cb[:, i, g, :n, :n] * decay).tril() @ xs
+            outer = torch.einsum("bmn,bpn->bmp", c[:, at, g], before[:, i, h]) * steps.exp()[:, :, None]
+            y[:, at, h] = inner + outer + d[h] * xs
+    return states, y
+
+arrays = wide(x, b, c, dt, a, cb, before, d)
+states, y = forward(*arrays)
+same(1e-5, states=(chunk_state(x, b, dt, a, BM=16, BN=16, BK=16), states.detach()),
+     y=(chunk_scan(cb, x, dt, a, c, before, d, BM=16, BN=16, BK=16), y.detach()))
+dy, dstates = torch.randn(y.shape), torch.randn(states.shape)
+torch.autograd.backward([states, y], [dstates.double(), dy.double()])
+dx, ddt = chunk_dx(cb, x, dt, a, b, dy, dstates, d, BM=16, BK=16)
+same(1e-5, dbefore=(chunk_dstates(dy, c, a, BM=16, BN=16, BK=16), arrays[6].grad), dcb=(chunk_dcb(dy, x, dt, a, groups, BM=16, BN=16), arrays[5].grad),
+     dx=(dx, arrays[0].grad), ddt=(ddt, arrays[3].grad))
 """
-PROGRAM = "".join([HEAD, GATED.format("swiglu", "torch.nn.functional.silu(g)"), LOSS, NORM, CHUNKS,
+DELTA = """
+from gated_delta import delta_output, delta_state
+batch, length, heads, K, V, size = 2, 75, 3, 16, 24, 32
+q, k, w = (torch.randn(batch, length, heads, K) / 4 for _ in range(3))
+u, gate = torch.randn(batch, length, heads, V), -torch.rand(batch, length, heads)
+g = torch.cat([part.cumsum(1) for part in gate.split(size, 1)], 1)
+h, new = delta_state(k, w, u, g, size=size, BV=16)
+o = delta_output(q, k, new, h, g, 0.5, size=size, BV=16)
+q, k, w, u, g = (t.double().transpose(1, 2) for t in (q, k, w, u, g))
+state, all_h, all_new, all_o = torch.zeros(batch, heads, K, V, dtype=torch.float64), [], [], []
+for i in range(0, length, size):
+    at = slice(i, min(i + size, length))
+    all_h.append(state)
+    fresh, steps = u[:, :, at] - w[:, :, at] @ state, g[:, :, at]
+    weights = (q[:, :, at] @ k[:, :, at].mT * (steps[..., :, None] - steps[..., None, :]).exp()).tril()
+    all_o.append(0.5 * (q[:, :, at] @ state * steps.exp()[..., None] + weights @ fresh))
+    state = state * steps[..., -1:, None].exp() + k[:, :, at].mT @ (fresh * (steps[..., -1:] - steps).exp()[..., None])
+    all_new.append(fresh)
+same(1e-5, h=(h, torch.stack(all_h, 1)), new=(new.transpose(1, 2), torch.cat(all_new, 2)), o=(o.transpose(1, 2), torch.cat(all_o, 2)))
+"""
+PROGRAM = "".join([HEAD, GATED.format("swiglu", "torch.nn.functional.silu(g)"), LOSS, NORM, CHUNKS, DELTA,
                    GATED.format("geglu", "torch.nn.functional.gelu(g, approximate='tanh')")])
 
 

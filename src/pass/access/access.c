@@ -182,6 +182,16 @@ static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
     return q.seen[wanted];
 }
 
+/* What of it is the same for the whole launch. */
+static Poly launch_part(Access *x, Poly p) {
+    Poly same = poly_int(x->a.arena, 0);
+    for (int i = 0; i < p.count; i++) {
+        Poly term = {.at = &p.at[i], .count = 1};
+        if (!poly_is_variant(&x->a, term)) same = poly_add(x->a.arena, same, term);
+    }
+    return same;
+}
+
 /* In 32 bits if the source has no more for it, or it is known to fit; an exact one is never taken
  * from arithmetic that could have wrapped where the source's could not. */
 static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide) {
@@ -192,7 +202,8 @@ static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide
     bool fits = poly_fits_i32(&x->a, p);
     /* The source may have this part in 32 bits too and not mind that it wraps there, if its sum with others does not:
      * the launch is asked of the sum. Taken apart, each part has to be what it says. */
-    bool apart = !fits && !poly_is_variant(&x->a, p) && !access_is_exact(x, p);
+    Poly same = launch_part(x, p);
+    bool apart = !fits && !poly_fits_i32(&x->a, same) && !access_is_exact(x, same);
     if ((wide || apart) && elem == EL_I32 && !fits) elem = EL_I64;
     for (size_t i = 0; i < x->known.count; i++) {
         Ref known = x->known.at[i].value;
@@ -362,17 +373,34 @@ static void drop_tile_promise(Op *op, void *user) {
     if (tile) ir_remove(op);
 }
 
-bool pass_access(PassContext *cx, Kernel *k) {
-    ir_walk(k->body, normalise_loop, k);
-    access_carry(k, false);
-    fold_tidy(k, cx->scratch);
+static Access begin(PassContext *cx, Kernel *k) {
     Access x = {.cx = cx, .k = k, .order = 1, .renamed = {.arena = cx->scratch}};
     x.uses = ir_count_uses(k, cx->scratch);
-    access_report_boxes(cx, k);
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     collect_region(&x, k->body);
+    return x;
+}
+
+/* The same with closed forms in place of what has one. */
+static Access begin_closed(PassContext *cx, Kernel *k) {
+    Access first = begin(cx, k);
+    size_t own = first.a.wishes.count;
+    if (!access_close(&first)) return first;
+    fold_tidy(k, cx->scratch);
+    Access x = begin(cx, k);
+    for (size_t i = own; i < first.a.wishes.count; i++) *VEC_PUSH(&x.a.wishes, x.a.arena) = first.a.wishes.at[i];
+    x.a.grid_wished |= first.a.grid_wished;
+    return x;
+}
+
+bool pass_access(PassContext *cx, Kernel *k) {
+    ir_walk(k->body, normalise_loop, k);
+    access_carry(k, false);
+    fold_tidy(k, cx->scratch);
+    access_report_boxes(cx, k);
+    Access x = begin_closed(cx, k);
     bool guessed = false, may_guess = cx->options.generic <= REQUIRE_UNIT && !cx->options.no_ones;
     for (size_t i = 0; may_guess && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;

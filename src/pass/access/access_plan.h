@@ -94,6 +94,10 @@ typedef struct Access {
     int order;
 } Access;
 
+/* Index tiles that are one run become closed forms (access_close.c); false: there is none. What that wishes for is
+ * left in the analysis. */
+bool access_close(Access *x);
+
 /* The extent of a gate: 1 or 0. */
 Ref access_gate(Access *x, Builder *b, const PlanDim *dim);
 /* The index vector of a dimension, made as early as its numbers are there: outside of loops that do not change it. */

@@ -1,5 +1,6 @@
 """triton.compiler.compiler: what a launch returns, and compiling without a launch."""
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -86,6 +87,7 @@ class LazyDict(dict):
 # What a kernel of the CPU says of itself. Programs divide by these: a core has 32 vector registers, and what a program keeps beside
 # them lies in its caches.
 _CPU_REGISTERS, _CPU_SHARED = 32, 1024
+_numbers = itertools.count()  # of kernels, as they were compiled
 
 
 class CompiledKernel:
@@ -95,6 +97,7 @@ class CompiledKernel:
         self._function = function
         self._native = native
         self.name = native.name
+        self.number = next(_numbers)
         self.src = function
         self.asm = LazyDict(self)
         place, _, arch = native.target.partition(":")
