@@ -183,6 +183,16 @@ static bool feeds(const Access *x, Ref wanted, const Plan *plan) {
     return q.seen[wanted];
 }
 
+/* What of it is the same for the whole launch. */
+static Poly launch_part(Access *x, Poly p) {
+    Poly same = poly_int(x->a.arena, 0);
+    for (int i = 0; i < p.count; i++) {
+        Poly term = {.at = &p.at[i], .count = 1};
+        if (!poly_is_variant(&x->a, term)) same = poly_add(x->a.arena, same, term);
+    }
+    return same;
+}
+
 /* In 32 bits if the source has no more for it, or it is known to fit; an exact one is never taken
  * from arithmetic that could have wrapped where the source's could not. */
 static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide) {
@@ -193,7 +203,8 @@ static Ref build_poly(Access *x, Builder *b, Poly p, const Plan *plan, bool wide
     bool fits = poly_fits_i32(&x->a, p);
     /* The source may have this part in 32 bits too and not mind that it wraps there, if its sum with others does not:
      * the launch is asked of the sum. Taken apart, each part has to be what it says. */
-    bool apart = !fits && !poly_is_variant(&x->a, p) && !access_is_exact(x, p);
+    Poly same = launch_part(x, p);
+    bool apart = !fits && !poly_fits_i32(&x->a, same) && !access_is_exact(x, same);
     if ((wide || apart) && elem == EL_I32 && !fits) elem = EL_I64;
     for (size_t i = 0; i < x->known.count; i++) {
         Ref known = x->known.at[i].value;
