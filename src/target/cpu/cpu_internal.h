@@ -102,7 +102,7 @@ bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part);
 /* A walk over values that looks at each of them once: is this the first time since the begin? */
 void cpu_search_begin(const CpuPlan *plan);
 bool cpu_search_meets(const CpuPlan *plan, Ref v);
-bool cpu_is_inlinable(Opcode code);
+bool cpu_is_inlinable(const Kernel *k, const Op *op);
 bool cpu_writes_memory(const Op *op);                     /* itself, or an op inside it */
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b); /* both MEMORY, in one place */
 /* Bytes of a tile in memory, or in register form. */
@@ -159,7 +159,13 @@ typedef struct Emit {
 typedef struct Ix {
     const char *text;
     int depth; /* how many loops must be open for it */
+    /* Of axes that share a loop (nest_merge): the first one's text is the number of the place among those of all, the
+     * others' is MERGED; `alone` is an axis' own index, behind `alone_depth` loops. */
+    const char *alone;
+    int alone_depth;
 } Ix;
+static inline Ix ix(const char *text, int depth) { return (Ix){.text = text, .depth = depth}; }
+extern const char MERGED[];
 typedef struct Nest {
     int rank;
     int order[MAX_RANK]; /* the axis of each loop, from the outermost on */
@@ -175,6 +181,8 @@ typedef struct Nest {
 } Nest;
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
+/* Axes that nothing in these tiles tells apart share a loop; before anything is added. */
+void nest_merge(Emit *e, Nest *nest, const Ref *tiles, int count);
 void nest_inner(Nest *nest, int axis); /* its loop is the innermost one; before anything is added */
 void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);

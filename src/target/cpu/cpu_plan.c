@@ -24,8 +24,16 @@ OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
     return map_find_number(&plan->places, (uint64_t)(uintptr_t)op)->value;
 }
 
-bool cpu_is_inlinable(Opcode code) {
-    switch (code) {
+/* Of two integers: no more than an elementwise op of both. */
+static bool is_pair(const Kernel *k, const Op *op) {
+    const Type *type = ir_type(k, op->operands[0]);
+    return op->operand_count == 1 && type->rank > 1 && type->extent[op_int(op, AT_AXIS, 0)] == 2 && !type->pointer &&
+           !elem_is_float(type->elem) && type->elem != EL_I1 && op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_REGION;
+}
+
+bool cpu_is_inlinable(const Kernel *k, const Op *op) {
+    switch (op->code) {
+    case OP_REDUCE: return is_pair(k, op);
     case OP_SPLAT:
     case OP_IOTA:
     case OP_UNDEF:
@@ -42,7 +50,7 @@ bool cpu_is_inlinable(Opcode code) {
     case OP_TLOAD:
     case OP_BLOAD:
     case OP_CONVERT: return true;
-    default: return cs_is_elementwise(code);
+    default: return cs_is_elementwise(op->code);
     }
 }
 
@@ -159,11 +167,11 @@ static void weigh(CpuPlan *plan) {
         Op *op = plan->order.at[n];
         bool cheap = !is_costly(op->code) || reads_well(plan, op);
         int weight = 1;
-        bool inlinable = cpu_is_inlinable(op->code);
+        bool inlinable = cpu_is_inlinable(plan->k, op);
         for (int i = 0; i < op->operand_count && inlinable; i++) {
             if (!is_tile(plan, op->operands[i])) continue;
             cheap = cheap && plan->placed[op->operands[i]].cheap;
-            weight += plan->placed[op->operands[i]].weight;
+            weight += plan->placed[op->operands[i]].weight * (op->code == OP_REDUCE ? 2 : 1);
         }
         for (int i = 0; i < op->result_count; i++) {
             plan->placed[op->results[i]].cheap = !inlinable || (cheap && weight <= CHEAP_WEIGHT);
@@ -207,7 +215,7 @@ static bool is_index_of(const Op *user, Ref v) {
 static bool reads_tile(const CpuPlan *plan, Ref v) {
     const Op *op = is_tile(plan, v) ? def_of(plan, v) : NULL;
     if (!is_tile(plan, v) || ir_type(plan->k, v)->rank < 2 || !cpu_search_meets(plan, v)) return false;
-    if (!op || !cpu_is_inlinable(op->code) || reads_memory(op)) return true;
+    if (!op || !cpu_is_inlinable(plan->k, op) || reads_memory(op)) return true;
     for (int i = 0; i < op->operand_count; i++)
         if (reads_tile(plan, op->operands[i])) return true;
     return false;
@@ -263,6 +271,7 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
         return i >= 0 && !cpu_gemm(plan, user) && !cpu_dot_box(plan, user, i, &box);
     }
     case OP_GATHER: return user->operands[0] == v && !placed->cheap;
+    case OP_REDUCE: return cpu_is_inlinable(plan->k, user) && !placed->cheap;
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: return !placed->cheap;
     case OP_PERMUTE: /* that is turned: from rows in memory, or from a box */
@@ -321,7 +330,7 @@ static Storage decide(CpuPlan *plan, Op *op, Ref v) {
     if (type->kind != TY_TILE) return STORAGE_NONE;
     if (type->rank == 0) return STORAGE_SCALAR;
     find_roots(plan, v);
-    if (!op || !cpu_is_inlinable(op->code)) return STORAGE_MEMORY;
+    if (!op || !cpu_is_inlinable(plan->k, op)) return STORAGE_MEMORY;
     for (size_t i = 0; i < placed->users.count; i++)
         if (user_wants_memory(plan, placed->users.at[i], v)) return STORAGE_MEMORY;
     if (reads_memory(op)) return placed->roots.count ? decide_load(plan, op, &placed->roots) : STORAGE_INLINE;
@@ -357,9 +366,9 @@ static void decide_all(CpuPlan *plan) {
             plan->placed[op->results[i]].storage = storage;
         }
         /* Results of one op (split) live alike, so that is_inline can ask any of them. */
-        for (int i = 0; i < op->result_count && cpu_is_inlinable(op->code); i++)
+        for (int i = 0; i < op->result_count && cpu_is_inlinable(plan->k, op); i++)
             plan->placed[op->results[i]].storage = all;
-        if (op->result_count == 1 && all == STORAGE_MEMORY && cpu_is_inlinable(op->code))
+        if (op->result_count == 1 && all == STORAGE_MEMORY && cpu_is_inlinable(plan->k, op))
             plan->placed[op->results[0]].wide = only_feeds_dots(plan, op->results[0]);
     }
 }
@@ -487,7 +496,7 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
             if (!fits) return false;
         }
         return true;
-    default: return cpu_is_inlinable(op->code) && op_reads_same_place(plan, op, w);
+    default: return cpu_is_inlinable(plan->k, op) && op_reads_same_place(plan, op, w);
     }
 }
 
@@ -609,7 +618,7 @@ static void place_temps(CpuPlan *plan, Op *op) {
     switch (op->code) {
     case OP_REDUCE:
     case OP_SCAN:
-        for (int i = 0; i < op->operand_count; i++) {
+        for (int i = 0; i < op->operand_count && !cpu_is_inlinable(k, op); i++) {
             const Type *type = ir_type(k, op->operands[i]);
             bool row = cpu_reduces_rows(k, op); /* one row at a time */
             int64_t bytes = row ? type->extent[type->rank - 1] * 8 : cpu_tile_bytes(type, true);
