@@ -307,8 +307,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
         tw_stream *queue = e->device >= 0 ? desk->stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
         if (status == TW_OK) status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
-        session_leave();
-        result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
+        if (session_leave_with(status, (PyObject *)c->f)) result = Py_NewRef(e->result);
     }
     entry_drop(e, c->count, true);
     return result;
