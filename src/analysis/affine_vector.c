@@ -77,7 +77,7 @@ static unsigned find_axes(Analysis *a, Ref value) {
     const Op *op = ir_value(a->k, value)->op;
     if (type->kind != TY_TILE) return 0;
     unsigned all = long_axes(type), axes = 0, depth = 0;
-    if (!op || !(all & (all - 1))) return all;
+    if (!op || (op->code != OP_SPLAT && !(all & (all - 1)))) return all;
     if (affine_is_spread(a->k, op)) {
         unsigned old = recall(a, op->operands[0]);
         depth = old >> DEPTH_SHIFT;

@@ -65,6 +65,8 @@ static int64_t divisor_of_op(DivisorQuery *q, const Value *v, int depth) {
     switch (op->code) {
     case OP_ADD:
     case OP_SUB:
+    case OP_REM: /* x - y * quotient; of y = 0 it is x */
+    case OP_MOD:
     case OP_MIN:
     case OP_MAX: return common(divisor_at(q, op->operands[0], depth), divisor_at(q, op->operands[1], depth));
     case OP_SELECT: return common(divisor_at(q, op->operands[1], depth), divisor_at(q, op->operands[2], depth));
@@ -77,6 +79,11 @@ static int64_t divisor_of_op(DivisorQuery *q, const Value *v, int depth) {
     case OP_SHL:
         if (!ir_const_int(q->k, op->operands[1], &number) || number < 0 || number > 20) return 1;
         return times(divisor_at(q, op->operands[0], depth), (int64_t)1 << number);
+    case OP_DIV:
+    case OP_FLOORDIV:
+        if (!ir_const_int(q->k, op->operands[1], &number) || number <= 0) return 1;
+        a = divisor_at(q, op->operands[0], depth);
+        return a % number ? 1 : a / number;
     case OP_SPLAT: return divisor_at(q, op->operands[0], depth);
     case OP_NEG:
     case OP_CAST: {
@@ -307,7 +314,7 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     case OP_EXTENT: return true;
     case OP_ADD: /* offsets are taken not to overflow (docs/ir.md) */
     case OP_MUL:
-        if (q->wraps && !is_place(k, op)) return false;
+        if (q->wraps && !is_place(k, op) && !bound_of(k, x)) return false;
         return natural_at(q, a, depth) && natural_at(q, b, depth);
     case OP_DIV:
     case OP_FLOORDIV:
@@ -367,6 +374,18 @@ static bool at_launch(const Kernel *k, Ref x, int depth, int *left) {
 
 bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0, &(int){QUESTIONS}); }
 
+static uint64_t parameters_at(const Kernel *k, Ref x, int *left) {
+    uint64_t found = 0;
+    if (!ref_is_value(x) || --*left < 0) return 0;
+    const Value *v = ir_value(k, x);
+    for (int i = 0; !v->op && i < k->body->arg_count && i < 64; i++)
+        if (k->body->args[i] == x) found |= (uint64_t)1 << i;
+    for (int i = 0; v->op && i < v->op->operand_count; i++) found |= parameters_at(k, v->op->operands[i], left);
+    return found;
+}
+
+uint64_t fact_parameters(const Kernel *k, Ref x) { return parameters_at(k, x, &(int){QUESTIONS}); }
+
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
     if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
@@ -389,6 +408,7 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
     if (!f->may_wish || !ref_is_value(x) || --*left < 0) return false;
     const Type *type = ir_type(f->k, x);
+    if (!type->rank && fact_at_launch(f->k, x) && (fact_parameters(f->k, x) & f->odd)) return false;
     if (!type->rank && fact_at_launch(f->k, x))
         return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
     const Op *op = ir_value(f->k, x)->op;
@@ -420,8 +440,10 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
     }
 }
 
+bool fact_may_wish(Facts *f, Ref x, int64_t multiple) { return want_multiple(f, x, multiple, false, &(int){WISHES}); }
+
 bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
-    return want_multiple(f, x, multiple, false, &(int){WISHES}) && want_multiple(f, x, multiple, true, &(int){WISHES});
+    return fact_may_wish(f, x, multiple) && want_multiple(f, x, multiple, true, &(int){WISHES});
 }
 
 bool fact_wish_equal(Facts *f, Ref x, int64_t value) {

@@ -152,6 +152,9 @@ def test_asserts_are_there_in_debug_only(monkeypatch):
     monkeypatch.delenv("TRITON_DEBUG")
     with pytest.raises(RuntimeError, match="too large"):
         triton.jit(debug=True)(check_asserts.fn)[(1, )](out, 3)
+    triton.jit(debug=True)(check_asserts.fn)[(1, )](out, 3, debug=False)  # the launch has the last word
+    with pytest.raises(RuntimeError, match="too large"):
+        check_asserts[(1, )](out, 3, debug=1)
 
 
 @triton.jit
@@ -207,3 +210,23 @@ def refused(out, WHICH: tl.constexpr):
 def test_refused_names_say_why(which, words):
     with pytest.raises(triton.CompilationError, match=words):
         refused[(1, )](np.zeros(1, np.float32), which)
+
+
+@triton.jit
+def add_in_order(x, y, z, SEM: tl.constexpr, SCOPE: tl.constexpr):
+    pid = tl.program_id(0)
+    old = tl.atomic_add(x, 1.0, sem=SEM, scope=SCOPE)
+    tl.atomic_max(y, pid, sem=SEM, scope=SCOPE)
+    tl.store(z + pid, old)
+
+
+@pytest.mark.parametrize("sem, scope, words", [(None, "gpu", "gpu, acq_rel"), ("release", "sys", "sys, release"), ("relaxed", "cta", "cta, relaxed")])
+@pytest.mark.parametrize("dtype, kind", [(np.float32, "f32"), (np.float16, "f16"), (np.float64, "f64")])
+def test_an_atomic_of_one_thread_carries_its_order(sem, scope, words, dtype, kind, monkeypatch):
+    for emulate in ("0", "1"):
+        monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        x, y, z = np.zeros(1, dtype), np.zeros(1, np.int32), np.zeros(5, dtype)
+        add_in_order[(5, )](x, y, z, sem, scope)
+        assert x[0] == 5 and y[0] == 4 and sorted(z) == [0, 1, 2, 3, 4]
+    text = add_in_order.emit("cuda")["add_in_order.cu"]
+    assert f"TW_ATOM({words}, add, {kind}, " in text and f"TW_ATOM({words}, max, s32, " in text and "tw_fence" not in text

@@ -89,7 +89,7 @@ static void test_multiples(Facts *f) {
         const char *name;
         int64_t divisor;
     } cases[] = {{"s", 128}, {"ld", 16}, {"t", 2048}, {"c", 8},   {"d", 16},
-                 {"h", 8},   {"p", 16},  {"q", 16},   {"a", 1},   {"n", 1},
+                 {"h", 8},   {"p", 16},  {"q", 16},   {"a", 64},  {"n", 1},
                  {"u4", 16}, {"d2", 2},  {"X", 16},   {"k32", 32}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t got = fact_divisor(f, named(cases[i].name));

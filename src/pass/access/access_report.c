@@ -119,6 +119,7 @@ static void report_index(Access *x, Text *out, const PlanDim *dim, int number) {
         text_add(out, "; dimension %d is indexed by a vector that `%s` makes", number, opaque->what);
     else
         text_add(out, "; dimension %d is %s", number, opaque ? "indexed by a vector" : "taken row by row");
+    if (dim->run > 1) text_add(out, ", in runs of %lld", (long long)dim->run);
     if (dim->condition_count) text_add(out, ", where its mask holds");
 }
 

@@ -375,6 +375,12 @@ static Ref simplify_compare(Builder *b, const Op *op, const Type *type) {
 
 /* --- uniform operands of elementwise ops --- */
 
+static bool all_uniform(const Kernel *k, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] && !uniform(k, op->operands[i])) return false;
+    return op->operand_count > 0;
+}
+
 /* All operands uniform: once on scalars. */
 static Ref compute_once(Builder *b, const Op *op, const Type *type) {
     Kernel *k = b->kernel;
@@ -435,9 +441,7 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     const Kernel *k = b->kernel;
     literals_right(b->kernel, op, changed);
     if (type->rank > 0) {
-        bool all = op->operand_count > 0;
-        for (int i = 0; i < op->operand_count; i++) all = all && (!op->operands[i] || uniform(k, op->operands[i]));
-        if (all) return compute_once(b, op, type);
+        if (all_uniform(k, op)) return compute_once(b, op, type);
         unspread(k, op, type, changed);
     }
     Ref known = fold_literals(b, op);
@@ -457,13 +461,27 @@ static Ref simplify_elementwise(Builder *b, Op *op, const Type *type, bool *chan
     return elem_is_float(type->elem) ? simplify_float(k, op, type) : simplify_int(b, op, type);
 }
 
+/* --- tiles of one number --- */
+
+/* One number, read as a scalar: its address, and what is computed from it, is known to be the same for all threads. */
+static Ref simplify_load(Builder *b, Op *op) {
+    const Type *type = ir_type(b->kernel, op->results[0]);
+    Kernel *k = b->kernel;
+    if (type->rank == 0 || ty_elements(type) != 1 || !all_uniform(k, op)) return REF_NONE;
+    Ref splat = compute_once(b, op, type);
+    ir_value(k, ir_value(k, splat)->op->operands[0])->name = ir_value(k, op->results[0])->name;
+    return splat;
+}
+
 Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     if (op->code == OP_LOAD) drop_true_mask(b->kernel, op, 1, changed);
     if (op->code == OP_STORE) drop_true_mask(b->kernel, op, 2, changed);
+    if (op->code == OP_LOAD) return simplify_load(b, op);
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return REF_NONE;
     const Type *type = ir_type(b->kernel, op->results[0]);
     switch (op->code) {
     case OP_SPLAT: return type->rank == 0 ? op->operands[0] : REF_NONE;
+    case OP_IOTA: return ty_elements(type) == 1 ? constant_int(b, type, op_int(op, AT_BEGIN, 0)) : REF_NONE;
     case OP_EXPAND:
     case OP_BROADCAST:
     case OP_RESHAPE:

@@ -184,13 +184,29 @@ static Ahead look_ahead(const Cut *c) {
     return ahead;
 }
 
-/* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve well. */
+/* Elements of sums of products in a row, the most that there are of them. */
+typedef struct Sums {
+    const Kernel *k;
+    int64_t most;
+} Sums;
+
+static void look_at_sums(Op *op, void *user) {
+    Sums *sums = user;
+    int64_t own = 0;
+    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
+        if (in_row->code == OP_DOT) own += ty_elements(ir_type(sums->k, in_row->results[0]));
+    if (own > sums->most) sums->most = own;
+}
+
+/* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
     const Machine *machine = c->cx->machine;
-    int64_t threads = (int64_t)machine->lanes * layout_warps(c->cx, c->k);
-    int64_t blocks = machine->registers / (machine->cost.pair_registers * threads);
-    int64_t spare = machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
-    while (blocks > 1 && bytes + spare > machine_room(machine, (int)blocks)) blocks--;
+    int threads = machine->lanes * layout_warps(c->cx, c->k);
+    Sums sums = {.k = c->k};
+    ir_walk(c->k->body, look_at_sums, &sums);
+    int64_t blocks = machine->registers / (threads * machine->cost.beside_sums + sums.most);
+    bytes += machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
+    while (blocks > 1 && bytes > machine_room(machine, (int)blocks)) blocks--;
     return blocks;
 }
 
@@ -202,8 +218,8 @@ static bool stores_well(const Cut *c, const CutRing *ring) {
     return type && ring->ops.count == 1 && ty_elem_bytes(type) << (registers + lanes) >= c->cx->machine->sector_bytes;
 }
 
-/* Where threads load for themselves, other blocks work while they wait: such outputs are stored from registers, if their
- * memory makes room for another block. */
+/* Where threads load for themselves, other blocks work while they wait: such outputs are stored from registers, if
+ * their memory makes room for another block. */
 static void make_room(Cut *c) {
     int64_t all = ring_bytes(c), outputs = 0;
     for (size_t i = 0; i < c->rings.count; i++)
@@ -233,7 +249,7 @@ static bool choose_slots(Cut *c, Execution run) {
         Ahead ahead = look_ahead(c);
         return ahead.dots || ahead.chases || ahead.asked;
     }
-    if (run == RUN_SKEW) make_room(c);
+    if (run == RUN_SKEW && c->cx->machine->cost.beside_sums) make_room(c);
     if (run != RUN_ROLES) return true;
     cut_outputs(c);
     deepen(c);

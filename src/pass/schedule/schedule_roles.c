@@ -72,7 +72,6 @@ static bool sums_leave_room(const Schedule *s, int registers) { return registers
 /* Other blocks work while threads wait that copy for themselves: as many as have room, in memory and with what a thread
  * needs beside its sums. (Those that carry what they load need more, nobody knows how much.) */
 static int blocks_ahead(const Schedule *s, int warps) {
-    enum { BESIDE_SUMS = 64 };
     const Machine *machine = s->cx->machine;
     bool ahead = false, carries = false;
     for (size_t i = 0; i < s->rings.count; i++) {
@@ -82,7 +81,7 @@ static int blocks_ahead(const Schedule *s, int warps) {
     int blocks = 1, sums = registers_of_sums(s);
     for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
         int registers = machine->registers / (more * warps * machine->lanes);
-        if (s->bytes > machine_room(machine, more) || sums + BESIDE_SUMS > registers) break;
+        if (s->bytes > machine_room(machine, more) || sums + machine->cost.beside_sums > registers) break;
         blocks = more;
     }
     return blocks;

@@ -7,8 +7,13 @@
  *     f16 was = tw_atomic_cas(p, zero, zero);
  *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
  *
- * Order: before a release the threads of the program meet and fence, so that what any of them wrote
- * is there; after an acquire comes a fence, and the next load waits for a barrier. */
+ * Order: before a release the threads of the program meet, so that what any of them wrote comes first;
+ * after an acquire the next load waits for a barrier. A scalar, which one thread does, carries its order in
+ * its own instruction, which orders what the barrier put before it:
+ *
+ *     TW_ATOM(gpu, acq_rel, add, f32, old, p, x);
+ *
+ * Else all threads fence, once for all their elements. */
 #include "target/simt/simt.h"
 
 #include <string.h>
@@ -47,15 +52,21 @@ static void write_fence(Emit *e, const Op *op) {
 
 void atomic_fence(Emit *e, const Op *op) { write_fence(e, op); }
 
-static void before(Emit *e, const Op *op) {
+static void before(Emit *e, const Op *op, bool ordered) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     sync_before_access(e, op);
-    if (sem == SEM_RELEASE || sem == SEM_ACQ_REL) write_fence(e, op);
+    if (!ordered && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) write_fence(e, op);
 }
 
 static void after(Emit *e, const Op *op, bool used) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
+}
+
+/* Is there an instruction that carries its order? */
+static bool is_ordered(const Op *op, Elem elem) {
+    Word word = op_word(op, AT_COMBINE, COMBINE_ADD);
+    return op->code == OP_ATOMIC && native_name(word, elem) && !(elem_is_float(elem) && word == COMBINE_XCHG);
 }
 
 /* --- one element --- */
@@ -107,17 +118,45 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
 static Ref mask_of(const Op *op) { return op->code == OP_ATOMIC ? op_operand(op, 2) : REF_NONE; }
 
 /* --- scalars --- */
+static void write_ordered(Emit *e, const Op *op, Elem elem, const char *old) {
+    Word word = op_word(op, AT_COMBINE, COMBINE_ADD), sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    Word to = op_word(op, AT_REACH, REACH_GPU);
+    const char *reach = to == REACH_CTA ? "cta" : to == REACH_SYS ? "sys" : "gpu";
+    const char *order = sem == SEM_ACQUIRE   ? "acquire"
+                        : sem == SEM_RELEASE ? "release"
+                        : sem == SEM_ACQ_REL ? "acq_rel"
+                                             : "relaxed";
+    const char *name = word == COMBINE_XCHG ? "exch" : native_name(word, elem);
+    bool ranks = word == COMBINE_MIN || word == COMBINE_MAX;
+    const Expr *pointer = emit_scalar(e, op->operands[0]);
+    const Expr *value = elementwise_packed(e, elem, emit_scalar(e, op->operands[1]));
+    if (ranks && elem_is_float(elem)) {
+        cs_line(&e->p, "TW_ATOM_RANK(%s, %s, %s, %s, %s, %p, %p);", reach, order, name,
+                word == COMBINE_MIN ? "max" : "min", old, pointer, value);
+        return;
+    }
+    char kind = elem_is_float(elem) ? 'f' : ranks ? elem_is_signed(elem) ? 's' : 'u' : word == COMBINE_ADD ? 'u' : 'b';
+    cs_line(&e->p, "TW_ATOM(%s, %s, %s, %s%c%d, %s, %p, %p);", reach, order, name, elem == EL_BF16 ? "b" : "", kind,
+            elem_info[elem].bits, old, pointer, value);
+}
+
 static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     const Type *type = ir_type(e->k, op->results[0]);
-    const char *memory = cs_memory_type(type->elem), *old = used ? cs_fresh(&e->p, "old") : NULL;
+    bool ordered = is_ordered(op, type->elem);
+    const char *memory = cs_memory_type(type->elem), *old = used || ordered ? cs_fresh(&e->p, "old") : NULL;
     Ref mask = mask_of(op);
+    before(e, op, ordered);
     if (used) {
         cs_line(&e->p, "%s %s = %s();", memory, old, memory);
         sync_within(e, op);
     }
     cs_open(&e->p, "if (lane == 0 && warp == 0)");
     if (mask) cs_open(&e->p, "if (%p)", emit_scalar(e, mask));
-    write_one(e, op, NULL, old);
+    if (ordered && !used) cs_line(&e->p, "%s %s;", memory, old);
+    if (ordered)
+        write_ordered(e, op, type->elem, old);
+    else
+        write_one(e, op, NULL, old);
     if (mask) cs_close(&e->p);
     long long at = used ? shared_offset(e, op) : 0;
     if (used) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, old);
@@ -127,7 +166,7 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
         cs_line(&e->p, "tw_lds(1, &%s, %lld);", old, at);
         emit_set(e, op->results[0], HOLD_SCALAR, cs_unpack(&e->p, type->elem, ex_name(e->arena, old)));
     }
-    after(e, op, used);
+    if (!ordered) after(e, op, used);
 }
 
 /* --- tiles --- */
@@ -156,11 +195,11 @@ void atomic_emit(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, op->operands[0]);
     const Type *places = ir_type(e->k, op->operands[0]), *type = ir_type(e->k, op->results[0]);
     bool used = e->uses[op->results[0]] != 0;
-    before(e, op);
     if (!layout) {
         emit_scalar_atomic(e, op, used);
         return;
     }
+    before(e, op, false);
     const char *array = used ? emit_declare(e, op->results[0]) : NULL;
     emit_unroll(e, "r", layout->registers, 1);
     const Expr *condition = stage_inside(e, layout, places, place_owner(e, &layout->map));
@@ -182,4 +221,4 @@ void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const
     write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, pointer, value, NULL);
 }
 
-void atomic_begin(Emit *e, const Op *op) { before(e, op); }
+void atomic_begin(Emit *e, const Op *op) { before(e, op, false); }

@@ -1,5 +1,6 @@
 """triton.compiler.compiler: what a launch returns, and compiling without a launch."""
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -86,6 +87,7 @@ class LazyDict(dict):
 # What a kernel of the CPU says of itself. Programs divide by these: a core has 32 vector registers, and what a program keeps beside
 # them lies in its caches.
 _CPU_REGISTERS, _CPU_SHARED = 32, 1024
+_numbers = itertools.count()  # of kernels, as they were compiled
 
 
 class CompiledKernel:
@@ -95,12 +97,14 @@ class CompiledKernel:
         self._function = function
         self._native = native
         self.name = native.name
+        self.number = next(_numbers)
         self.src = function
         self.asm = LazyDict(self)
         place, _, arch = native.target.partition(":")
         self._on_cuda = place == "cuda"
         taken = native.resources()
-        self.n_regs = taken["registers"] if self._on_cuda else _CPU_REGISTERS
+        # As many as a thread is given, in steps of 8: who divides a multiprocessor's by these gets the blocks that it holds.
+        self.n_regs = min(-(-taken["registers"] // 8) * 8, 255) if self._on_cuda else _CPU_REGISTERS
         self.n_spills = taken["local_bytes"] // 4
         self.n_max_threads = taken["max_threads"] or 1024
         target = GPUTarget("cuda", int(re.search(r"\d+", arch).group()), 32) if self._on_cuda else GPUTarget("cpu", 0, 32)

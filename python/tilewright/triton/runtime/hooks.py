@@ -138,6 +138,8 @@ def before_compile(function, tags, constants, options, device, warmup):
 
 def make_kernel(function, native, options, compile):
     kernel = CompiledKernel(function, native, options, compile.key)
+    if compile.function._repr:  # jit(repr=..): the program names its kernels by what they are compiled for
+        kernel.name = kernel.metadata.name = compile.function.repr(compile)
     loaded = (kernel.module, kernel.function, kernel.name, kernel.metadata, kernel.hash)
     knobs.runtime.kernel_load_start_hook(*loaded)
     knobs.runtime.kernel_load_end_hook(*loaded)

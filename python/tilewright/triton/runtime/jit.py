@@ -287,7 +287,9 @@ class JITFunction(JITCallable, _native.Function):
         return super().launch(grid, args, kwargs, purpose)
 
     def results(self):
-        return [kernel for function in self._parts.values() for kernel in function.results()] + super().results()
+        """All kernels that were compiled, the last one last."""
+        found = [kernel for function in self._parts.values() for kernel in function.results()] + super().results()
+        return sorted(found, key=lambda kernel: kernel.number)
 
     def forget(self):
         self._parts.clear()

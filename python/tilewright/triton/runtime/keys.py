@@ -1,6 +1,7 @@
 """triton.runtime.keys: what makes the text of a kernel what it is: its own source, the sources of all that it calls, and the constants
 that it reads. `cache_key` of a jit function is their digest; results of tuning are kept under it."""
 import ast
+import functools
 import hashlib
 import textwrap
 import types
@@ -8,6 +9,7 @@ import types
 _MISSING = object()
 
 
+@functools.lru_cache(maxsize=1024)
 def _chains(source):
     """The names that a source reads, as tuples: ("tl", "reduce"); in their order, each once."""
     try:

@@ -388,6 +388,39 @@ TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
     return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMin((i32 *)p, (i32)tw_as_u32(v)))
                                   : tw_as_f32(atomicMax((u32 *)p, tw_as_u32(v)));
 }
+/* One thread's, with its reach and order; of 16-bit floats the instruction takes the bits, and some chips have none for bf16. */
+#define TW_ATOM(reach, sem, name, type, old, p, v)                                                 \
+    TW_ATOM_##type("atom.global." #reach "." #sem "." #name, "." #type, old, p, v)
+#define TW_ATOM_BY(letter, head, tail, old, p, v)                                                  \
+    asm volatile(head tail " %0, [%1], %2;" : "=" letter(old) : "l"(p), letter(v) : "memory")
+#define TW_ATOM_u32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_s32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_b32(...) TW_ATOM_BY("r", __VA_ARGS__)
+#define TW_ATOM_f32(...) TW_ATOM_BY("f", __VA_ARGS__)
+#define TW_ATOM_u64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_s64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_b64(...) TW_ATOM_BY("l", __VA_ARGS__)
+#define TW_ATOM_f64(...) TW_ATOM_BY("d", __VA_ARGS__)
+#define TW_ATOM_f16(head, tail, old, p, v) TW_ATOM_BY("h", head, ".noftz" tail, (old).bits, p, (v).bits)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define TW_ATOM_bf16 TW_ATOM_f16
+#else
+#define TW_ATOM_bf16(head, tail, old, p, v)                                                        \
+    do {                                                                                           \
+        tw_fence_system();                                                                         \
+        (old) = tw_atomic_add(p, v);                                                               \
+        tw_fence_system();                                                                         \
+    } while (0)
+#endif
+#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)                                        \
+    do {                                                                                           \
+        u32 bits = tw_as_u32(v);                                                                   \
+        if ((i32)bits >= 0)                                                                        \
+            TW_ATOM(reach, sem, name, s32, bits, p, bits);                                         \
+        else                                                                                       \
+            TW_ATOM(reach, sem, reversed, u32, bits, p, bits);                                     \
+        (old) = tw_as_f32(bits);                                                                   \
+    } while (0)
 TW_FN u64 tw_cas_bits(u64 *p, u64 expect, u64 v) { return atomicCAS(p, expect, v); }
 TW_FN u32 tw_cas_bits(u32 *p, u32 expect, u32 v) { return atomicCAS(p, expect, v); }
 TW_FN u16 tw_cas_bits(u16 *p, u16 expect, u16 v) {

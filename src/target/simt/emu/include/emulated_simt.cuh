@@ -166,6 +166,9 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
 TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
+#define tw_atomic_exch                                            tw_atomic_xchg
+#define TW_ATOM(reach, sem, name, type, old, p, v)                ((old) = tw_atomic_##name(p, v))
+#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)       ((old) = tw_atomic_##name(p, v))
 #define TW_RED_ADD(T, type)                                                                        \
     TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {                         \
         if (on) TW_CALL(combine, EMU_ADD, type, p, v, count);                                      \
