@@ -113,6 +113,7 @@ void schedule_roles(Schedule *s) {
     int registers = machine->registers / (2 * machine->lanes * warps);
     bool two = (threads_load(s) || threads_copy(s)) && registers >= machine->cost.pair_registers &&
                2 * s->bytes <= machine->ring_bytes && sums_leave_room(s, registers);
+    if (s->blocks > 1) pass_find(s->cx, s->k->range, FIND_CROWD, s->blocks);
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : blocks_ahead(s, warps)});
 }
 
