@@ -91,6 +91,19 @@ bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
     return bytes << ll_index_bits(&layout->map) > st->cx->machine->ring_bytes && is_loaded(st, ref, &(int){MOST_STEPS});
 }
 
+/* A view of a slot, perhaps under casts: the slot is still there, and each thread can take what it needs. */
+bool index_is_got(LayoutState *st, Ref ref, const Layout *layout) {
+    enum { LEAST_BYTES = 4 }; /* of one load of a thread: smaller ones are too many */
+    const Op *op = ir_value(st->k, ref)->op;
+    while (op && op->code == OP_CAST) op = ref_is_value(op->operands[0]) ? ir_value(st->k, op->operands[0])->op : NULL;
+    if (!op || op->code != OP_GET || op_flag(op, AT_COPY) || !lay_inside_role(st, op->parent)) return false;
+    const Layout *from = ir_value(st->k, op->results[0])->layout;
+    const Type *type = ir_type(st->k, op->results[0]);
+    int bytes = ty_elem_bytes(type);
+    return from && from->home == HOME_REGISTERS && type->rank == 2 &&
+           ll_run(&layout->map, 1, bytes) * bytes >= LEAST_BYTES;
+}
+
 void index_note_move(LayoutState *st, Ref ref, const Op *user) {
     const Type *type = ir_type(st->k, ref);
     if (type->rank < 2 || !is_index(type)) return;

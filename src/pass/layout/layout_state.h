@@ -76,6 +76,8 @@ bool index_is_vector(LayoutState *st, Ref ref);
 bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout);
 /* A tile from memory that has no room in shared memory on its way to the layout is read there again, too. */
 bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout);
+/* A tile that lies in a slot of a ring is taken from there again. */
+bool index_is_got(LayoutState *st, Ref ref, const Layout *layout);
 /* Says that a tile of indices is about to be moved. */
 void index_note_move(LayoutState *st, Ref ref, const Op *user);
 

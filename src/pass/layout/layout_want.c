@@ -86,7 +86,8 @@ Ref lay_want(LayoutState *st, Ref ref, const Layout *layout, const Op *user) {
         floats = false;
     }
     bool again =
-        layout->home == HOME_REGISTERS && (index_is_read_again(st, ref, layout) || index_is_too_large(st, ref, layout));
+        layout->home == HOME_REGISTERS &&
+        (index_is_read_again(st, ref, layout) || index_is_too_large(st, ref, layout) || index_is_got(st, ref, layout));
     if (floats || again) {
         result = float_to(st, ref, layout, user);
     } else {
