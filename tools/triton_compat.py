@@ -2,13 +2,13 @@
 """triton_compat.py: runs Triton's own unit tests on our CPU target (or, with --device cuda, on a GPU) and prints the table of docs/triton-compat.md.
 
     tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file language/test_core.py] [--match EXPRESSION] [--device cpu]
-                            [--hang 900] [--seconds 400] [--log FILE] [--page FILE]
+                            [--hang 900] [--seconds 400] [--log FILE] [--read FILE] [--page FILE]
 
 CHECKOUT is a clone of triton-lang/triton at tag v3.6.0 (or $TILEWRIGHT_UPSTREAM). Needs numpy, scipy, pytest and torch in the
 Python that runs it, and the package `tilewright` on its path. Each job is a process with every n-th case; one that crashes or
 hangs is started again behind the case that it met, which counts as failed. --sample n runs every n-th case only; --seconds runs the
 cases in a fixed random order and begins none after that time, so that what ran is a fair sample. --log keeps what was said of each
-case, --page rewrites docs/triton-compat.md with the result.
+case, --read takes groups from there, --page rewrites docs/triton-compat.md with the result.
 
 The file is also the pytest plugin of these processes.
 """
@@ -77,6 +77,43 @@ REASONS = {
     "test_max_num_imprecise_acc_limit": "demands Triton's words and no more",
     "test_dot_scaled_shape_verification": "demands Triton's words",
     "test_err_constexpr_and_do_not_specialize": "the error comes at `jit`, not at the launch",
+    "test_compile_only_sm100": "looks for `tcgen05` in the PTX of a chip that we have no instructions of its own for",
+    "test_compile_only_dot": "matches the text of Triton's GPU IR (ttgir)",
+    "test_compile_only_k_loop": "matches the text of Triton's GPU IR (ttgir)",
+    "test_compile_only_dot_mxfp": "matches the text of Triton's GPU IR (ttgir)",
+    "test_triton_reproducer_path": "looks for reproducers of MLIR's passes",
+    "test_module_walk": "walks the operations of an MLIR module",
+    "test_specialize": "counts kernels: three for an integer that is 1, a multiple of 16 or neither; here what is known of an integer is tested at the launch, and there are two",
+    "test_annotation": "counts kernels: three for an integer that is 1, a multiple of 16 or neither; here there is one, as the annotation says its type",
+    "test_conflicting_global_in_inner_function": "demands Triton's words",
+    "test_jit_noinline": "demands that `noinline` shows in `asm[\"ttir\"]`; all functions are inlined",
+    "test_higher_order_kernel": "counts what `static_print` says: a kernel that is found on disk is not traced again by Triton; here it is",
+    "test_is_lazy": "reloads Triton's modules by their places in `sys.modules` and reads private names of the driver",
+    "test_add": "makes tensors on a GPU",
+    "test_load_reduce": "makes tensors on a GPU",
+    "test_tma_load_store": "makes tensors on a GPU",
+    "test_sanitize_int_add_overflow": "demands that `debug=True` stops where an integer overflows; integers wrap here",
+    "test_sanitize_int_mul_overflow": "demands that `debug=True` stops where an integer overflows; integers wrap here",
+    "test_sanitize_int_sub_overflow": "demands that `debug=True` stops where an integer overflows; integers wrap here",
+    "test_fn_dump": "looks for dumps of MLIR's passes; `asm[\"tir\"]` and `tilewright ir --print-after` show ours",
+    "test_triton_debuginfo_on": "looks for LLVM's debug records in `asm[\"llir\"]`",
+    "test_knobs_utils": "tests helpers that Triton's knobs are made of",
+    "test_set_knob_directly": "tests helpers that Triton's knobs are made of",
+    "test_nvidia_tool": "demands the path of a ptxas inside of the package",
+    "test_mma_remark": "looks for remarks of Triton's passes; `explain` says such things here",
+    "test_remark_vectorization": "looks for remarks of Triton's passes; `explain` says such things here",
+    "test_remark_swp_op_before_operands": "makes tensors on a GPU, and looks for remarks of Triton's passes",
+    "unit/language/test_frontend.py": "the file compares Triton's IR with patterns (`triton._filecheck`)",
+    "unit/language/test_line_info.py": "the file compares Triton's IR with patterns (`triton._filecheck`)",
+    "unit/test_filecheck.py": "the file tests `triton._filecheck`",
+    "unit/runtime/test_build.py": "the file tests how Triton builds its C parts (`triton.runtime.build`)",
+    "unit/runtime/test_compilation_listener.py": "the file asks for the times of Triton's own stages (`knobs.CompileTimes`)",
+    "unit/runtime/test_specialize.py": "the file tests a part of Triton's C++ library (`triton._C`)",
+    "unit/test_link.py": "the file tests a part of Triton's C++ library (`triton._C`)",
+    "unit/tools/test_aot.py": "the file tests Triton's ahead-of-time compiler; `tilewright emit` is ours",
+    "unit/tools/test_irsource.py": "the file compiles texts of Triton's IR",
+    "unit/tools/test_linear_layout.py": "the file tests layouts of Triton's C++ library",
+    "unit/tools/test_triton_to_gluon.py": "the file tests a translator to Gluon",
     "test_call": "`[1-noinline]` demands a compile error for an argument that Triton cannot pass to a function that is not inlined; we inline it",
 }
 PAGE = """# Triton's own unit tests
@@ -90,8 +127,7 @@ expecttest and pytest in the Python that runs it, and the package [installed](py
 
 {sampled}{table}
 
-Skips are the tests' own: they ask for CUDA or HIP, or for dtypes of one GPU. Files that are not in the table look at Triton's
-intermediate forms, its C++ part or its tools.
+Skips are the tests' own: they ask for CUDA or HIP, or for dtypes of one GPU. A file that cannot be imported counts as one case.
 
 ## What fails, and why
 
@@ -248,8 +284,8 @@ def make_table(results, device):
         ran = count["passed"] + count["failed"]
         group = FILES[name]
         which = f"marked `{group.mark}`" if group.mark and device == "cpu" else "all" if group.every == 1 else f"every {group.every}th"
-        lines.append(f"| `{name}` | {which} | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | "
-                     f"{100 * count['passed'] / max(ran, 1):.1f} % |")
+        share = f"{100 * count['passed'] / ran:.1f} %" if ran else "-"
+        lines.append(f"| `{name}` | {which} | {count['passed']} | {count['failed']} | {count['skipped']} | {ran + count['skipped']} | {share} |")
     return "\n".join(lines)
 
 
@@ -282,13 +318,18 @@ def main():
     parser.add_argument("--hang", type=float, default=900, help="seconds without a finished case")
     parser.add_argument("--seconds", type=float, help="begin no case after that time, and take them in a random order")
     parser.add_argument("--log", help="write what was said of each case there, one JSON object a line")
+    parser.add_argument("--read", action="append", default=[], help="what an earlier run kept by --log: its groups are not run again")
     parser.add_argument("--groups", help="write the groups of failures there, with an example each")
     parser.add_argument("--page", help="rewrite this page")
     options = parser.parse_args()
     if not options.checkout:
         parser.error("say where the checkout of Triton is")
     checkout = pathlib.Path(options.checkout).resolve()
-    names = options.file or list(FILES)
+    earlier = collections.defaultdict(dict)
+    for path in options.read:
+        for record in map(json.loads, pathlib.Path(path).read_text().splitlines()):
+            earlier[record["group"]][record["case"]] = record
+    names = [name for name in options.file or FILES if name not in earlier]
     options.deadline = time.time() + options.seconds if options.seconds else 0
     results = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -305,10 +346,12 @@ def main():
             for part in range(options.jobs):
                 if not results[name] and pathlib.Path(f"{logs[name, part]}.err").exists():
                     print(pathlib.Path(f"{logs[name, part]}.err").read_text()[-2000:], file=sys.stderr)
+    results = {name: results.get(name) or earlier[name] for name in FILES if name in results or name in earlier}
     table = make_table(results, options.device)
     print(table)
     if options.log:
-        pathlib.Path(options.log).write_text("".join(json.dumps(record) + "\n" for cases in results.values() for record in cases.values()))
+        pathlib.Path(options.log).write_text("".join(json.dumps({"group": name, **record}) + "\n" for name in results
+                                                     for record in results[name].values()))
     if options.groups:
         pathlib.Path(options.groups).write_text("\n".join(list_groups(results)) + "\n")
     else:

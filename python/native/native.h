@@ -107,13 +107,15 @@ void session_leave_desk(void);   /* back to the main one */
 void session_cancel_desks(void); /* ends what is under way at all but the main one */
 /* The context keeps what it compiles where session.cache_dir says; false: error set. */
 bool session_follow_cache(void);
-bool session_open(void);           /* false: a Python error is set */
-bool session_enter(void);          /* gives up the GIL and takes the lock; false: error set */
-bool session_try_enter(void);      /* the same, and no error: an object that dies in a callback is left alone */
-void session_leave(void);          /* the other way round */
+bool session_open(void);      /* false: a Python error is set */
+bool session_enter(void);     /* gives up the GIL and takes the lock; false: error set */
+bool session_try_enter(void); /* the same, and no error: an object that dies in a callback is left alone */
+void session_leave(void);     /* the other way round */
+/* The same behind a call that may have failed: false, with the call's messages as a Python exception. They are read
+ * before another thread can make a call. */
+bool session_leave_with(tw_status status, PyObject *function);
 void session_reenter_python(void); /* inside the library, for a callback: takes the GIL */
 void session_leave_python(void);
-PyObject *session_fail(tw_status status, PyObject *function); /* sets an exception, gives NULL */
 bool session_init(void);
 
 /* --- native_objects.c --- */

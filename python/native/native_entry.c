@@ -194,8 +194,7 @@ static bool make_buffers(Entry *e, int count) {
         options.data = e; /* no element is there: the launch says where they are */
         status = tw_buffer_create(desk->context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]);
     }
-    session_leave();
-    return status == TW_OK || session_fail(status, NULL) != NULL;
+    return session_leave_with(status, NULL);
 }
 
 /* An integer (numpy's too) as it is; anything else as Python shows it, which the library refuses. */
@@ -315,8 +314,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             if (status == TW_OK) status = tw_kernel_compile(order->module, NULL, &options, &kernel);
             desk->compiling = NULL;
             char *warnings = status == TW_OK ? strdup(tw_context_warnings(desk->context)) : NULL;
-            session_leave();
-            if (status != TW_OK) session_fail(status, (PyObject *)f);
+            session_leave_with(status, (PyObject *)f);
             if (!warn(warnings) && kernel) { /* the user wants warnings as exceptions */
                 destroy_kernel(kernel);
                 kernel = NULL;

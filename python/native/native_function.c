@@ -65,8 +65,7 @@ bool function_load(Function *f, Names *names, tw_module **module) {
     options.structures = structures;
     if (!read_structures(f, structures, &options.structure_count) || !session_enter()) return false;
     tw_status status = tw_module_load_text(desk->context, file, text, (size_t)size, &options, module);
-    session_leave();
-    return status == TW_OK || session_fail(status, (PyObject *)f) != NULL;
+    return session_leave_with(status, (PyObject *)f);
 }
 
 static bool open_module(Function *f) {

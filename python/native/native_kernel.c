@@ -82,9 +82,8 @@ static PyObject *get_assembly(PyObject *self, PyObject *ignored) {
     const char *text = NULL;
     if (!alive((Kernel *)self) || !session_enter()) return NULL;
     tw_status status = tw_kernel_assembly(((Kernel *)self)->kernel, &text);
-    session_leave();
-    return status == TW_OK ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
-                           : session_fail(status, NULL);
+    if (!session_leave_with(status, NULL)) return NULL;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
 static PyObject *get_explain(PyObject *self, PyObject *ignored) {

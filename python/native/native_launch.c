@@ -137,10 +137,11 @@ static bool is_structured(PyObject *value) {
     return PyTuple_Check(value) || PyList_Check(value) || PyObject_HasAttrString(value, "block_shape");
 }
 
-/* The launch, the function or the environment (knobs write it there) asks for it. */
-static bool wants_debug(const Call *c) {
+/* The environment (knobs write it there) asks for it, or the launch, or, where that says nothing, the function. -1: an error is set. */
+static int wants_debug(const Call *c) {
     PyObject *asked = c->values[c->count + KEYWORD_DEBUG];
-    if (c->f->debug || asked == Py_True) return true;
+    int wish = asked && asked != Py_None ? PyObject_IsTrue(asked) : c->f->debug;
+    if (wish != 0) return wish;
     const char *text = getenv("TRITON_DEBUG");
     return text && *text && !strchr("0fFnN", *text) && strcmp(text, "off") != 0;
 }
@@ -175,7 +176,9 @@ static bool classify(Call *c) {
     hash = mix(hash, (uint64_t)(c->device + 1));
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i]) hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
-    c->debug = wants_debug(c);
+    int debug = wants_debug(c);
+    if (debug < 0) return false;
+    c->debug = debug > 0;
     c->hash = mix(mix(hash, c->debug), c->sanitize);
     return true;
 }
@@ -304,8 +307,7 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
         tw_stream *queue = e->device >= 0 ? desk->stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
         if (status == TW_OK) status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
-        session_leave();
-        result = status == TW_OK ? Py_NewRef(e->result) : session_fail(status, (PyObject *)c->f);
+        if (session_leave_with(status, (PyObject *)c->f)) result = Py_NewRef(e->result);
     }
     entry_drop(e, c->count, true);
     return result;

@@ -51,9 +51,13 @@ static PyObject *get_targets(PyObject *self, PyObject *ignored) {
     for (size_t i = 0; list; i++) {
         if (!session_enter()) return NULL;
         tw_status status = tw_target_info_at(desk->context, i, &info);
+        session_reenter_python();
+        PyObject *row = NULL;
+        if (status == TW_OK)
+            row = Py_BuildValue("(ssOs)", info.name, info.about, info.available ? Py_True : Py_False, info.note);
+        session_leave_python();
         session_leave();
         if (status != TW_OK) break;
-        PyObject *row = Py_BuildValue("(ssOs)", info.name, info.about, info.available ? Py_True : Py_False, info.note);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -65,8 +69,10 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
     const char *name, *text = NULL;
     if (!PyArg_ParseTuple(args, "s", &name) || !session_open() || !session_enter()) return NULL;
     tw_status status = tw_document(desk->context, name, &text);
-    session_leave();
-    return status == TW_OK ? PyUnicode_FromString(text) : session_fail(status, NULL);
+    session_reenter_python();
+    PyObject *page = status == TW_OK ? PyUnicode_FromString(text) : NULL;
+    session_leave_python();
+    return session_leave_with(status, NULL) ? page : NULL;
 }
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {

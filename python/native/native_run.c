@@ -20,12 +20,6 @@ typedef struct Run {
     int sanitize, emulate;
 } Run;
 
-static bool failed(tw_status status) {
-    if (status == TW_OK) return false;
-    session_fail(status, NULL);
-    return true;
-}
-
 static bool read_numbers(PyObject *tuple, const char *name, int64_t *to) {
     Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
     if (count < 0 || count > TW_MAX_RANK) {
@@ -61,9 +55,8 @@ static bool take_array(Run *run, int i, const char *name, PyObject *triple) {
     if (!session_enter()) return false;
     tw_status status =
         tw_buffer_create(desk->context, m->dtype, (int32_t)PyTuple_Size(shape), extents, &options, &run->buffers[i]);
-    session_leave();
     run->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = run->buffers[i]};
-    return !failed(status);
+    return session_leave_with(status, NULL);
 }
 
 static bool take_value(Run *run, int i, const char *name, PyObject *value) {
@@ -132,8 +125,7 @@ static bool compile_and_launch(Run *run, const char *name, PyObject *options, co
     if (!session_follow_cache() || !session_enter()) return false;
     tw_status status = tw_kernel_compile(run->module, name, &compile, &run->kernel);
     if (status == TW_OK) status = tw_kernel_launch(run->kernel, NULL, grid, run->args, (size_t)run->count);
-    session_leave();
-    return !failed(status);
+    return session_leave_with(status, NULL);
 }
 
 static void run_end(Run *run) {
@@ -168,8 +160,7 @@ PyObject *run_file(PyObject *self, PyObject *args, PyObject *kwargs) {
     if (ok && grid != Py_None) ok = read_numbers(grid, "grid", extents);
     if (ok && (ok = session_enter())) {
         tw_status status = tw_module_load_file(desk->context, path, NULL, &run->module);
-        session_leave();
-        ok = !failed(status);
+        ok = session_leave_with(status, NULL);
     }
     ok = ok && find_kernel(run, kernel) && take_arguments(run, given) &&
          compile_and_launch(run, kernel, options, grid == Py_None ? NULL : extents);

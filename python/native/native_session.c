@@ -4,8 +4,11 @@
  *
  *     if (!session_enter()) return NULL;      GIL given up, lock taken
  *     status = tw_...(session.context, ..);
- *     session_leave();                        lock given up, GIL taken
- *     if (status) return session_fail(status, function);
+ *     return session_leave_with(status, function);     GIL taken, messages read, lock given up
+ *
+ * or ends in session_leave() where nothing can fail. What the context gives is good until its next call, which may be
+ * another thread's: it is read while the lock is held. Who has the lock may wait for the GIL, never the other way
+ * round.
  *
  * Callbacks of the library (resolver, print) take the GIL for their own duration with
  * session_reenter_python. The lock is kept meanwhile: the context is in use. A callback that
@@ -75,8 +78,7 @@ bool session_follow_cache(void) {
     const char *dir = PyUnicode_AsUTF8AndSize(session.cache_dir, NULL);
     if (!dir || !session_enter()) return false;
     tw_status status = tw_context_set_cache_dir(desk->context, dir);
-    session_leave();
-    if (status != TW_OK) return session_fail(status, NULL) != NULL;
+    if (!session_leave_with(status, NULL)) return false;
     replace(&desk->cache_dir, Py_NewRef(session.cache_dir));
     return true;
 }
@@ -159,13 +161,16 @@ bool session_try_enter(void) {
     return true;
 }
 
+static void give_up_lock(void) {
+    if (desk != &main_desk) return;
+    busy = false;
+    pthread_mutex_unlock(&lock);
+}
+
 void session_leave(void) {
     PyThreadState *state = desk->saved;
     desk->saved = NULL;
-    if (desk == &main_desk) {
-        busy = false;
-        pthread_mutex_unlock(&lock);
-    }
+    give_up_lock();
     PyEval_RestoreThread(state);
 }
 
@@ -187,32 +192,63 @@ static PyObject *list_diagnostics(void) {
     return list;
 }
 
-PyObject *session_fail(tw_status status, PyObject *function) {
-    if (status == TW_ERROR_CANCELLED && desk->interrupt) {
-        PyObject *raised = desk->interrupt;
-        desk->interrupt = NULL;
-        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
-        Py_DECREF(raised);
-        return NULL;
-    }
-    PyObject *cause = desk->cause ? desk->cause : Py_NewRef(Py_None);
-    desk->cause = NULL;
+/* What a call left behind that failed. */
+typedef struct Failure {
+    PyObject *message, *rows; /* NULL: a Python error is set */
+    PyObject *cause;          /* an exception of a callback, or None */
+    PyObject *note;           /* of the compile, or None */
+    PyObject *interrupt;      /* or NULL: a signal handler's exception, which ended the call */
+} Failure;
+
+static Failure take_failure(tw_status status) {
+    Failure f = {.cause = desk->cause ? desk->cause : Py_NewRef(Py_None)};
     const char *message = tw_context_message(desk->context);
     if (!message || !*message) message = tw_status_text(status);
-    PyObject *error = NULL, *rows = list_diagnostics();
-    if (rows && session.make_error)
-        error = PyObject_CallFunction(session.make_error, "ssOOOO", tw_status_name(status), message, rows,
-                                      function ? function : Py_None, cause, desk->note ? desk->note : Py_None);
-    else if (rows)
-        PyErr_SetString(PyExc_RuntimeError, message);
-    Py_XDECREF(rows);
-    Py_DECREF(cause);
+    desk->cause = NULL;
+    if (status == TW_ERROR_CANCELLED) {
+        f.interrupt = desk->interrupt;
+        desk->interrupt = NULL;
+    }
+    f.note = Py_NewRef(desk->note ? desk->note : Py_None);
+    f.message = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+    f.rows = f.message ? list_diagnostics() : NULL;
+    return f;
+}
+
+static void raise_failure(tw_status status, const Failure *f, PyObject *function) {
+    PyObject *error = NULL;
+    if (!f->rows) return;
+    if (session.make_error)
+        error = PyObject_CallFunction(session.make_error, "sOOOOO", tw_status_name(status), f->message, f->rows,
+                                      function ? function : Py_None, f->cause, f->note);
+    else
+        PyErr_SetObject(PyExc_RuntimeError, f->message);
     if (error && PyObject_IsInstance(error, PyExc_BaseException) == 1)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     else if (error)
         PyErr_SetString(PyExc_TypeError, "make_error gave no exception");
     Py_XDECREF(error);
-    return NULL;
+}
+
+bool session_leave_with(tw_status status, PyObject *function) {
+    if (status == TW_OK) {
+        session_leave();
+        return true;
+    }
+    PyEval_RestoreThread(desk->saved);
+    desk->saved = NULL;
+    Failure f = take_failure(status);
+    give_up_lock();
+    if (f.interrupt)
+        PyErr_SetObject((PyObject *)Py_TYPE(f.interrupt), f.interrupt);
+    else
+        raise_failure(status, &f, function);
+    Py_XDECREF(f.message);
+    Py_XDECREF(f.rows);
+    Py_XDECREF(f.interrupt);
+    Py_DECREF(f.cause);
+    Py_DECREF(f.note);
+    return false;
 }
 
 /* A forked child has the context's memory and none of its threads: it starts with a new one. What

@@ -374,6 +374,18 @@ static bool at_launch(const Kernel *k, Ref x, int depth, int *left) {
 
 bool fact_at_launch(const Kernel *k, Ref x) { return at_launch(k, x, 0, &(int){QUESTIONS}); }
 
+static uint64_t parameters_at(const Kernel *k, Ref x, int *left) {
+    uint64_t found = 0;
+    if (!ref_is_value(x) || --*left < 0) return 0;
+    const Value *v = ir_value(k, x);
+    for (int i = 0; !v->op && i < k->body->arg_count && i < 64; i++)
+        if (k->body->args[i] == x) found |= (uint64_t)1 << i;
+    for (int i = 0; v->op && i < v->op->operand_count; i++) found |= parameters_at(k, v->op->operands[i], left);
+    return found;
+}
+
+uint64_t fact_parameters(const Kernel *k, Ref x) { return parameters_at(k, x, &(int){QUESTIONS}); }
+
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
     if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
@@ -396,6 +408,7 @@ static bool want_multiple(Facts *f, Ref x, int64_t multiple, bool asks, int *lef
     if (multiple <= 1 || fact_divisor(f, x) >= multiple) return true;
     if (!f->may_wish || !ref_is_value(x) || --*left < 0) return false;
     const Type *type = ir_type(f->k, x);
+    if (!type->rank && fact_at_launch(f->k, x) && (fact_parameters(f->k, x) & f->odd)) return false;
     if (!type->rank && fact_at_launch(f->k, x))
         return !asks || wish(f, x, type->pointer ? AT_ALIGN : AT_MULT, multiple);
     const Op *op = ir_value(f->k, x)->op;

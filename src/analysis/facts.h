@@ -17,6 +17,7 @@ typedef struct Facts {
     bool may_wish;
     bool whole_rows; /* wish for rows of whole vectors, too */
     bool no_ones;    /* but never that something is 1: what is 1 is a constant already */
+    uint64_t odd;    /* parameters of which no multiple is wished for, nor of what is made of them */
 } Facts;
 
 Facts facts_new(Kernel *k, bool may_wish);
@@ -45,6 +46,8 @@ bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 bool fact_wish_least(Facts *f, Ref x, int64_t least);
 /* Can the launcher compute it from the arguments? */
 bool fact_at_launch(const Kernel *k, Ref x);
+/* Which parameters it is made of, as bits: those that a launch can name, the first 64. */
+uint64_t fact_parameters(const Kernel *k, Ref x);
 
 /* The parts of a tensor, whether made by `tensor` or a parameter. An extent may be REF_NONE: unbounded. */
 typedef struct TensorParts {

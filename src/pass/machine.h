@@ -23,7 +23,7 @@ typedef struct MachineCost {
     int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
     int crowd_most;    /* .. and more than these hide no more .. */
     int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
-    int beside_sums;   /* registers of a thread that copies and multiplies, beside those of its sums */
+    int beside_sums;      /* registers of a thread that copies and multiplies, beside those of its sums */
     int long_product;     /* elements along K from which products take longer than an exponential an element */
     int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */

@@ -31,6 +31,7 @@ typedef struct PassOptions {
     bool overlap;   /* arrays may overlap: nothing is wished of two of them */
     bool no_ones;   /* integer arguments of 1 are constants already: none of the others is wished to be 1 */
     int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
+    uint64_t odd;   /* parameters, as bits, of which no multiple is wished for: in some launch they are none */
 } PassOptions;
 extern const PassOptions pass_options_default;
 

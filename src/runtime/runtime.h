@@ -151,11 +151,11 @@ struct tw_kernel {
     int grid_rank;
     struct Requirements *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
-    KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; each is
-                                           made when a launch first needs it */
-    tw_resource_info resources;         /* filled by the target's build */
-    const CompileRequest *request;      /* what was asked for, to make that variant */
-    void *code;                         /* the target's */
+    KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */
+    KernelVariant odd;             /* .. no multiples of some parameters; each is made when a launch first needs it */
+    tw_resource_info resources;    /* filled by the target's build */
+    const CompileRequest *request; /* what was asked for, to make that variant */
+    void *code;                    /* the target's */
 };
 
 /* --- context.c --- */
@@ -184,6 +184,7 @@ struct CompileRequest { /* copied into the kernel's arena */
     bool emulate, sanitize, verify_each, keep_ir, specialize_ones;
     int generic;  /* of PassOptions */
     bool overlap; /* of PassOptions */
+    uint64_t odd; /* of PassOptions */
 };
 /* Files that the text of a module may name (import.c). */
 void import_init(tw_module *m, const char *name, const tw_module_options *options);

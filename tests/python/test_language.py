@@ -152,6 +152,9 @@ def test_asserts_are_there_in_debug_only(monkeypatch):
     monkeypatch.delenv("TRITON_DEBUG")
     with pytest.raises(RuntimeError, match="too large"):
         triton.jit(debug=True)(check_asserts.fn)[(1, )](out, 3)
+    triton.jit(debug=True)(check_asserts.fn)[(1, )](out, 3, debug=False)  # the launch has the last word
+    with pytest.raises(RuntimeError, match="too large"):
+        check_asserts[(1, )](out, 3, debug=1)
 
 
 @triton.jit

@@ -84,3 +84,11 @@ def test_kernels_go_by_their_own_names_without_the_hook(tmp_path, monkeypatch):
 def test_what_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "[]", '[{"frame": {}}]'])
+def test_a_file_that_is_no_profile(text, tmp_path):
+    path = tmp_path / "broken.hatchet"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="broken.hatchet is no file of profiler.finalize"):
+        viewer.parse(["time/ms"], path)

@@ -1,5 +1,6 @@
 """Kernels of kernels/triton off the beaten path, at odd sizes against float64: convolutions by // and %, sums shared by atomics, products of
-many small matrices, tiles of 16 and 32 rows. On the CPU from Python, and as CUDA text on the emulator."""
+many small matrices, tiles of 16 and 32 rows. On the CPU from Python, and as CUDA text on the emulator. And rows of odd lengths, which other
+launches of a kernel do not have: each array has vectors as far as its own rows allow."""
 import os
 import pathlib
 import shutil
@@ -47,4 +48,35 @@ def test_at_odd_sizes(torch, where):
         pytest.skip("no C++ compiler for the emulator")
     env = {**os.environ, **({"TILEWRIGHT_EMULATE": "1"} if where == "emulator" else {})}
     done = subprocess.run([sys.executable, "-m", "tilewright", "-c", PROGRAM, str(ROOT / "kernels" / "triton")], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+ODD = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def multiply(x_ptr, w_ptr, out_ptr, n, width, stride_x, stride_w, stride_o, BM: tl.constexpr, BC: tl.constexpr):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.arange(0, BC)
+    inside = (rows < n)[:, None] & (cols < width)[None, :]
+    x = tl.load(x_ptr + rows[:, None] * stride_x + cols[None, :], mask=inside)
+    w = tl.load(w_ptr + rows[:, None] * stride_w + cols[None, :], mask=inside)
+    tl.store(out_ptr + rows[:, None] * stride_o + cols[None, :], x * w, mask=inside)
+
+whole = 64, (64, 72, 80)
+for width, strides in (whole, (64, (64, 72, 65)), (64, (64, 67, 80)), (63, (64, 72, 80)), (61, (63, 65, 67)), whole):
+    x, w, out = (torch.randint(-8, 8, (20, stride)).half()[:, :width] for stride in strides)
+    multiply[(2,)](x, w, out, 20, width, *strides, BM=16, BC=64)
+    assert torch.equal(out, x * w), (width, strides)
+"""
+
+
+def test_rows_of_odd_lengths(torch, tmp_path):
+    if not shutil.which("c++"):
+        pytest.skip("no C++ compiler for the emulator")
+    (tmp_path / "odd.py").write_text(ODD)
+    done = subprocess.run([sys.executable, "-m", "tilewright", str(tmp_path / "odd.py")], capture_output=True, text=True,
+                          env={**os.environ, "TILEWRIGHT_EMULATE": "1"})
     assert done.returncode == 0, done.stderr

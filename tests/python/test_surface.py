@@ -367,3 +367,18 @@ def test_a_program_names_its_kernels():
     x = np.zeros(1, np.int64)
     assert [named[(1, )](x, n, 1).name for n in (5, 1 << 40, 1 << 63)] == ["named_i32_one", "named_i64_one", "named_u64_one"]
     assert named.warmup(x, 5, 2, grid=(1, )).metadata.name == "named_i32_"
+
+
+def test_the_part_of_tritons_library_that_programs_use(torch):
+    from tilewright.triton._C.libtriton import nvidia
+    product = nvidia.cublas.CublasLt(torch.empty(16, dtype=torch.uint8))
+    a, b, c = torch.randn(4, 8), torch.randn(5, 8), torch.empty(4, 5)
+    product.matmul(a, b, c)
+    assert torch.equal(c, a @ b.T)
+    d = torch.empty(4, 5)
+    product.gemm(a, b, c, d, 2.0, -1.0)
+    assert torch.allclose(d, a @ b.T)
+    with pytest.raises(RuntimeError, match=r"wants \(M, K\), \(N, K\) and \(M, N\), and got \(4, 8\), \(4, 8\) and \(4, 5\)"):
+        product.matmul(a, a, c)
+    with pytest.raises(ImportError, match="cannot import name 'ir'"):
+        from tilewright.triton._C.libtriton import ir  # noqa: F401

@@ -40,3 +40,43 @@ def test_first_launches_at_once(tmp_path):
         for thread in threads:
             thread.join()
         assert not failed, failed
+
+
+WRONG = """
+import tilewright.triton as triton
+import tilewright.triton.language as tl
+
+
+@triton.jit
+def wrong_{0}(x, n):
+    tl.store(x + tl.arange(0, 16), missing_{0})
+"""
+
+
+def test_each_thread_gets_the_messages_of_its_own_call(tmp_path):
+    kernels = []
+    for i in range(4):
+        path = tmp_path / f"wrong_{i}.py"
+        path.write_text(WRONG.format(i))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        kernels.append(getattr(module, f"wrong_{i}"))
+    others = []
+
+    def launch(i):
+        x = np.zeros(16, "f4")
+        for n in range(30):
+            try:
+                kernels[i][(1,)](x, n)
+                others.append("no error")
+            except Exception as error:
+                if f"missing_{i}" not in str(error):
+                    others.append(f"{i}: {error}")
+
+    threads = [threading.Thread(target=launch, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not others

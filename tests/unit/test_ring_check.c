@@ -243,6 +243,29 @@ static void test_most(void) {
 #define SUM(step, body) "%m = for %i = 0, %n, 1 (%o = 0) { %u = add %o, " step " ; yield %u } ; for %j = 0, %m, 1 { " body " }"
 #define TRIPS(value, body) "%m = " value " ; for %j = 0, %m, 1 { " body " }"
 
+#define TESTS(test, body) "%e = while (%i = 0) { " test " ; %g = cmp<lt> %i, %n ; test %g, %i } do (%i) { " body " ; %j = add %i, 1 ; yield %j }"
+
+/* The test of a while runs once more than its body. */
+static void test_whiles(void) {
+    verdict("both in the test", TWO("2", TESTS(FILL, ""), TESTS(DRAIN, "")), RING_PROVED, NULL);
+    verdict("filled in the test, emptied in the body", TWO("2", TESTS(FILL, ""), TESTS("", DRAIN)), RING_REFUTED, NULL);
+    verdict("filled in the body, emptied in the test", TWO("2", TESTS("", FILL), TESTS(DRAIN, "")), RING_REFUTED, NULL);
+    verdict("filled in the test, emptied in the body and behind", TWO("2", TESTS(FILL, ""), TESTS("", DRAIN) " ; %t2 = wait %in ; release %in, %t2"),
+            RING_PROVED, NULL);
+    verdict("a slot held from the test into the body", TWO("2", TESTS("%s = acquire %in", ""), TESTS(DRAIN, "")), RING_REFUTED, "never committed");
+}
+
+/* Bounds whose difference no 64-bit number holds, and programs too long to be tried. */
+static void test_extremes(void) {
+    verdict("one item for all tasks", TWO("2, life=kernel", FILL, DRAIN), RING_REFUTED, "one item for all tasks");
+    verdict("the longest loop", TWO("2", "for %i = -9223372036854775808, 9223372036854775807, 1 { " FILL " }",
+                                    "for %i = -9223372036854775808, 9223372036854775807, 1 { " DRAIN " }"), RING_PROVED, NULL);
+    verdict("the longest step", TWO("2", "for %i = 0, 2147483647, 2147483647 { " FILL " }", DRAIN), RING_BOUNDED, NULL);
+    verdict("nests that do not match, and are too long to be tried",
+            TWO("8", "for %i = 0, 60, 1 { for %j = 0, 60, 1 { for %k = 0, 60, 1 { " FILL " } } }",
+                "for %i = 0, 60, 1 { for %j = 0, 3600, 1 { " DRAIN " } }"), RING_BOUNDED, NULL);
+}
+
 static void test_numbers(void) {
     SAME("while", WHILE("%n", "1", FILL), WHILE("%n", "1", DRAIN));
     OTHER("while, other ends", WHILE("%n", "1", FILL), WHILE("7", "1", DRAIN));
@@ -306,6 +329,8 @@ int main(void) {
     test_proved();
     test_bytes();
     test_numbers();
+    test_whiles();
+    test_extremes();
     test_rotated();
     test_protocol();
     test_progress();

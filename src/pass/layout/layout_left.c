@@ -25,32 +25,42 @@ static bool same_shape(const Type *a, const Type *b) {
     return same;
 }
 
-/* Where the use takes the value on to: what is made of it element by element; REF_NONE: it does not. */
+/* Where the use takes the value on to: what is made of it element by element, perhaps turned; REF_NONE: it does not. */
 static Ref goes_to(const LayoutState *st, const Op *use, int i, Ref value) {
     const Op *owner = use->parent->owner;
+    if (use->code == OP_PERMUTE) return use->results[0];
     if (use->code == OP_YIELD && owner && owner->code == OP_IF) return owner->results[i];
     bool made = op_has(use->code, TRAIT_ELEMENTWISE) && lay_is_tile(st->k, use->results[0]) &&
                 same_shape(ir_type(st->k, use->results[0]), ir_type(st->k, value));
     return made ? use->results[0] : REF_NONE;
 }
 
+static bool is_transpose(const Op *op) { return op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1; }
+
+typedef struct Way {
+    int steps; /* that may still be taken */
+    const Op *dot;
+    bool turned; /* it arrives there as its transpose */
+} Way;
+
 /* The dot that takes what is made of the value as its left operand; false: someone else takes it too. */
-static bool find_dot(const LayoutState *st, const Region *region, Ref value, int *steps, const Op **dot) {
-    if (--*steps < 0) return false;
+static bool find_dot(const LayoutState *st, const Region *region, Ref value, bool turned, Way *w) {
+    if (--w->steps < 0) return false;
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->operand_count; i++) {
             if (op->operands[i] != value) continue;
-            if (op->code == OP_DOT && i == 0 && (!*dot || *dot == op)) {
-                *dot = op;
+            if (op->code == OP_DOT && i == 0 && (!w->dot || (w->dot == op && w->turned == turned))) {
+                w->dot = op;
+                w->turned = turned;
                 continue;
             }
             Ref made = goes_to(st, op, i, value);
             if (made == REF_NONE) return false;
             const Value *v = ir_value(st->k, made);
-            if (!find_dot(st, v->op->parent, made, steps, dot)) return false;
+            if (!find_dot(st, v->op->parent, made, turned != is_transpose(op), w)) return false;
         }
         for (int i = 0; i < op->region_count; i++)
-            if (!find_dot(st, op->regions[i], value, steps, dot)) return false;
+            if (!find_dot(st, op->regions[i], value, turned, w)) return false;
     }
     return true;
 }
@@ -59,10 +69,12 @@ const Layout *lay_left(LayoutState *st, const Op *get) {
     enum { MOST_STEPS = 256 };
     Ref value = get->results[0];
     const Type *type = ir_type(st->k, value);
-    const Op *dot = NULL;
+    Way w = {.steps = MOST_STEPS};
     int along_m, along_n;
-    if (type->rank != 2 || !find_dot(st, get->parent, value, &(int){MOST_STEPS}, &dot) || !dot) return NULL;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
-    const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
-    return lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
+    if (type->rank != 2 || !find_dot(st, get->parent, value, false, &w) || !w.dot) return NULL;
+    layout_dot_grid(st->k, w.dot, st->warps, &along_m, &along_n);
+    LinearLayout map = choose_left(st->k, w.dot, along_m, st->warps);
+    const Layout *left = lay_in_registers(st, map, ir_type(st->k, w.dot->operands[0]));
+    if (!lay_stays_in_registers(st, w.dot, matrix_of(st->k, w.dot), left)) return NULL;
+    return w.turned ? lay_in_registers(st, ll_permute(&map, (const int64_t[]){1, 0}), type) : left;
 }

@@ -218,8 +218,8 @@ static bool stores_well(const Cut *c, const CutRing *ring) {
     return type && ring->ops.count == 1 && ty_elem_bytes(type) << (registers + lanes) >= c->cx->machine->sector_bytes;
 }
 
-/* Where threads load for themselves, other blocks work while they wait: such outputs are stored from registers, if their
- * memory makes room for another block. */
+/* Where threads load for themselves, other blocks work while they wait: such outputs are stored from registers, if
+ * their memory makes room for another block. */
 static void make_room(Cut *c) {
     int64_t all = ring_bytes(c), outputs = 0;
     for (size_t i = 0; i < c->rings.count; i++)

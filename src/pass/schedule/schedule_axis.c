@@ -4,8 +4,8 @@
  *                                                        function of the prelude reads and combines them
  *     reduce<max, axis=0, across=lanes, ..>              16 warps and more: each lane takes one, lanes are combined;
  *                                                        16 more registers would cost a block its place
- *     reduce<add, axis=0, across=turn, ..>               as many warps as lanes, whose values differ: a warp combines what
- *                                                        one lane of each has, and gives that to this lane of all
+ *     reduce<add, axis=0, across=turn, ..>               as many warps as lanes, whose values differ: a warp combines
+ *                                                        what one lane of each has, for this lane of all
  *     reduce<max, axis=1, vector=4, ..>                  else: all, in vectors where they lie side by side
  *
  * The order of the sum is that of `order`, whichever way. */

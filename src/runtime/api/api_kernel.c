@@ -63,6 +63,7 @@ void tw_kernel_destroy(tw_kernel *k) {
     tw_module *origin = k->origin;
     tw_kernel_destroy(k->generic.kernel);
     tw_kernel_destroy(k->overlapping.kernel);
+    tw_kernel_destroy(k->odd.kernel);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);

@@ -4,6 +4,7 @@
  * parameter, where its words lie, how the kernel's own grid is computed, what the compiled code
  * requires of its arguments. So a launch is a walk over small arrays; it allocates nothing and
  * touches no text, unless it has something to complain about. */
+#include "analysis/facts.h"
 #include "ir/element.h"
 #include "runtime/compile/scalars.h"
 #include "runtime/target/target.h"
@@ -15,6 +16,7 @@ typedef struct Requirement {
     int64_t number;
     int first, count;      /* results of the program */
     const int *parameters; /* DISJOINT: which parameters they are */
+    uint64_t made_of;      /* ALIGN, MULT: parameters, as bits */
 } Requirement;
 
 typedef struct MemorySpan { /* of an array's elements; empty: it has none */
@@ -81,6 +83,7 @@ static void gather_requirement(Op *op, void *user) {
         for (int a = 0; a < op->operand_count; a++) {
             parameters[a] = find_parameter(g->k, op->operands[a]);
             if (r.kind == AT_DISJOINT && parameters[a] < 0) g->k->never = true;
+            r.made_of |= fact_parameters(g->k->ir, op->operands[a]);
             *VEC_PUSH(&g->operands, &g->k->arena) = op->operands[a];
         }
         r.parameters = parameters;
@@ -317,11 +320,18 @@ static bool apart(const Requirements *all, const Requirement *r) {
     return true;
 }
 
-typedef enum Fit { FITS, OVERLAPS, FITS_NOT } Fit; /* OVERLAPS: nothing else is in the way */
+/* What is in the way, and nothing else: OVERLAPS: arrays; ODD: what is no multiple. */
+typedef enum Fit { FITS, OVERLAPS, ODD, FITS_NOT } Fit;
 
-static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
+static bool keeps(const Requirement *r, int64_t value) {
+    return r->kind == AT_EQ ? value == r->number : r->kind == AT_LEAST ? value >= r->number : value % r->number == 0;
+}
+
+/* `odd`: parameters of which this code wants multiples, and they are none. */
+static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3], uint64_t *odd) {
     const Requirements *all = k->requirements;
-    Fit fit = FITS;
+    bool overlaps = false;
+    *odd = 0;
     if (k->never) return FITS_NOT;
     if (!all) return FITS;
     scalars_run(all->program, k->slots, grid, all->values);
@@ -329,30 +339,31 @@ static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3]) {
     for (int i = 0; i < all->count; i++) {
         const Requirement *r = &all->at[i];
         if (r->kind == AT_DISJOINT) {
-            if (!apart(all, r)) fit = k->pass.options.overlap ? FITS_NOT : OVERLAPS;
-            if (fit == FITS_NOT) return fit;
+            overlaps |= !apart(all, r);
             continue;
         }
         for (int a = 0; a < r->count; a++) {
-            int64_t value = all->values[r->first + a];
-            bool ok = r->kind == AT_EQ      ? value == r->number
-                      : r->kind == AT_LEAST ? value >= r->number
-                                            : value % r->number == 0;
-            if (!ok) return FITS_NOT;
+            if (keeps(r, all->values[r->first + a])) continue;
+            bool multiple = r->kind == AT_MULT || r->kind == AT_ALIGN;
+            if (!multiple || !(r->made_of & ~k->request->odd)) return FITS_NOT;
+            *odd |= r->made_of;
         }
     }
-    return fit;
+    if (overlaps) return k->pass.options.overlap ? FITS_NOT : OVERLAPS;
+    return *odd ? ODD : FITS;
 }
 
 /* The variant that a launch which does not fit runs. */
-static tw_status prepare_variant(tw_kernel *k, Fit fit, tw_kernel **out) {
-    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : &k->generic;
+static tw_status prepare_variant(tw_kernel *k, Fit fit, uint64_t odd, tw_kernel **out) {
+    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : fit == ODD ? &k->odd : &k->generic;
     if (!v->ready) {
         tw_kernel_destroy(v->kernel); /* one that memory did not suffice for */
         v->kernel = NULL;
         CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
         if (fit == OVERLAPS)
             request->overlap = true;
+        else if (fit == ODD)
+            request->odd |= odd;
         else
             request->generic++;
         v->kernel = kernel_new(k->origin);
@@ -380,13 +391,14 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     if (status != TW_OK || empty) return status;
-    Fit fit = fit_requirements(k, call.grid);
+    uint64_t odd;
+    Fit fit = fit_requirements(k, call.grid, &odd);
     if (fit == FITS) return k->target->launch(k, &call);
     if (k->request->generic == REQUIRE_NOTHING)
         return context_fail(cx, TW_ERROR_ARGUMENT, "the arguments do not keep a `require` that kernel `%s` came with",
                             k->name);
     tw_kernel *variant = NULL;
-    status = prepare_variant(k, fit, &variant);
+    status = prepare_variant(k, fit, odd, &variant);
     if (status != TW_OK) return status;
     return kernel_launch(variant, stream, call.grid, args, count);
 }

@@ -170,10 +170,7 @@ static const char *take_over(Dot *d, const char *next) {
     Emit *e = d->e;
     const char *left = cuda_of(e)->left;
     cs_line(&e->p, "tw_wgmma_wait(0);");
-    cs_line(&e->p, "tw_wgmma_keep(%s);", left);
-    emit_unroll(e, "r", emit_layout(e, d->op->operands[0])->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = %s[r];", left, next);
-    cs_close(&e->p);
+    cs_line(&e->p, "tw_wgmma_take(%s, %s, %s);", left, next, cuda_of(e)->zero);
     return left;
 }
 

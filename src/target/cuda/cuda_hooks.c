@@ -50,6 +50,9 @@ static void *loop_begin(Emit *e, const Op *loop) {
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
     cuda->left = dot_declare_left(e, late_dot(loop));
+    if (!cuda->left) return state;
+    cuda->zero = cs_fresh(&e->p, "zero");
+    cs_line(&e->p, "const u32 %s = tw_zero();", cuda->zero);
     return state;
 }
 

@@ -17,6 +17,8 @@ void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     RingPlan *r = ring_find(e, release->operands[0]);
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
+    const CudaEmit *cuda = cuda_of(e);
+    if (cuda->left) cs_line(&e->p, "%s |= (i32)tw_wgmma_rest(%s, %s);", cuda->late, cuda->left, cuda->zero);
     ring_show_read(e, r, release);
     cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
 }

@@ -273,8 +273,8 @@ static void spread_values(Reduce *r, const Expr *it, long long base, const Expr 
 }
 
 /* One value a thread, as many warps as lanes: warp w combines what lane w of each has and leaves it for lane w of all.
- * What lane l of warp w wrote lies at (w, l ^ w), where neither writing nor reading meets a bank twice; the place of the
- * result is one that its writer alone has read. */
+ * What lane l of warp w wrote lies at (w, l ^ w), where neither writing nor reading meets a bank twice; the place of
+ * the result is one that its writer alone has read. */
 static void turn_values(Reduce *r, const char *memory, long long base, int bytes, const int *places, int bits) {
     Emit *e = r->e;
     const Expr *x = at(r, r->values, &expr_zero), *first = ex(e->arena, "all[0]");

@@ -50,7 +50,10 @@ class Frame:
 def read(filename):
     """The tree of a file."""
     with open(filename) as file:
-        return Frame(json.load(file)[0])
+        try:
+            return Frame(json.load(file)[0])
+        except (ValueError, LookupError, TypeError) as fault:
+            raise ValueError(f"profiler.viewer: {filename} is no file of profiler.finalize") from fault
 
 
 def _known(tree, metric):

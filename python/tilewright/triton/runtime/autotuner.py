@@ -83,6 +83,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         self.early_config_prune = prune.get("early_config_prune")
         self.num_warmups, self.num_reps = warmup, rep
         self._bench = do_bench
+        self._times_as_usual = do_bench is None and not use_cuda_graph
         if use_cuda_graph and do_bench is None:
             from ..testing import do_bench_cudagraph
             self.num_warmups, self._bench = None, do_bench_cudagraph
@@ -132,7 +133,7 @@ class Autotuner(_native.Tuner, KernelInterface):
             self._bench = driver.active.get_benchmarker()
         return self._bench
 
-    def _time(self, config, args, nargs, meta):
+    def _time(self, config, args, nargs, meta, again=False):
         _refuse_clash(config, meta)
         current = {**meta, **config.all_kwargs()}
         full = {**nargs, **current}
@@ -151,6 +152,8 @@ class Autotuner(_native.Tuner, KernelInterface):
             self.post_hook(full, exception=None, saved=saved)
 
         options = {name: value for name, value in (("warmup", self.num_warmups), ("rep", self.num_reps)) if value is not None}
+        if again and self._times_as_usual:
+            options = {**tuning.AGAIN, **options}
         try:
             return self.do_bench(once, quantiles=(0.5, 0.2, 0.8), **options)
         except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as error:
@@ -203,7 +206,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         start = time.perf_counter()
         with _device_of((*args, *meta.values())):
             timings = self._time_all(configs, args, nargs, meta)
-            best = tuning.choose(timings, lambda config: self._time(config, args, nargs, meta))
+            best = tuning.choose(timings, lambda config: self._time(config, args, nargs, meta, again=True))
         self.bench_time = time.perf_counter() - start
         self.configs_timings = timings
         if best is None:

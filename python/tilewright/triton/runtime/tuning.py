@@ -97,6 +97,9 @@ def equals(timings):
     return [config for config, (middle, low, _) in rows.items() if middle == median or low <= high] if median < float("inf") else []
 
 
+AGAIN = {"warmup": 5, "rep": 25}  # milliseconds of the second look
+
+
 def choose(timings, time_again):
     """The configuration to use. time_again(config) -> times once more."""
     same = equals(timings)

@@ -94,8 +94,9 @@
  *              TW_WGMMA_RS(N, t, tb)       defines tw_wgmma_rs_N_t_tb(f32 d[N/2], const u32 *a, u64 b, accumulate)
  *            d = a b + (accumulate ? d : 0), m64nNk(32 bytes), a warpgroup; N 8..256 step 8
  *            tw_wgmma_fence() before a batch; tw_wgmma_commit(); tw_wgmma_wait(n): at most n groups stay pending;
- *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read, tw_wgmma_keep(a) for a left operand
- *            in registers (a local array of words)
+ *            then tw_wgmma_settle(d) for each accumulator (a local array) that is read
+ *            tw_wgmma_take(left, next, zero): a left operand in registers (local arrays of words, zero: tw_zero()) of the
+ *            product that was waited for gives way to the next one   tw_wgmma_rest(left, zero): 0, behind the last one
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
  *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
@@ -140,6 +141,20 @@ TW_FN u64 tw_desc_k(u32 s, u32 width) { return tw_desc(s, 16, 8 * width, width);
 /* MN-major panels: lines (one k each) of W bytes along M or N, `panel` bytes from one panel to the next. */
 TW_FN u64 tw_desc_mn(u32 s, u32 width, u32 panel) { return tw_desc(s, panel, 8 * width, width); }
 TW_FN u64 tw_desc_step(u64 desc, u32 bytes) { return desc + (bytes >> 4); }
+/* ptxas does not see that a product in flight reads its left operand's registers beyond the trip that issued it, and
+ * would keep something else there: so they are read once more behind the wait, for nothing (zero is no constant). */
+TW_FN void tw_wgmma_take_all(u32 *left, const u32 *next, u32 zero, int count) {
+#pragma unroll
+    for (int i = 0; i < count; i++) left[i] = next[i] | (left[i] & zero);
+}
+TW_FN u32 tw_wgmma_rest_all(const u32 *left, u32 zero, int count) {
+    u32 rest = 0;
+#pragma unroll
+    for (int i = 0; i < count; i++) rest |= left[i] & zero;
+    return rest;
+}
+#define tw_wgmma_take(left, next, zero) tw_wgmma_take_all(left, next, zero, (int)(sizeof(left) / sizeof *(left)))
+#define tw_wgmma_rest(left, zero)       tw_wgmma_rest_all(left, zero, (int)(sizeof(left) / sizeof *(left)))
 #include "convert.cuh"
 #include "bits.cuh"
 #include "tile.cuh"

@@ -186,11 +186,5 @@ TW_FN void tw_wgmma_settle_all(i32 *d, int count) {
 #pragma unroll
     for (int i = 0; i < count; i++) asm volatile("" : "+r"(d[i])::"memory");
 }
-/* A left operand that a product in flight reads until here: nothing else lies in its registers. */
-TW_FN void tw_wgmma_keep_all(const u32 *a, int count) {
-#pragma unroll
-    for (int i = 0; i < count; i++) asm volatile("" ::"r"(a[i]) : "memory");
-}
-#define tw_wgmma_keep(a) tw_wgmma_keep_all(a, (int)(sizeof(a) / sizeof *(a)))
 #define tw_wgmma_settle(d) tw_wgmma_settle_all(d, (int)(sizeof(d) / sizeof *(d)))
 #endif

@@ -58,10 +58,18 @@ TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0
     TW_FN T tw_min(T x, T y) { return y < x ? y : x; }                                             \
     TW_FN T tw_max(T x, T y) { return x < y ? y : x; }                                             \
     TW_FN T tw_shl(T x, T n) { return (U)n < 8 * sizeof(T) ? (T)((U)x << n) : 0; }
+/* Divisions are made in any case, by 1 where the result is another: numbers that one divides share its reciprocal. */
 #define TW_SIGNED_OPS(T, U)                                                                        \
+    TW_FN T tw_divisor(T y) { return y == 0 || y == -1 ? 1 : y; }                                  \
     TW_INTEGER_OPS(T, U)                                                                           \
-    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : y == -1 ? (T)(0 - (U)x) : x / y; }              \
-    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : y == -1 ? 0 : x % y; }                          \
+    TW_FN T tw_div(T x, T y) {                                                                     \
+        const T q = x / tw_divisor(y);                                                             \
+        return y == 0 ? 0 : y == -1 ? (T)(0 - (U)x) : q;                                           \
+    }                                                                                              \
+    TW_FN T tw_rem(T x, T y) {                                                                     \
+        const T r = x % tw_divisor(y);                                                             \
+        return y == 0 ? x : y == -1 ? 0 : r;                                                       \
+    }                                                                                              \
     TW_FN T tw_floordiv(T x, T y) {                                                                \
         return tw_sub(tw_div(x, y), (T)(tw_rem(x, y) != 0 && y != 0 && (x < 0) != (y < 0)));       \
     }                                                                                              \

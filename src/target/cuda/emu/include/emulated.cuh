@@ -106,7 +106,6 @@ TW_MMA_INTEGER(tw_mma_u8, EMU_U8)
 TW_FN void tw_wgmma_fence(TW_LINE) { TW_CUDA(wgmma_fence); }
 TW_FN void tw_wgmma_commit(TW_LINE) { TW_CUDA(wgmma_commit); }
 TW_FN void tw_wgmma_wait(i32 n, TW_LINE) { TW_CUDA(wgmma_wait, n); }
-#define tw_wgmma_keep(a) ((void)(a))
 #define tw_wgmma_settle(d) tw_wgmma_settle_all((float *)(d), (int)(sizeof(d) / sizeof *(d)))
 TW_FN void tw_wgmma_settle_all(float *d, i32 count, TW_LINE) { TW_CUDA(wgmma_settle, d, count); }
 TW_FN void tw_pdl_wait() {}

@@ -1,0 +1,1 @@
+"""triton._C: what programs take out of Triton's C++ library by name."""
