@@ -561,7 +561,7 @@ def paged_decode(seqs, length, heads, groups, d, page=16, parts=(2, 4, 8)):
                      dict(q_ptr="q", part_ptr="part", lse_ptr="lse", H=heads, SHARE=share, ROWS=max(16, share), **args),
                      lambda t: (seqs, groups, t["PARTS"])),
                 Step("paged_decode.py", "paged_combine_kernel", dict(part_ptr="part", lse_ptr="lse", o_ptr="o", D=d), lambda t: (seqs * heads,))],
-               configs([{"PARTS": p, "BN": n} for p in parts for n in (64, 128)], (4,), (2, 3)),
+               configs([{"PARTS": p, "BN": n} for p in parts for n in (32, 64)], (4,), (2, 3)),
                ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 

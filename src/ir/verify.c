@@ -71,6 +71,18 @@ static void check_index_vectors(Verifier *v, const Op *op, const Type *tensor, c
     }
 }
 
+/* Runs of the last dimension's index vector: whole ones. */
+static void check_run(Verifier *v, const Op *op, const Type *tensor, const Type *box) {
+    int64_t run = op_int(op, AT_RUN, 1), extent = box->rank ? box->extent[box->rank - 1] : 1;
+    if (run == 1 && !op_flag(op, AT_NEAR)) return;
+    Ref last = op_list(op, 0).at[tensor->rank - 1];
+    if (!ir_type(v->k, last)->rank)
+        complain(v, op, "`run` and `near` are of an index vector along the last dimension, which has none");
+    else if ((run & (run - 1)) || extent % run)
+        complain(v, op, "`run` must be a power of two that divides the %lld places along the last dimension",
+                 (long long)extent);
+}
+
 /* A box: which dimensions of the tensor it covers, in their order, which of them wrap, and what lies outside. */
 static void check_box(Verifier *v, const Op *op) {
     const Type *tensor = ir_type(v->k, op->operands[0]);
@@ -81,6 +93,7 @@ static void check_box(Verifier *v, const Op *op) {
     if (wrap && !is_choice(wrap, tensor->rank, false))
         complain(v, op, "`wrap` must name dimensions of the tensor, each once; it has %d", tensor->rank);
     if (v->good) check_index_vectors(v, op, tensor, box);
+    if (v->good) check_run(v, op, tensor, box);
     const Type *type = fill && fill->ref ? ir_type(v->k, fill->ref) : NULL;
     if (fill && (!type || !ty_is_scalar(type) || type->pointer || type->elem != tensor->elem))
         complain(v, op, "`fill` must be a scalar of type %s", elem_info[tensor->elem].text);

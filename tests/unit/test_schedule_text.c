@@ -17,7 +17,13 @@ static const Edit edits[] = {
     {"loose", "", "", NULL, NULL},
     {"copies", "", "", NULL, NULL},
     {"pieces", "", "", NULL, NULL},
+    {"crowd", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
+    {"crowd", "<order=row>", "<order=row, persist>", NULL, "in use by another op"},
+    {"crowd", "ahead=1, sync=within", "ahead=1", NULL, "other threads may still read"},
+    {"crowd", ", vectors=[2,2], sync=before", ", vectors=[2,2]", NULL, "other threads may still read"},
+    {"crowd", "require<least=0> %per", "require<least=-1> %per", NULL, "known not to be below 0"},
+    {"crowd", "blocks=5", "blocks=1", NULL, NULL},
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
     {"late", "dot<instr=wgmma, flight", "dot<instr=wgmma", NULL, "stays in flight with the release"},
     {"late", "release<behind=1>", "release<behind=2>", NULL, "`behind` must be in 1 .. 1"},

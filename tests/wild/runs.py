@@ -85,3 +85,60 @@ def bits(x, out):
     wide = (at.to(tl.uint32) // 32).to(tl.int32) + (at.to(tl.uint32) % 64).to(tl.int32)
     small = (at.to(tl.int8) & 31).to(tl.int32)
     tl.store(out + at, tl.load(x + low) + tl.load(x + wide) + tl.load(x + small))
+
+
+# check: q=randn:bf16[16,64] k=randn:bf16[6,8,16,8] table=randint(6):i32[4] out=zeros:f32[16,64] s0=1024 s1=128 s2=8 X=8 D=64 --grid 1 --tolerance 0.05
+# check: q=randn:bf16[16,64] k=randn:bf16[6,16,16,4] table=randint(6):i32[4] out=zeros:f32[16,64] s0=1024 s1=64 s2=4 X=4 D=64 --grid 1 --tolerance 0.05
+# check: q=randn:bf16[16,64] k=randn:bf16[6,8,17,9] table=randint(6):i32[4] out=zeros:f32[16,64] s0=1224 s1=153 s2=9 X=8 D=64 --grid 1 --tolerance 0.05
+# explain: in runs of
+@triton.jit
+def key_pages(q, k, table, out, s0, s1, s2, X: tl.constexpr, D: tl.constexpr):
+    """Keys of a cache [pages, D / X, 16, X]: X numbers lie side by side."""
+    m, d = tl.arange(0, 16), tl.arange(0, D)
+    a = tl.load(q + m[:, None] * D + d[None, :])
+    for n in range(0, 64, 16):
+        t = n + tl.arange(0, 16)
+        page = tl.load(table + t // 16)
+        keys = tl.load(k + (d // X * s1 + d % X)[:, None] + (page * s0 + t % 16 * s2)[None, :])
+        tl.store(out + m[:, None] * 64 + t[None, :], tl.dot(a, keys))
+
+
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=64 n=64 --grid 4
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=40 n=40 --grid 4
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=37 n=64 --grid 4
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=1 n=1 --grid 4
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=64 n=0 --grid 4
+# check: x=randn:f16[32,64] out=zeros:f16[32,64] N=-8 n=8 --grid 4
+# explain: in runs of 8
+# explain: N % 8 = 0
+@triton.jit
+def columns_wrap(x, out, N, n):
+    """Columns that wrap around at N, and a mask that ends at n: vectors where both are multiples."""
+    i, j = tl.arange(0, 32), tl.program_id(0) * 16 + tl.arange(0, 16)
+    value = tl.load(x + i[:, None] * 64 + (j % N)[None, :], mask=(j < n)[None, :], other=-1.0)
+    tl.store(out + i[:, None] * 64 + j[None, :], value)
+
+
+# check: x=randn:f32[64,64] out=zeros:f32[64,64] s=64 W=16 --grid 2
+# check: x=randn:f32[64,64] out=zeros:f32[64,64] s=48 W=12 --grid 2
+# check: x=randn:f32[64,64] out=zeros:f32[64,64] s=47 W=5 --grid 2
+@triton.jit
+def scattered(x, out, s, W):
+    """Runs that are written and added to: rows of W in a plane."""
+    i, j = tl.arange(0, 8), tl.program_id(0) * 16 + tl.arange(0, 16)
+    value = tl.load(x + i[:, None] * 64 + j[None, :])
+    tl.store(out + i[:, None] * 256 + (j // W * s % 128 + j % W)[None, :], value)
+    tl.atomic_add(out + 2048 + i[:, None] * 256 + (j // 4 * 8 + j % 4)[None, :], value)
+
+
+# check: x=randn:f16[4,6,20,20] out=zeros:f16[4,6,20,20] H=20 W=20 s0=2400 s1=400 s2=20 --grid 50
+# check: x=randn:f16[4,6,16,16] out=zeros:f16[4,6,16,16] H=16 W=16 s0=1536 s1=256 s2=16 --grid 32
+@triton.jit
+def pixels(x, out, H, W, s0, s1, s2):
+    """Pixels of planes, by // and %, over six channels: moved by one, masked at the edge of the picture."""
+    p = tl.program_id(0) * 32 + tl.arange(0, 32)
+    c = tl.arange(0, 8)
+    image, row, column = p // W // H, p // W % H, p % W - 1
+    at = (image * s0 + row * s2)[:, None] + c[None, :] * s1
+    value = tl.load(x + at + column[:, None], mask=(column >= 0)[:, None] & (c < 6)[None, :], other=0.0)
+    tl.store(out + at + (p % W)[:, None], value, mask=(c < 6)[None, :])

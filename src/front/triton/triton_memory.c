@@ -297,7 +297,7 @@ Val tri_lower_assume(Lower *l, const Call *c) {
     return tri_val_failed(condition) ? val_error : val_none;
 }
 
-/* A promise about a tile's runs says nothing of each element, so only what the IR can mean is kept. */
+/* A promise about a tile is one of its runs: how long they are, or what each begins with a multiple of. */
 Val tri_lower_hint(Lower *l, const Call *c) {
     Val v, values = c->args[1];
     int64_t number;
@@ -310,8 +310,7 @@ Val tri_lower_hint(Lower *l, const Call *c) {
     if (!known && one.kind != VAL_TUPLE)
         return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[1], "a promised number", tri_val_describe(l, one));
     bool fits = known && number > 1 && ref_is_value(v.ref) && !type->pointer && elem_is_int(type->elem);
-    if (fits && ((id == AT_MULT && type->rank == 0) || (id == AT_CONTIGUOUS && type->rank == 1)))
-        promise(l, v.ref, id, number);
+    if (fits && (type->rank == 1 || (id == AT_MULT && type->rank == 0))) promise(l, v.ref, id, number);
     return c->args[0];
 }
 

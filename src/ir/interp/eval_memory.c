@@ -207,6 +207,7 @@ struct Box {
     bool shadowed;            /* of a vector, some index is not sound */
     int dims[MAX_RANK];       /* tensor dimension of each axis of the box */
     bool wrap[MAX_RANK], nocheck;
+    int64_t run[MAX_RANK]; /* of an index vector: so many numbers are told by their first */
     bool has_mask;
     Operand mask;
     Walk mask_walk;
@@ -225,6 +226,7 @@ static void box_begin(Box *box, Process *p, Step *s, const Type *type, Ref mask)
         if (offset.cell->shadow && !offset.type->rank) sanitize_element(p, s, &offset, 0, USE_ADDRESS);
         box->shadowed |= offset.cell->shadow && offset.type->rank;
         box->wrap[d] = box_wraps(s->op, d) && !box->tensor->unbounded[d];
+        box->run[d] = d == at.count - 1 ? op_int(s->op, AT_RUN, 1) : 1;
     }
     for (int d = 0; d < type->rank; d++) box->dims[d] = box_dim(s->op, tensor_type->rank, type->rank, d);
     box->nocheck = op_flag(s->op, AT_NOCHECK);
@@ -241,16 +243,17 @@ static bool place(const Box *box, int dim, int64_t along, int64_t *index) {
     int64_t extent = box->tensor->extent[dim];
     const Operand *offset = &box->offset[dim];
     bool vector = offset->type->rank > 0;
-    int64_t skip = vector ? along : 0,
+    int64_t behind = vector ? along % box->run[dim] : along, skip = along - behind,
             first = elem_get_i64(offset->elem, (const char *)offset->data + skip * elem_info[offset->elem].bytes);
-    if (__builtin_add_overflow(first, vector ? 0 : along, index)) return false;
+    if (vector && first == INDEX_OUTSIDE) return false;
+    if (__builtin_add_overflow(first, behind, index)) return false;
     if (box->wrap[dim]) {
         if (extent <= 0) return false;
         *index %= extent;
         if (*index < 0) *index += extent;
         return true;
     }
-    if (box->nocheck || box->tensor->unbounded[dim]) return !vector || *index != INDEX_OUTSIDE;
+    if (box->nocheck || box->tensor->unbounded[dim]) return true;
     return *index >= 0 && *index < extent;
 }
 

@@ -103,6 +103,7 @@ static bool guess_unit_stride(Access *x, const Plan *plan) {
         int64_t number;
         const Axis *axis = &f->axis[d];
         Poly stride = axis->turn ? axis->scale : axis->step;
+        if (axis->part_count && access_is_near(&x->a, plan, d, axis)) return false;
         if (type->extent[d] == 1 || axis->part_count) continue;
         if (poly_const(stride, &number)) {
             if (number == 1) return false;
@@ -245,6 +246,10 @@ static void order_dims(Access *x, Plan *plan) {
     int64_t number;
     for (int i = first; i < plan->dim_count; i++)
         if (!plan->dim[i].indexed && poly_const(plan->dim[i].stride, &number) && number == 1) unit = i;
+    for (int i = first; unit < 0 && i < plan->dim_count; i++)
+        if (plan->dim[i].run > 1) unit = i;
+    for (int i = first; unit < 0 && i < plan->dim_count; i++)
+        if (plan->dim[i].near) unit = i;
     plan->box_rank = plan->dim_count - first;
     if (unit >= 0 && unit < plan->dim_count - 1) {
         PlanDim moved = plan->dim[unit];
@@ -304,6 +309,13 @@ static void copy_hints(Access *x, Op *to, const Op *from) {
         if (from->attrs[i].id == AT_CACHE || from->attrs[i].id == AT_EVICT) op_set(x->k, to, from->attrs[i]);
 }
 
+/* What is known of the last dimension's index vector. */
+static void set_run(Access *x, Op *op, const Plan *plan) {
+    const PlanDim *last = &plan->dim[plan->dim_count - 1];
+    if (last->run > 1) op_set(x->k, op, (Attr){.id = AT_RUN, .number = last->run});
+    if (last->run <= 1 && last->near) op_set(x->k, op, (Attr){.id = AT_NEAR, .number = 1});
+}
+
 static bool is_zero(const Access *x, Ref r) {
     if (!ref_is_literal(r)) return false;
     const Literal *l = ir_literal(x->k, r);
@@ -318,6 +330,7 @@ static void rewrite_load(Access *x, Plan *plan) {
     Ref value = ir_tload(&b, tensor, offsets, mask, plan->box);
     Op *load = ir_value(x->k, value)->op;
     copy_hints(x, load, op);
+    set_run(x, load, plan);
     Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
     if (fill && !is_zero(x, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
     int64_t wrapped[MAX_RANK];
@@ -343,7 +356,9 @@ static void rewrite_store(Access *x, Plan *plan) {
     Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
     Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
     Ref value = into_box(x, &b, op->operands[1], plan);
-    copy_hints(x, ir_tstore(&b, tensor, offsets, value, mask), op);
+    Op *made = ir_tstore(&b, tensor, offsets, value, mask);
+    copy_hints(x, made, op);
+    set_run(x, made, plan);
     ir_remove(op);
 }
 
@@ -359,6 +374,7 @@ static void rewrite_atomic(Access *x, Plan *plan) {
     ir_operand(&b, made, value);
     ir_operand(&b, made, mask);
     for (int i = 0; i < op->attr_count; i++) op_set(x->k, made, op->attrs[i]);
+    set_run(x, made, plan);
     ir_end(&b, made, NULL);
     ir_remove(op);
 }
@@ -379,6 +395,8 @@ static Access begin(PassContext *cx, Kernel *k) {
     affine_init(&x.a, k, cx->scratch, cx->options.generic == REQUIRE_NOTHING);
     x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
+    x.a.aligns = cx->options.generic <= REQUIRE_ALIGNED && cx->machine->lanes > 1;
+    x.a.wholes = cx->options.generic == REQUIRE_ALL;
     collect_region(&x, k->body);
     return x;
 }
@@ -419,6 +437,7 @@ bool pass_access(PassContext *cx, Kernel *k) {
             plan->where = plan->op->range;
         } else
             access_plan(&x.a, plan);
+        if (plan->good) access_find_runs(&x.a, plan, true);
         if (plan->good) order_dims(&x, plan);
         if (plan->good) access_believe(&x, plan);
         access_report(&x, plan);

@@ -326,6 +326,13 @@ static bool refuse(Plan *plan, WhyId why) {
     return false;
 }
 
+/* What it is made of says why. */
+static void blame(Plan *plan, const Affine *opaque) {
+    plan->why = opaque->why;
+    plan->what = opaque->what;
+    if (opaque->where.end) plan->where = opaque->where;
+}
+
 /* An axis that turns, as a box that wraps around or may be clipped; or why that cannot be. */
 static WhyId plan_turn(Analysis *a, const Plan *plan, PlanDim *dim, const Axis *x) {
     if (!poly_is_zero(x->step)) return WHY_ADVANCES_AND_WRAPS;
@@ -345,13 +352,26 @@ static WhyId plan_turn(Analysis *a, const Plan *plan, PlanDim *dim, const Axis *
     return poly_is_positive(a, x->modulus) ? WHY_NONE : WHY_MODULUS;
 }
 
-/* A vector along the only axis is a gather as it stands: there is no row to be had in one piece. */
+/* The axis as an index vector that comes in runs; false: it does not. */
+static bool plan_as_runs(Analysis *a, const Plan *plan, PlanDim *dim, const Axis *x) {
+    if (x->turn && !x->turned.value) return false;
+    PlanDim out = {.axis = dim->axis};
+    access_plan_index(a, &out, x);
+    access_plan_runs(a, plan, &out, false);
+    if (out.run > 1) *dim = out;
+    return out.run > 1;
+}
+
+/* A vector along the only axis is a gather as it stands, unless it comes in runs: there is no row to be had in one
+ * piece. What wraps around inside of rows is moved in runs where an argument makes them whole. */
 static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis, bool alone, bool index) {
     const Axis *x = &f->axis[axis];
     PlanDim *dim = &plan->dim[plan->dim_count++];
     *dim = (PlanDim){.axis = axis, .stride = x->step};
     WhyId why = x->turn && !x->part_count ? plan_turn(a, plan, dim, x) : WHY_NONE;
+    if (!why && dim->wraps && !index && a->aligns && plan_as_runs(a, plan, dim, x)) return true;
     if (!why && !x->part_count && !index) return true;
+    if (alone && plan_as_runs(a, plan, dim, x)) return true;
     bool room = !x->turn || x->turned.value;
     if (room && !alone) {
         *dim = (PlanDim){.axis = axis};
@@ -359,11 +379,7 @@ static bool plan_axis(Analysis *a, Plan *plan, const Affine *f, int axis, bool a
         return true;
     }
     refuse(plan, why ? why : WHY_WRAPS_TWO_WAYS);
-    if (!x->part_count) return false;
-    const Affine *opaque = x->part[0].opaque;
-    plan->why = opaque->why;
-    plan->what = opaque->what;
-    if (opaque->where.end) plan->where = opaque->where;
+    if (x->part_count) blame(plan, x->part[0].opaque);
     return false;
 }
 
@@ -482,4 +498,16 @@ void access_plan(Analysis *a, Plan *plan) {
     unsigned rows = plan->good && plan->keeps_mask ? masked_rows(a, plan, &conditions) : 0;
     if (rows) plan_with(a, &by_rows, &conditions, rows);
     if (rows && by_rows.good && !by_rows.keeps_mask) *plan = by_rows;
+    access_find_runs(a, plan, false);
+    /* The only axis, and its mask takes the runs apart. */
+    int axes = 0;
+    const PlanDim *broken = NULL;
+    for (int i = 0; plan->good && i < plan->dim_count; i++) {
+        axes += plan->dim[i].axis >= 0;
+        if (plan->dim[i].indexed && plan->dim[i].run <= 1) broken = &plan->dim[i];
+    }
+    if (axes == 1 && broken) {
+        refuse(plan, WHY_NOT_AFFINE);
+        if (broken->part_count) blame(plan, broken->part[0].opaque);
+    }
 }

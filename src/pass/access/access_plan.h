@@ -21,6 +21,8 @@ typedef struct PlanDim {
     /* An index vector: step * i + the sum of parts (in units of the stride) where all conditions hold,
      * else outside. */
     bool indexed;
+    int64_t run; /* its numbers come in runs of so many, each beginning with a multiple of it; else 1 .. */
+    bool near;   /* .. or most of them follow each other */
     Poly step;
     int part_count;
     Part part[AXIS_PARTS + 1]; /* and what turns */
@@ -62,6 +64,12 @@ void access_carry(Kernel *k, bool closed);
 /* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
  * (access_vector.c). */
 void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);
+
+/* Does the index vector of a dimension come in runs, of up to 16 bytes? With `asks` what that relies on is wished for
+ * (access_runs.c). */
+void access_plan_runs(Analysis *a, const Plan *plan, PlanDim *dim, bool asks);
+void access_find_runs(Analysis *a, Plan *plan, bool asks);                   /* of all dimensions of a good plan */
+bool access_is_near(Analysis *a, const Plan *plan, int d, const Axis *axis); /* would an axis do so, more or less? */
 
 typedef struct Spot { /* where something was put in behind a definition: the last op of it */
     int order;

@@ -119,6 +119,7 @@ static void report_index(Access *x, Text *out, const PlanDim *dim, int number) {
         text_add(out, "; dimension %d is indexed by a vector that `%s` makes", number, opaque->what);
     else
         text_add(out, "; dimension %d is %s", number, opaque ? "indexed by a vector" : "taken row by row");
+    if (dim->run > 1) text_add(out, ", in runs of %lld", (long long)dim->run);
     if (dim->condition_count) text_add(out, ", where its mask holds");
 }
 
@@ -190,7 +191,8 @@ void access_report(Access *x, const Plan *plan) {
                      dim->clamps ? "clamping" : "wrap-around", i);
         if (dim->indexed) report_index(x, &out, dim, i);
         clipped = clipped || dim->limit_count || dim->condition_count;
-        unit = unit || (dim->axis >= 0 && !dim->indexed && poly_const(dim->stride, &number) && number == 1);
+        unit = unit || dim->run > 1 ||
+               (dim->axis >= 0 && !dim->indexed && poly_const(dim->stride, &number) && number == 1);
     }
     if (plan->op->code == OP_LOAD && clipped) {
         Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = access_fill(x->k, other);

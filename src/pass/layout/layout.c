@@ -318,8 +318,10 @@ static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
     return run * elem_bytes;
 }
 
-static bool is_one_a_warp(const Layout *layout) {
+/* One number a warp, or a few in all: each is written by itself sooner than the warps have met. */
+static bool is_tiny(const Layout *layout, const Machine *machine, int64_t bytes) {
     bool one = layout->registers == 1;
+    if (one && bytes << ll_index_bits(&layout->map) <= machine->sector_bytes) return true;
     for (int i = 0; i < layout->map.count[LL_LANE]; i++) one &= layout->map.basis[LL_LANE][i] == 0;
     return one;
 }
@@ -344,9 +346,8 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool same = lay_is_tile(st->k, value) && ir_type(st->k, value)->rank == type->rank &&
                 ty_elements(ir_type(st->k, value)) == ty_elements(type);
     bool other = !same || !layout;
-    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there; not for the one
-     * number that each warp has, which is written sooner than the warps have met. */
-    if (!other && !is_one_a_warp(layout) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
+    /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
+    if (!other && !is_tiny(layout, machine, bytes) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
         other = run_of_warp(&layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)

@@ -246,6 +246,11 @@ static bool is_vector(const Facts *f, const Op *access, int dim) {
     return ir_type(f->k, op_list(access, 0).at[dim])->rank > 0;
 }
 
+/* One whose numbers come in runs: they are told by their first. */
+static bool is_run(const Op *access, const TensorParts *parts, int dim) {
+    return dim == parts->rank - 1 && op_int(access, AT_RUN, 1) > 1;
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
@@ -254,6 +259,8 @@ int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     for (int d = tile->rank - 1; d >= 0; d--) {
         int64_t stride;
         int dim = box_dim(access, parts.rank, tile->rank, d);
+        bool side = is_run(access, &parts, dim) || (dim == parts.rank - 1 && op_flag(access, AT_NEAR));
+        if (side) return d;
         if (is_vector(f, access, dim)) continue;
         if (ir_const_int(f->k, parts.stride[dim], &stride) && stride == 1) return d;
         if (last < 0) last = d;
@@ -267,6 +274,7 @@ int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile) {
     for (int d = tile->rank - 1; d >= 0; d--) {
         int dim = box_dim(access, parts->rank, tile->rank, d);
+        if (is_run(access, parts, dim)) return d;
         if (!is_vector(f, access, dim) && fact_wish_equal(f, parts->stride[dim], 1)) return d;
     }
     return -1;
@@ -300,7 +308,9 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     int inner_dim = box_dim(access, parts.rank, tile->rank, inner);
     int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
-    while (vector > 1 && (tile->extent[inner] % vector || fact_divisor(f, offsets.at[inner_dim]) < vector)) vector /= 2;
+    int64_t start =
+        is_run(access, &parts, inner_dim) ? op_int(access, AT_RUN, 1) : fact_divisor(f, offsets.at[inner_dim]);
+    while (vector > 1 && (tile->extent[inner] % vector || start < vector)) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
         bool still = box_axis(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&

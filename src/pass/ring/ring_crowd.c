@@ -6,7 +6,11 @@
  * registers and shared memory hold several such blocks, each loads for itself (skew), has its tiles in few slots, and
  * stores from registers; how many should share a multiprocessor is `blocks` of the kernel.
  *
- *     for k { w = load ; x = load ; acc = dot(exp(..) * w, x, acc) } */
+ *     for k { w = load ; x = load ; acc = dot(exp(..) * w, x, acc) }
+ *
+ * The same where it is the product that threads make something of before they add it up:
+ *
+ *     for h { y = load ; x = load ; acc = acc + dot(y, x, 0) * exp(..) } */
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 
@@ -39,14 +43,29 @@ typedef struct Crowd {
     int64_t elements; /* of sums and made operands of a trip that threads hold at once, at most */
 } Crowd;
 
+/* Are the products of the loop multiplied with exponentials, one for each, before they are summed? */
+static bool sums_made(const Kernel *k, const Region *body, const Op *dot) {
+    int64_t each = ty_elements(ir_type(k, dot->results[0]));
+    bool computed = false;
+    for (const Op *op = body->first; op != body->last; op = op->next)
+        computed |= (op->code == OP_EXP || op->code == OP_EXP2) && ty_elements(ir_type(k, op->results[0])) == each;
+    for (int i = 0; i < body->last->operand_count; i++)
+        if (body->last->operands[i] == dot->results[0]) return false;
+    return computed;
+}
+
 static void look_at_loop(Op *loop, void *user) {
     enum { MOST_STEPS = 64 };
     Crowd *crowd = user;
     int64_t elements = 0;
     bool found = false;
+    int dots = 0;
+    const Op *last = NULL;
     for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
         if (op->code != OP_DOT) continue;
         elements += ty_elements(ir_type(crowd->k, op->results[0]));
+        dots++;
+        last = op;
         for (int i = 0; i < 2 && matrix_of(crowd->k, op)->is_async; i++) {
             Made made = {.k = crowd->k, .body = loop->regions[0], .left = MOST_STEPS};
             look_at(&made, op->operands[i], ir_type(crowd->k, op->operands[i]));
@@ -54,6 +73,10 @@ static void look_at_loop(Op *loop, void *user) {
             elements += ty_elements(ir_type(crowd->k, op->operands[i]));
             found = true;
         }
+    }
+    if (dots == 1 && matrix_of(crowd->k, last)->is_async && sums_made(crowd->k, loop->regions[0], last)) {
+        elements += ty_elements(ir_type(crowd->k, last->results[0])); /* the sum, and the product */
+        found = true;
     }
     crowd->found |= found;
     if (elements > crowd->elements) crowd->elements = elements;

@@ -156,6 +156,7 @@ static bool plan(Schedule *s) {
     schedule_turn(s);
     schedule_loose(s);
     schedule_rows(s);
+    schedule_natural(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;

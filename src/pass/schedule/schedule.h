@@ -8,6 +8,7 @@
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
+ *   schedule_natural.c  divisions of numbers that are not below 0
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
@@ -15,6 +16,7 @@
  *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
  *   schedule_roles.c    warps, registers and barriers of each role
+ *   schedule_share.c    how many blocks of a crowd registers hold
  *   schedule_move.c     how tiles lie in the scratch through which they go
  *   schedule_axis.c     how warps take each other's values in a reduction
  *   schedule_sync.c     where threads wait for each other, and for what runs beside them
@@ -108,6 +110,10 @@ bool schedule_loose_holds(Schedule *s, const Op *op);
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);
 
+/* --- schedule_natural.c --- */
+void schedule_natural(Schedule *s);
+bool schedule_natural_holds(Schedule *s, const Op *op);
+
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */
 bool schedule_check(PassContext *cx, Kernel *k);
@@ -167,6 +173,8 @@ bool schedule_sync_holds(Schedule *s);
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s);
 bool schedule_roles_hold(Schedule *s);
+
+/* --- schedule_share.c --- */
 /* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
 bool schedule_share_holds(const Schedule *s, int blocks);
 #endif

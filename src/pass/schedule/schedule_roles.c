@@ -87,57 +87,6 @@ static int blocks_ahead(const Schedule *s, int warps) {
     return blocks;
 }
 
-/* --- blocks that share a multiprocessor --- */
-static int64_t words_of(const Kernel *k, Ref value) {
-    const Layout *layout = schedule_layout(k, value);
-    if (!layout || layout->home != HOME_REGISTERS) return 0;
-    return (layout->registers * (int64_t)ty_elem_bytes(ir_type(k, value)) + 3) / 4;
-}
-
-/* Elements of the operand that a thread makes, in registers or on its way to shared memory. */
-static int64_t elements_of(const Kernel *k, Ref operand) {
-    const Op *op = ir_value(k, operand)->op;
-    while (op && (op->code == OP_PERMUTE || op->code == OP_CONVERT)) {
-        operand = op->operands[0];
-        op = ir_value(k, operand)->op;
-    }
-    const Layout *layout = schedule_layout(k, operand);
-    return layout && layout->home == HOME_REGISTERS ? layout->registers : 0;
-}
-
-typedef struct Trip {
-    const Kernel *k;
-    int64_t most;
-} Trip;
-
-/* Registers of a thread in a trip of the loop: what it carries, what it has for the next trip, operands. */
-static void look_at_trip(Op *loop, void *user) {
-    Trip *trip = user;
-    const Region *body = loop->code == OP_FOR ? loop->regions[0] : NULL;
-    int64_t held = 0, operand = 0;
-    for (int i = 1; body && i < body->arg_count; i++) {
-        Ref next = body->last->operands[i - 1];
-        const Op *from = ref_is_value(next) ? ir_value(trip->k, next)->op : NULL;
-        held += words_of(trip->k, body->args[i]) * (from && from->code == OP_DOT ? 1 : 2);
-    }
-    for (const Op *op = body ? body->first : NULL; op; op = op->next)
-        for (int i = 0; i < 2 && op->code == OP_DOT; i++) {
-            int64_t own = elements_of(trip->k, op->operands[i]);
-            if (own > operand) operand = own;
-        }
-    if (held + operand > trip->most) trip->most = held + operand;
-}
-
-bool schedule_share_holds(const Schedule *s, int blocks) {
-    const Machine *machine = s->cx->machine;
-    int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
-    int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
-    bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
-    Trip trip = {s->k, 0};
-    ir_walk(s->k->body, look_at_trip, &trip);
-    return trip.most + (fewest ? 0 : machine->cost.crowd_registers) <= each;
-}
-
 void schedule_roles(Schedule *s) {
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
@@ -164,6 +113,7 @@ void schedule_roles(Schedule *s) {
     int registers = machine->registers / (2 * machine->lanes * warps);
     bool two = (threads_load(s) || threads_copy(s)) && registers >= machine->cost.pair_registers &&
                2 * s->bytes <= machine->ring_bytes && sums_leave_room(s, registers);
+    if (s->blocks > 1) pass_find(s->cx, s->k->range, FIND_CROWD, s->blocks);
     kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = s->blocks ? s->blocks : two ? 2 : blocks_ahead(s, warps)});
 }
 

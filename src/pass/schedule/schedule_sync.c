@@ -89,9 +89,16 @@ static void run_ahead(Sync *y, const Op *until) {
     y->ahead = op;
 }
 
-/* What was copied has landed, and all threads know it. */
+/* What was copied has landed, and all threads know it. That barrier comes behind a fence if a ring needs it, or what
+ * threads wrote elsewhere. */
 static void land_copies(Sync *y, Op *op) {
-    pending_meet_shown(&y->o, op);
+    bool shown = false;
+    for (const Op *ring = y->k->body->first; ring; ring = ring->next)
+        shown |= ring->code == OP_RING && ring_runs_ahead(ring) && op_attr(ring, AT_PROXY);
+    if (shown)
+        pending_meet_shown(&y->o, op);
+    else
+        pending_meet(&y->o, op);
     y->o.now.reads = true;
 }
 

@@ -251,7 +251,7 @@ static Ix name_once(Emit *e, Nest *nest, const char *type, const char *text, int
 
 /* What the vectors add to the address: the row, as far as they go. */
 static Ix row_of(Emit *e, Nest *nest, const Box *box, const Ix *index) {
-    Ix row = {box->pointer, 0};
+    Ix row = ix(box->pointer, 0);
     const char *type = arena_printf(e->arena, "%s *", cs_memory_type(box->tile->elem));
     for (int d = 0; d < box->tile->rank; d++) {
         if (!box->indices[d]) continue;
@@ -381,7 +381,7 @@ static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
     const Value *value = ir_value(e->k, tile);
     if (value->type->kind != TY_TILE || value->type->rank == 0 || !value->op) return;
     Storage storage = cpu_placed(&e->plan, tile)->storage;
-    if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(value->op->code))) return;
+    if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(e->k, value->op))) return;
     if (!cpu_search_meets(&e->plan, tile)) return;
     if (value->op->code == OP_TLOAD) *VEC_PUSH(loads, e->arena) = value->op;
     for (int i = 0; i < value->op->operand_count; i++) add_loads(e, value->op->operands[i], false, loads);
@@ -468,8 +468,8 @@ const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
     return t.at;
 }
 
-/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are written: rows
- * that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
+/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are
+ * written: rows that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
 static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
     enum { LONG_ROW = 256 };
     const Box *to = cpu_find_box(e, store);

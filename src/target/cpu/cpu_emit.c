@@ -250,7 +250,6 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_EXTENT:
     case OP_STRIDE:
     case OP_BASE: emit_part(e, op); return;
-    case OP_REDUCE: cpu_emit_reduce(e, op); return;
     case OP_SCAN: cpu_emit_scan(e, op); return;
     case OP_SORT: cpu_emit_sort(e, op); return;
     case OP_HISTOGRAM: cpu_emit_histogram(e, op); return;
@@ -287,8 +286,10 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_MAP: cpu_emit_map(e, op); return;
     default: break;
     }
-    if (cpu_is_inlinable(op->code))
+    if (cpu_is_inlinable(e->k, op))
         emit_pure(e, op);
+    else if (op->code == OP_REDUCE)
+        cpu_emit_reduce(e, op);
     else
         cpu_unsupported(e, op, "this target has no code for it");
 }

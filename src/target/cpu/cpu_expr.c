@@ -81,7 +81,7 @@ void nest_begin(Emit *e, Nest *nest, const Type *shape) {
     for (int d = 0; d < shape->rank; d++) {
         nest->order[d] = d;
         nest->extent[d] = shape->extent[d];
-        nest->index[d] = shape->extent[d] == 1 ? (Ix){"0", 0} : (Ix){names[d], d + 1};
+        nest->index[d] = shape->extent[d] == 1 ? ix("0", 0) : ix(names[d], d + 1);
     }
 }
 
@@ -153,16 +153,25 @@ static bool is_zero(const char *text) { return strcmp(text, "0") == 0; }
 /* The row-major number of the element. */
 static Ix linear(Emit *e, const Type *type, const Ix *index) {
     Text t = text_new(e->arena);
-    int64_t stride = ty_elements(type);
+    int64_t inner = ty_elements(type), stride;
     for (int d = 0; d < type->rank; d++) {
-        stride /= type->extent[d];
-        if (is_zero(index[d].text)) continue;
+        inner /= type->extent[d];
+        if (is_zero(index[d].text) || index[d].text == MERGED) continue;
+        stride = inner; /* .. of the last axis that shares its loop */
+        int64_t passed = 1;
+        for (int next = d + 1; next < type->rank; next++) {
+            passed *= type->extent[next];
+            if (index[next].text == MERGED)
+                stride = inner / passed;
+            else if (type->extent[next] > 1)
+                break;
+        }
         if (stride == 1)
             text_add(&t, "%s%s", t.length ? " + " : "", index[d].text);
         else
             text_add(&t, "%s%s * %lld", t.length ? " + " : "", index[d].text, (long long)stride);
     }
-    return (Ix){t.length ? t.at : "0", deepest(index, type->rank)};
+    return ix(t.length ? t.at : "0", deepest(index, type->rank));
 }
 
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth) {
@@ -174,7 +183,7 @@ const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *i
 Ix cpu_name(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
     const char *name = cs_fresh(&e->p, hint);
     nest_add(e, nest, depth, "%s = %s;", cs_constant(&e->p, type, name), text);
-    return (Ix){name, depth};
+    return ix(name, depth);
 }
 
 /* The element whose bits in memory form the text is, in register form. The bits of a small float
@@ -195,7 +204,7 @@ Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int de
 static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
     int d = 0, t = 0;
     bool direct = true;
-    for (int o = 0; o < from->rank; o++) out[o] = (Ix){"0", 0};
+    for (int o = 0; o < from->rank; o++) out[o] = ix("0", 0);
     while (direct && (d < from->rank || t < to->rank)) {
         if (d < from->rank && from->extent[d] == 1)
             d++;
@@ -217,7 +226,7 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
         bool top = stride * from->extent[o] == ty_elements(from);
         const char *text = top ? arena_printf(e->arena, "(%s)", high)
                                : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
-        out[o] = from->extent[o] == 1 ? (Ix){"0", 0} : (Ix){text, number.depth};
+        out[o] = from->extent[o] == 1 ? ix("0", 0) : ix(text, number.depth);
     }
 }
 
@@ -225,8 +234,8 @@ static Ix add_offset(Emit *e, Ix index, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number) && number == 0) return index;
     const char *text = cpu_ref(e, offset);
-    if (is_zero(index.text)) return (Ix){arena_printf(e->arena, "(i64)%s", text), index.depth};
-    return (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth};
+    if (is_zero(index.text)) return ix(arena_printf(e->arena, "(i64)%s", text), index.depth);
+    return ix(arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth);
 }
 
 /* --- elements --- */
@@ -243,13 +252,14 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
 }
 
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
-    if (!ref_is_value(tile)) return (Ix){cpu_ref(e, tile), 0};
+    if (!ref_is_value(tile)) return ix(cpu_ref(e, tile), 0);
     const Placed *placed = cpu_placed(&e->plan, tile);
     const Value *value = ir_value(e->k, tile);
-    if (value->type->rank == 0) return (Ix){cs_name(&e->p, tile), 0};
+    if (value->type->rank == 0) return ix(cs_name(&e->p, tile), 0);
     Text key = text_new(e->arena);
     text_add(&key, "%u", tile);
-    for (int d = 0; d < value->type->rank; d++) text_add(&key, ",%s", index[d].text);
+    for (int d = 0; d < value->type->rank; d++)
+        text_add(&key, ",%s", index[d].text == MERGED ? index[d].alone : index[d].text);
     Ix *known = map_get(&nest->memo, key.at);
     if (known) return *known;
     Ix result = placed->storage == STORAGE_MEMORY ? read_memory(e, nest, tile, index)
@@ -261,7 +271,7 @@ Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
 Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index) {
     const Type *type = ir_type(e->k, ref);
     Ix mine[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? (Ix){"0", 0} : index[d];
+    for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? ix("0", 0) : index[d];
     return cpu_element(e, nest, ref, mine);
 }
 
@@ -327,7 +337,7 @@ static Ix compute_load(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     const char *form = op_flag(op, AT_VOLATILE) ? "*(const volatile %s *)%s" : "*(const %s *)%s";
     const char *text = arena_printf(e->arena, form, cs_memory_type(type->elem), p.text);
     if (op->operand_count > 1 && op->operands[1]) {
-        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = {cpu_zero(e, type), 0};
+        Ix mask = cpu_operand(e, nest, op->operands[1], index), other = ix(cpu_zero(e, type), 0);
         if (op->operand_count > 2 && op->operands[2]) other = cpu_operand(e, nest, op->operands[2], index);
         if (mask.depth > depth) depth = mask.depth;
         if (other.depth > depth) depth = other.depth;
@@ -343,8 +353,7 @@ static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *i
     RefList offsets = op_list(op, 0);
     Ix at[MAX_RANK];
     int lead = whole->rank - type->rank;
-    for (int d = 0; d < whole->rank; d++)
-        at[d] = add_offset(e, d < lead ? (Ix){"0", 0} : index[d - lead], offsets.at[d]);
+    for (int d = 0; d < whole->rank; d++) at[d] = add_offset(e, d < lead ? ix("0", 0) : index[d - lead], offsets.at[d]);
     int depth = 0;
     const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), at, &depth);
     return cpu_name_bits(e, nest, type, slot, depth, ir_value(e->k, tile)->name);
@@ -373,20 +382,36 @@ static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *in
     return cpu_name(e, nest, cs_value_type(&e->p, ir_type(e->k, tile)), text, depth, "pair");
 }
 
+/* A reduce of two elements. */
+static Ix compute_pair(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
+    int axis = (int)op_int(op, AT_AXIS, 0), rank = ir_type(e->k, op->operands[0])->rank;
+    Ix at[MAX_RANK], x[2];
+    for (int i = 0; i < 2; i++) {
+        for (int d = 0, o = 0; d < rank; d++) at[d] = d == axis ? ix(i ? "1" : "0", 0) : index[o++];
+        x[i] = cpu_element(e, nest, op->operands[0], at);
+    }
+    const Type *type = ir_type(e->k, tile);
+    const char *text = cpu_combine(e, op_word(op, AT_COMBINE, COMBINE_ADD), type->elem, false, x[0].text, x[1].text);
+    return cpu_name(e, nest, cs_value_type(&e->p, type), text, x[0].depth > x[1].depth ? x[0].depth : x[1].depth,
+                    ir_value(e->k, tile)->name);
+}
+
 static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
     Ix at[MAX_RANK];
     Ref x = op->operand_count ? op->operands[0] : REF_NONE;
     const Type *type = ir_type(e->k, tile), *from = x ? ir_type(e->k, x) : NULL;
     int axis = (int)op_int(op, AT_AXIS, 0);
     switch (op->code) {
-    case OP_SPLAT: return (Ix){cpu_ref(e, x), 0};
-    case OP_UNDEF: return (Ix){cpu_zero(e, type), 0};
+    case OP_SPLAT: return ix(cpu_ref(e, x), 0);
+    case OP_UNDEF: return ix(cpu_zero(e, type), 0);
     case OP_IOTA: {
         int64_t begin = op_int(op, AT_BEGIN, 0);
-        const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", index[0].text, (long long)begin)
-                                 : arena_printf(e->arena, "(i32)%s", index[0].text);
-        return cpu_name(e, nest, "i32", text, index[0].depth, ir_value(e->k, tile)->name);
+        Ix i = index[0].alone ? ix(index[0].alone, index[0].alone_depth) : index[0];
+        const char *text = begin ? arena_printf(e->arena, "(i32)(%s + (%lld))", i.text, (long long)begin)
+                                 : arena_printf(e->arena, "(i32)%s", i.text);
+        return cpu_name(e, nest, "i32", text, i.depth, ir_value(e->k, tile)->name);
     }
+    case OP_REDUCE: return compute_pair(e, nest, tile, op, index);
     case OP_EXPAND:
         for (int d = 0, o = 0; d < type->rank; d++)
             if (d != axis) at[o++] = index[d];
@@ -404,7 +429,7 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
-        at[type->rank] = (Ix){ir_value(e->k, tile)->index ? "1" : "0", 0};
+        at[type->rank] = ix(ir_value(e->k, tile)->index ? "1" : "0", 0);
         return cpu_element(e, nest, x, at);
     case OP_SLICE:
         for (int d = 0; d < type->rank; d++) at[d] = add_offset(e, index[d], op_list(op, 0).at[d]);
@@ -438,12 +463,13 @@ static void fill_once(Emit *e, const char *pointer, bool wide, Ref tile, bool fa
     const Type *type = ir_type(e->k, tile);
     Nest nest;
     nest_begin(e, &nest, type);
+    nest_merge(e, &nest, &tile, 1);
     nest.fast = fast;
     nest.rare = rare;
     /* The tile itself may be planned as memory: that is what is filled here, so its op is computed. */
     const Value *value = ref_is_value(tile) ? ir_value(e->k, tile) : NULL;
     bool own = value && value->op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY &&
-               cpu_is_inlinable(value->op->code) && pointer == e->p.names[tile];
+               cpu_is_inlinable(e->k, value->op) && pointer == e->p.names[tile];
     Ix x = own ? compute(e, &nest, tile, value->op, nest.index) : cpu_element(e, &nest, tile, nest.index);
     const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot, wide || type->pointer ? x.text : cpu_pack(e, type->elem, x.text));

@@ -1,7 +1,9 @@
 /* cpu_internal.h: what the files of the CPU emitter share.
  *
  *     cpu_plan.c    where every tile lives: nowhere (computed where it is used), or in scratch
+ *     cpu_blocks.c  how scratch is shared out
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
+ *     cpu_merge.c   axes that share a loop
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
  *     cpu_reduce.c  reduce and scan, in their stamped order
  *     cpu_reduce_rows.c  reduce along the last axis, in the loop that computes the tile
@@ -95,14 +97,16 @@ typedef struct CpuPlan {
 } CpuPlan;
 
 void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena);
+void cpu_share_blocks(CpuPlan *plan); /* when it is known what lives in memory */
 OpPlace *cpu_place(const CpuPlan *plan, const Op *op);
 static inline Placed *cpu_placed(const CpuPlan *plan, Ref r) { return &plan->placed[r]; }
 /* Is every element of `whole` computed from the element of `part` at the same place, if from `part` at all? */
 bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part);
 /* A walk over values that looks at each of them once: is this the first time since the begin? */
+void cpu_search_init(CpuPlan *plan);
 void cpu_search_begin(const CpuPlan *plan);
 bool cpu_search_meets(const CpuPlan *plan, Ref v);
-bool cpu_is_inlinable(Opcode code);
+bool cpu_is_inlinable(const Kernel *k, const Op *op);
 bool cpu_writes_memory(const Op *op);                     /* itself, or an op inside it */
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b); /* both MEMORY, in one place */
 /* Bytes of a tile in memory, or in register form. */
@@ -159,7 +163,13 @@ typedef struct Emit {
 typedef struct Ix {
     const char *text;
     int depth; /* how many loops must be open for it */
+    /* Of axes that share a loop (nest_merge): the first one's text is the number of the place among those of all, the
+     * others' is MERGED; `alone` is an axis' own index, behind `alone_depth` loops. */
+    const char *alone;
+    int alone_depth;
 } Ix;
+static inline Ix ix(const char *text, int depth) { return (Ix){.text = text, .depth = depth}; }
+extern const char MERGED[];
 typedef struct Nest {
     int rank;
     int order[MAX_RANK]; /* the axis of each loop, from the outermost on */
@@ -175,6 +185,8 @@ typedef struct Nest {
 } Nest;
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
+/* Axes that nothing in these tiles tells apart share a loop; before anything is added. */
+void nest_merge(Emit *e, Nest *nest, const Ref *tiles, int count);
 void nest_inner(Nest *nest, int axis); /* its loop is the innermost one; before anything is added */
 void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);
@@ -232,7 +244,7 @@ void cpu_emit_tstore(Emit *e, Op *op);
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
-/* Reading the load's box while writing the other one is right: they are apart, or (same_place) the same, element by element. */
+/* Reading the load's box while writing the other one is right: they are apart, or the same element by element. */
 const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
 void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
 void cpu_scalar_tload(Emit *e, Op *op);

@@ -24,9 +24,9 @@ void cpu_emit_store(Emit *e, Op *op) {
 static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index, Ix *to) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
-        Ix inner = d < lead ? (Ix){"0", 0} : index[d - lead];
+        Ix inner = d < lead ? ix("0", 0) : index[d - lead];
         const char *text = cpu_ref(e, offsets.at[d]);
-        to[d] = (Ix){arena_printf(e->arena, "((i64)%s + %s)", text, inner.text), inner.depth};
+        to[d] = ix(arena_printf(e->arena, "((i64)%s + %s)", text, inner.text), inner.depth);
     }
 }
 
@@ -50,7 +50,7 @@ static void copy_piece(Emit *e, Ref whole, Ref piece, const Ix *offsets) {
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, piece, nest.index), to[MAX_RANK];
     for (int d = 0; d < type->rank; d++)
-        to[d] = (Ix){arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text), nest.index[d].depth};
+        to[d] = ix(arena_printf(e->arena, "(%s + %s)", offsets[d].text, nest.index[d].text), nest.index[d].depth);
     const char *slot = cpu_slot(e, to_type, cs_name(&e->p, whole), to, NULL);
     nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_pack_for(e, whole, x.text));
     nest_end(e, &nest, true);
@@ -60,7 +60,7 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     Ix offsets[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) offsets[d] = (Ix){"0", 0};
+    for (int d = 0; d < type->rank; d++) offsets[d] = ix("0", 0);
     cpu_declare(e, result);
     if (op->code == OP_CAT) {
         int axis = (int)op_int(op, AT_AXIS, 0);

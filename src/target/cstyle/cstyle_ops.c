@@ -286,6 +286,12 @@ const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
     if (fast) return cs_call(p, fast, EL_F32, args, op->operand_count);
     const OpRow *row = find_row(op->code);
     if (!row) ice(p->kernel->module->trap, "cstyle: %s is not elementwise", op_info[op->code].mnemonic);
+    if (op_flag(op, AT_NATURAL)) {
+        Elem natural = elem == EL_I64 ? EL_U64 : EL_U32;
+        const char *type = elem_info[natural].text;
+        const Expr *cast[] = {ex(p->arena, "(%s)%p", type, args[0]), ex(p->arena, "(%s)%p", type, args[1])};
+        return ex(p->arena, "(%s)%p", elem_info[elem].text, cs_call(p, row->integer, natural, cast, 2));
+    }
     bool extreme = (op->code == OP_MIN || op->code == OP_MAX) && elem_is_float(elem);
     const char *variant = extreme && op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP ? "_nan" : "";
     return apply_row(p, row, elem, variant, args, op->operand_count);

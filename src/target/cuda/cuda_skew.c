@@ -29,8 +29,9 @@ static void run_to(Emit *e, const Op *until) {
     cuda_of(e)->ahead = op;
 }
 
-static void land(Emit *e, int groups) {
+static void land(Emit *e, const Op *op, int groups) {
     cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
+    e->shows |= sync_shows(op);
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) e->shows |= cuda_of(e)->rings.at[i].shows;
     sync_step(e);
 }
@@ -41,7 +42,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
     const Op *commit = cuda_of(e)->ahead;
     if (r->ahead) { /* it was loaded on the way to what was needed before */
         r->ahead--;
-        land(e, 0);
+        land(e, wait, 0);
         return;
     }
     while (!(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
@@ -49,7 +50,7 @@ void skew_catch_up(Emit *e, const Op *wait) {
     run_to(e, commit->next);
     r->ahead--;
     cs_line(&e->p, "tw_cp_async_commit();");
-    land(e, 0);
+    land(e, wait, 0);
 }
 
 /* What the load loop carries, such as an address found by the turn before, lies in variables of its own and is as far
@@ -138,10 +139,10 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
         sync_within(e, loop);
         load_turn(e, other, at);
         cs_line(&e->p, "tw_cp_async_commit();");
-        land(e, 0);
+        land(e, loop, 0);
         return;
     }
-    land(e, d - 1);
+    land(e, loop, d - 1);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next");
     const Expr *step = emit_scalar(e, other->operands[2]);

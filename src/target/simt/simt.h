@@ -251,6 +251,7 @@ void sync_before(Emit *e, const Op *op);
 void sync_before_access(Emit *e, const Op *op);
 void sync_within(Emit *e, const Op *op);
 void sync_step(Emit *e);
+bool sync_shows(const Op *op); /* do its barriers come behind a fence? */
 /* Before each of the rounds in which an op writes its scratch: the first is `sync_before`. */
 void sync_round(Emit *e, const Op *op, bool *begun);
 

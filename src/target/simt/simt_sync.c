@@ -11,6 +11,8 @@ static bool has(const Op *op, AttrId id, Word word, Word both) {
     return own == word || own == both;
 }
 
+bool sync_shows(const Op *op) { return has(op, AT_PROXY, PROXY_SHARED, PROXY_BOTH); }
+
 static bool meets(const Op *op, Word where) { return has(op, AT_SYNC, where, SYNC_BOTH); }
 
 void sync_step(Emit *e) {
@@ -29,7 +31,7 @@ static void settle(Emit *e, const Op *op) {
 }
 
 static void meet(Emit *e, const Op *op, Word where) {
-    e->shows = has(op, AT_PROXY, PROXY_SHARED, PROXY_BOTH);
+    e->shows = sync_shows(op);
     if (meets(op, where))
         sync_step(e);
     else if (meets(op, where == SYNC_BEFORE ? SYNC_WITHIN : SYNC_BEFORE))

@@ -103,7 +103,8 @@ class CompiledKernel:
         place, _, arch = native.target.partition(":")
         self._on_cuda = place == "cuda"
         taken = native.resources()
-        self.n_regs = taken["registers"] if self._on_cuda else _CPU_REGISTERS
+        # As many as a thread is given, in steps of 8: who divides a multiprocessor's by these gets the blocks that it holds.
+        self.n_regs = min(-(-taken["registers"] // 8) * 8, 255) if self._on_cuda else _CPU_REGISTERS
         self.n_spills = taken["local_bytes"] // 4
         self.n_max_threads = taken["max_threads"] or 1024
         target = GPUTarget("cuda", int(re.search(r"\d+", arch).group()), 32) if self._on_cuda else GPUTarget("cpu", 0, 32)

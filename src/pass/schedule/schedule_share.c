@@ -1,0 +1,87 @@
+/* schedule_share.c: how many blocks of a crowd (pass/ring/ring_crowd.c) the registers of a multiprocessor hold.
+ *
+ * What a thread holds is estimated from the tiles that are alive at once: in a trip of a loop what it carries, what it
+ * has fetched for the next one, and the operand that it makes; elsewhere the tiles that are used later. Addresses,
+ * places and conditions come on top. */
+#include "pass/schedule/schedule.h"
+
+static int64_t words_of(const Kernel *k, Ref value) {
+    const Layout *layout = schedule_layout(k, value);
+    if (!layout || layout->home != HOME_REGISTERS) return 0;
+    return (layout->registers * (int64_t)ty_elem_bytes(ir_type(k, value)) + 3) / 4;
+}
+
+/* Elements of the operand that a thread makes, in registers or on its way to shared memory. */
+static int64_t elements_of(const Kernel *k, Ref operand) {
+    const Op *op = ir_value(k, operand)->op;
+    while (op && (op->code == OP_PERMUTE || op->code == OP_CONVERT)) {
+        operand = op->operands[0];
+        op = ir_value(k, operand)->op;
+    }
+    const Layout *layout = schedule_layout(k, operand);
+    return layout && layout->home == HOME_REGISTERS ? layout->registers : 0;
+}
+
+typedef struct Trip {
+    const Kernel *k;
+    int64_t most;
+} Trip;
+
+/* Registers of a thread in a trip of the loop: what it carries, what it has for the next trip, operands. */
+static void look_at_trip(Op *loop, void *user) {
+    Trip *trip = user;
+    const Region *body = loop->code == OP_FOR ? loop->regions[0] : NULL;
+    int64_t held = 0, operand = 0;
+    for (int i = 1; body && i < body->arg_count; i++) {
+        Ref next = body->last->operands[i - 1];
+        const Op *from = ref_is_value(next) ? ir_value(trip->k, next)->op : NULL;
+        held += words_of(trip->k, body->args[i]) * (from && from->code == OP_DOT ? 1 : 2);
+    }
+    for (const Op *op = body ? body->first : NULL; op; op = op->next)
+        for (int i = 0; i < 2 && op->code == OP_DOT; i++) {
+            int64_t own = elements_of(trip->k, op->operands[i]);
+            if (own > operand) operand = own;
+        }
+    if (held + operand > trip->most) trip->most = held + operand;
+}
+
+/* Words of values that die with each op of the region, by op. */
+static Map deaths_in(const Schedule *s, const Region *region) {
+    UserIndex users = ir_index_users(s->k, s->arena);
+    Map dies = {0};
+    for (const Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->result_count; i++) {
+            Ref value = op->results[i];
+            bool used = users.start[value] < users.start[value + 1];
+            const Op *last = used ? users.list[users.start[value + 1] - 1] : op;
+            while (last->parent != region) last = last->parent->owner;
+            MapEntry *entry = map_find_number(&dies, (uintptr_t)last);
+            uintptr_t words = (entry ? (uintptr_t)entry->value : 0) + (uintptr_t)words_of(s->k, value);
+            map_put_number(&dies, s->arena, (uintptr_t)last, (void *)words);
+        }
+    return dies;
+}
+
+/* Of tiles that are alive at once in the region, at most. What an op makes takes the place of what it uses last. */
+static int64_t alive_in(const Schedule *s, const Region *region) {
+    Map dies = deaths_in(s, region);
+    int64_t alive = 0, most = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->result_count; i++) alive += words_of(s->k, op->results[i]);
+        MapEntry *entry = map_find_number(&dies, (uintptr_t)op);
+        if (entry) alive -= (int64_t)(uintptr_t)entry->value;
+        if (alive > most) most = alive;
+    }
+    return most;
+}
+
+bool schedule_share_holds(const Schedule *s, int blocks) {
+    enum { OTHER_REGISTERS = 24, STEP = 8 }; /* addresses, places, conditions; so many are given at once */
+    const Machine *machine = s->cx->machine;
+    int warps = layout_warps(s->cx, s->k);
+    int64_t each = machine->registers / (blocks * warps * machine->lanes) / STEP * STEP;
+    bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
+    Trip trip = {s->k, alive_in(s, role_find(s->tasks, ROLE_COMPUTE)->regions[0])};
+    ir_walk(s->k->body, look_at_trip, &trip);
+    return trip.most + (fewest ? 0 : OTHER_REGISTERS) <= each;
+}
