@@ -460,6 +460,28 @@ def moe(tokens, count, top, n, k, block=128, weights="bfloat16"):
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
+def int4(m, n, k, group=128):
+    """Weights of 4 bits, eight a word along K, unpacked in the loop."""
+    few = min(m, 64)
+
+    def words(torch):
+        torch.manual_seed(9)
+        return torch.randint(-2 ** 31, 2 ** 31, (k // 8, n)).int()
+
+    def check(torch, a):
+        q = (a["packed"][:, None, :] >> (4 * torch.arange(8, device="cuda").int())[None, :, None] & 15).reshape(k, n)
+        return [("c", lambda c: c[:few], a["a"][:few].double() @ ((q.double() - 8) * a["scales"].double().repeat_interleave(group, 0)))]
+    tiles = [{"BM": 128, "BN": 128, "BK": 64}, {"BM": 64, "BN": 128, "BK": 64}, {"BM": 128, "BN": 128, "BK": 32}] if m > 64 else \
+        [{"BM": 16, "BN": 64, "BK": 64}, {"BM": 16, "BN": 64, "BK": 128}, {"BM": 16, "BN": 32, "BK": 128}]
+    return Row(f"int4 weights {m}x{n}x{k}", "TFLOP/s", 2.0 * m * n * k,
+               {"a": Array((m, k), "float16"), "packed": Array((k // 8, n), "int32", words), "scales": Array((k // group, n), "float16"),
+                "c": Array((m, n), "float16", "empty")},
+               [Step("int4_matmul.py", "int4_matmul_kernel", dict(a_ptr="a", packed_ptr="packed", scale_ptr="scales", c_ptr="c", M=m, N=n, K=k,
+                                                                  stride_a=k, stride_c=n, GROUP=group),
+                     lambda t: (-(-m // t["BM"]) * -(-n // t["BN"]),))],
+               configs(tiles, (4, 8) if m > 64 else (4,), (3, 4)), ("c",), check, ("triton",), [Bar("Triton", ("triton",), 0.97)])
+
+
 def numbers_of(torch, count, below):
     torch.manual_seed(8)
     return torch.randint(below, (count,), dtype=torch.int32)
@@ -583,4 +605,5 @@ ROWS = [
     tiles_of(1024, 1024, 1024, configs([{"BM": 32, "BN": 32, "BK": k} for k in (32, 64, 128)], (2, 4), (3, 5))),
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
     *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
+    int4(4096, 4096, 4096), int4(16, 4096, 4096),
 ]

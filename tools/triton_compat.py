@@ -40,7 +40,7 @@ FILES = {
     "language/test_matmul.py": Group(None, None, 60), **{name: Group() for name in (
         "language/test_conversions.py", "language/test_tuple.py", "language/test_mxfp.py", "language/test_annotations.py",
         "language/test_compile_errors.py", "language/test_decorator.py", "language/test_libdevice.py", "language/test_subprocess.py",
-        "language/test_compile_only.py", "language/test_frontend.py", "language/test_line_info.py", "language/test_module.py",
+        "language/test_compile_only.py", "language/test_frontend.py", "language/test_line_info.py",
         "language/test_pipeliner.py", "language/test_reproducer.py", "language/test_warp_specialization.py",
         "runtime/test_autotuner.py", "runtime/test_bindings.py", "runtime/test_blaslt.py", "runtime/test_build.py", "runtime/test_cache.py",
         "runtime/test_compilation_listener.py", "runtime/test_driver.py", "runtime/test_launch.py", "runtime/test_specialize.py",
@@ -303,7 +303,8 @@ def explain_failures(results):
     lines = []
     for (name, test), groups in tests.items():
         count = sum(number for number, _ in groups)
-        lines.append(f"- `{name}::{test}`, {count} case{'s' if count > 1 else ''}: {REASONS.get(test) or groups[0][1]}.")
+        what = f"`{name}`" if test.endswith(".py") else f"`{name}::{test}`, {count} case{'s' if count > 1 else ''}"
+        lines.append(f"- {what}: {REASONS.get(test) or groups[0][1]}.")
     return "\n".join(lines) if lines else "Nothing."
 
 
@@ -358,6 +359,7 @@ def main():
         print("\n".join(list_groups(results)))
     if options.page:
         sampled = f"Of each file every {options.sample}th case was run.\n\n" if options.sample > 1 else ""
+        sampled += "What ran is a random part of all cases.\n\n" if options.seconds else ""
         pathlib.Path(options.page).write_text(PAGE.format(sampled=sampled, table=table, failures=explain_failures(results)))
     return 0
 

@@ -137,7 +137,8 @@ static bool is_structured(PyObject *value) {
     return PyTuple_Check(value) || PyList_Check(value) || PyObject_HasAttrString(value, "block_shape");
 }
 
-/* The environment (knobs write it there) asks for it, or the launch, or, where that says nothing, the function. -1: an error is set. */
+/* The environment (knobs write it there) asks for it, or the launch, or, where that says nothing, the function.
+ * -1: an error is set. */
 static int wants_debug(const Call *c) {
     PyObject *asked = c->values[c->count + KEYWORD_DEBUG];
     int wish = asked && asked != Py_None ? PyObject_IsTrue(asked) : c->f->debug;

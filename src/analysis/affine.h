@@ -82,7 +82,8 @@ typedef struct Analysis {
     bool any_grid;    /* none of how many programs there are */
     bool asks;        /* what is the same for a whole launch is taken apart only if that can be asked */
     bool separates;   /* axes may have parts */
-    bool aligns;      /* arguments may be wished to be multiples, for runs (runs.h) */
+    bool aligns;      /* strides may be wished to be multiples, for runs (runs.h) .. */
+    bool wholes;      /* .. and sizes, too */
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;

@@ -4,7 +4,9 @@
 enum { DEEPEST = 40, QUESTIONS = 600, LONGEST = 1 << 20 };
 
 Runs runs_new(Analysis *a, bool may_wish, bool promises) {
-    return (Runs){.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises};
+    Runs q = {.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises};
+    q.facts.whole_rows = a->wholes;
+    return q;
 }
 
 static bool run_at(Runs *q, Ref x, int64_t n, int64_t multiple, int64_t *step, int depth);
@@ -37,6 +39,16 @@ bool runs_multiple(Runs *q, Poly p, int64_t multiple) {
         if (!good) return false;
     }
     return !p.bad;
+}
+
+/* Of a size, by which an index is divided or below which it stays: as with rows of whole vectors, a launch that has
+ * another one may still have aligned strides, and runs a variant that asks for those alone. */
+static bool is_whole_size(Runs *q, Ref x, int64_t n, int64_t multiple, int64_t *step, int depth) {
+    bool may_wish = q->facts.may_wish;
+    q->facts.may_wish = may_wish && q->facts.whole_rows;
+    bool good = run_at(q, x, n, multiple, step, depth);
+    q->facts.may_wish = may_wish;
+    return good;
 }
 
 /* --- signs --- */
@@ -159,7 +171,8 @@ static bool run_split(Runs *q, Ref value, Ref x, Ref divisor, bool rest, bool do
         *step = pace / by;
         return by * multiple <= LONGEST && run_at(q, x, n, by * multiple, &pace, depth);
     }
-    if (!run_at(q, x, n, span, &pace, depth) || !is_level(q, divisor, n, span, depth)) return false;
+    int64_t level;
+    if (!run_at(q, x, n, span, &pace, depth) || !is_whole_size(q, divisor, n, span, &level, depth)) return false;
     bool turns = elem_is_signed(ir_type(q->a->k, value)->elem);   /* toward 0 */
     bool believed = promised(q->a->k, value, AT_CONTIGUOUS) >= n; /* the sign, not the end of an array */
     if (down ? !is_natural(q, divisor, depth) : turns && !believed && !is_natural(q, x, depth)) return false;
@@ -193,8 +206,8 @@ static bool run_compare(Runs *q, const Op *op, int64_t n, int depth) {
     Word predicate = op_word(op, AT_PRED, CMP_EQ);
     bool left = x == 1 && y == 0 && (predicate == CMP_LT || predicate == CMP_GE);
     bool right = x == 0 && y == 1 && (predicate == CMP_GT || predicate == CMP_LE);
-    return (left || right) && run_at(q, op->operands[0], n, n, &x, depth) &&
-           run_at(q, op->operands[1], n, n, &y, depth);
+    return (left || right) && is_whole_size(q, op->operands[0], n, n, &x, depth) &&
+           is_whole_size(q, op->operands[1], n, n, &y, depth);
 }
 
 /* A value that a `for` carries and moves by level numbers. */

@@ -1,7 +1,7 @@
 /* triton_rows.h: random Triton kernels (random_triton.c) whose addresses are a sum of one term an axis: rows, columns or both by numbers
  * from memory, pages of a table, quotients, remainders, clamps, products.
  *
- * Tiles of rank 1 to 3, loads, scattered stores and atomics. A term is an index (in 32 or 64 bits, some of them negative: bases stand in the
+ * Some of them come in runs of consecutive numbers. Tiles of rank 1 to 3, loads, scattered stores and atomics. A term is an index (in 32 or 64 bits, some of them negative: bases stand in the
  * middle of their arrays) times a stride (a number, an argument, 1); terms are added as integers first, or to the pointer one by one,
  * in any order. Masks are conditions of one axis (bounds, data, the index itself), of none and of two, joined; where a mask is false an
  * index may be far outside. Pointers move in loops, or numbers are read anew in every trip.
@@ -29,10 +29,11 @@ typedef struct RowsTile {
 /* An index along axis d of |size| < ROWS_REACH, by its number; `trip`: a loop's variable, or NULL. */
 static int rows_index(Gen *g, int64_t n, const char *trip) {
     int id = g->next++;
-    uint32_t form = draw(g, 16);
-    char read[80], places[60];
+    uint32_t form = draw(g, 22);
+    char read[80], places[60], whole[60];
     snprintf(places, sizeof places, "%s%s + w%d", draw(g, 2) ? "pid * 8" : "5", trip ? " + k" : "", id);
     snprintf(read, sizeof read, "tl.load(%s + %s)", draw(g, 3) == 2 ? "f0" : "e0", places);
+    snprintf(whole, sizeof whole, "(pid * 16%s + w%d)", trip ? " + k * 8" : "", id);
     line(g, "w%d = tl.arange(0, %lld)", id, (long long)n);
     if (trip) line(g, "k = %s", trip);
     switch (form) {
@@ -51,6 +52,16 @@ static int rows_index(Gen *g, int64_t n, const char *trip) {
     case 12: line(g, "i%d = (w%d ^ 5).to(tl.int64)", id, id); break;
     case 13: line(g, "i%d = tl.maximum(%s & 63, w%d) - 32", id, read, id); break;
     case 14: line(g, "i%d = 31 - (%s & 31).to(tl.int64)", id, read); break;
+    /* runs, whole and broken ones */
+    case 15: line(g, "i%d = w%d // 8 %% 4 * %s + w%d %% 8", id, id, argument(g, draw(g, 3) ? 16 : 13).text, id); break;
+    case 16: line(g, "i%d = %s %% %s", id, whole, argument(g, draw(g, 3) ? 8 << draw(g, 3) : 1 + (int64_t)draw(g, 40)).text); break;
+    case 17: line(g, "i%d = (tl.load(e0 + %s // 8) & 3) * 16 + %s %% 8", id, whole, whole); break;
+    case 18: line(g, "i%d = (%s - 24) // 8 + w%d %% 4", id, whole, id); break;
+    case 19: line(g, "i%d = (%s - %s) %% 16", id, whole, argument(g, 8 * (int64_t)draw(g, 5)).text); break;
+    case 20:
+        line(g, "i%d = tl.max_contiguous(tl.multiple_of((pid * 64 + w%d) %% %s, %lld), %lld)", id, id, argument(g, 64).text, (long long)n,
+             (long long)n);
+        break;
     default: line(g, "i%d = w%d + %s", id, id, argument(g, (int64_t)draw(g, 20)).text); break;
     }
     return id;

@@ -5,6 +5,8 @@ import os
 import sys
 import types
 
+import numpy as np
+
 import tilewright.triton as triton
 import tilewright.triton.language as tl
 
@@ -72,6 +74,16 @@ stream = 78
 add[(2, )](x, y, out, 128, BLOCK=64)
 assert driver.fake_last_stream() == 78
 assert calls() == {"cuLaunchKernel": 2}
+
+# an array of the host beside them: one without elements goes along, another is refused
+calls()
+add[(2, )](x, np.zeros(0, np.float32), out, 0, BLOCK=64)
+assert calls().get("cuLaunchKernel") == 1
+try:
+    add[(2, )](x, np.zeros(128, np.float32), out, 128, BLOCK=64)
+    raise AssertionError("a launch with arrays of two places")
+except TypeError as refused:
+    assert "`y` lies on the CPU, argument `x` on cuda:0" in str(refused) and not calls()
 
 # another device: compiled for it, loaded in its context, launched on its current stream; the first one is as warm as before
 for _ in range(2):

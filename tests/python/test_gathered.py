@@ -44,6 +44,13 @@ for narrow in (torch.int8, torch.float8_e4m3fn):
     want = torch.einsum("tk,tjnk->tjn", a.double(), (b.double() * scales.double()[:, :, None])[experts])
     torch.testing.assert_close(got.double(), want, rtol=2e-2, atol=6e-2)
 """
+INT4 = """
+from int4_matmul import int4_matmul, pack
+for m, n, k, group, dtype in ((37, 50, 128, 32, torch.float16), (5, 72, 64, 64, torch.bfloat16)):
+    a, q, scales = torch.randn(m, k).to(dtype), torch.randint(16, (k, n)), (torch.rand(k // group, n) / 8).to(dtype)
+    wanted = a.double() @ ((q.double() - 8) * scales.double().repeat_interleave(group, 0)).to(dtype).double()
+    torch.testing.assert_close(int4_matmul(a, pack(q), scales).double(), wanted, rtol=2e-2, atol=6e-2)
+"""
 ROWS = """
 from rows import embedding, scatter_add
 for n, table, width, dtype in ((100, 37, 200, torch.float32), (65, 300, 129, torch.bfloat16), (3, 5, 7, torch.float16)):
@@ -81,7 +88,7 @@ for heads, groups, page, d, lengths, dtype in ((8, 2, 16, 64, (1, 40, 131), torc
 
 
 def test_on_the_cpu(torch):
-    program = COMMON + ROWS + EXPERTS + PREFILL + DECODE
+    program = COMMON + ROWS + EXPERTS + INT4 + PREFILL + DECODE
     done = subprocess.run([sys.executable, "-m", "tilewright", "-c", program, str(KERNELS)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

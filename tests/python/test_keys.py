@@ -45,7 +45,8 @@ def other_text(function, old, new):
 
 def test_what_a_key_depends_on(monkeypatch):
     key = kernel.cache_key
-    keys = {key, other_text(leaf, "i +", "i -"), other_text(middle, "else i", "else 2 * i"), other_text(kernel, "(i)", "(i + 1)"), other_text(flag, "False", "True")}
+    keys = {key, other_text(leaf, "i +", "i -"), other_text(middle, "else i", "else 2 * i"), other_text(kernel, "(i)", "(i + 1)"),
+            other_text(flag, "False", "True")}
     assert len(keys) == 5 and kernel.cache_key == key
     monkeypatch.setitem(globals(), "STEP", tl.constexpr(2))
     assert kernel.cache_key not in keys

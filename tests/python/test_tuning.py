@@ -55,6 +55,39 @@ def test_pruning_and_reset():
     np.testing.assert_array_equal(x, 1)
 
 
+def test_a_tuner_made_from_ours_sets_its_hooks():
+    calls = []
+
+    class Careful(triton.runtime.Autotuner):  # as packages do, to pass over arrays that are None
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            assert not self.user_defined_pre_hook and not self.user_defined_post_hook
+
+            def before(args, reset_only=False):
+                calls.append(("before", reset_only))
+                if not reset_only:
+                    self.copies = {name: args[name].copy() for name in self.restore_value if args[name] is not None}
+
+            def after(args, exception):
+                calls.append(("after", exception))
+                for name, copy in self.copies.items():
+                    args[name][...] = copy
+
+            self.pre_hook, self.post_hook = before, after
+
+    @triton.jit
+    def kernel(x, y, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+    tuned = Careful(kernel, kernel.arg_names, [triton.Config({"BLOCK": n}) for n in (32, 64)], ["n"], None, ["x", "y"], warmup=1, rep=2)
+    x = np.zeros(100, np.float32)
+    tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]), )](x, None, 100)
+    np.testing.assert_array_equal(x, 1)
+    assert ("before", False) in calls and ("after", None) in calls
+
+
 def test_heuristics_above_and_below():
 
     @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})

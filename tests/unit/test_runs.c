@@ -70,7 +70,7 @@ static void test_known(SourceMap *sources, Diag *diag) {
         Kernel *k = parse(sources, diag, known);
         Analysis a;
         affine_init(&a, k, &arena, false);
-        a.separates = true;
+        a.separates = a.wholes = true;
         Runs runs = runs_new(&a, c->wishes, c->promises);
         int64_t step = -1;
         bool good = runs_of(&runs, named(k, c->name), c->n, c->multiple, &step);
@@ -175,7 +175,7 @@ static void test_random(SourceMap *sources, Diag *diag) {
         if (!k) return;
         Analysis a;
         affine_init(&a, k, &arena, false);
-        a.separates = true;
+        a.separates = a.wholes = true;
         Ref value = named(k, arena_printf(&arena, "v%d", v));
         Runs runs = runs_new(&a, below(2), false);
         if (!runs_of(&runs, value, n, multiple, &step)) continue;

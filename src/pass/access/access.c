@@ -396,6 +396,7 @@ static Access begin(PassContext *cx, Kernel *k) {
     x.a.asks = x.a.separates = true;
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     x.a.aligns = cx->options.generic <= REQUIRE_ALIGNED && cx->machine->lanes > 1;
+    x.a.wholes = cx->options.generic == REQUIRE_ALL;
     collect_region(&x, k->body);
     return x;
 }

@@ -191,7 +191,8 @@ void access_report(Access *x, const Plan *plan) {
                      dim->clamps ? "clamping" : "wrap-around", i);
         if (dim->indexed) report_index(x, &out, dim, i);
         clipped = clipped || dim->limit_count || dim->condition_count;
-        unit = unit || (dim->axis >= 0 && !dim->indexed && poly_const(dim->stride, &number) && number == 1);
+        unit = unit || dim->run > 1 ||
+               (dim->axis >= 0 && !dim->indexed && poly_const(dim->stride, &number) && number == 1);
     }
     if (plan->op->code == OP_LOAD && clipped) {
         Ref other = plan->op->operand_count > 2 ? plan->op->operands[2] : REF_NONE, fill = access_fill(x->k, other);

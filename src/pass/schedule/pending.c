@@ -227,11 +227,11 @@ static bool land(Order *o, Op *op, bool releases) {
 static const char reached[] =
     "other threads have stored, or still load, what it reaches: a barrier stands before it (`sync`)";
 
-/* What one thread stored another may load, through whatever pointer. */
+/* What one thread stored another may load through the same parameter; behind an atomic, which may have taken a lock,
+ * through any. */
 void pending_load(Order *o, Op *op) {
     bool landed = land(o, op, false);
-    meet_at(o, op, SYNC_BEFORE, landed || o->now.stores, reached);
-    o->now.stores = false;
+    meet_at(o, op, SYNC_BEFORE, landed || o->now.combined || (o->now.stored & roots(o, op)), reached);
     pending_mark(o, op);
 }
 

@@ -1,14 +1,14 @@
 /* cpu_atomic.c: atomics of emitted CPU kernels.
  *
- * A launch on one thread combines without further ado. Among several, single elements go by compare-and-swap; lines of a box
- * go a page at a time under a lock of the launch, as vectors, if all atomics of the kernel are lines: a lock and an exchange
- * do not see each other. */
+ * A launch on one thread combines without further ado. Among several, single elements go by compare-and-swap;
+ * lines of a box go a page at a time under a lock of the launch, as vectors, if all atomics of the kernel are
+ * lines: a lock and an exchange do not see each other. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>
 
-/* Must others than the threads of the launch see it as one step? Not by the default scope: a context is used by one thread at
- * a time, as a device runs its blocks. */
+/* Must others than the threads of the launch see it as one step? Not by the default scope: a context is used by
+ * one thread at a time, as a device runs its blocks. */
 static bool is_for_all(const Op *op) { return op_word(op, AT_REACH, REACH_GPU) == REACH_SYS; }
 
 static const char *alone_text(const Op *op) { return is_for_all(op) ? "0" : "!launch->locks"; }
@@ -39,8 +39,8 @@ static const char *atomic_function(Emit *e, Word combine, Elem elem) {
     return name;
 }
 
-/* The same for many that lie side by side: under the lock of their page where all atomics of the kernel are such, else as
- * many at once as one exchange takes. */
+/* The same for many that lie side by side: under the lock of their page where all atomics of the kernel are such,
+ * else as many at once as one exchange takes. */
 static const char *line_function(Emit *e, Word combine, Elem elem) {
     const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem);
     const char *one = atomic_function(e, combine, elem);

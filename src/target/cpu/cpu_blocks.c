@@ -1,7 +1,7 @@
 /* cpu_blocks.c: how the scratch memory is shared out among tiles that live in it.
  *
- * A loop's carried value, its result, and (where nothing still reads them) its initial and its yielded value share one block, so
- * an accumulator is updated in place. Blocks whose times of use do not meet share bytes.
+ * A loop's carried value, its result, and (where nothing still reads them) its initial and its yielded value share
+ * one block, so an accumulator is updated in place. Blocks whose times of use do not meet share bytes.
  *
  *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }
  *

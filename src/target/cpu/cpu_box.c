@@ -468,8 +468,8 @@ const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
     return t.at;
 }
 
-/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are written: rows
- * that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
+/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are
+ * written: rows that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
 static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
     enum { LONG_ROW = 256 };
     const Box *to = cpu_find_box(e, store);

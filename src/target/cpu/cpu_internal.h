@@ -244,7 +244,7 @@ void cpu_emit_tstore(Emit *e, Op *op);
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
-/* Reading the load's box while writing the other one is right: they are apart, or (same_place) the same, element by element. */
+/* Reading the load's box while writing the other one is right: they are apart, or the same element by element. */
 const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
 void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
 void cpu_scalar_tload(Emit *e, Op *op);

@@ -3,9 +3,9 @@
  *     f32[2,2,2,2,2,2], each element from the same place of other tiles in memory     one loop of 64, not six of 2
  *     the same, where a flip or a reduce of two changes axis 3                        [0 1 2] [3] [4 5]
  *
- * Loops are what costs time: the kernel's, whose vectors are as long as the innermost one, and the C compiler's. Hypercubes are
- * how sorts are written in kernels. Two neighbours are told apart by whatever reads a tile in memory in which they are
- * no neighbours, or only one of them is there. */
+ * Loops are what costs time: the kernel's, whose vectors are as long as the innermost one, and the C compiler's.
+ * Hypercubes are how sorts are written in kernels. Two neighbours are told apart by whatever reads a tile in
+ * memory in which they are no neighbours, or only one of them is there. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>

@@ -1,11 +1,13 @@
-/* cpu_turn.c: tiles that move between memory in which they lie side by side along one axis and memory in which they lie so
- * along another one: transposes, by squares in registers (prelude/turn.h) instead of loops that jump from line to line.
+/* cpu_turn.c: tiles that move between memory in which they lie side by side along one axis and memory in which
+ * they lie so along another one: transposes, by squares in registers (prelude/turn.h) instead of loops that jump
+ * from line to line.
  *
  *     x = tload X[i, j] ; y = permute x ; tstore Y[j, i], y       tw_turn_4(Y_p, sY, X_p, sX, 64, 64)
  *
- * What is turned: a box of a load or store whose elements lie side by side along another axis than the tile's last one, and
- * a permute that moves the last axis, where there is something in memory to move. A store of a load as it is, or permuted,
- * goes from box to box; else the plan puts into memory what is turned (cpu_plan.c), and the turn fills it. */
+ * What is turned: a box of a load or store whose elements lie side by side along another axis than the tile's last
+ * one, and a permute that moves the last axis, where there is something in memory to move. A store of a load as it
+ * is, or permuted, goes from box to box; else the plan puts into memory what is turned (cpu_plan.c), and the turn
+ * fills it. */
 #include "target/cpu/cpu_internal.h"
 
 #include <string.h>

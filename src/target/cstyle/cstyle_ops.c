@@ -129,8 +129,9 @@ static const Expr *cast_to_float(CPrinter *p, Elem from, Elem to, bool toward_ze
     }
     if (to == EL_F32) return ex(p->arena, "(f32)%p", x);
     if (from_float && from != EL_F64) return cs_round(p, to, x);
-    if (!from_float && elem_info[from].bits <= 16)
-        return cs_round(p, to, ex(p->arena, "(f32)%p", x)); /* f32 has it all */
+    /* f32 has all integers of 16 bits; what it has not of 32 is beyond all other small types. */
+    if (!from_float && (elem_info[from].bits <= 16 || (elem_info[from].bits == 32 && to != EL_BF16)))
+        return cs_round(p, to, ex(p->arena, "(f32)%p", x));
     const Expr *wide = from == EL_F64 ? x : exact_double(p, from, x);
     return cs_unpack(p, to, call_1(p, cs_memory_type(to), EL_F64, wide));
 }

@@ -77,6 +77,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         self.bench_time, self.best_config, self.nargs = 0.0, None, None
         self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
         self.user_pre_hook, self.user_post_hook = pre_hook, post_hook
+        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
         prune = prune_configs_by or {}
         self.perf_model = prune.get("perf_model")
         self.configs_top_k = prune.get("top_k", 1.0)
@@ -111,7 +112,7 @@ class Autotuner(_native.Tuner, KernelInterface):
     def __deepcopy__(self, memo):
         return self
 
-    # What a run of a configuration must leave as it was.
+    # What a run of a configuration must leave as it was. A class made from this one may set hooks of its own, with Triton's arguments.
     def pre_hook(self, args, reset_only=False):
         if self.user_pre_hook is not None:
             return self.user_pre_hook(args, reset_only=reset_only)
@@ -119,12 +120,14 @@ class Autotuner(_native.Tuner, KernelInterface):
             _zero(args[name])
         return None if reset_only else {name: _copy(args[name]) for name in self.restore_value}
 
-    def post_hook(self, args, exception=None, saved=None):
-        if self.user_post_hook is not None:
-            return self.user_post_hook(args, exception=exception)
-        for name, value in (saved or {}).items():
-            _assign(args[name], value)
-        return None
+    def post_hook(self, args, exception=None):
+        return None if self.user_post_hook is None else self.user_post_hook(args, exception=exception)
+
+    def _put_back(self, args, exception, saved):
+        self.post_hook(args, exception=exception)
+        if self.user_post_hook is None and getattr(self.post_hook, "__func__", None) is Autotuner.post_hook:
+            for name, value in (saved or {}).items():
+                _assign(args[name], value)
 
     @property
     def do_bench(self):
@@ -146,10 +149,10 @@ class Autotuner(_native.Tuner, KernelInterface):
                 self.fn.run(*args, **current)
             except Exception as error:
                 try:
-                    self.post_hook(full, exception=error, saved=saved)
+                    self._put_back(full, error, saved)
                 finally:
                     raise
-            self.post_hook(full, exception=None, saved=saved)
+            self._put_back(full, None, saved)
 
         options = {name: value for name, value in (("warmup", self.num_warmups), ("rep", self.num_reps)) if value is not None}
         if again and self._times_as_usual:

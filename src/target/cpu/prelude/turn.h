@@ -2,10 +2,10 @@
  *
  *     tw_turn_4(to, to_line, from, from_line, lines, n)    to[j * to_line + i] = from[i * from_line + j], i < lines, j < n
  *
- * for elements of 1, 2, 4 and 8 bytes. Squares of a vector's width go through registers: of N rows row i is put beside row
- * i + N / 2, element by element, and after log2 N times columns are rows. As many lines as fill a cache line of `to` are
- * done together, so that lines which meet in one set of the cache are whole before they leave it. At the ends squares lie over
- * each other: `to` and `from` must not. */
+ * for elements of 1, 2, 4 and 8 bytes. Squares of a vector's width go through registers: of N rows row i is put
+ * beside row i + N / 2, element by element, and after log2 N times columns are rows. As many lines as fill a cache
+ * line of `to` are done together, so that lines which meet in one set of the cache are whole before they leave it.
+ * At the ends squares lie over each other: `to` and `from` must not. */
 #ifndef TILEWRIGHT_TURN_H
 #define TILEWRIGHT_TURN_H
 #include "cpu.h"
