@@ -44,6 +44,7 @@ void cpu_emit_tensor(Emit *e, Op *op) {
         for (int i = 0; i < 2; i++) {
             if (parts[i] == REF_NONE) continue;
             *to[i] = cpu_ref(e, parts[i]);
+            if (i && ref_is_literal(parts[i])) t->known[d].is = ir_const_int(e->k, parts[i], &t->known[d].number);
             if (ref_is_literal(parts[i])) continue;
             *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
             cs_line(&e->p, "const i64 %s = %s;", *to[i], i ? cpu_ref(e, parts[i]) : extent_text(e, parts[i]));
@@ -67,25 +68,31 @@ typedef struct BoxMaker {
 
 static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
 
-static void add_term(BoxMaker *m, const char *offset, const char *stride) {
-    if (strcmp(offset, "0") == 0 || strcmp(stride, "0") == 0) return;
-    bool unit = strcmp(stride, "1") == 0;
-    text_add(&m->address, unit ? " + %s" : " + %s * %s", offset, stride);
+static bool is_number(Known known, int64_t number) { return known.is && known.number == number; }
+
+/* Where the box begins in a dimension. */
+typedef struct Offset {
+    const char *text;
+    bool zero;
+} Offset;
+
+static void add_term(BoxMaker *m, Offset offset, const char *stride, Known known) {
+    if (offset.zero || is_number(known, 0)) return;
+    text_add(&m->address, is_number(known, 1) ? " + %s" : " + %s * %s", offset.text, stride);
 }
 
 /* A dimension that the tile does not cover: its offset must lie inside. */
-static void add_point(BoxMaker *m, const char *offset, const char *extent, const char *stride, bool wrap) {
+static void add_point(BoxMaker *m, int d, Offset offset, const char *extent, bool wrap) {
     Arena *a = m->e->arena;
+    const char *stride = m->tensor->stride[d];
     if (wrap) {
         and_also(&m->ok, arena_printf(a, "%s > 0", extent));
-        add_term(m, arena_printf(a, "%s(%s, %s)", cpu_call(m->e, "tw_mod_i64"), offset, extent), stride);
-        return;
+        offset = (Offset){arena_printf(a, "%s(%s, %s)", cpu_call(m->e, "tw_mod_i64"), offset.text, extent), false};
+    } else if (extent) {
+        if (!offset.zero) and_also(&m->ok, arena_printf(a, "%s >= 0", offset.text));
+        and_also(&m->ok, arena_printf(a, "%s < %s", offset.text, extent));
     }
-    if (extent) {
-        if (strcmp(offset, "0") != 0) and_also(&m->ok, arena_printf(a, "%s >= 0", offset));
-        and_also(&m->ok, arena_printf(a, "%s < %s", offset, extent));
-    }
-    add_term(m, offset, stride);
+    add_term(m, offset, stride, m->tensor->known[d]);
 }
 
 /* gcc 12 makes a plain load and a blend of a masked load whose mask it knows (AVX-512), and so reads what the mask
@@ -97,11 +104,11 @@ static const char *bound_text(BoxMaker *m, int d, const char *text) {
     return known ? arena_printf(m->e->arena, "tw_hidden(%s)", text) : text;
 }
 
-static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const char *extent, bool wrap) {
+static void add_axis(BoxMaker *m, int axis, int d, Offset from, const char *extent, bool wrap) {
     Emit *e = m->e;
     Box *box = m->box;
     const char *size = axis == m->long_axis ? m->long_size : cpu_integer(e, EL_I32, box->tile->extent[axis]);
-    bool zero = strcmp(offset, "0") == 0;
+    const char *offset = from.text;
     if (wrap) {
         and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
         const char *whole = arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent);
@@ -111,15 +118,16 @@ static void add_axis(BoxMaker *m, int axis, int d, const char *offset, const cha
         box->wrap_extent[axis] = extent;
         return;
     }
-    add_term(m, offset, box->stride[axis]);
+    add_term(m, from, box->stride[axis], box->known[axis]);
     if (!extent) return;
     box->checked[axis] = true;
     box->lo[axis] = "0";
     box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
     const char *most =
-        arena_printf(e->arena, zero ? "tw_min_i64(%s, %s)" : "tw_min_i64(%s, %s - %s)", size, extent, offset);
+        arena_printf(e->arena, from.zero ? "tw_min_i64(%s, %s)" : "tw_min_i64(%s, %s - %s)", size, extent, offset);
     const char *hi = bound_text(m, d, most);
-    if (zero)
+    box->cut_low[axis] = !from.zero;
+    if (from.zero)
         cs_line(&e->p, "const i64 %s = %s;", box->hi[axis], hi);
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
@@ -157,11 +165,11 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
     and_also(&m->uncut, all);
 }
 
-static const char *offset_text(Emit *e, Ref offset) {
+static Offset offset_of(Emit *e, Ref offset) {
     int64_t number = 0;
-    if (ir_const_int(e->k, offset, &number)) return cpu_integer(e, EL_I32, number);
-    return ir_type(e->k, offset)->elem == EL_I64 ? cpu_ref(e, offset)
-                                                 : arena_printf(e->arena, "(i64)%s", cpu_ref(e, offset));
+    if (ir_const_int(e->k, offset, &number)) return (Offset){cpu_integer(e, EL_I32, number), number == 0};
+    const char *text = cpu_ref(e, offset);
+    return (Offset){ir_type(e->k, offset)->elem == EL_I64 ? text : arena_printf(e->arena, "(i64)%s", text), false};
 }
 
 /* Is it a load that a store reads from where it lies, if nothing overlaps? */
@@ -172,12 +180,13 @@ static bool may_move(const Emit *e, const Op *op) {
 }
 
 /* A variable of the box, but for a last stride of 1, which a copy has too. */
-static const char *own_stride(BoxMaker *m, int axis, const char *stride) {
-    const Type *tile = m->box->tile;
-    if (axis == tile->rank - 1 && strcmp(stride, "1") == 0) return stride;
+static void own_stride(BoxMaker *m, int axis) {
+    Box *box = m->box;
+    if (axis == box->tile->rank - 1 && is_number(box->known[axis], 1)) return;
     const char *name = cs_fresh(&m->e->p, arena_printf(m->e->arena, "%s_s%d", m->name, axis));
-    cs_line(&m->e->p, "i64 %s = %s;", name, stride);
-    return name;
+    cs_line(&m->e->p, "i64 %s = %s;", name, box->stride[axis]);
+    box->stride[axis] = name;
+    box->known[axis].is = false;
 }
 
 Box *cpu_find_box(Emit *e, const Op *op) { return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value; }
@@ -200,21 +209,23 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     for (int d = 0; d < whole->rank; d++) {
         int axis = box_axis(op, whole->rank, box->tile->rank, d);
         bool wrap = box_wraps(op, d) && m.tensor->extent[d], vector = ir_type(e->k, offsets.at[d])->rank > 0;
-        const char *offset = vector ? NULL : offset_text(e, offsets.at[d]);
+        Offset offset = vector ? (Offset){0} : offset_of(e, offsets.at[d]);
         const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (axis < 0) {
-            add_point(&m, offset, extent, m.tensor->stride[d], wrap);
+            add_point(&m, d, offset, extent, wrap);
             continue;
         }
-        box->stride[axis] = box->movable ? own_stride(&m, axis, m.tensor->stride[d]) : m.tensor->stride[d];
+        box->stride[axis] = m.tensor->stride[d];
+        box->known[axis] = m.tensor->known[d];
+        if (box->movable) own_stride(&m, axis);
         if (vector)
             add_indices(&m, axis, offsets.at[d], extent);
         else
             add_axis(&m, axis, d, offset, extent, wrap);
     }
     int rank = box->tile->rank;
-    box->unit = rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] ||
-                strcmp(box->stride[rank - 1], "1") == 0;
+    box->unit =
+        rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] || is_number(box->known[rank - 1], 1);
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
     cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
             m.tensor->base, m.address.at);
@@ -284,10 +295,9 @@ const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
             at = arena_printf(e->arena, "(%s + %s)", box->wrap_offset[d], at);
             if (!fast) at = arena_printf(e->arena, "%s(%s, %s)", cpu_call(e, "tw_mod_i64"), at, box->wrap_extent[d]);
         }
-        if (strcmp(at, "0") == 0) continue;
-        const char *stride = fast && d == rank - 1 && box->tile->extent[d] > 1 ? "1" : box->stride[d];
-        bool unit = strcmp(stride, "1") == 0;
-        text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, stride);
+        if (index[d].zero && !box->wrap_offset[d]) continue;
+        bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || is_number(box->known[d], 1);
+        text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, box->stride[d]);
     }
     return arena_printf(e->arena, "%s[%s]", row.text, t.length ? t.at : "0");
 }
@@ -331,7 +341,7 @@ static const char *inside_text(Emit *e, Nest *nest, const Box *box, const Ix *in
     for (int d = 0; d < box->tile->rank; d++) {
         if (box->end[d]) and_also(&t, index_inside(e, nest, box, d, index[d]).text);
         if (!box->checked[d]) continue;
-        if (strcmp(box->lo[d], "0") != 0) and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
+        if (box->cut_low[d]) and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
         and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
     }
     return t.length ? t.at : NULL;
@@ -434,6 +444,11 @@ static void add_span(Emit *e, Text *t, const Box *box) {
     text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
 }
 
+/* Do they have the same stride, whatever a launch says? */
+static bool same_stride(const Box *a, const Box *b, int d) {
+    return a->stride[d] == b->stride[d] || (b->known[d].is && is_number(a->known[d], b->known[d].number));
+}
+
 const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place) {
     Text t = text_new(e->arena);
     text_add(&t, "(tw_apart(");
@@ -447,7 +462,7 @@ const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_plac
     if (alike) {
         text_add(&t, " || (%s == %s", load->pointer, store->pointer);
         for (int d = 0; d < load->tile->rank; d++)
-            if (load->tile->extent[d] > 1 && strcmp(load->stride[d], store->stride[d]) != 0)
+            if (load->tile->extent[d] > 1 && !same_stride(load, store, d))
                 text_add(&t, " && %s == %s", load->stride[d], store->stride[d]);
         text_add(&t, ")");
     }
@@ -525,7 +540,7 @@ void cpu_set_aside(Emit *e, const OpList *loads) {
         cs_line(&e->p, "%s = %s;", box->pointer, name);
         long long stride = 1;
         for (int d = box->tile->rank; d-- > 0; stride *= box->tile->extent[d])
-            if (strcmp(box->stride[d], "1") != 0) cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
+            if (!is_number(box->known[d], 1)) cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
     }
 }
 

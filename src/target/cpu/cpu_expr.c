@@ -81,7 +81,7 @@ void nest_begin(Emit *e, Nest *nest, const Type *shape) {
     for (int d = 0; d < shape->rank; d++) {
         nest->order[d] = d;
         nest->extent[d] = shape->extent[d];
-        nest->index[d] = shape->extent[d] == 1 ? ix("0", 0) : ix(names[d], d + 1);
+        nest->index[d] = shape->extent[d] == 1 ? ix_zero : ix(names[d], d + 1);
     }
 }
 
@@ -148,7 +148,7 @@ static int deepest(const Ix *index, int rank) {
     return depth;
 }
 
-static bool is_zero(const char *text) { return strcmp(text, "0") == 0; }
+const Ix ix_zero = {.text = "0", .zero = true};
 
 /* The row-major number of the element. */
 static Ix linear(Emit *e, const Type *type, const Ix *index) {
@@ -156,7 +156,7 @@ static Ix linear(Emit *e, const Type *type, const Ix *index) {
     int64_t inner = ty_elements(type), stride;
     for (int d = 0; d < type->rank; d++) {
         inner /= type->extent[d];
-        if (is_zero(index[d].text) || index[d].text == MERGED) continue;
+        if (index[d].zero || index[d].text == MERGED) continue;
         stride = inner; /* .. of the last axis that shares its loop */
         int64_t passed = 1;
         for (int next = d + 1; next < type->rank; next++) {
@@ -171,7 +171,7 @@ static Ix linear(Emit *e, const Type *type, const Ix *index) {
         else
             text_add(&t, "%s%s * %lld", t.length ? " + " : "", index[d].text, (long long)stride);
     }
-    return ix(t.length ? t.at : "0", deepest(index, type->rank));
+    return t.length ? ix(t.at, deepest(index, type->rank)) : ix_zero;
 }
 
 const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth) {
@@ -204,7 +204,7 @@ Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int de
 static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
     int d = 0, t = 0;
     bool direct = true;
-    for (int o = 0; o < from->rank; o++) out[o] = ix("0", 0);
+    for (int o = 0; o < from->rank; o++) out[o] = ix_zero;
     while (direct && (d < from->rank || t < to->rank)) {
         if (d < from->rank && from->extent[d] == 1)
             d++;
@@ -226,7 +226,7 @@ static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to,
         bool top = stride * from->extent[o] == ty_elements(from);
         const char *text = top ? arena_printf(e->arena, "(%s)", high)
                                : arena_printf(e->arena, "(%s %% %lld)", high, (long long)from->extent[o]);
-        out[o] = from->extent[o] == 1 ? ix("0", 0) : ix(text, number.depth);
+        out[o] = from->extent[o] == 1 ? ix_zero : ix(text, number.depth);
     }
 }
 
@@ -234,7 +234,7 @@ static Ix add_offset(Emit *e, Ix index, Ref offset) {
     int64_t number = 0;
     if (ir_const_int(e->k, offset, &number) && number == 0) return index;
     const char *text = cpu_ref(e, offset);
-    if (is_zero(index.text)) return ix(arena_printf(e->arena, "(i64)%s", text), index.depth);
+    if (index.zero) return ix(arena_printf(e->arena, "(i64)%s", text), index.depth);
     return ix(arena_printf(e->arena, "((i64)%s + %s)", text, index.text), index.depth);
 }
 
@@ -271,7 +271,7 @@ Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
 Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index) {
     const Type *type = ir_type(e->k, ref);
     Ix mine[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? ix("0", 0) : index[d];
+    for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? ix_zero : index[d];
     return cpu_element(e, nest, ref, mine);
 }
 
@@ -353,7 +353,7 @@ static Ix compute_bload(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *i
     RefList offsets = op_list(op, 0);
     Ix at[MAX_RANK];
     int lead = whole->rank - type->rank;
-    for (int d = 0; d < whole->rank; d++) at[d] = add_offset(e, d < lead ? ix("0", 0) : index[d - lead], offsets.at[d]);
+    for (int d = 0; d < whole->rank; d++) at[d] = add_offset(e, d < lead ? ix_zero : index[d - lead], offsets.at[d]);
     int depth = 0;
     const char *slot = cpu_slot(e, whole, cs_name(&e->p, buffer), at, &depth);
     return cpu_name_bits(e, nest, type, slot, depth, ir_value(e->k, tile)->name);
@@ -374,7 +374,7 @@ static Ix compute_gather(Emit *e, Nest *nest, const Op *op, const Ix *index) {
 static Ix compute_join(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) {
     int rank = ir_type(e->k, op->operands[0])->rank;
     Ix last = index[rank];
-    if (is_zero(last.text)) return cpu_element(e, nest, op->operands[0], index);
+    if (last.zero) return cpu_element(e, nest, op->operands[0], index);
     Ix x = cpu_element(e, nest, op->operands[0], index), y = cpu_element(e, nest, op->operands[1], index);
     int depth = x.depth > y.depth ? x.depth : y.depth;
     if (last.depth > depth) depth = last.depth;
@@ -429,7 +429,7 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
-        at[type->rank] = ix(ir_value(e->k, tile)->index ? "1" : "0", 0);
+        at[type->rank] = ir_value(e->k, tile)->index ? ix("1", 0) : ix_zero;
         return cpu_element(e, nest, x, at);
     case OP_SLICE:
         for (int d = 0; d < type->rank; d++) at[d] = add_offset(e, index[d], op_list(op, 0).at[d]);

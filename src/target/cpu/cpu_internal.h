@@ -114,13 +114,21 @@ int64_t cpu_tile_bytes(const Type *type, bool wide);
 bool cpu_is_wide_elem(const Type *type); /* memory and register form differ */
 
 /* A box of a global tensor: names of the C variables that describe it. */
+/* A number whose text stands elsewhere. */
+typedef struct Known {
+    bool is; /* is it one? */
+    int64_t number;
+} Known;
+
 typedef struct Box {
     const Type *tile;
     const char *pointer;          /* of the element at tile index 0 (wrapped dimensions left out) */
     const char *stride[MAX_RANK]; /* a tile axis' stride in elements */
+    Known known[MAX_RANK];        /* what is known of it */
     bool unit;                    /* the last axis' stride is known to be 1 */
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
     const char *lo[MAX_RANK], *hi[MAX_RANK];
+    bool cut_low[MAX_RANK];        /* lo is a variable; else it is 0 */
     const char *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
     const char *index_type[MAX_RANK];
     const char *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
@@ -132,9 +140,10 @@ typedef struct Box {
     bool movable;      /* pointer and strides are variables: the box may be read from a copy */
 } Box;
 
-/* A global tensor: C texts. */
+/* A global tensor: C texts, and what is known of the strides. */
 typedef struct TensorText {
     const char *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded */
+    Known known[MAX_RANK];
 } TensorText;
 
 typedef struct Emit {
@@ -167,7 +176,9 @@ typedef struct Ix {
      * others' is MERGED; `alone` is an axis' own index, behind `alone_depth` loops. */
     const char *alone;
     int alone_depth;
+    bool zero; /* it is the number 0 */
 } Ix;
+extern const Ix ix_zero;
 static inline Ix ix(const char *text, int depth) { return (Ix){.text = text, .depth = depth}; }
 extern const char MERGED[];
 typedef struct Nest {

@@ -24,7 +24,7 @@ void cpu_emit_store(Emit *e, Op *op) {
 static void box_index(Emit *e, const Type *whole, const Type *box, RefList offsets, const Ix *index, Ix *to) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
-        Ix inner = d < lead ? ix("0", 0) : index[d - lead];
+        Ix inner = d < lead ? ix_zero : index[d - lead];
         const char *text = cpu_ref(e, offsets.at[d]);
         to[d] = ix(arena_printf(e->arena, "((i64)%s + %s)", text, inner.text), inner.depth);
     }
@@ -60,7 +60,7 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     Ix offsets[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) offsets[d] = ix("0", 0);
+    for (int d = 0; d < type->rank; d++) offsets[d] = ix_zero;
     cpu_declare(e, result);
     if (op->code == OP_CAT) {
         int axis = (int)op_int(op, AT_AXIS, 0);
