@@ -50,8 +50,8 @@ static bool is_step(const Swap *s, const Op *op, const Region *body) {
            ir_type(s->k, op->results[0])->rank == 2 && s->uses[op->results[0]] == 1;
 }
 
-/* Is the tile made element by element, of whole tiles that are loaded in the same trip, and of rows, columns and numbers
- * from anywhere? Counts the loads of another element type. */
+/* Is the tile made element by element, of whole tiles that are loaded in the same trip, and of rows, columns and
+ * numbers from anywhere? Counts the loads of another element type. */
 static bool is_computed(const Swap *s, Ref ref, const Type *whole, const Region *body, int *loads) {
     const Type *type = ref == REF_NONE ? NULL : ir_type(s->k, ref);
     if (!type || type->rank != 2 || ty_elements(type) < ty_elements(whole)) return true;

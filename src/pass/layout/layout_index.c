@@ -11,8 +11,8 @@
  *     %p = ptr_add %base, add(%o, %columns)        floats, computed in the layout of the load
  *     %x = load %p
  *
- * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load that
- * hits the cache costs less than two barriers. */
+ * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load
+ * that hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
 /* That are read again rather than moved, on any machine: elements of what is a vector and no tile; numbers that are no

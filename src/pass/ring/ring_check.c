@@ -1,7 +1,7 @@
 /* ring_check.c: proves or refutes that the roles of a kernel hand their items over.
  *
- * The roles are programs of hand-overs, loops and ifs, read from the kernel by ring_program.c, which checks the protocol
- * of each item; here they run beside each other.
+ * The roles are programs of hand-overs, loops and ifs, read from the kernel by ring_program.c, which checks the
+ * protocol of each item; here they run beside each other.
  *
  * Per ring the state is three counts: acquired and not yet committed, committed and not yet waited for, waited for and
  * not yet released. An op raises its own role's counter and never makes another role's guard false. So what is enabled

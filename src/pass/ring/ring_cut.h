@@ -121,7 +121,7 @@ void cut_note_rings(const Cut *c);                         /* what could leave, 
 typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
-/* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles (ring_crowd.c); 0: no. */
+/* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles; or 0 (ring_crowd.c) */
 int cut_crowd(const Cut *c);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);

@@ -1,8 +1,8 @@
 /* schedule_check.c: does the schedule that the attributes say hold?
  *
  * For kernels that arrive scheduled, as text, and for those that `schedule` has just written: what gives wrong results
- * is refused with the rule, or goes down a degree. Fewer trips ahead, a product that is waited for at once or a loop that is not turned are
- * plans like others. */
+ * is refused with the rule, or goes down a degree. Fewer trips ahead, a product that is waited for at once or a loop
+ * that is not turned are plans like others. */
 #include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
