@@ -46,6 +46,11 @@ static const char *element_type(const Reduce *r) {
     return cs_value_type(&r->e->p, r->type);
 }
 
+/* Are its elements held as f32, and compared as they are? */
+static bool is_of_f32(const Reduce *r) {
+    return !r->keyed && !r->type->pointer && elem_is_float(r->type->elem) && r->type->elem != EL_F64;
+}
+
 static bool keeps_nan(const Reduce *r) { return op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP; }
 
 /* Is y better than x, which has the lower index? A NaN never is (kept: always). */
@@ -142,7 +147,7 @@ static void step_lane(Reduce *r, int bit) {
 
 /* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else NULL. */
 static const char *plain_name(const Reduce *r) {
-    if (r->index || r->done != (uint32_t)register_count(r) - 1 || strcmp(element_type(r), "f32") != 0) return NULL;
+    if (r->index || r->done != (uint32_t)register_count(r) - 1 || !is_of_f32(r)) return NULL;
     if (r->kind == COMBINE_ADD) return "add";
     if (keeps_nan(r)) return NULL;
     return r->kind == COMBINE_MAX ? "max" : r->kind == COMBINE_MIN ? "min" : NULL;

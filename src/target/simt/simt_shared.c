@@ -120,7 +120,8 @@ void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile
     shared_zero_tail(e, tile, offset);
 }
 
-/* Does every bit of the places belong to one bit of lane, warp or register, and of their offsets to one of those? */
+/* Does every bit of the places belong to one bit of lane, warp or register, and of their offsets to one of the
+ * places? */
 static bool is_linear(const SharedTile *tile, const Type *type, const LinearLayout *map) {
     uint32_t seen = 0;
     if (type->rank != 2 || tile->columns_held & (tile->columns_held - 1) || tile->panel & (tile->panel - 1))
@@ -134,8 +135,8 @@ static bool is_linear(const SharedTile *tile, const Type *type, const LinearLayo
     return true;
 }
 
-/* Where register r of a tile in a slot lies. Slots begin at multiples of 1024, so the swizzle does not see them, and
- * what it makes of thread and register is apart: one is computed once, the other a number. */
+/* Where register r of a tile in a slot lies. Slots begin where tiles do, so the swizzle does not see them, and what it
+ * makes of thread and register is apart: one is computed once, the other a number. */
 static const Expr *slot_at(Emit *e, const SharedTile *tile, const Layout *layout, const Expr *slot) {
     const LinearLayout *map = &layout->map;
     const Expr *at[2], *by[2];

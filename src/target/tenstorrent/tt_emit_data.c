@@ -25,13 +25,16 @@ static void each_cb(Role *role, Ref ring, const char *call) {
 
 /* ------------------------------------------------------------------------------------------- boxes of pages */
 
-/* The first page of the box along a dimension, as text. */
-static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref offset) {
+/* The first page of the box along a dimension, as text; is it page 0? */
+static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref offset, bool *zero) {
     Arena *arena = role->tt->arena;
+    *zero = false;
     int64_t grain = layout->grain[dim], unit = layout->unit[dim], number;
     int64_t step = grain % unit ? grain : unit, pages = (step + unit - 1) / unit;
-    if (ir_const_int(role->tt->k, offset, &number))
+    if (ir_const_int(role->tt->k, offset, &number)) {
+        *zero = number / step == 0;
         return arena_printf(arena, "%lldu", (long long)(number / step * pages));
+    }
     const char *text = role_ref(role, offset);
     if (step != 1) text = arena_printf(arena, "%s / %lld", text, (long long)step);
     text = arena_printf(arena, step == 1 ? "(u32)%s" : "(u32)(%s)", text);
@@ -48,11 +51,9 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
     bool starts[MAX_RANK]; /* at page 0 */
     tt_access_dims(tt, access, dims);
     for (int d = 0; d < b->layout.rank; d++) {
-        at[d] = first_page(role, &b->layout, d, offsets.at[d]);
         int64_t number;
-        bool known = ir_const_int(tt->k, offsets.at[d], &number);
-        starts[d] = known && strcmp(at[d], "0u") == 0;
-        if (known) continue;
+        at[d] = first_page(role, &b->layout, d, offsets.at[d], &starts[d]);
+        if (ir_const_int(tt->k, offsets.at[d], &number)) continue;
         const char *name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
         cs_line(&role->p, "const u32 %s = %s;", name, at[d]);
         at[d] = name;
