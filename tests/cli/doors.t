@@ -185,6 +185,7 @@ out/cpu.h
 out/dot.h
 out/tiles.h
 out/gemm.h
+out/turn.h
 out/report.txt
 cpu.h
 dot.h
@@ -192,6 +193,7 @@ gemm.h
 matmul.c
 report.txt
 tiles.h
+turn.h
 $ head -n 2 out/matmul.c
 /* Made by Tilewright from kernel @matmul. */
 #include "cpu.h"

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { MOST_PARAMS = 24 };
+enum { MOST_PARAMS = 32 };
 
 static const struct {
     const char *name;

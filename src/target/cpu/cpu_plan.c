@@ -19,8 +19,10 @@ OpPlace *cpu_place(const CpuPlan *plan, const Op *op) {
 /* Of two integers: no more than an elementwise op of both. */
 static bool is_pair(const Kernel *k, const Op *op) {
     const Type *type = ir_type(k, op->operands[0]);
+    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
+    bool of_elements = kind != COMBINE_REGION && kind != COMBINE_ARGMIN && kind != COMBINE_ARGMAX;
     return op->operand_count == 1 && type->rank > 1 && type->extent[op_int(op, AT_AXIS, 0)] == 2 && !type->pointer &&
-           !elem_is_float(type->elem) && type->elem != EL_I1 && op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_REGION;
+           !elem_is_float(type->elem) && type->elem != EL_I1 && of_elements;
 }
 
 bool cpu_is_inlinable(const Kernel *k, const Op *op) {
