@@ -155,6 +155,7 @@ static bool plan(Schedule *s) {
     schedule_dot(s);
     schedule_turn(s);
     schedule_loose(s);
+    s->uses = ir_count_uses(s->k, s->arena); /* words that it takes ahead are new values */
     schedule_rows(s);
     schedule_natural(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
