@@ -5,6 +5,7 @@
 
 Builder ir_builder(Kernel *k, Region *region) { return (Builder){k->module, k, region, NULL, k->range}; }
 Builder ir_builder_before(Kernel *k, Op *op) { return (Builder){k->module, k, op->parent, op, op->range}; }
+Builder ir_builder_behind(Kernel *k, Op *op) { return (Builder){k->module, k, op->parent, op->next, op->range}; }
 Builder ir_builder_inside(const Builder *b, Region *region) {
     return (Builder){b->module, b->kernel, region, NULL, b->range};
 }

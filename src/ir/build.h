@@ -26,6 +26,7 @@ typedef struct Builder {
 
 Builder ir_builder(Kernel *k, Region *region);               /* appends to the region */
 Builder ir_builder_before(Kernel *k, Op *op);                /* inserts before op, with its range */
+Builder ir_builder_behind(Kernel *k, Op *op);                /* the same behind it */
 Builder ir_builder_inside(const Builder *b, Region *region); /* appends to region, same range */
 
 Op *ir_begin(Builder *b, Opcode code);

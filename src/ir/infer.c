@@ -149,13 +149,6 @@ static bool drop_axis(Infer *in, const Type *t, Elem elem) {
     return give(in, ty_tile(in->k->module, elem, t->rank - 1, extent));
 }
 
-static bool same_shape(const Type *a, const Type *b) {
-    if (a->rank != b->rank) return false;
-    for (int d = 0; d < a->rank; d++)
-        if (a->extent[d] != b->extent[d]) return false;
-    return true;
-}
-
 static bool infer_expand(Infer *in, const Type *t) {
     int axis = 0;
     if (t->rank == MAX_RANK) return fail(in, "rank %d is the largest", MAX_RANK);
@@ -228,7 +221,7 @@ static bool infer_map(Infer *in) {
     const Type *first = in->op->operand_count ? operand_type(in, 0) : NULL;
     if (!first) return fail(in, "at least one operand is needed");
     for (int i = 1; i < in->op->operand_count; i++)
-        if (!same_shape(first, operand_type(in, i)))
+        if (!ty_same_shape(first, operand_type(in, i)))
             return fail(in, "%s and %s have different shapes", show(in, first), show(in, operand_type(in, i)));
     const Op *end = in->op->region_count == 1 ? in->op->regions[0]->last : NULL;
     if (!end || end->code != OP_YIELD || end->operand_count > MAX_MAP_RESULTS)
@@ -259,7 +252,7 @@ static bool infer_asm(Infer *in) {
         const Type *t = operand_type(in, i);
         Elem elem = asm_elem(regs.at[regs.outputs + i].letter);
         if (regs.at[regs.outputs + i].letter == 'n') return fail(in, "numbers (`n`) stand in its code");
-        if (!same_shape(first, t) || t->elem != elem)
+        if (!ty_same_shape(first, t) || t->elem != elem)
             return fail(in, "operand %d is %s, its register holds %s", i + 1, show(in, t), elem_info[elem].text);
     }
     for (int i = 0; i < regs.outputs; i++)
@@ -331,12 +324,12 @@ static bool infer_given(Infer *in) {
             return fail(in, "a scalar %s does not fill %s", show(in, x), show(in, g));
         break;
     case OP_CAST:
-        if (!tile || !same_shape(x, g) || g->pointer || x->pointer)
+        if (!tile || !ty_same_shape(x, g) || g->pointer || x->pointer)
             return fail(in, "%s does not convert to %s; pointers are bitcast", show(in, x), show(in, g));
         break;
     case OP_BITCAST: {
         int from = x->pointer ? 64 : elem_info[x->elem].bits, to = g->pointer ? 64 : elem_info[g->elem].bits;
-        if (!tile || !same_shape(x, g) || from != to)
+        if (!tile || !ty_same_shape(x, g) || from != to)
             return fail(in, "%s and %s differ in shape or width", show(in, x), show(in, g));
         break;
     }
@@ -422,7 +415,7 @@ static bool check_rest(Infer *in) {
         if (!x) return fail(in, "at least one operand is needed");
         if (!get_axis(in, x->rank, &axis)) return false;
         for (int i = 1; i < op->operand_count; i++)
-            if (!same_shape(x, operand_type(in, i)))
+            if (!ty_same_shape(x, operand_type(in, i)))
                 return fail(in, "%s and %s have different shapes", show(in, x), show(in, operand_type(in, i)));
         return true;
     case OP_EXTENT:

@@ -249,7 +249,8 @@ const Type *ty_bar(Module *m);
 const Type *ty_with_elem(Module *m, const Type *type, Elem elem);
 const Type *ty_with_shape(Module *m, const Type *type, int rank, const int64_t *extent);
 int64_t ty_elements(const Type *type); /* product of the extents */
-int ty_elem_bytes(const Type *type);   /* 8 for pointers */
+bool ty_same_shape(const Type *a, const Type *b);
+int ty_elem_bytes(const Type *type); /* 8 for pointers */
 static inline bool ty_is_scalar(const Type *t) { return t->kind == TY_TILE && t->rank == 0; }
 static inline bool ty_is_number(const Type *t) { return t->kind == TY_TILE && !t->pointer; }
 /* The type that an elementwise op gives two shapes; NULL when they do not fit. Scalars and extents of 1 at equal rank
@@ -277,6 +278,7 @@ int64_t op_int(const Op *op, AttrId id, int64_t otherwise);
 Word op_word(const Op *op, AttrId id, Word otherwise);
 const char *op_text(const Op *op, AttrId id); /* NULL when absent */
 bool op_flag(const Op *op, AttrId id);
+bool op_is_transpose(const Op *op);        /* a permute of two axes that turns them */
 void op_set(Kernel *k, Op *op, Attr attr); /* adds or replaces */
 void op_drop(Op *op, AttrId id);
 int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise);

@@ -110,6 +110,12 @@ const char *op_text(const Op *op, AttrId id) {
     return attr ? attr->text : NULL;
 }
 bool op_flag(const Op *op, AttrId id) { return op_attr(op, id) != NULL; }
+
+bool op_is_transpose(const Op *op) {
+    if (op->code != OP_PERMUTE) return false;
+    IntList dims = op_attr(op, AT_DIMS)->list;
+    return dims.count == 2 && dims.at[0] == 1;
+}
 void op_set(Kernel *k, Op *op, Attr attr) { set(k, &op->attrs, &op->attr_count, attr); }
 void op_drop(Op *op, AttrId id) {
     int kept = 0;

@@ -130,6 +130,12 @@ int64_t ty_elements(const Type *type) {
     for (int d = 0; d < type->rank; d++) n *= type->extent[d];
     return n;
 }
+
+bool ty_same_shape(const Type *a, const Type *b) {
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
+    return same;
+}
 int ty_elem_bytes(const Type *type) { return type->pointer ? 8 : elem_info[type->elem].bytes; }
 
 const Type *ty_broadcast(Module *m, const Type *a, const Type *b) {

@@ -27,11 +27,6 @@ typedef struct Swap {
 
 static const Op *op_of(const Swap *s, Ref ref) { return ref_is_value(ref) ? ir_value(s->k, ref)->op : NULL; }
 
-static bool is_transpose(const Op *op) {
-    return op && op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.count == 2 &&
-           op_attr(op, AT_DIMS)->list.at[0] == 1;
-}
-
 static const Type *turned_type(const Swap *s, const Type *t) {
     int64_t extent[2] = {t->extent[1], t->extent[0]};
     return ty_with_shape(s->k->module, t, 2, extent);
@@ -40,7 +35,7 @@ static const Type *turned_type(const Swap *s, const Type *t) {
 /* --- what is swapped --- */
 static bool is_loaded(const Swap *s, Ref ref) {
     const Op *op = op_of(s, ref);
-    if (is_transpose(op)) op = op_of(s, op->operands[0]);
+    if (op && op_is_transpose(op)) op = op_of(s, op->operands[0]);
     return op && op->code == OP_TLOAD;
 }
 
@@ -101,7 +96,7 @@ static bool find_sum(const Swap *s, const Op *dot, Op **loop, int *index) {
 /* --- swapping --- */
 static Ref transpose(Swap *s, Builder *b, Ref x) {
     const Op *op = op_of(s, x);
-    if (is_transpose(op)) return op->operands[0];
+    if (op && op_is_transpose(op)) return op->operands[0];
     if (op && op->code == OP_SPLAT) return ir_splat(b, op->operands[0], turned_type(s, ir_type(s->k, x)));
     return ir_permute(b, x, (const int64_t[]){1, 0}, 2);
 }
@@ -127,9 +122,7 @@ static Ref turn(Swap *s, Builder *b, Ref x, const Region *body) {
 
 /* Whoever reads the value now finds it as it was, behind the op that makes it. */
 static void read_back(Swap *s, Ref value, Op *maker) {
-    Builder b = ir_builder(s->k, maker->parent);
-    b.before = maker->next;
-    b.range = maker->range;
+    Builder b = ir_builder_behind(s->k, maker);
     ir_value(s->k, value)->type = turned_type(s, ir_value(s->k, value)->type);
     Ref back = ir_permute(&b, value, (const int64_t[]){1, 0}, 2);
     ir_name(s->k, back, ir_value(s->k, value)->name);

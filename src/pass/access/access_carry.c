@@ -107,10 +107,7 @@ static void rewrite(const Carried *c) {
         take_apart(c, arg, ir_builder_before(k, test->first));
         test->last->operands[1 + c->index] = arg;
     }
-    Builder after = ir_builder(k, c->loop->parent);
-    after.before = c->loop->next;
-    after.range = c->loop->range;
-    take_apart(c, c->loop->results[c->index], after);
+    take_apart(c, c->loop->results[c->index], ir_builder_behind(k, c->loop));
 }
 
 static void count_use(Op *op, void *user) {

@@ -81,13 +81,6 @@ static void replace(Closing *c, Ref value, Ref by) {
     c->some = true;
 }
 
-static Builder behind(Kernel *k, Op *op) {
-    Builder b = ir_builder(k, op->parent);
-    b.before = op->next;
-    b.range = op->range;
-    return b;
-}
-
 /* Sums and products of what is closed have a form as they are. */
 static bool may_close(const Op *op) {
     switch (op->code) {
@@ -107,7 +100,7 @@ static bool close_one(Closing *c, Ref value, Op *op) {
     const Type *type = ir_type(x->k, value);
     int64_t step;
     if (!may_close(op) || type->rank != 1 || !is_one_run(c, value, &step)) return false;
-    Builder b = behind(x->k, op);
+    Builder b = ir_builder_behind(x->k, op);
     RefMap made = {.arena = x->a.arena};
     Ref first = first_of(&b, value, &made, 0);
     if (!first) return false; /* what was built so far is dead */
@@ -146,7 +139,7 @@ static void close_load(Closing *c, Op *load) {
     Ref once = first_of_op(&b, load, &made, 0);
     if (!once) return;
     ir_name(x->k, once, ir_value(x->k, load->results[0])->name);
-    b = behind(x->k, load);
+    b = ir_builder_behind(x->k, load);
     replace(c, load->results[0], ir_splat(&b, once, type));
 }
 

@@ -72,12 +72,6 @@ const Layout *lay_default(LayoutState *st, const Type *type) {
     return lay_in_registers(st, choose_blocked(type, st->cx->machine->lanes, st->warps, type->rank - 1), type);
 }
 
-static bool same_shape(const Type *a, const Type *b) {
-    bool same = a->rank == b->rank;
-    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
-    return same;
-}
-
 /* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a load, and anything
  * before a vector that can be read again. A tile made of rows and columns alone, for one use, floats: its parts are
  * short. */
@@ -91,7 +85,7 @@ static const Layout *natural_elementwise(LayoutState *st, const Op *op) {
         const Layout *layout = lay_natural(st, x);
         if (!layout || layout->home != HOME_REGISTERS) continue;
         anchored = true;
-        if (!same_shape(ir_type(st->k, x), result)) continue;
+        if (!ty_same_shape(ir_type(st->k, x), result)) continue;
         const Op *from = ir_value(st->k, x)->op;
         bool accumulator = from && from->code == OP_DOT;
         if (best && !accumulator && !(again && !index_is_vector(st, x))) continue;
@@ -154,7 +148,7 @@ static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type
     bool expanded = expand && expand->code == OP_EXPAND;
     const Op *reduce = expanded ? ir_value(st->k, expand->operands[0])->op : NULL;
     if (reduce && reduce->code == OP_REDUCE && op_int(reduce, AT_AXIS, 0) == op_int(expand, AT_AXIS, 0) &&
-        same_shape(ir_type(st->k, reduce->operands[0]), type)) {
+        ty_same_shape(ir_type(st->k, reduce->operands[0]), type)) {
         from = lay_natural(st, reduce->operands[0]);
         if (from && from->home == HOME_REGISTERS) return lay_in_registers(st, from->map, type);
     }

@@ -19,23 +19,15 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 
-static bool same_shape(const Type *a, const Type *b) {
-    bool same = a->rank == b->rank;
-    for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
-    return same;
-}
-
 /* Where the use takes the value on to: what is made of it element by element, perhaps turned; REF_NONE: it does not. */
 static Ref goes_to(const LayoutState *st, const Op *use, int i, Ref value) {
     const Op *owner = use->parent->owner;
     if (use->code == OP_PERMUTE) return use->results[0];
     if (use->code == OP_YIELD && owner && owner->code == OP_IF) return owner->results[i];
     bool made = op_has(use->code, TRAIT_ELEMENTWISE) && lay_is_tile(st->k, use->results[0]) &&
-                same_shape(ir_type(st->k, use->results[0]), ir_type(st->k, value));
+                ty_same_shape(ir_type(st->k, use->results[0]), ir_type(st->k, value));
     return made ? use->results[0] : REF_NONE;
 }
-
-static bool is_transpose(const Op *op) { return op->code == OP_PERMUTE && op_attr(op, AT_DIMS)->list.at[0] == 1; }
 
 typedef struct Way {
     int steps; /* that may still be taken */
@@ -57,7 +49,7 @@ static bool find_dot(const LayoutState *st, const Region *region, Ref value, boo
             Ref made = goes_to(st, op, i, value);
             if (made == REF_NONE) return false;
             const Value *v = ir_value(st->k, made);
-            if (!find_dot(st, v->op->parent, made, turned != is_transpose(op), w)) return false;
+            if (!find_dot(st, v->op->parent, made, turned != op_is_transpose(op), w)) return false;
         }
         for (int i = 0; i < op->region_count; i++)
             if (!find_dot(st, op->regions[i], value, turned, w)) return false;

@@ -151,8 +151,7 @@ static void widen_use(Op *op, void *user) {
         op->operands[op->operand_count - 1] = ir_cast(&b, op->operands[op->operand_count - 1], EL_F32);
     } else if (op->code == OP_BLOAD) {
         const Type *narrow = ir_type(w->k, op->results[0]);
-        Builder b = ir_builder_before(w->k, op);
-        b.before = op->next;
+        Builder b = ir_builder_behind(w->k, op);
         Ref wide = op->results[0];
         ir_value(w->k, wide)->type = ty_with_elem(m, narrow, EL_F32);
         Ref rounded = ir_cast(&b, wide, narrow->elem);
