@@ -21,6 +21,7 @@ static bool is_number(const Kernel *k, Ref ref) {
     case OP_PERMUTE:
     case OP_RESHAPE:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_CONVERT: return is_number(k, op->operands[0]);
     default: break;
     }
