@@ -1,4 +1,5 @@
-/* schedule_axis.c: how the threads of a reduction take what other lanes have, and other warps have put into the scratch.
+/* schedule_axis.c: how the threads of a reduction take what other lanes have, and what other warps have put into the
+ * scratch.
  *
  *     reduce<add, axis=0, among=tree>                    a thread has one number of f32: one function of the prelude
  *                                                        combines all lanes, in the order of the sum

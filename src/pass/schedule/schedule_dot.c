@@ -7,8 +7,8 @@
  *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
  *
  * An operand that is contiguous along K comes by matrices, which move rows of 16 bytes whatever the elements are, one
- * that runs across K if its elements have 2 bytes; others number by number. A fragment of B is two matrices, of which an
- * instruction moves up to four: two columns of fragments come at once, or two steps of K where there is but one. */
+ * that runs across K if its elements have 2 bytes; others number by number. A fragment of B is two matrices, of which
+ * an instruction moves up to four: two columns of fragments come at once, or two steps of K where there is but one. */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 

@@ -1,6 +1,6 @@
 /* cuda_mma.c: dot by mma.sync: fragments from shared memory, a product of 16 x 8 at a time. How they come the dot says
- * (`left`, `right`: pass/schedule/schedule_dot.c): by ldmatrix, in its transposing form where the operand runs across K,
- * or number by number:
+ * (`left`, `right`: pass/schedule/schedule_dot.c): by ldmatrix, in its transposing form where the operand runs across
+ * K, or number by number:
  *
  *     for (int kk = 0; kk < 64; kk += 16) {
  *         tw_ldmatrix_x4(fa[i], ..);  tw_ldmatrix_x4_trans(fb, ..);
