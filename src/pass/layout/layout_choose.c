@@ -298,6 +298,13 @@ static bool wish_index(Facts *f, Ref offset, int64_t multiple) {
     return ir_type(f->k, offset)->rank && fact_wish_multiple(f, index_inside(f, offset), multiple);
 }
 
+/* Bytes of which the number is a multiple for all that is known: what the launch knows it tests, and what it does not
+ * is as the source promises (`align`). */
+static int64_t promised_bytes(const Facts *f, const Op *access, Ref x) {
+    int64_t align = op_int(access, AT_ALIGN, 1);
+    return fact_at_launch(f->k, x) ? 1 : align & -align;
+}
+
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
     if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
         return 1; /* a mask: element by element */
@@ -317,10 +324,14 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
                      offset == 0;
         if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
         if (fact_wish_multiple(f, parts.stride[d], vector) || wish_index(f, offsets.at[d], vector)) continue;
-        while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d])) vector /= 2;
+        while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d]) &&
+               vector * bytes > promised_bytes(f, access, parts.stride[d]))
+            vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
-        while (vector > 1 && vector * bytes > fact_divisor(f, parts.base)) vector /= 2;
+        while (vector > 1 && vector * bytes > fact_divisor(f, parts.base) &&
+               vector * bytes > promised_bytes(f, access, parts.base))
+            vector /= 2;
     /* Rows of whole vectors: each is inside or outside, never both. */
     if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
         fact_wish_multiple(f, parts.extent[inner_dim], vector);

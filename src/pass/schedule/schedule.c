@@ -168,6 +168,7 @@ static bool plan(Schedule *s) {
     s->uses = ir_count_uses(s->k, s->arena); /* words that it takes ahead are new values */
     schedule_rows(s);
     schedule_natural(s);
+    schedule_atomic(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;
