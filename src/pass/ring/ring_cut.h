@@ -133,6 +133,8 @@ Execution cut_choose(Cut *c);                    /* with a finding that says why
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 /* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles; or 0 (ring_crowd.c) */
 int cut_crowd(const Cut *c);
+/* Warps of a load role whose threads find their rows anew in each trip; 0: as other load roles have (ring_rows.c). */
+int cut_load_warps(const Cut *c, const Op *tasks, int workers);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);
 #endif

@@ -172,21 +172,30 @@ static Word arrive_of(const RingSchedule *r) {
     return r->fused || !r->copy_puts ? WORD_NONE : r->store_puts ? ARRIVE_BOTH : ARRIVE_COPIES;
 }
 
+/* Do its threads arrive behind their stores, which are shown before that? */
+static bool arrives_by_stores(const RingSchedule *r) {
+    return !r->fused && r->full_count > 1 && arrive_of(r) != ARRIVE_COPIES;
+}
+
 /* Are items of the slot, which threads have copied, read by what runs beside the threads? */
 static bool needs_fence(const Schedule *s, const RingSchedule *r, const Op *wait) {
     return r->copy_puts && views_slot(s, r->to->regions[0], wait->results[0]);
 }
 
-/* Written (or, if it proves, compared): how commits of the ring arrive, which waits are followed by a fence. */
+/* Written (or, if it proves, compared): how commits of the ring arrive, which of them come behind a fence and which
+ * waits are followed by one. */
 static bool settle_copies(Schedule *s, const RingSchedule *r, const Region *region, bool proves) {
     for (Op *op = region->first; op; op = op->next) {
         bool own = (op->code == OP_COMMIT || op->code == OP_WAIT) && op->operands[0] == r->op->results[0];
         Word arrive = own && op->code == OP_COMMIT ? arrive_of(r) : WORD_NONE;
-        bool fence = own && op->code == OP_WAIT && needs_fence(s, r, op);
+        bool fence = own && (op->code == OP_WAIT ? needs_fence(s, r, op) : arrives_by_stores(r));
         if (own && proves && op_word(op, AT_ARRIVE, WORD_NONE) != arrive)
             return schedule_fail(s, op, "`arrive` is not how the threads of the role fill the slot");
         if (own && proves && fence && !op_flag(op, AT_FENCE))
-            return schedule_fail(s, op, "threads have copied into the slot, and products read it: it needs `fence`");
+            return schedule_fail(s, op,
+                                 op->code == OP_WAIT
+                                     ? "threads have copied into the slot, and products read it: it needs `fence`"
+                                     : "threads have stored into the slot: it needs `fence`");
         if (arrive && !proves) op_set(s->k, op, (Attr){.id = AT_ARRIVE, .word = arrive});
         if (fence && !proves) op_set(s->k, op, (Attr){.id = AT_FENCE, .number = 1});
         for (int i = 0; i < op->region_count; i++)

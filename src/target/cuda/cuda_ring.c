@@ -323,7 +323,7 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (mover == MOVER_ASYNC) {
-        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at, !r->skewed);
+        copy_emit(e, op, &r->field[field], at, !r->skewed);
         return;
     }
     if (r->parts) return; /* with its store */
@@ -347,7 +347,7 @@ static void emit_commit(Emit *e, const Op *op) {
     Word arrive = op_word(op, AT_ARRIVE, WORD_NONE);
     if (arrive) cs_line(&e->p, "tw_cp_async_arrive(%p);", full);
     if (arrive == ARRIVE_COPIES) return;
-    cs_line(&e->p, "tw_fence_async();");
+    if (op_flag(op, AT_FENCE)) cs_line(&e->p, "tw_fence_async();");
     cs_line(&e->p, "tw_mbar_arrive(%p);", full);
 }
 
