@@ -342,7 +342,8 @@ static void emit_put(Emit *e, const Op *op) {
 
 static void emit_commit(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
-    if (r->fused || r->full_count == 1) return;
+    bool empty = !ir_type(e->k, r->ring)->field_count; /* nothing has announced bytes, and arrived with that */
+    if (r->fused || (r->full_count == 1 && !empty)) return;
     const Expr *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->by);
     Word arrive = op_word(op, AT_ARRIVE, WORD_NONE);
     if (arrive) cs_line(&e->p, "tw_cp_async_arrive(%p);", full);
