@@ -285,6 +285,9 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
         to[0] = v.x, to[1] = v.y;
     } else to[0] = on ? *(const u32 *)p : fill;
 }
+TW_FN void tw_ldg_volatile_bytes(int bytes, void *to, const void *p) {
+    TW_LOAD_BYTES(volatile, "ld.volatile.global", bytes, to, p, "l")
+}
 TW_FN void tw_ldg_nc_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(, "ld.global.nc.L1::no_allocate", bytes, to, p, "l")
 }

@@ -49,6 +49,7 @@
  *            tw_ldg_pairs(words, bool, u32 *to, p, u32 fill): the same for 16-bit elements, kept two a word;
  *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32
  *            tw_zero(): 0, but no compiler knows
+ *            tw_ldg_volatile(V, bool, to, p): read from memory each time it is met, nothing where false
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value

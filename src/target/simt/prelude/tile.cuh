@@ -25,6 +25,7 @@
 #define TW_SIZE(V, array)       ((V) * (int)sizeof(*(array)))
 #define tw_ldg(V, to, p)        tw_ldg_bytes(TW_SIZE(V, to), to, p)
 #define tw_ldg_nc(V, to, p)     tw_ldg_nc_bytes(TW_SIZE(V, to), to, p)
+#define tw_ldg_volatile(V, on, to, p) do { if (on) tw_ldg_volatile_bytes(TW_SIZE(V, to), to, p); } while (0)
 #define tw_ldg_if(V, on, to, p) tw_ldg_words_if(V, (int)sizeof(*(to)), on, to, p)
 #define tw_stg(V, p, from)        tw_stg_bytes(TW_SIZE(V, from), p, from)
 #define tw_stg_cs(V, p, from)     tw_stg_cs_bytes(TW_SIZE(V, from), p, from)
