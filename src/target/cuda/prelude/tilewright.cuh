@@ -83,6 +83,7 @@
  *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
  *            traps); past the end both are clipped: loads give 0, stores drop
  *  cp.async  tw_cp_async(4|8|16, s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait(n)
+ *            tw_cp_async_part(4|8|16, s, p, n): the first n bytes, then zeros
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
  *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
  *            lane l gives the row address of matrix l / 8
