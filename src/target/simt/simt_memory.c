@@ -344,8 +344,8 @@ static void add_vectors(Emit *e, const Op *op, Box *b) {
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
     box_indices(e, b, REF_NONE);
     const Expr *from = stored(e, value, b->layout, b->vector);
-    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
-            b->index[b->inner_dim], from);
+    cs_line(&e->p, "tw_red_add%s(%d, %p, %p + %p, %p);", atomic_reach(op), b->vector,
+            b->condition ? b->condition : &expr_true, b->row, b->index[b->inner_dim], from);
     cs_close(&e->p);
     emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }
