@@ -53,7 +53,7 @@ static bool feeds_alone(const Cut *c, const CutRing *ring) {
 
 TripCost ring_trip_cost(const Kernel *k, const Op *loop) {
     TripCost cost = {.k = k};
-    if (loop) ir_walk(loop->regions[0], add_cost, &cost);
+    if (loop) ir_walk(loop->regions[loop->region_count - 1], add_cost, &cost);
     return cost;
 }
 
