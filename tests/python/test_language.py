@@ -208,9 +208,11 @@ def refused(out, WHICH: tl.constexpr):
 
 
 @pytest.mark.parametrize("which,words", [(0, "math library"), (1, "use tl.program_id"), (2, "write it with operations of the language")])
-def test_refused_names_say_why(which, words):
-    with pytest.raises(triton.CompilationError, match=words):
-        refused[(1, )](np.zeros(1, np.float32), which)
+def test_refused_names_say_why(which, words, monkeypatch):
+    for emulate in ("0", "1"):
+        monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        with pytest.raises(triton.CompilationError, match=words):
+            refused[(1, )](np.zeros(1, np.float32), which)
 
 
 @triton.jit

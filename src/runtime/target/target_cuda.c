@@ -542,6 +542,7 @@ const Target target_cuda = {
     .build = cuda_build,
     .assemble = cuda_assemble,
     .assembly_ending = ".ptx",
+    .runs_assembly = true,
     .launch = cuda_launch,
     .synchronize = cuda_synchronize,
     .destroy = cuda_destroy,
