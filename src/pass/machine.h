@@ -31,6 +31,7 @@ typedef struct MachineCost {
     int crowd_most;    /* .. and more than these hide no more .. */
     int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
     int beside_sums;      /* registers of a thread that copies and multiplies, beside those of its sums */
+    int search_warps;     /* of a load role whose threads find their rows anew in each trip; 0: as any other */
     int long_product;     /* elements along K from which products take longer than an exponential an element */
     int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */
