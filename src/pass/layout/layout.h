@@ -61,6 +61,7 @@ const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(Banks banks, const uint32_t *offset, int lanes, int bytes);
 int layout_tile_conflicts(Banks banks, const Layout *layout, const Type *type, const SharedTile *tile, int vector);
-/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
-void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together, as the pass has written
+ * it. */
+void layout_dot_grid(const Op *dot, int *along_m, int *along_n);
 #endif

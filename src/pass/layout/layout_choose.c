@@ -158,7 +158,7 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int fi
 }
 
 /* --- dot --- */
-void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     const Matrix *row = matrix_of(k, dot);
     int units = warps / row->warps;
@@ -173,6 +173,11 @@ void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, in
     *along_n = units / *along_m;
     /* Columns that are read from shared memory begin with a panel; units that are left over do the same work twice. */
     while (row->n_share && *along_n > 1 && ((n & (n - 1)) || n / *along_n < row->n_share)) *along_n /= 2;
+}
+
+void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
+    const int64_t *grid = op_attr(dot, AT_DOT_GRID)->list.at;
+    *along_m = (int)grid[0], *along_n = (int)grid[1];
 }
 
 /* --- registers --- */
@@ -237,7 +242,7 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
     const Matrix *row = matrix_of(k, dot);
     int along_m, along_n;
     if (row->sum_in == FRAGMENT_NONE) return choose_fma(cx->machine, c, warps);
-    layout_dot_grid(k, dot, warps, &along_m, &along_n);
+    choose_dot_grid(k, dot, warps, &along_m, &along_n);
     return matrix_spread(row->sum_in, c->extent[0], c->extent[1], along_m, along_n, row->n_most > 0, warps);
 }
 

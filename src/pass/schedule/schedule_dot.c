@@ -57,7 +57,7 @@ static bool can_pack(const Schedule *s, const Op *cast) {
 static int64_t columns_of(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
     int along_m, along_n;
-    layout_dot_grid(s->k, dot, layout_group_of(s->cx, s->k, dot).warps, &along_m, &along_n);
+    layout_dot_grid(dot, &along_m, &along_n);
     int64_t n = ir_type(s->k, dot->results[0])->extent[1] / along_n;
     return (n + row->n - 1) / row->n * row->n;
 }
@@ -95,7 +95,7 @@ static Word best_left(const Schedule *s, const Op *dot) {
 static Word best_right(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
     int along_m, along_n;
-    layout_dot_grid(s->k, dot, layout_group_of(s->cx, s->k, dot).warps, &along_m, &along_n);
+    layout_dot_grid(dot, &along_m, &along_n);
     int64_t n = ir_type(s->k, dot->results[0])->extent[1], k = ir_type(s->k, dot->operands[0])->extent[1];
     bool several = n > row->n * along_n; /* columns of products that a warp has */
     if (!comes_by_matrix(s, dot, 1)) return FETCH_WORDS;

@@ -149,7 +149,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
     if (order == ORDER_GROUPED && count == 2) {
-        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 8));
+        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 1));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
         if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = ex_name(e->arena, "strip"); /* pairs of rows */
@@ -211,7 +211,7 @@ static void write_task(Emit *e, const Op *tasks, const Op *role) {
 }
 
 static ThreadGroup group_of(const Op *role) {
-    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 4)};
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 1)};
 }
 
 static void write_role(Emit *e, const Op *tasks, const Op *role) {
@@ -226,7 +226,8 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
-        cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
+        cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> %d, warp = tw_warp() & %d;",
+                ll_log2(e->group.warps), e->group.warps - 1);
     else if (e->group.first_warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
     else

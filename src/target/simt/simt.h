@@ -286,6 +286,7 @@ bool moves_emit(Emit *e, const Op *op); /* false: no such op */
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
+const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);
 /* For boxes: what comes before, and one element. */
 void atomic_begin(Emit *e, const Op *op);

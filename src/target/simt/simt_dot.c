@@ -21,7 +21,7 @@ Dot dot_of(Emit *e, const Op *op) {
     d.k = a->extent[1];
     int64_t promote = matrix_promote(e->k, op);
     if (d.row->promotes && promote < INT64_MAX) d.every = (int)((promote + d.row->k - 1) / d.row->k);
-    if (d.row->warps) layout_dot_grid(e->k, op, e->group.warps, &d.along_m, &d.along_n);
+    if (d.row->warps) layout_dot_grid(op, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;

@@ -16,13 +16,15 @@
 
 #include <string.h>
 
-/* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
- * `require` may say that it is not. */
-static const Expr *extent_of(Emit *e, Ref extent) {
+/* Bounds are compared unsigned; an extent may be below 0, unless its tensor says that it is not (`natural`). */
+static const Expr *extent_of(Emit *e, const Op *tensor, int dim) {
+    Ref extent = op_list(tensor, 0).at[dim];
+    const Attr *naturals = op_attr(tensor, AT_NATURALS);
+    bool natural = ref_is_literal(extent);
     int64_t number;
     if (!extent) return NULL;
     if (ir_const_int(e->k, extent, &number) && number < 0) return &expr_zero;
-    bool natural = ref_is_literal(extent) || (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    for (int i = 0; naturals && i < naturals->list.count; i++) natural |= naturals->list.at[i] == dim;
     const Expr *text = emit_scalar(e, extent);
     return natural ? text : ex(e->arena, "tw_max((i64)%p, (i64)0)", text);
 }
@@ -31,11 +33,11 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
     TensorText t = {.rank = ir_type(e->k, tensor)->rank};
     const Value *v = ir_value(e->k, tensor);
     if (v->op && v->op->code == OP_TENSOR) {
-        RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
+        RefList strides = op_list(v->op, 1);
         t.base = emit_scalar(e, op_operand(v->op, 0));
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
-            t.extent[d] = extent_of(e, extents.at[d]);
+            t.extent[d] = extent_of(e, v->op, d);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1) t.stride[d] = emit_scalar(e, strides.at[d]);
         }
         return t;
@@ -343,8 +345,8 @@ static void add_vectors(Emit *e, const Op *op, Box *b) {
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
     box_indices(e, b, REF_NONE);
     const Expr *from = stored(e, value, b->layout, b->vector);
-    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
-            b->index[b->inner_dim], from);
+    cs_line(&e->p, "tw_red_add%s(%d, %p, %p + %p, %p);", atomic_reach(op), b->vector,
+            b->condition ? b->condition : &expr_true, b->row, b->index[b->inner_dim], from);
     cs_close(&e->p);
     emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }
