@@ -286,6 +286,7 @@ bool moves_emit(Emit *e, const Op *op); /* false: no such op */
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
+const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);
 /* Every thread that holds an element of the op's result gets it from its owner: array, of registers. */
 void atomic_hand_on(Emit *e, const Op *op, const char *array);

@@ -285,12 +285,13 @@ void memory_tstore(Emit *e, const Op *op) {
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
     const Expr *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
+    const char *asks = access_of(op).tests ? "_asked" : "";
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row(%d, %p, %p, %p, %p, %p);", b.vector, b.row, b.index[b.inner_dim],
+        cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", asks, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
     } else {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
-        cs_line(&e->p, "tw_stg_if(%d, %p, %p, %p);", pairs ? b.vector / 2 : b.vector,
+        cs_line(&e->p, "tw_stg_if%s(%d, %p, %p, %p);", asks, pairs && !*asks ? b.vector / 2 : b.vector,
                 b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
@@ -370,8 +371,8 @@ static void add_vectors(Emit *e, const Op *op, Box *b) {
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
     box_indices(e, b, REF_NONE);
     const Expr *from = stored(e, value, b->layout, b->vector);
-    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
-            b->index[b->inner_dim], from);
+    cs_line(&e->p, "tw_red_add%s(%d, %p, %p + %p, %p);", atomic_reach(op), b->vector,
+            b->condition ? b->condition : &expr_true, b->row, b->index[b->inner_dim], from);
     cs_close(&e->p);
     emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }
