@@ -87,7 +87,42 @@ static int blocks_ahead(const Schedule *s, int warps) {
     return blocks;
 }
 
+/* --- tasks --- */
+/* Are the tasks the blocks of the launch, along several axes of its grid? Which, one an index. */
+static bool are_blocks(const Schedule *s, int64_t *axes) {
+    const Op *tasks = s->tasks;
+    unsigned seen = 0;
+    if (op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER) || s->gang.programs > 1 || tasks->operand_count < 2 ||
+        op_word(tasks, AT_ORDER, ORDER_CODE) != ORDER_ROW)
+        return false;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Op *op = ref_is_value(tasks->operands[i]) ? ir_value(s->k, tasks->operands[i])->op : NULL;
+        if (!op || op->code != OP_NUM_PROGRAMS) return false;
+        axes[i] = op_int(op, AT_DIM, 0);
+        if (seen >> axes[i] & 1) return false;
+        seen |= 1u << axes[i];
+    }
+    return true;
+}
+
+static void plan_tasks(const Schedule *s) {
+    int64_t *axes = ARENA_ARRAY(s->k->module->arena, int64_t, MAX_RANK);
+    if (are_blocks(s, axes))
+        op_set(s->k, s->tasks, (Attr){.id = AT_GRID, .list = {.at = axes, .count = s->tasks->operand_count}});
+}
+
+static bool tasks_hold(Schedule *s) {
+    const Attr *grid = op_attr(s->tasks, AT_GRID);
+    int64_t axes[MAX_RANK];
+    bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
+    for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
+    return good || schedule_fail(s, s->tasks,
+                                 "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
+                                 "once, where a block runs one task");
+}
+
 void schedule_roles(Schedule *s) {
+    plan_tasks(s);
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
         for (Op *role = role_first(s->tasks); role; role = role_next(role)) {
@@ -138,6 +173,7 @@ static bool registers_hold(Schedule *s) {
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
+    if (!tasks_hold(s)) return false;
     for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
         if (role_is_guest(role)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);
