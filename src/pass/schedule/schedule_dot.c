@@ -2,7 +2,8 @@
  * how wide its instructions are, and how their operands come to them.
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
- * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array.
+ * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. So are sums and
+ * products of 16-bit floats that are on the way to it: one instruction for two, where f32 takes five.
  *
  *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
  *
@@ -36,21 +37,32 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
-/* Two numbers of the type become a word of 16-bit floats at once. */
+/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first. */
 static bool packs_from(Elem from, Elem to) {
     bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
-    return from == EL_F32 || (narrow && (to == EL_F16 || to == EL_BF16));
+    return from == EL_F32 || ((narrow || from == EL_I32) && (to == EL_F16 || to == EL_BF16));
 }
 
-static bool can_pack(const Schedule *s, const Op *cast) {
-    if (cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
-    Ref result = cast->results[0];
-    if (!packs_from(ir_type(s->k, cast->operands[0])->elem, ir_type(s->k, result)->elem)) return false;
+static bool is_pair_cast(const Schedule *s, const Op *op) {
+    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !schedule_is_number(s->k, op->operands[0]) &&
+           packs_from(ir_type(s->k, op->operands[0])->elem, ir_type(s->k, op->results[0])->elem);
+}
+
+/* Done by one instruction for two, with the same bits as in f32. */
+static bool is_pair_sum(const Schedule *s, const Op *op) {
+    return op->result_count == 1 && layout_pair_name(s->k, op) && !schedule_is_number(s->k, op->results[0]);
+}
+
+static bool can_pack(const Schedule *s, const Op *op) {
+    if (!is_pair_cast(s, op) && !is_pair_sum(s, op)) return false;
+    Ref result = op->results[0];
     const Layout *layout = schedule_layout(s->k, result);
-    const Op *dot = cast->next;
-    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
-    return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS &&
-           !schedule_is_number(s->k, cast->operands[0]);
+    if (!layout || layout->home != HOME_REGISTERS || layout->registers % 2 || s->uses[result] != 1) return false;
+    for (const Op *user = op->next; user; user = user->next)
+        for (int i = 0; i < user->operand_count; i++)
+            if (user->operands[i] == result)
+                return user->code == OP_DOT ? i == 0 : is_pair_sum(s, user) && can_pack(s, user);
+    return false;
 }
 
 /* --- instructions that have many widths --- */
