@@ -294,7 +294,10 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             options.target = "cuda"; /* its text, on the host */
             options.emulate = 1;
         }
-        if (order->target) options.target = order->target;
+        if (order->target) {
+            options.target = order->target;
+            options.emulate = 0;
+        }
         options.device = on_cuda && !order->target ? e->device : 0;
         options.sanitize = e->sanitize;
         options.args = args;

@@ -400,9 +400,9 @@ static void refuse_assembly(Op *op, void *user) {
         diag_emit(k->module->diag, DIAG_TARGET_ASM, op->range, k->target->name);
 }
 
-/* Assembly that the source has written itself runs where the target has assembly. */
+/* Assembly that the source has written itself runs where there is a machine for it. */
 static tw_status check_assembly(tw_kernel *k) {
-    if (k->target->assemble) return TW_OK;
+    if (k->target->runs_assembly) return TW_OK;
     ir_walk(k->ir->body, refuse_assembly, k);
     if (!k->diag.errors) return TW_OK;
     return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);

@@ -159,7 +159,7 @@ static tw_status compile_by_nvrtc(tw_kernel *k, CudaState *state, const char *ar
 }
 
 /* For the machine that the kernel was compiled for, which need not be here. */
-static tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
+tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
     CudaState *state = get_state(k->context);
     char why[CUDA_WHY] = "";
     size_t size = 0;
@@ -542,6 +542,7 @@ const Target target_cuda = {
     .build = cuda_build,
     .assemble = cuda_assemble,
     .assembly_ending = ".ptx",
+    .runs_assembly = true,
     .launch = cuda_launch,
     .synchronize = cuda_synchronize,
     .destroy = cuda_destroy,
