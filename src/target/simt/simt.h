@@ -289,6 +289,8 @@ bool moves_emit(Emit *e, const Op *op); /* false: no such op */
 void atomic_emit(Emit *e, const Op *op);
 const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);
+/* Every thread that holds an element of the op's result gets it from its owner: array, of registers. */
+void atomic_hand_on(Emit *e, const Op *op, const char *array);
 /* For boxes: what comes before, and one element. */
 void atomic_begin(Emit *e, const Op *op);
 void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value);

@@ -149,8 +149,9 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
 }
 
 /* --- tiles --- */
-/* Every thread that holds an element gets it from its owner. */
-static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array, const Type *type) {
+void atomic_hand_on(Emit *e, const Op *op, const char *array) {
+    const Layout *layout = emit_layout(e, op->results[0]);
+    const Type *type = ir_type(e->k, op->results[0]);
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
@@ -191,7 +192,7 @@ void atomic_emit(Emit *e, const Op *op) {
     if (condition) cs_close(&e->p);
     if (used) cs_line(&e->p, type->elem == EL_I1 ? "%s[r] = old != 0;" : "%s[r] = old;", array);
     cs_close(&e->p);
-    if (used) hand_on(e, op, layout, array, type);
+    if (used) atomic_hand_on(e, op, array);
     after(e, op, used);
 }
 

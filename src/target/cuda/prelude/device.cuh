@@ -285,6 +285,9 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
         to[0] = v.x, to[1] = v.y;
     } else to[0] = on ? *(const u32 *)p : fill;
 }
+TW_FN void tw_ldg_volatile_bytes(int bytes, void *to, const void *p) {
+    TW_LOAD_BYTES(volatile, "ld.volatile.global", bytes, to, p, "l")
+}
 TW_FN void tw_ldg_nc_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(, "ld.global.nc.L1::no_allocate", bytes, to, p, "l")
 }
@@ -654,12 +657,13 @@ TW_FN void tw_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "me
 #define tw_bulk_wait(n)      asm volatile("cp.async.bulk.wait_group " #n ";" ::: "memory")
 
 /* ---- cp.async ---- */
-TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) {
-    u32 at = tw_shared(s), size = ok ? bytes : 0;
+TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int size) {
+    u32 at = tw_shared(s);
     if (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
     else if (bytes == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
     else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
 }
+TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) { tw_cp_async_part(bytes, s, p, ok ? bytes : 0); }
 TW_FN void tw_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define tw_cp_async_wait(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
 TW_FN void tw_cp_async_arrive(u32 bar) {

@@ -128,6 +128,7 @@ TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LIN
     if (on) TW_CALL(store_global, p, from, bytes);
 }
 #define tw_ldg_nc_bytes tw_ldg_bytes
+#define tw_ldg_volatile_bytes tw_ldg_bytes
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
     for (int i = 0; i < count; i++) to[i] = fill;
     if (on) TW_CALL(load_global, to, p, 4 * count);
