@@ -496,7 +496,7 @@ static void remove_dead(Kernel *k, Region *region, int *uses, bool *changed) {
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD) && !op_flag(op, AT_VOLATILE);
+        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_GET) && !op_flag(op, AT_VOLATILE);
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;
