@@ -46,6 +46,10 @@ LinearLayout lay_fit(const LinearLayout *map, const Type *operand) {
 
 LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map) {
     const Type *type = ir_type(k, op->operands[i]);
+    if (op->code == OP_REPEAT) {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        return ll_shorten(map, axis, map->log2[axis] - ll_log2(type->extent[axis]));
+    }
     bool box = op->code == OP_TLOAD || op->code == OP_TSTORE || op->code == OP_TATOMIC;
     int dim = box ? i - 1 : -1; /* behind the tensor */
     if (dim < 0 || dim >= op->list_count[0]) return lay_fit(map, type);
@@ -155,6 +159,15 @@ static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type
     return lay_default(st, type);
 }
 
+/* Where a dot takes what is made of it from; else each thread repeats what it has. */
+static const Layout *natural_repeat(LayoutState *st, const Op *op, const Type *type) {
+    const Layout *left = lay_left(st, op), *from = left ? NULL : lay_natural(st, op->operands[0]);
+    if (left || !from) return left;
+    int axis = (int)op_int(op, AT_AXIS, 0), bits = ll_log2(type->extent[axis]);
+    if (from->home == HOME_SHARED) return lay_default(st, type);
+    return lay_in_registers(st, ll_lengthen(&from->map, axis, bits - from->map.log2[axis]), type);
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -166,6 +179,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_RESHAPE:
     case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
     case OP_BROADCAST: return natural_broadcast(st, op, type);
+    case OP_REPEAT: return natural_repeat(st, op, type);
     case OP_LOAD: {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
@@ -472,6 +486,7 @@ static void place_op(LayoutState *st, Op *op) {
     case OP_TLOAD:
     case OP_LOAD:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_GET: break;
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE)) {

@@ -48,10 +48,12 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     case OP_SPLAT: return true;
     case OP_LOAD:
     case OP_TLOAD:
-        if (type->rank > 1 || !is_repeatable(st, op)) return false;
+        if (!is_repeatable(st, op)) return false;
         break;
     default:
-        if (op->code != OP_EXPAND && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+        if (op->code != OP_EXPAND && op->code != OP_PERMUTE && op->code != OP_REPEAT &&
+            !op_has(op->code, TRAIT_ELEMENTWISE))
+            return false;
     }
     for (int i = 0; i < op->operand_count; i++)
         if (!is_read_again(st, op->operands[i], left)) return false;

@@ -183,6 +183,7 @@ static bool is_view(const Op *op) {
     case OP_RESHAPE:
     case OP_EXPAND:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_SLICE: return true;
     default: return false;
     }
