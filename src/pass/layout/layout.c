@@ -159,12 +159,15 @@ static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type
     return lay_default(st, type);
 }
 
-/* Where a dot takes what is made of it from; else each thread repeats what it has. */
+/* Where a dot takes what is made of it from. Else each thread repeats what it has, along a row; rows of a slot that are
+ * repeated are taken from there by all who need them, so that rows are vectors again. */
 static const Layout *natural_repeat(LayoutState *st, const Op *op, const Type *type) {
     const Layout *left = lay_left(st, op), *from = left ? NULL : lay_natural(st, op->operands[0]);
     if (left || !from) return left;
     int axis = (int)op_int(op, AT_AXIS, 0), bits = ll_log2(type->extent[axis]);
-    if (from->home == HOME_SHARED) return lay_default(st, type);
+    const Op *get = ir_value(st->k, op->operands[0])->op;
+    if (from->home == HOME_SHARED || (get && get->code == OP_GET && axis < type->rank - 1))
+        return lay_default(st, type);
     return lay_in_registers(st, ll_lengthen(&from->map, axis, bits - from->map.log2[axis]), type);
 }
 
