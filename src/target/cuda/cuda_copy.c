@@ -87,7 +87,7 @@ static void copy_rows(Emit *e, const Op *load, Box *b, const Expr *at) {
 }
 
 /* --- copies --- */
-void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset, bool lands_by_itself) {
+void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     const Type *type = ir_type(e->k, load->results[0]);
     int bytes = elem_info[type->elem].bytes;
@@ -100,7 +100,7 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
         box_indices(e, &b, REF_NONE);
         const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
         const Expr *at = place_in_slot(e, put, &b, tile, offset);
-        if (lands_by_itself || b.whole) {
+        if (b.whole) {
             cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
         } else {
             cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],

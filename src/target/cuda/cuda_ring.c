@@ -324,7 +324,7 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (mover == MOVER_ASYNC) {
-        copy_emit(e, op, &r->field[field], at, !r->skewed);
+        copy_emit(e, op, &r->field[field], at);
         return;
     }
     if (r->parts) return; /* with its store */
