@@ -113,10 +113,12 @@ static int64_t room_of(const Fetch *f, const Machine *machine) {
     return room;
 }
 
+/* Copies that the machine makes by itself (`by`) never come into registers, and are ahead already. */
 static void consider(Fetch *f, Op *op) {
     bool varies = false;
-    if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) || f->count == MOST_LOADS ||
-        !is_small(f, op->results[0]) || words_of(f, op->results[0]) > f->room)
+    if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) ||
+        op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES || f->count == MOST_LOADS || !is_small(f, op->results[0]) ||
+        words_of(f, op->results[0]) > f->room)
         return;
     const Attr *fill = op_attr(op, AT_FILL);
     for (int i = 0; i < op->operand_count; i++)

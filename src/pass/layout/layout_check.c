@@ -130,6 +130,8 @@ static void check_access(Check *c, const Op *op) {
     if (!fits)
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
+    if (a.vector > 1 && best.tests && !a.tests)
+        complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)
         complain(c, op, "atomics add whole vectors, none across an edge: `whole` is missing");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&

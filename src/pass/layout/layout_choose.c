@@ -304,13 +304,13 @@ static bool wish_index(Facts *f, Ref offset, int64_t multiple) {
 }
 
 /* Bytes of which the number is a multiple for all that is known: what the launch knows it tests, and what it does not
- * is as the source promises (`align`). */
-static int64_t promised_bytes(const Facts *f, const Op *access, Ref x) {
+ * is as the source promises (`align`), or as the kernel finds. */
+static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, bool tests) {
     int64_t align = op_int(access, AT_ALIGN, 1);
-    return fact_at_launch(f->k, x) ? 1 : align & -align;
+    return fact_at_launch(f->k, x) ? 1 : tests ? LL_VECTOR_BYTES : align & -align;
 }
 
-int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearLayout *map, bool tests) {
     if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
         return 1; /* a mask: element by element */
     TensorParts parts = fact_tensor(f, access->operands[0]);
@@ -322,7 +322,8 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     /* A padded tile: no vector may reach from inside it into the padding. */
     int64_t start =
         is_run(access, &parts, inner_dim) ? op_int(access, AT_RUN, 1) : fact_divisor(f, offsets.at[inner_dim]);
-    while (vector > 1 && (tile->extent[inner] % vector || start < vector)) vector /= 2;
+    bool any = tests && !fact_at_launch(f->k, offsets.at[inner_dim]);
+    while (vector > 1 && (tile->extent[inner] % vector || (start < vector && !any))) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
         bool still = box_axis(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&
@@ -330,17 +331,25 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
         if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
         if (fact_wish_multiple(f, parts.stride[d], vector) || wish_index(f, offsets.at[d], vector)) continue;
         while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d]) &&
-               vector * bytes > promised_bytes(f, access, parts.stride[d]))
+               vector * bytes > promised_bytes(f, access, parts.stride[d], tests))
             vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
         while (vector > 1 && vector * bytes > fact_divisor(f, parts.base) &&
-               vector * bytes > promised_bytes(f, access, parts.base))
+               vector * bytes > promised_bytes(f, access, parts.base, tests))
             vector /= 2;
     /* Rows of whole vectors: each is inside or outside, never both. */
     if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
         fact_wish_multiple(f, parts.extent[inner_dim], vector);
     return vector;
+}
+
+int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    return vector_of(f, access, tile, map, false);
+}
+
+int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    return vector_of(f, access, tile, map, access->code == OP_TSTORE);
 }
 
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {

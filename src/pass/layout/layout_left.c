@@ -64,9 +64,11 @@ const Layout *lay_left(LayoutState *st, const Op *get) {
     Way w = {.steps = MOST_STEPS};
     int along_m, along_n;
     if (type->rank != 2 || !find_dot(st, get->parent, value, false, &w) || !w.dot) return NULL;
+    const Matrix *row = matrix_of(st->k, w.dot);
+    if (!row->warps) return NULL; /* it takes no fragments */
     choose_dot_grid(st->k, w.dot, st->warps, &along_m, &along_n);
     LinearLayout map = choose_left(st->k, w.dot, along_m, st->warps);
     const Layout *left = lay_in_registers(st, map, ir_type(st->k, w.dot->operands[0]));
-    if (!lay_stays_in_registers(st, w.dot, matrix_of(st->k, w.dot), left)) return NULL;
+    if (!lay_stays_in_registers(st, w.dot, row, left)) return NULL;
     return w.turned ? lay_in_registers(st, ll_permute(&map, (const int64_t[]){1, 0}), type) : left;
 }

@@ -1,6 +1,7 @@
 /* schedule_atomic.c: by which instructions elements are combined into global memory.
  *
  *     atomic<add, by=ordered> %counter, 1      a scalar, which one thread does: its instruction carries the order
+ *     atomic_cas<by=ordered> %lock, 0, 1       likewise
  *     atomic<max, by=loop> %p, %x              no instruction does it for this type: a loop around compare-and-swap
  *
  * Else an instruction for each element, and the threads fence, once for all of them. What there is an instruction for
@@ -17,6 +18,7 @@ static unsigned kind_of(Elem elem) {
 static bool has_instruction(const Schedule *s, const Op *op, Elem elem) {
     const MachineAtomics *machine = &s->cx->machine->atomics;
     unsigned of = kind_of(elem);
+    if (op->code == OP_ATOMIC_CAS) return true; /* of any bits */
     switch (op_word(op, AT_COMBINE, COMBINE_ADD)) {
     case COMBINE_ADD: return machine->add & of;
     case COMBINE_MIN:
@@ -32,10 +34,14 @@ static bool has_instruction(const Schedule *s, const Op *op, Elem elem) {
 /* Is there one that carries its order, for one thread? */
 static bool can_be_ordered(const Schedule *s, const Op *op, Elem elem) {
     bool swaps_float = elem_is_float(elem) && op_word(op, AT_COMBINE, COMBINE_ADD) == COMBINE_XCHG;
-    return op->code == OP_ATOMIC && !ir_type(s->k, op->operands[0])->rank && !swaps_float;
+    bool one = (op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS) && !ir_type(s->k, op->operands[0])->rank;
+    if (op->code == OP_ATOMIC_CAS && elem_info[elem].bits < 32) return false;
+    return one && !swaps_float;
 }
 
-static bool combines(const Op *op) { return op->code == OP_ATOMIC || op->code == OP_TATOMIC; }
+static bool combines(const Op *op) {
+    return op->code == OP_ATOMIC || op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
+}
 
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;

@@ -287,6 +287,12 @@ static void run_atomic(Sync *y, Op *op) {
     pending_mark(&y->o, op);
 }
 
+/* One that is volatile may find something else each time: one thread reads, and tells the others. */
+static void run_load(Sync *y, Op *load) {
+    pending_load(&y->o, load);
+    if (op_attr(load, AT_AT)) pending_scratch(&y->o, load, SYNC_WITHIN);
+}
+
 static void run_tasks(Sync *y, Op *tasks);
 
 static void run_op(Sync *y, Op *op) {
@@ -307,7 +313,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_RELEASE: run_release(y, op); return;
     case OP_CONVERT: run_convert(y, op); return;
     case OP_DOT: run_dot(y, op); return;
-    case OP_LOAD: pending_load(o, op); return;
+    case OP_LOAD: run_load(y, op); return;
     case OP_TLOAD:
         if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES) pending_load(o, op);
         return;

@@ -77,13 +77,23 @@ void copy_begin(Emit *e, const Op *loop) {
         if (op_flag(op, AT_ROWS)) find_rows(e, op);
 }
 
+/* The vector of a row, into its place; what is left of it where the row ends within. */
+static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
+    const Expr *condition = b->condition ? b->condition : &expr_true, *i = b->index[b->inner_dim];
+    if (b->whole)
+        cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, row, i,
+                condition);
+    else
+        cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b->vector, at, row, i, b->tensor.extent[b->inner_dim],
+                condition);
+}
+
 static void copy_rows(Emit *e, const Op *load, Box *b, const Expr *at) {
     const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)load)->value;
     const Expr *number = ex(e->arena, "r / %d", b->vector);
     box_part(e, b, BOX_ALONG);
     if (rows->some) box_also(e, &b->condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
-    cs_line(&e->p, "tw_cp_async(%d, %p, %s[%p] + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, rows->name,
-            number, b->index[b->inner_dim], b->condition ? b->condition : &expr_true);
+    copy_one(e, b, at, ex(e->arena, "%s[%p]", rows->name, number));
 }
 
 /* --- copies --- */
@@ -98,14 +108,7 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
         copy_rows(e, load, &b, place_in_slot(e, put, &b, tile, offset));
     } else {
         box_indices(e, &b, REF_NONE);
-        const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = place_in_slot(e, put, &b, tile, offset);
-        if (b.whole) {
-            cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
-        } else {
-            cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
-                    condition);
-        }
+        copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);
     }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);

@@ -41,6 +41,9 @@ static void after(Emit *e, const Op *op, bool used) {
 }
 
 /* --- one element --- */
+/* Functions of the prelude are for the GPU, or for all that share its memory. */
+const char *atomic_reach(const Op *op) { return op_word(op, AT_REACH, REACH_GPU) == REACH_SYS ? "_system" : ""; }
+
 static void write_call(Emit *e, const char *old, const Expr *call) {
     if (old)
         cs_line(&e->p, "%s = %p;", old, call);
@@ -57,17 +60,18 @@ static void write_atomic(Emit *e, const Op *op, Elem elem, const Expr *pointer, 
     const char *memory = cs_memory_type(elem);
     if (op_word(op, AT_ATOMIC, ATOMIC_PLAIN) != ATOMIC_LOOP) {
         write_call(e, old,
-                   ex(e->arena, "tw_atomic_%s(%p, %p)", word_info[kind_of(op)].text, pointer,
+                   ex(e->arena, "tw_atomic_%s%s(%p, %p)", word_info[kind_of(op)].text, atomic_reach(op), pointer,
                       elementwise_packed(e, elem, value)));
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
     const Expr *zero = packed(e, elem, cs_zero(e->arena, &(Type){.elem = elem}));
-    cs_line(&e->p, "%s %s = tw_atomic_cas(%p, %p, %p);", memory, was, pointer, zero, zero); /* what is there */
+    cs_line(&e->p, "%s %s = tw_atomic_cas%s(%p, %p, %p);", memory, was, atomic_reach(op), pointer, zero,
+            zero); /* what is there */
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
     const Expr *now =
         cs_combine(&e->p, kind_of(op), elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
-    cs_line(&e->p, "%s = tw_atomic_cas(%p, %s, %p);", was, pointer, seen,
+    cs_line(&e->p, "%s = tw_atomic_cas%s(%p, %s, %p);", was, atomic_reach(op), pointer, seen,
             elem == EL_I1 ? cs_pack(&e->p, elem, now) : elementwise_packed(e, elem, now));
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
@@ -82,9 +86,9 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
             text[i] =
                 layout ? elementwise_operand(e, op->operands[i], layout, &place_r) : emit_scalar(e, op->operands[i]);
     if (op->code == OP_ATOMIC_CAS)
-        write_call(
-            e, old,
-            ex(e->arena, "tw_atomic_cas(%p, %p, %p)", text[0], packed(e, elem, text[1]), packed(e, elem, text[2])));
+        write_call(e, old,
+                   ex(e->arena, "tw_atomic_cas%s(%p, %p, %p)", atomic_reach(op), text[0], packed(e, elem, text[1]),
+                      packed(e, elem, text[2])));
     else
         write_atomic(e, op, elem, text[0], text[1], old);
 }
@@ -100,8 +104,13 @@ static void write_ordered(Emit *e, const Op *op, Elem elem, const char *old) {
     bool ranks = word == COMBINE_MIN || word == COMBINE_MAX;
     const Expr *pointer = emit_scalar(e, op->operands[0]);
     const Expr *value = elementwise_packed(e, elem, emit_scalar(e, op->operands[1]));
+    if (op->code == OP_ATOMIC_CAS) {
+        cs_line(&e->p, "TW_ATOM_CAS(%s, %s, %d, %s, %p, %p, %p);", reach, order, elem_info[elem].bits, old, pointer,
+                value, elementwise_packed(e, elem, emit_scalar(e, op->operands[2])));
+        return;
+    }
     if (ranks && elem_is_float(elem)) {
-        cs_line(&e->p, "TW_ATOM_RANK(%s, %s, %s, %s, %s, %p, %p);", reach, order, name,
+        cs_line(&e->p, "TW_ATOM_RANK%s(%s, %s, %s, %s, %s, %p, %p);", elem == EL_F64 ? "_f64" : "", reach, order, name,
                 word == COMBINE_MIN ? "max" : "min", old, pointer, value);
         return;
     }
@@ -140,8 +149,9 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
 }
 
 /* --- tiles --- */
-/* Every thread that holds an element gets it from its owner. */
-static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array, const Type *type) {
+void atomic_hand_on(Emit *e, const Op *op, const char *array) {
+    const Layout *layout = emit_layout(e, op->results[0]);
+    const Type *type = ir_type(e->k, op->results[0]);
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
@@ -182,7 +192,7 @@ void atomic_emit(Emit *e, const Op *op) {
     if (condition) cs_close(&e->p);
     if (used) cs_line(&e->p, type->elem == EL_I1 ? "%s[r] = old != 0;" : "%s[r] = old;", array);
     cs_close(&e->p);
-    if (used) hand_on(e, op, layout, array, type);
+    if (used) atomic_hand_on(e, op, array);
     after(e, op, used);
 }
 
