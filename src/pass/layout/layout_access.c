@@ -1,7 +1,7 @@
 /* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
  *
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
- *     tstore<along=1, vector=8, tests>      the same, if the address of a vector turns out to be a multiple; else one by one
+ *     tstore<along=1, vector=8, tests>      the same where the address of a vector is a multiple; else one by one
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp

@@ -390,7 +390,8 @@ static void check_op(Check *c, const Op *op) {
     case OP_CONVERT: check_convert(c, op); return;
     default: break;
     }
-    if (op->code != OP_BROADCAST && op->code != OP_LOAD && !op_has(op->code, TRAIT_ELEMENTWISE)) {
+    if (op->code != OP_BROADCAST && op->code != OP_REPEAT && op->code != OP_LOAD &&
+        !op_has(op->code, TRAIT_ELEMENTWISE)) {
         lay_refuse(&c->st, op);
         c->good = false;
         return;

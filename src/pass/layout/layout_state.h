@@ -63,8 +63,9 @@ bool lay_inside_role(const LayoutState *st, const Region *region);
 /* --- layout_left.c --- */
 /* May the left operand of a dot stay in registers, where `from` has it? */
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
-/* Where a tile of a ring should come to of which a dot's left operand is made, and nothing else; NULL: it is not. */
-const Layout *lay_left(LayoutState *st, const Op *get);
+/* Where the result (of a ring's `get`, a `repeat`) should be of which a dot's left operand is made, and nothing else;
+ * NULL: it is not. */
+const Layout *lay_left(LayoutState *st, const Op *op);
 
 /* --- layout_index.c --- */
 /* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */

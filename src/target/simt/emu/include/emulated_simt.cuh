@@ -11,6 +11,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
