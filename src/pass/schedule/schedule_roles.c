@@ -49,6 +49,7 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
                                                        : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
+    if (s->cx->options.max_registers) return 0; /* none is to have more */
     if (asked) return asked;
     if (many < few) return 0; /* with so many warps the movers have none to give */
     return is_compute(role) ? many : few;
@@ -173,6 +174,8 @@ static bool registers_hold(Schedule *s) {
         wanted += op_int(role, AT_ROLE_WARPS, 0) * programs * (own ? own : entry);
         any |= own;
     }
+    if (any && kernel_int(s->k, AT_MOST_REGS, 0))
+        return schedule_fail(s, s->tasks, "a role has registers (`regs`) of its own in a kernel that limits them");
     return !any || wanted <= entry * warps ||
            schedule_fail(s, s->tasks, "its roles want more registers (`regs`) than others of the block give away");
 }

@@ -137,6 +137,7 @@ typedef struct EntryFile {
     const char *name, *params, *execution;
     int threads;
     int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
+    int64_t registers;            /* of a thread, at most; 0: not said */
     const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
     bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
 } EntryFile;

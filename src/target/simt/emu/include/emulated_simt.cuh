@@ -11,6 +11,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
@@ -131,6 +132,10 @@ TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LIN
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
     for (int i = 0; i < count; i++) to[i] = fill;
     if (on) TW_CALL(load_global, to, p, 4 * count);
+}
+TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill, TW_LINE) {
+    if (on) TW_CALL(load_global, &fill, p, 2);
+    return fill;
 }
 TW_FN u32 tw_zero() { return 0; }
 #define tw_stg_cs_bytes tw_stg_bytes
