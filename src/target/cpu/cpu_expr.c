@@ -427,6 +427,12 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
         at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, index[axis].text);
         return cpu_element(e, nest, x, at);
+    case OP_REPEAT:
+        memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
+        at[axis] = ix(arena_printf(e->arena, "(%s / %lld)", index[axis].text,
+                                   (long long)(type->extent[axis] / from->extent[axis])),
+                      index[axis].depth);
+        return cpu_element(e, nest, x, at);
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
