@@ -405,7 +405,7 @@ def delta(batch, length, heads, k, v, size=64):
         inner = (q @ ks.t() * (g[:, None] - g).exp()).tril() @ new
         return [("o", lambda t: t[0, :size, 0], q @ a["h"][0, 0, 0].double() * g.exp()[:, None] + inner)]
 
-    tiles = configs([{"BV": 32}, {"BV": 64}, {"BV": 128}], (2, 4, 8), (1, 2, 3))
+    tiles = [*configs([{"BV": 32}, {"BV": 64}], (2, 4), (1, 2, 3)), *configs([{"BV": 64}], (8,), (2, 3)), *configs([{"BV": 128}], (4, 8), (1, 2, 3))]
     shape = f"B{batch} L{length} H{heads} K{k} V{v}"
     sizes = dict(length=length, heads=heads, V=v, K=k, BT=size)
     return [
