@@ -188,8 +188,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(
-            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
