@@ -160,7 +160,10 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if not mark or item.get_closest_marker(mark)]
     if _deadline:
         random.Random(1).shuffle(chosen)
-    chosen = chosen[::sample][part::parts]
+    chosen = chosen[::sample]
+    if part == 0:
+        pathlib.Path(f"{_log}.chosen").write_text(str(len(chosen)))
+    chosen = chosen[part::parts]
     items[:] = [item for item in chosen if item.nodeid not in done]
 
 
@@ -289,6 +292,17 @@ def make_table(results, device):
     return "\n".join(lines)
 
 
+def count_ran(results, chosen):
+    """How much of what was chosen ran: with --seconds time may have ended before."""
+    lines = []
+    for name, cases in results.items():
+        count = collections.Counter(record["outcome"] for record in cases.values())
+        ran = count["passed"] + count["failed"]
+        share = f", {100 * count['passed'] / ran:.2f} % of those not skipped passed" if ran else ""
+        lines.append(f"{name}: {ran + count['skipped']} of {chosen[name]} cases ran{share}" if chosen.get(name) else f"{name}: an earlier run")
+    return "\n".join(lines)
+
+
 def list_groups(results):
     return [f"{len(cases):5}  {name}::{test}: {text}\n         e.g. {cases[0]}" for name in results
             for (test, text), cases in group_failures(results[name])]
@@ -332,7 +346,7 @@ def main():
             earlier[record["group"]][record["case"]] = record
     names = [name for name in options.file or FILES if name not in earlier]
     options.deadline = time.time() + options.seconds if options.seconds else 0
-    results = {}
+    results, chosen = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         logs = {(name, part): pathlib.Path(folder) / f"{name.replace('/', '.')}.{part}" for name in names for part in range(options.jobs)}
         waiting = [run_part(checkout, name, part, options.jobs, options, log) for (name, part), log in logs.items()]
@@ -344,12 +358,15 @@ def main():
             time.sleep(0.2)
         for name in names:
             results[name] = {case: record for part in range(options.jobs) for case, record in read_log(logs[name, part]).items()}
+            counted = pathlib.Path(f"{logs[name, 0]}.chosen")
+            chosen[name] = int(counted.read_text()) if counted.exists() else 0
             for part in range(options.jobs):
                 if not results[name] and pathlib.Path(f"{logs[name, part]}.err").exists():
                     print(pathlib.Path(f"{logs[name, part]}.err").read_text()[-2000:], file=sys.stderr)
     results = {name: results.get(name) or earlier[name] for name in FILES if name in results or name in earlier}
     table = make_table(results, options.device)
     print(table)
+    print(count_ran(results, chosen))
     if options.log:
         pathlib.Path(options.log).write_text("".join(json.dumps({"group": name, **record}) + "\n" for name in results
                                                      for record in results[name].values()))

@@ -35,15 +35,22 @@ static int64_t times(int64_t a, int64_t b) {
 /* Both divide it. */
 static int64_t joined(int64_t a, int64_t b) { return a && b ? times(a / common(a, b), b) : 0; }
 
-/* A fact stated about x at the top of the kernel: the strongest `multiple` (align for addresses), or EQ. */
-static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
-    const Attr *best = NULL;
-    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
+static const Attr *stated_in(const Region *region, Ref x, AttrId id, const Attr *best) {
+    for (const Op *op = region->first_fact; op; op = op->next_fact) {
         const Attr *attr = op_attr(op, id);
         for (int i = 0; attr && i < op->operand_count; i++)
             if (op->operands[i] == x && (!best || attr->number > best->number)) best = attr;
     }
     return best;
+}
+
+/* A fact stated about x at the top of the kernel, or where x is made: the strongest `multiple` (align for addresses),
+ * or EQ. */
+static const Attr *stated(const Kernel *k, Ref x, AttrId id) {
+    const Value *v = ir_value(k, x);
+    const Region *own = v->op ? v->op->parent : v->region;
+    const Attr *best = stated_in(k->body, x, id, NULL);
+    return own == k->body ? best : stated_in(own, x, id, best);
 }
 
 typedef struct DivisorQuery {

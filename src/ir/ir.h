@@ -41,7 +41,8 @@ double elem_round(Elem elem, double value);
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
     WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_VIA, WS_HELD, WS_BY, WS_ORDER, WS_ROLE,
-    WS_MEANS, WS_ARRIVE, WS_HALF, WS_ACROSS, WS_SYNC, WS_PROXY, WS_COUNT
+    WS_MEANS, WS_ARRIVE, WS_HALF, WS_ACROSS, WS_AMONG, WS_FETCH, WS_ATOMIC, WS_SYNC, WS_PROXY,
+    WS_COUNT
 } WordSet;
 // clang-format on
 /* One enumeration constant a word, counting over all sets: CMP_LT, COMBINE_ADD, ... */

@@ -88,18 +88,21 @@ static void run(Search *s) {
     while (s->open.count) push_origins(s, s->open.at[--s->open.count]);
 }
 
-static void visit(Op *op, void *user) {
+int roots_write(const Op *op) {
     switch (op->code) {
     case OP_STORE:
     case OP_TSTORE:
     case OP_ATOMIC:
     case OP_TATOMIC:
-    case OP_ATOMIC_CAS: push(user, op->operands[0]); break;
-    case OP_ASM_ACT: /* any operand may be an address */
-        for (int i = 0; i < op->operand_count; i++) push(user, op->operands[i]);
-        break;
-    default: break;
+    case OP_ATOMIC_CAS: return 1;
+    case OP_ASM_ACT: return op->operand_count;
+    default: return 0;
     }
+}
+
+static void visit(Op *op, void *user) {
+    int addresses = roots_write(op);
+    for (int i = 0; i < addresses; i++) push(user, op->operands[i]);
 }
 
 bool roots_written(const Kernel *k, Arena *scratch, bool *written) {

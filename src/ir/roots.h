@@ -21,4 +21,6 @@ bool roots_of(const Kernel *k, Arena *scratch, Ref ref, bool *set);
 int roots_only(const Kernel *k, Arena *scratch, Ref ref);
 /* Of every parameter: may the kernel write through it? False: it may write elsewhere as well. */
 bool roots_written(const Kernel *k, Arena *scratch, bool *written);
+/* How many of its first operands the op may write through; of assembly any. */
+int roots_write(const Op *op);
 #endif

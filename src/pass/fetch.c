@@ -114,11 +114,13 @@ static int64_t room_of(const Fetch *f, const Machine *machine) {
     return room;
 }
 
+/* Copies that the machine makes by itself (`by`) never come into registers, and are ahead already. */
 static void consider(Fetch *f, Op *op) {
     bool varies = false;
     int64_t words = op->result_count ? words_of(f, op->results[0]) : 0; /* 0: one number, for which there is room */
-    if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) || f->count == MOST_LOADS ||
-        !is_small(f, op->results[0]) || (words && words > f->room))
+    if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) ||
+        op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES || f->count == MOST_LOADS || !is_small(f, op->results[0]) ||
+        (words && words > f->room))
         return;
     const Attr *fill = op_attr(op, AT_FILL);
     for (int i = 0; i < op->operand_count; i++)

@@ -9,6 +9,13 @@
 /* Sets of matrix instructions (matrix.def). */
 enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
 
+/* What one instruction of a thread combines into global memory, for which elements; others take a loop around
+ * compare-and-swap. */
+enum { ATOMIC_OF_INT = 1 /* of 32 and 64 bits */, ATOMIC_OF_F32 = 2, ATOMIC_OF_F64 = 4, ATOMIC_OF_HALF = 8 };
+typedef struct MachineAtomics {
+    unsigned add, rank, bits, swap; /* add; min and max; and, or, xor; xchg */
+} MachineAtomics;
+
 /* What was timed on the machine; plans are made with it (docs/performance.md). */
 typedef struct MachineCost {
     int copy_clocks;   /* from the issue of a copy until it has landed and its slot is free again */
@@ -24,6 +31,7 @@ typedef struct MachineCost {
     int crowd_most;    /* .. and more than these hide no more .. */
     int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
     int beside_sums;      /* registers of a thread that copies and multiplies, beside those of its sums */
+    int search_warps;     /* of a load role whose threads find their rows anew in each trip; 0: as any other */
     int long_product;     /* elements along K from which products take longer than an exponential an element */
     int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */
@@ -53,11 +61,12 @@ typedef struct Machine {
     unsigned matrix;    /* MATRIX_..: the sets of matrix instructions that it has */
 
     /* --- threads of a block --- */
-    int lanes;            /* threads of a warp */
-    int group_warps;      /* warps of a warpgroup: roles have whole ones */
-    int sector_bytes;     /* of global memory that are written at once, whole or not */
-    int vector_bytes;     /* of one load of a thread */
-    int atomic_bytes;     /* of one addition of floats to global memory, element by element; 0: an element */
+    int lanes;        /* threads of a warp */
+    int group_warps;  /* warps of a warpgroup: roles have whole ones */
+    int sector_bytes; /* of global memory that are written at once, whole or not */
+    int vector_bytes; /* of one load of a thread */
+    int atomic_bytes; /* of one addition of floats to global memory, element by element; 0: an element */
+    MachineAtomics atomics;
     int registers;        /* of a multiprocessor .. */
     int thread_registers; /* .. of one thread, at most .. */
     int role_registers;   /* .. of one that was given those of others, at most .. */

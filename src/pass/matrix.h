@@ -43,7 +43,9 @@ typedef struct Matrix {
     int n_share;             /* columns that each of several who share them keeps, at least */
     int warps;               /* that run it together; 0: it is no instruction of warps */
     unsigned a_from, b_from; /* FROM_.. */
-    bool reads_shared;       /* itself, whole parts of m rows; else lanes fetch its fragments */
+    bool reads_shared;       /* itself, whole parts of m rows; else lanes fetch its fragments .. */
+    int row_bytes;           /* .. by an instruction that moves rows of so many bytes along K; 0: it has none .. */
+    int turn_bytes;          /* .. and, of elements of so many bytes, rows across K */
     bool is_async;           /* it runs beside its threads, which wait for it when they need the sum */
     bool promotes;           /* sums of few products can be made apart, and then be added in full */
     int sum_bits;            /* that are kept of a sum on some machine; 0: all */

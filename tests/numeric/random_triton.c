@@ -282,7 +282,7 @@ static void generate(Choices *c, Program *p) {
     for (uint32_t i = 0; i < sizeof combine_text / sizeof *combine_text; i++)
         if (g->combines >> i & 1) add_text(p, "%s", combine_text[i]);
     if (g->small && strstr(g->body.text, "small(")) /* a function that nobody calls would be a kernel */
-        add_text(p, "@triton.jit\ndef small(x):\n    return (x.to(tl.int32) & 3).to(tl.float16)\n\n");
+        add_text(p, "@triton.jit\ndef small(x):\n    return (x.to(tl.int32) & 3).to(tl.%s)\n\n", dtypes[g->small].name);
     add_text(p, "%s@triton.jit\ndef kernel(", g->head.text);
     for (int a = 0; a < p->array_count; a++) add_text(p, "%s%s", a ? ", " : "", p->arrays[a].name);
     for (int s = 0; s < p->scalar_count; s++) add_text(p, ", %s", p->scalars[s].name);

@@ -278,7 +278,7 @@ static void order_kernel(Gen *g) {
     line(g, "pid = tl.program_id(0)"); /* places are known to be far apart */
     scalar_argument(g, (int64_t)draw(g, 4));     /* n0 */
     if (!scalar_argument(g, 5) || g->p->scalar_count < 2) return; /* n1: of masks */
-    g->small = true;
+    g->small = F16;
     order_arrays(g);
     line(g, "r = tl.arange(0, 64)");
     line(g, "c = tl.arange(0, 64)");

@@ -3,7 +3,8 @@
  * One to three loops in a row, of products, of two products in a row, or of sums without one, of 0 and more trips (some by the
  * program's number: the first one has none). What a loop loads has forms of every kind, mixed: boxes of rows that are aligned or not,
  * turned, masked at their end, behind a carried pointer, rows that an index chooses, pages that a loaded number chooses, loads under
- * a condition of an argument, of the trip, or of data. Loops share arrays, or not. Tiles and stages are drawn so that some rings do not
+ * a condition of an argument, of the trip, or of data. Some operands are made of what was loaded, some products have rows beside them,
+ * and the arrays are of every type that products take. Loops share arrays, or not. Tiles and stages are drawn so that some rings do not
  * fit. Outputs are boxes or rows that an index chooses.
  *
  *     for k2 in tl.range(0, pid, num_stages=4):
@@ -60,10 +61,25 @@ static int rings_load(Gen *g, const RingTile *t, const char *k) {
     }
     snprintf(test, sizeof test, conditions[draw(g, 5)], k);
     bool both = draw(g, 2);
-    if (!both) line(g, "t%d = tl.zeros((%d, %d), tl.float16)", id, t->rows, t->columns);
+    const char *type = dtypes[g->small].name;
+    if (!both) line(g, "t%d = tl.zeros((%d, %d), tl.%s)", id, t->rows, t->columns, type);
     line(g, "if %s:", test);
     line(g, "    t%d = tl.load(%s%s%s%s)", id, pointer, comma, mask, other);
-    if (both) line(g, "else:\n%*st%d = tl.full((%d, %d), 1.0, tl.float16)", 4 * g->indent + 4, "", id, t->rows, t->columns);
+    if (both) line(g, "else:\n%*st%d = tl.full((%d, %d), 1.0, tl.%s)", 4 * g->indent + 4, "", id, t->rows, t->columns, type);
+    return id;
+}
+
+/* An operand of a product: the tile as it was loaded, or what threads make of it. */
+static int rings_operand(Gen *g, const RingTile *t, const char *k) {
+    int id = rings_load(g, t, k);
+    const char *type = dtypes[g->small].name;
+    if (draw(g, 4) != 3) return id;
+    switch (draw(g, 4)) {
+    case 0: line(g, "t%d = (t%d.to(tl.float32) * -1).to(tl.%s)", id, id, type); break;
+    case 1: line(g, "t%d = tl.where(t%d.to(tl.float32) > 0, 1, 2).to(tl.%s)", id, id, type); break;
+    case 2: line(g, "t%d = (t%d.to(tl.float32) * (tl.load(e0 + %s + %s) & 1)[:, None]).to(tl.%s)", id, id, k, t->row, type); break;
+    default: line(g, "t%d = (t%d.to(tl.float32) * (tl.load(e0 + %s + %s) & 1)[None, :]).to(tl.%s)", id, id, k, t->column, type);
+    }
     return id;
 }
 
@@ -92,7 +108,8 @@ static void rings_loop(Gen *g, int m, int n) {
     line(g, "%s = tl.arange(0, %d)", w, width);
     int stages = (int)draw(g, 6);
     RingTile query = {m, 64, "r", "h", false};
-    int q = kind == 2 ? rings_load(g, &query, "0") : 0;
+    int q = kind == 2 ? rings_operand(g, &query, "0") : 0;
+    const char *how = g->small != F32 ? "" : draw(g, 2) ? ", input_precision=\"ieee\"" : ", input_precision=\"tf32\"";
     if (stages) line(g, "for %s in tl.range(0, %s, num_stages=%d):", k, trips, stages == 5 ? 8 : stages);
     else line(g, "for %s in range(0, %s):", k, trips);
     g->indent++;
@@ -101,13 +118,14 @@ static void rings_loop(Gen *g, int m, int n) {
     if (kind == 3) {
         line(g, "acc += t%d", rings_load(g, &whole, k));
     } else if (kind == 2) {
-        int keys = rings_load(g, &key, k), values = rings_load(g, &right, k);
-        line(g, "p%d = small(tl.dot(t%d, t%d))", id, q, keys);
-        line(g, "acc = tl.dot(p%d, t%d, small(acc).to(tl.float32))", id, values);
+        int keys = rings_operand(g, &key, k), values = rings_operand(g, &right, k);
+        line(g, "p%d = small(tl.dot(t%d, t%d%s))", id, q, keys, how);
+        line(g, "acc = tl.dot(p%d, t%d, small(acc).to(tl.float32)%s)", id, values, how);
     } else {
-        int a = rings_load(g, &left, k), b = rings_load(g, &right, k);
-        line(g, "acc = tl.dot(t%d, t%d, acc)", a, b);
+        int a = rings_operand(g, &left, k), b = rings_operand(g, &right, k);
+        line(g, "acc = tl.dot(t%d, t%d, acc%s)", a, b, how);
     }
+    if (draw(g, 4) == 3) line(g, "acc = (acc + (tl.load(d0 + %s * 8 + c))[None, :]).to(tl.float32)", k);
     if (draw(g, 5) == 4) {
         line(g, "if %s:", draw(g, 2) ? "flag > 2" : "n1 > 4");
         line(g, "    acc += (tl.load(e0 + r) & 1)[:, None].to(tl.float32)");
@@ -125,6 +143,7 @@ static void rings_plan(Gen *g) {
 }
 
 static void rings_kernel(Gen *g) {
+    static const int types[] = {F16, F16, F16, BF16, F32, F8E5}, rows[] = {F32, F64, F16, I32};
     static const int heights[] = {64, 128, 64, 32}, columns[] = {64, 128, 256, 32};
     int m = heights[draw(g, 4)], n = columns[draw(g, 4)], loops = 1 + (int)draw(g, 3);
     g->p->grid[0] = 1 + draw(g, 3), g->p->grid[1] = 1;
@@ -132,9 +151,10 @@ static void rings_kernel(Gen *g) {
     line(g, "pid = tl.program_id(0)");
     scalar_argument(g, (int64_t)draw(g, 4)); /* n0 */
     scalar_argument(g, 4 + (int64_t)draw(g, 2)); /* n1: another number, so another argument */
-    g->small = true;
-    for (int i = 0; i < RINGS_ARRAYS; i++) line(g, "x%d = %s", i, new_array(g, 'x', F16, RINGS_ROOM, WHOLE)->name);
-    line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
+    g->small = types[draw(g, 6)];
+    for (int i = 0; i < RINGS_ARRAYS; i++) line(g, "x%d = %s", i, new_array(g, 'x', g->small, RINGS_ROOM, WHOLE)->name);
+    line(g, "d0 = %s", new_array(g, 'd', rows[draw(g, 4)], 512, WHOLE)->name);
+    line(g, "e0 = %s", new_array(g, 'e', I32, 512, PLAIN)->name);
     line(g, "flag = tl.load(e0 + 200 + pid) & 7");
     line(g, "r = tl.arange(0, %d)", m);
     line(g, "c = tl.arange(0, %d)", n);
@@ -144,9 +164,9 @@ static void rings_kernel(Gen *g) {
     line(g, "acc = tl.zeros((%d, %d), tl.float32)", m, n);
     for (int i = 0; i < loops; i++) rings_loop(g, m, n);
     Array *out = new_array(g, 's', draw(g, 2) ? F16 : F32, m * n * programs(g), PLAIN);
-    const char *rows = draw(g, 4) == 3 ? "((r ^ 21) + pid * %d)" : "(r + pid * %d)"; /* ^: not a box, and no two are one */
+    const char *row = draw(g, 4) == 3 ? "((r ^ 21) + pid * %d)" : "(r + pid * %d)"; /* ^: not a box, and no two are one */
     char place[60];
-    snprintf(place, sizeof place, rows, m);
+    snprintf(place, sizeof place, row, m);
     line(g, "tl.store(%s + %s[:, None] * %d + c[None, :], acc)", out->name, place, n);
 }
 #endif

@@ -108,7 +108,7 @@ typedef struct Gen {
     int statements_left;
     double trips;             /* how often the statement runs at most */
     uint32_t combines;        /* combine functions used */
-    bool small;               /* the family has the function small */
+    int small;                /* the family has the function small, to this type; 0: it has not */
     int spice;                /* triton_order.h: what the program may do */
 } Gen;
 

@@ -199,7 +199,7 @@ def test_what_a_launch_returns(cuda):
     if triton.compiler.compiler.disassembler():
         assert "LDG" in kernel.asm["sass"]
     with pytest.raises(KeyError, match="ptx, cubin and sass"):
-        kernel.asm["llir"]
+        kernel.asm["amdgcn"]
 
 
 def test_mixed(cuda):

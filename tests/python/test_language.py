@@ -1,5 +1,6 @@
 """Parts of the language that need a Python program around the kernel, and the names of older and newer releases."""
 import contextlib
+import re
 
 import numpy as np
 import pytest
@@ -207,9 +208,11 @@ def refused(out, WHICH: tl.constexpr):
 
 
 @pytest.mark.parametrize("which,words", [(0, "math library"), (1, "use tl.program_id"), (2, "write it with operations of the language")])
-def test_refused_names_say_why(which, words):
-    with pytest.raises(triton.CompilationError, match=words):
-        refused[(1, )](np.zeros(1, np.float32), which)
+def test_refused_names_say_why(which, words, monkeypatch):
+    for emulate in ("0", "1"):
+        monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        with pytest.raises(triton.CompilationError, match=words):
+            refused[(1, )](np.zeros(1, np.float32), which)
 
 
 @triton.jit
@@ -225,8 +228,80 @@ def add_in_order(x, y, z, SEM: tl.constexpr, SCOPE: tl.constexpr):
 def test_an_atomic_of_one_thread_carries_its_order(sem, scope, words, dtype, kind, monkeypatch):
     for emulate in ("0", "1"):
         monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        add_in_order.forget()
         x, y, z = np.zeros(1, dtype), np.zeros(1, np.int32), np.zeros(5, dtype)
         add_in_order[(5, )](x, y, z, sem, scope)
         assert x[0] == 5 and y[0] == 4 and sorted(z) == [0, 1, 2, 3, 4]
     text = add_in_order.emit("cuda")["add_in_order.cu"]
     assert f"TW_ATOM({words}, add, {kind}, " in text and f"TW_ATOM({words}, max, s32, " in text and "tw_fence" not in text
+
+
+@triton.jit
+def combine_tiles(x, y, z, OP: tl.constexpr, SCOPE: tl.constexpr, BLOCK: tl.constexpr, USED: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(y + i)
+    if OP == "add":
+        old = tl.atomic_add(x + i, v, scope=SCOPE)
+    elif OP == "max":
+        old = tl.atomic_max(x + i, v, scope=SCOPE)
+    elif OP == "xchg":
+        old = tl.atomic_xchg(x + i, v, scope=SCOPE)
+    else:
+        old = tl.atomic_cas(x + i, tl.full((BLOCK, ), 3, v.dtype), v, scope=SCOPE)
+    if USED:
+        tl.store(z + i, old)
+
+
+def _text_of(kernel, *args):
+    return kernel.warmup(*args, grid=(1, )).emit("cuda")[f"{kernel.__name__}.cu"]
+
+
+@pytest.mark.parametrize("op, dtype", [("add", np.float16), ("add", np.float32), ("max", np.int32), ("max", np.float64), ("xchg", np.int64), ("cas", np.float32)])
+def test_atomics_of_tiles_reach_as_far_as_their_scope(op, dtype, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    combine_tiles.forget()
+    x, y, z = np.arange(-8, 8).astype(dtype), (np.arange(16) * 3 - 20).astype(dtype), np.zeros(16, dtype)
+    want = {"add": x + y, "max": np.maximum(x, y), "xchg": y, "cas": np.where(x == 3, y, x)}[op]
+    before = x.copy()
+    combine_tiles[(1, )](x, y, z, op, "sys", 16, True)
+    assert (x == want).all() and (z == before).all()
+    monkeypatch.setenv("TILEWRIGHT_TARGET", "interp")  # texts alone: nothing is built
+    monkeypatch.delenv("TILEWRIGHT_EMULATE")
+    for used in (False, True):
+        calls = re.findall(r"tw_(?:atomic|red)_\w+\(", _text_of(combine_tiles, x, y, z, op, "sys", 16, used))
+        assert calls and all(call.endswith("_system(") for call in calls)
+        assert "_system(" not in _text_of(combine_tiles, x, y, z, op, "gpu", 16, used)
+
+
+@triton.jit
+def guarded_sum(lock, total, x, BLOCK: tl.constexpr):
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    i = tl.arange(0, BLOCK)
+    tl.store(total + i, tl.load(total + i) + tl.load(x + tl.program_id(0) * BLOCK + i))
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+
+
+def test_a_lock_is_taken_by_an_instruction_that_carries_its_order(monkeypatch):
+    for emulate in ("0", "1"):
+        monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        guarded_sum.forget()
+        lock, total, x = np.zeros(1, np.int32), np.zeros(64, np.float32), np.ones((20, 64), np.float32)
+        guarded_sum[(20, )](lock, total, x, 64)
+        assert (total == 20).all() and lock[0] == 0
+    text = _text_of(guarded_sum, lock, total, x, 64)
+    assert "TW_ATOM_CAS(gpu, acq_rel, 32, " in text and "tw_fence" not in text
+
+
+def test_a_kernel_of_the_emulator_has_the_assembler_text_of_its_chip(monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    guarded_sum.forget()
+    kernel = guarded_sum.warmup(np.zeros(1, np.int32), np.zeros(64, np.float32), np.ones((20, 64), np.float32), 64, grid=(1, ))
+    try:
+        text = kernel.asm["ptx"]
+    except RuntimeError as error:
+        assert "NVRTC" in str(error)
+    else:
+        assert ".visible .entry guarded_sum" in text and "atom.global.acq_rel.gpu.cas.b32" in text
+    assert "int main" not in "".join(kernel.emit("cpu").values())

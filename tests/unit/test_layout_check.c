@@ -22,6 +22,10 @@ static const Spoilt cases[] = {
     {"odd", "", "", NULL},
     {"lean", "", "", NULL},
     {"indexed", "", "", NULL},
+    /* who multiplies what */
+    {"matmul", "grid=[2,1]", "grid=[1,2]", "lie as `grid=[2,1]` over its sum"},
+    {"matmul", "grid=[2,1]", "grid=[2]", "lie as `grid=[2,1]` over its sum"},
+    {"matmul", ", grid=[2,1]", "", "lie as `grid=[2,1]` over its sum"},
     /* a layout by itself */
     {"transposed", "regs<64x64, reg (0,1)", "regs<64x63, reg (0,1)", "the extents of a layout are powers of two"},
     {"transposed", "regs<64x64, reg (0,1)", "regs<64x64, reg (0,64)", "the place lies outside of the layout's extents"},

@@ -18,14 +18,50 @@ static const Edit edits[] = {
     {"copies", "", "", NULL, NULL},
     {"pieces", "", "", NULL, NULL},
     {"crowd", "", "", NULL, NULL},
+    {"forms", "", "", NULL, NULL},
     /* a product in flight and the release of its slot belong together */
-    {"crowd", "<order=row>", "<order=row, persist>", NULL, "in use by another op"},
+    {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist>", NULL, "in use by another op"},
+    /* tasks that are the blocks of the launch */
+    {"crowd", ", grid=[1,0]", "", NULL, NULL},
+    {"crowd", "grid=[1,0]", "grid=[0,1]", NULL, "`grid` names the axes"},
+    {"crowd", "grid=[1,0]", "grid=[1,1]", NULL, "`grid` names the axes"},
+    {"crowd", "grid=[1,0]", "grid=[1]", NULL, "`grid` names the axes"},
+    {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist, grid=[1,0]>", NULL, "`grid` names the axes"},
+    {"late", ", persist", ", persist, grid=[0,1]", NULL, "`grid` names the axes"},
+    /* which instructions do it */
+    {"crowd", "width=64, fresh", "width=64", NULL, NULL},
+    {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
+    {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, right=matrix, ", NULL, "whose operands lanes fetch"},
+    {"crowd", "put<apart> %s.cs", "put %s.cs", NULL, NULL},
+    {"loose", "put<vector=8> %s.a", "put<vector=8, apart> %s.a", NULL, "must not meet"},
+    {"loose", "commit<fence> %in", "commit %in", NULL, "threads have stored into the slot"},
+    {"branches", "right=columns", "right=matrix", NULL, NULL},
+    {"branches", "right=columns", "right=steps", NULL, "how lanes can fetch"},
+    {"branches", "right=columns", "right=words", NULL, "how lanes can fetch"},
+    {"branches", "left=matrix", "left=columns", NULL, "how lanes can fetch"},
+    {"branches", ", left=matrix, right=columns", "", NULL, "how lanes can fetch"},
+    {"forms", "right=words", "right=matrix", NULL, "how lanes can fetch"},
+    {"forms", "among=tree, ", "", NULL, NULL},
+    {"forms", "among=tree", "among=whole", NULL, "`among` is of reductions"},
+    {"forms", "among=whole", "among=tree", NULL, "`among` is of reductions"},
+    {"forms", "by=ordered, ", "", NULL, NULL},
+    {"forms", "by=ordered", "by=loop", NULL, NULL},
+    {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
+    {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    {"forms", "div<approx, over> ", "div<approx> ", NULL, NULL},
+    {"forms", "div<approx, over> %x, %sum", "div<approx, over> %x, %x", NULL, "by one number"},
+    {"forms", "div<approx, over> ", "div<over> ", NULL, "by one number"},
+    {"forms", ", unroll=4", "", NULL, NULL},
+    {"forms", "tensor<natural=[0]> ", "tensor ", NULL, NULL},
+    {"forms", "require<least=0> %n", "require<least=-1> %n", NULL, "not to be below 0"},
+    {"forms", "natural=[0]", "natural=[0,0]", NULL, "not to be below 0"},
+    {"forms", "%TX = tensor %X", "%TX = tensor<natural=[1]> %X", NULL, "not to be below 0"},
     {"crowd", "ahead=1, sync=within", "ahead=1", NULL, "other threads may still read"},
     {"crowd", ", vectors=[2,2], sync=before", ", vectors=[2,2]", NULL, "other threads may still read"},
     {"crowd", "require<least=0> %per", "require<least=-1> %per", NULL, "known not to be below 0"},
     {"crowd", "blocks=5", "blocks=1", NULL, NULL},
     {"late", "release<behind=1> %in", "release %in", NULL, "stays in flight with the release"},
-    {"late", "dot<instr=wgmma, flight", "dot<instr=wgmma", NULL, "stays in flight with the release"},
+    {"late", "grid=[1,1], flight", "grid=[1,1]", NULL, "stays in flight with the release"},
     {"late", "release<behind=1>", "release<behind=2>", NULL, "`behind` must be in 1 .. 1"},
     {"late", "release<behind=1>", "release<behind=0>", NULL, "`behind` must be in 1 .. 1"},
     {"late", ", hold=2", "", NULL, "held twice"},
@@ -92,9 +128,9 @@ static const Edit edits[] = {
     {"turned", "wait<behind=1>", "wait", NULL, "the order head, scale, tail"},
     {"turned", "get<behind=1>", "get", NULL, "the order head, scale, tail"},
     {"turned", "release<behind=1>", "release", NULL, "the order head, scale, tail"},
-    {"turned", "dot<instr=wgmma, behind=1, flight", "dot<instr=wgmma, flight", NULL, "the order head, scale, tail"},
-    {"turned", "dot<instr=wgmma, behind=1, flight", "dot<instr=wgmma, behind=1", NULL, "the order head, scale, tail"},
-    {"turned", "dot<instr=wgmma, flight", "dot<instr=wgmma", NULL, "the order head, scale, tail"},
+    {"turned", "behind=1, flight, width=128", "flight, width=128", NULL, "the order head, scale, tail"},
+    {"turned", "behind=1, flight, width=128", "behind=1, width=128", NULL, "the order head, scale, tail"},
+    {"turned", "grid=[2,1], flight", "grid=[2,1]", NULL, "the order head, scale, tail"},
     {"turned", "cast<packed>", "cast", NULL, NULL},
     {"turned", "cast %on", "cast<packed> %on", NULL, "left operand"},
     /* copies of threads: who arrives, and who says that they have landed */
@@ -106,7 +142,8 @@ static const Edit edits[] = {
     {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
     {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
     {"copies", "tload<by=async, along=1, vector=4, whole, rows>", "tload<along=1, vector=4, whole>", NULL, "`arrive` is not how"},
-    {"copies", "vector=4, whole, rows>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "vector=4, whole, rows>", "vector=4>", NULL, NULL},
+    {"copies", "vector=4, whole, rows>", "vector=1, whole>", NULL, "straight into a slot"},
     {"copies", "whole, rows>", "whole>", NULL, NULL},
     {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
     {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
@@ -268,7 +305,7 @@ static bool taken(const char *file, const char *text, Arena *arena, Arena *scrat
     source_init(&sources, arena);
     diag_init(&diag, arena, &sources);
     Module *m = ir_module_new(arena, &diag, &sources);
-    const char *machine = strcmp(file, "skew") == 0 || strcmp(file, "branches") == 0 ? "cuda:sm_80" : "cuda:sm_90a";
+    const char *machine = strcmp(file, "skew") == 0 || strcmp(file, "branches") == 0 || strcmp(file, "forms") == 0 ? "cuda:sm_80" : "cuda:sm_90a";
     PassContext cx = {.module = m, .machine = machine_find(machine), .options = pass_options_default, .scratch = scratch};
     PipelineRequest request = {.verify_each = true};
     bool good = ir_parse(m, source_add(&sources, "k.ir", text, strlen(text))) && pipeline_run(&cx, m->kernels.at[0], &request) &&
@@ -297,7 +334,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

@@ -97,3 +97,21 @@ def filled(a, b, s, c, n, last):
         rows = tl.load(s + r * 3 + i, mask=r < last, other=(i * 2 + 1).to(tl.float32))
         acc += tl.dot(x, y) * rows[:, None]
     tl.store(c + r[:, None] * 64 + r[None, :], acc)
+
+
+# check: a=randn:f16[16,64] b=randn:f16[300,64] s=randn:f64[300] c=zeros:f32[16,64] n=300 BM=16 BN=128 --grid 1
+# check: a=randn:f16[16,64] b=randn:f16[1,64] s=randn:f64[1] c=zeros:f32[16,64] n=1 BM=16 BN=128 --grid 1
+# check: a=randn:f16[64,64] b=randn:f16[1,64] s=randn:f64[1] c=ones:f32[64,64] n=0 BM=64 BN=64 --grid 1
+# a row that is large enough for a ring of its own is copied there, not carried by threads
+@triton.jit
+def wide_row(a, b, s, c, n, BM: tl.constexpr, BN: tl.constexpr):
+    rm, rd = tl.arange(0, BM), tl.arange(0, 64)
+    x = tl.load(a + rm[:, None] * 64 + rd[None, :])
+    acc = tl.zeros((BM, 64), tl.float32)
+    for at in range(0, n, BN):
+        rn = at + tl.arange(0, BN)
+        shift = tl.load(s + rn, mask=rn < n, other=0.)
+        y = tl.load(b + rn[:, None] * 64 + rd[None, :], mask=rn[:, None] < n, other=0.)
+        p = tl.where(rn[None, :] < n, tl.dot(x, y.T) - shift[None, :], 0.)
+        acc = tl.dot(p.to(tl.float16), y, acc)
+    tl.store(c + rm[:, None] * 64 + rd[None, :], acc)

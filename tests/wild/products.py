@@ -547,3 +547,21 @@ def fp8gemm(a, b, sa, sb, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl
         s2 = tl.load(sb + k + pn * nk)
         acc += tl.dot(x, y) * s1[:, None] * s2
     tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f32[70,100] b=randn:f32[100,40] c=zeros:f32[70,40] M=70 N=40 K=100 P=ieee BM=64 BN=64 BK=32 --grid 2
+# check: a=randn:f32[70,100] b=randn:f32[100,40] c=zeros:f32[70,40] M=70 N=40 K=100 P=tf32 BM=64 BN=64 BK=32 --grid 2 --tolerance 1e-2
+# check: a=randn:bf16[20,100] b=randn:bf16[100,40] c=zeros:f32[20,40] M=20 N=40 K=100 P=ieee BM=16 BN=64 BK=32 --grid 2
+# check: a=randn:f64[20,60] b=randn:f64[60,40] c=zeros:f64[20,40] M=20 N=40 K=60 P=ieee BM=16 BN=32 BK=32 --grid 2
+# a left operand that is made of what was loaded, for every instruction that takes it
+@triton.jit
+def made_left(a, b, c, M, N, K, P: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn, rk = tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), c.dtype.element_ty)
+    for k in range(0, K, BK):
+        kk = k + rk
+        x = tl.load(a + rm[:, None] * K + kk[None, :], mask=(rm[:, None] < M) & (kk[None, :] < K), other=0.)
+        y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
+        acc = tl.dot(x * 2, y, acc, input_precision=P, out_dtype=c.dtype.element_ty)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))

@@ -48,11 +48,35 @@ def is_xpu():
 
 
 def _never():
-    """A question about GPUs; kernels run on the CPU."""
+    """A question about GPUs that there are none of here."""
     return False
 
 
-is_ampere_or_newer = is_blackwell = is_hopper_or_newer = is_hopper = is_sm12x = _never
+def _level():
+    """The first digits of the GPU's compute capability; 0: kernels run on the CPU."""
+    return get_current_target().arch // 10 if is_cuda() else 0
+
+
+def is_ampere_or_newer():
+    return _level() >= 8
+
+
+def is_hopper():
+    return _level() == 9
+
+
+def is_hopper_or_newer():
+    return _level() >= 9
+
+
+def is_blackwell():
+    return _level() == 10
+
+
+def is_sm12x():
+    return _level() == 12
+
+
 is_hip_cdna2 = is_hip_cdna3 = is_hip_cdna4 = is_hip_gfx11 = is_hip_gfx12 = is_hip_gfx1250 = is_hip_cdna = _never
 supports_ws = _never
 
@@ -121,7 +145,7 @@ def to_numpy(x):
 
 
 def supports_tma(byval_only=False):
-    return is_interpreter()
+    return is_interpreter() or is_hopper_or_newer()
 
 
 def tma_skip_msg(byval_only=False):

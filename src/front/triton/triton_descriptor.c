@@ -4,17 +4,18 @@
  *     x = d.load([m, n]); d.store([m, n], y); d.atomic_add([m, n], z)
  *     r = d.gather(rows, n); d.scatter(r, rows, n)         # block shape [1, columns]
  *
- * The value is a VAL_DESCRIPTOR of five items: base pointer, tuples shape, strides and block shape,
- * and whether what lies outside reads as NaN. All dimensions are bounded. Loads and stores are
- * boxes (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
+ * The value is a VAL_DESCRIPTOR of six items: base pointer, tuples shape, strides and block shape,
+ * whether what lies outside reads as NaN, and whether the kernel made it. All dimensions are bounded.
+ * Loads and stores are boxes (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
 #include "front/triton/triton.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { D_BASE, D_SHAPE, D_STRIDES, D_BLOCK, D_NAN, D_ITEMS };
+enum { D_BASE, D_SHAPE, D_STRIDES, D_BLOCK, D_NAN, D_MADE, D_ITEMS };
+enum { LEAST_BYTES = 16 };
 
-static Val make_descriptor(Lower *l, const Call *c) {
+static Val make_descriptor(Lower *l, const Call *c, bool made) {
     Val items[D_ITEMS];
     bool nan = false; /* code 1: the signature has no padding */
     if (!tri_box_base(l, c, &items[D_BASE]) ||
@@ -30,13 +31,13 @@ static Val make_descriptor(Lower *l, const Call *c) {
     if (!ir_const_int(l->kernel, items[D_STRIDES].items[rank - 1].ref, &last) || last != 1)
         return tri_error(l, DIAG_TRI_DESCRIPTOR_STRIDE, c->ranges[2]);
     items[D_NAN] = tri_val_bool(nan);
+    items[D_MADE] = tri_val_bool(made);
     return (Val){.kind = VAL_DESCRIPTOR, .items = arena_copy(l->arena, items, sizeof items), .count = D_ITEMS};
 }
 
 /* Triton's rule for descriptors made in a kernel, which is TMA's: what it copies is 16 bytes wide at least. */
 Val tri_lower_make_descriptor(Lower *l, const Call *c) {
-    enum { LEAST_BYTES = 16 };
-    Val made = make_descriptor(l, c);
+    Val made = make_descriptor(l, c, true);
     if (tri_val_failed(made)) return made;
     const Type *block = tri_box_type(l, made.items[D_BASE], made.items[D_BLOCK]);
     long long columns = block->extent[block->rank - 1], bytes = ty_elem_bytes(block);
@@ -49,7 +50,7 @@ Val tri_descriptor_given(Lower *l, Val base, Val shape, Val strides, Val block, 
     static const Builtin as = {.name = "make_tensor_descriptor", .kinds = "T"};
     Val args[] = {base, shape, strides, block, nan ? tri_val_str("nan") : val_none};
     Range ranges[] = {range, range, range, range, range};
-    return make_descriptor(l, &(Call){&as, range, args, ranges});
+    return make_descriptor(l, &(Call){&as, range, args, ranges}, false);
 }
 
 static bool want_descriptor(Lower *l, const Call *c, int arg, const Val **items) {
@@ -67,6 +68,11 @@ static bool want_place(Lower *l, const Call *c, int arg, const Val *d, Val *offs
     return false;
 }
 
+/* Whoever makes a descriptor promises what TMA asks for: its base and strides are multiples of 16 bytes. */
+static void promise_rows(Lower *l, const Val *d, Op *access) {
+    if (d[D_MADE].i) op_set(l->kernel, access, (Attr){.id = AT_ALIGN, .number = LEAST_BYTES});
+}
+
 static Ref bounded(Lower *l, const Val *d) { return tri_box_tensor(l, d[D_BASE], d[D_SHAPE], d[D_STRIDES], ~0u); }
 
 Val tri_lower_descriptor_load(Lower *l, const Call *c) {
@@ -74,7 +80,9 @@ Val tri_lower_descriptor_load(Lower *l, const Call *c) {
     Val offsets;
     if (!want_descriptor(l, c, 0, &d) || !want_place(l, c, 1, d, &offsets)) return val_error;
     const Type *type = tri_box_type(l, d[D_BASE], d[D_BLOCK]);
-    return tri_val_tensor(tri_box_load(l, bounded(l, d), offsets, type, d[D_NAN].i != 0));
+    Ref tile = tri_box_load(l, bounded(l, d), offsets, type, d[D_NAN].i != 0);
+    promise_rows(l, d, ir_value(l->kernel, tile)->op);
+    return tri_val_tensor(tile);
 }
 
 /* The value of a store, in the descriptor's type and block shape. */
@@ -94,7 +102,7 @@ Val tri_lower_descriptor_store(Lower *l, const Call *c) {
         return val_error;
     Ref at[MAX_RANK];
     tri_box_offsets(offsets, at);
-    ir_tstore(&l->b, bounded(l, d), at, value.ref, REF_NONE);
+    promise_rows(l, d, ir_tstore(&l->b, bounded(l, d), at, value.ref, REF_NONE));
     return val_none;
 }
 

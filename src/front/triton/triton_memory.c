@@ -282,11 +282,12 @@ Val tri_lower_device_print(Lower *l, const Call *c) {
     return val_none;
 }
 
-static void promise(Lower *l, Ref ref, AttrId id, int64_t number) {
+static Op *promise(Lower *l, Ref ref, AttrId id, int64_t number) {
     Op *op = ir_begin(&l->b, OP_ASSUME);
     ir_operand(&l->b, op, ref);
     if (id != AT_NONE) op_set(l->kernel, op, (Attr){.id = id, .number = number});
     ir_end(&l->b, op, NULL);
+    return op;
 }
 
 Val tri_lower_assume(Lower *l, const Call *c) {
@@ -295,6 +296,21 @@ Val tri_lower_assume(Lower *l, const Call *c) {
     condition = tri_truth(l, condition, c->ranges[0]);
     if (condition.kind == VAL_TENSOR && ref_is_value(condition.ref)) promise(l, condition.ref, AT_NONE, 0);
     return tri_val_failed(condition) ? val_error : val_none;
+}
+
+/* Of addresses it is one in bytes, for each axis: no one knows here along which of them they lie side by side. */
+static void promise_aligned(Lower *l, Ref ref, const Type *type, Val values) {
+    const Val *each = values.kind == VAL_TUPLE ? values.items : &values;
+    int count = values.kind == VAL_TUPLE ? values.count : 1;
+    if (!ref_is_value(ref) || ir_value(l->kernel, ref)->region == l->kernel->body) return; /* the launch tests those */
+    for (int axis = 0; axis < (type->rank ? type->rank : 1); axis++) {
+        const Val *own = count == 1 ? each : axis < count ? &each[axis] : NULL;
+        int64_t number = own && own->kind == VAL_INT ? (int64_t)own->i : 1;
+        if (own && own->kind == VAL_TENSOR && !ir_const_int(l->kernel, own->ref, &number)) continue;
+        if (number <= 1) continue;
+        Op *op = promise(l, ref, AT_ALIGN, number);
+        if (type->rank) op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = axis});
+    }
 }
 
 /* A promise about a tile is one of its runs: how long they are, or what each begins with a multiple of. */
@@ -309,7 +325,11 @@ Val tri_lower_hint(Lower *l, const Call *c) {
     if (one.kind == VAL_INT) number = (int64_t)one.i;
     if (!known && one.kind != VAL_TUPLE)
         return tri_error(l, DIAG_TRI_NEED_CONSTANT, c->ranges[1], "a promised number", tri_val_describe(l, one));
-    bool fits = known && number > 1 && ref_is_value(v.ref) && !type->pointer && elem_is_int(type->elem);
+    if (type->pointer) {
+        if (id == AT_MULT) promise_aligned(l, v.ref, type, values);
+        return c->args[0];
+    }
+    bool fits = known && number > 1 && ref_is_value(v.ref) && elem_is_int(type->elem);
     if (fits && (type->rank == 1 || (id == AT_MULT && type->rank == 0))) promise(l, v.ref, id, number);
     return c->args[0];
 }

@@ -316,6 +316,19 @@ static void set_run(Access *x, Op *op, const Plan *plan) {
     if (last->run <= 1 && last->near) op_set(x->k, op, (Attr){.id = AT_NEAR, .number = 1});
 }
 
+/* What the source promises of the addresses along the dimension whose places lie side by side. */
+static void set_align(Access *x, Op *op, const Plan *plan) {
+    const PlanDim *last = &plan->dim[plan->dim_count - 1];
+    const Value *v = ref_is_value(plan->pointer) ? ir_value(x->k, plan->pointer) : NULL;
+    int64_t most = 1;
+    if (!v || last->axis < 0) return;
+    for (const Op *fact = (v->op ? v->op->parent : v->region)->first_fact; fact; fact = fact->next_fact)
+        if (fact->operands[0] == plan->pointer && op_int(fact, AT_AXIS, -1) == last->axis &&
+            op_int(fact, AT_ALIGN, 1) > most)
+            most = op_int(fact, AT_ALIGN, 1);
+    if (most > 1) op_set(x->k, op, (Attr){.id = AT_ALIGN, .number = most});
+}
+
 static bool is_zero(const Access *x, Ref r) {
     if (!ref_is_literal(r)) return false;
     const Literal *l = ir_literal(x->k, r);
@@ -331,6 +344,7 @@ static void rewrite_load(Access *x, Plan *plan) {
     Op *load = ir_value(x->k, value)->op;
     copy_hints(x, load, op);
     set_run(x, load, plan);
+    set_align(x, load, plan);
     Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
     if (fill && !is_zero(x, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
     int64_t wrapped[MAX_RANK];
@@ -359,6 +373,7 @@ static void rewrite_store(Access *x, Plan *plan) {
     Op *made = ir_tstore(&b, tensor, offsets, value, mask);
     copy_hints(x, made, op);
     set_run(x, made, plan);
+    set_align(x, made, plan);
     ir_remove(op);
 }
 
@@ -375,6 +390,7 @@ static void rewrite_atomic(Access *x, Plan *plan) {
     ir_operand(&b, made, mask);
     for (int i = 0; i < op->attr_count; i++) op_set(x->k, made, op->attrs[i]);
     set_run(x, made, plan);
+    set_align(x, made, plan);
     ir_end(&b, made, NULL);
     ir_remove(op);
 }

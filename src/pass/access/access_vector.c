@@ -176,12 +176,47 @@ static Ref sum_parts(Slicer *s, const PlanDim *dim, int64_t length) {
     return still ? sum : add_term(s, sum, steps, dim->step);
 }
 
+/* x of `x >= 0`, of `0 <= x`; or REF_NONE. */
+static Ref natural_of(const Kernel *k, Ref condition) {
+    const Op *cmp = ref_is_value(condition) ? ir_value(k, condition)->op : NULL;
+    int64_t number;
+    if (!cmp || cmp->code != OP_CMP) return REF_NONE;
+    Word pred = op_word(cmp, AT_PRED, CMP_EQ);
+    int x = pred == CMP_GE ? 0 : pred == CMP_LE ? 1 : -1;
+    bool zero = x >= 0 && ir_const_int(k, cmp->operands[1 - x], &number) && number == 0;
+    return zero ? cmp->operands[x] : REF_NONE;
+}
+
+/* 0 <= x and x < n are one comparison of naturals: x < max(n, 0). REF_NONE: they are not these two. */
+static Ref as_naturals(Slicer *s, Ref one, Ref other) {
+    const Kernel *k = s->x->k;
+    Ref x = natural_of(k, one);
+    const Op *below = x && ref_is_value(other) ? ir_value(k, other)->op : NULL;
+    if (!below || below->code != OP_CMP || op_word(below, AT_PRED, CMP_EQ) != CMP_LT || below->operands[0] != x)
+        return REF_NONE;
+    Elem elem = ir_type(k, x)->elem, natural = elem == EL_I32 ? EL_U32 : EL_U64;
+    if ((elem != EL_I32 && elem != EL_I64) || ir_type(k, below->operands[1])->elem != elem) return REF_NONE;
+    int64_t number;
+    Ref n = ir_const_int(k, below->operands[1], &number)
+                ? ir_int(s->b, elem, number > 0 ? number : 0)
+                : ir_binary(s->b, OP_MAX, below->operands[1], ir_int(s->b, elem, 0));
+    return ir_compare(s->b, CMP_LT, ir_cast(s->b, x, natural), ir_cast(s->b, n, natural));
+}
+
 static Ref all_conditions(Slicer *s, const PlanDim *dim) {
-    Ref all = REF_NONE;
+    Ref one[MAX_CONDITIONS], all = REF_NONE;
     for (int i = 0; i < dim->condition_count; i++) {
-        Ref one = slice(s, dim->condition[i], 0);
-        if (s->b) all = all ? ir_binary(s->b, OP_AND, all, one) : one;
+        one[i] = slice(s, dim->condition[i], 0);
+        for (int j = 0; s->b && one[i] && j < i; j++) {
+            Ref both = !one[j] ? REF_NONE : as_naturals(s, one[j], one[i]);
+            if (!both && one[j]) both = as_naturals(s, one[i], one[j]);
+            if (!both) continue;
+            one[j] = both;
+            one[i] = REF_NONE;
+        }
     }
+    for (int i = 0; s->b && i < dim->condition_count; i++)
+        if (one[i]) all = all ? ir_binary(s->b, OP_AND, all, one[i]) : one[i];
     return all;
 }
 

@@ -28,6 +28,8 @@ int layout_warps(const PassContext *cx, const Kernel *k);
 /* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from
  * what is known of base, strides and offsets; asks for what is missing where the facts may wish. */
 int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
+/* The same of a store, if the kernel asks of each vector whether its address is a multiple (`tests`). */
+int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
@@ -37,6 +39,7 @@ typedef struct Access {
     int along;  /* dimension of the tile that vectors run along; -1: element by element, bounds and all */
     int vector; /* elements of one */
     bool whole; /* each is inside the tensor or outside, never both */
+    bool tests; /* each is asked whether it is aligned */
 } Access;
 Access access_of(const Op *access);
 /* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
@@ -60,6 +63,7 @@ const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
 uint32_t layout_tile_offset(const SharedTile *tile, int64_t row, int64_t column);
 int layout_wavefronts(Banks banks, const uint32_t *offset, int lanes, int bytes);
 int layout_tile_conflicts(Banks banks, const Layout *layout, const Type *type, const SharedTile *tile, int vector);
-/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
-void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together, as the pass has written
+ * it. */
+void layout_dot_grid(const Op *dot, int *along_m, int *along_n);
 #endif

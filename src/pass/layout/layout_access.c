@@ -1,6 +1,7 @@
 /* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
  *
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
+ *     tstore<along=1, vector=8, tests>      the same where the address of a vector is a multiple; else one by one
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
@@ -31,7 +32,9 @@ static Access best_of_box(Facts *f, const Op *op) {
     TensorParts parts = fact_tensor(f, op->operands[0]);
     int along = layout_vector_dim(f, op, &parts, type);
     int dim = along >= 0 ? box_dim(op, parts.rank, type->rank, along) : -1;
-    a.vector = layout_vector(f, op, type, &layout->map);
+    int known = layout_vector(f, op, type, &layout->map);
+    a.vector = layout_vector_tested(f, op, type, &layout->map);
+    a.tests = a.vector > known;
     bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
     if (dim < 0 || masked || box_wraps(op, dim)) return a;
     a.along = along;
@@ -50,6 +53,7 @@ Access access_best(LayoutState *st, const Op *op) {
 Access access_of(const Op *op) {
     Access a = {.along = (int)op_int(op, AT_ALONG, -1), .vector = (int)op_int(op, AT_VECTOR, 1)};
     a.whole = a.along < 0 || op_flag(op, AT_WHOLE);
+    a.tests = op_flag(op, AT_TESTS);
     return a;
 }
 
@@ -69,13 +73,13 @@ static bool runs_ahead(const PassContext *cx, const Kernel *k, Ref ring) {
 }
 
 /* Is it a ring between threads of their own, and the copy all that fills the field? Then it is the copies that arrive
- * at the barrier (schedule_ring.c); zeros beside the tile and vectors that lie across its end would be stores. */
-static bool lands_by_itself(LayoutState *st, const Op *put, Access a) {
+ * at the barrier (schedule_ring.c); zeros beside the tile would be stores. */
+static bool lands_by_itself(LayoutState *st, const Op *put) {
     const Op *tasks = tasks_of(st->k), *ring = ir_value(st->k, hand_ring(st->k, put))->op;
     const Op *from = role_find(tasks, ring_producer(ring)), *to = role_find(tasks, ring_consumer(ring));
     if (!from || !to || role_is_guest(from) || role_is_guest(to) || put->list_count[0]) return false;
     SharedTile tile = tma_field(st, put);
-    return a.whole && tma_fills(&tile);
+    return tma_fills(&tile);
 }
 
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a) {
@@ -90,7 +94,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     if (!put) return false;
     if (!ir_fills_zero(k, load)) return false; /* what a copy leaves out is 0 */
     if (a.vector * elem_info[type->elem].bytes < 4 || a.along != type->rank - 1) return false;
-    return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put, a);
+    return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
 }
 
 static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
@@ -103,6 +107,7 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.along >= 0) set_number(st->k, op, AT_ALONG, a.along);
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
+    if (a.tests) set_number(st->k, op, AT_TESTS, 1);
     if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }

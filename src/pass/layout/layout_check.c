@@ -130,6 +130,8 @@ static void check_access(Check *c, const Op *op) {
     if (!fits)
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
+    if (a.vector > 1 && best.tests && !a.tests)
+        complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)
         complain(c, op, "atomics add whole vectors, none across an edge: `whole` is missing");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&
@@ -231,6 +233,14 @@ static void check_dot(Check *c, const Op *op) {
     const LinearLayout *map = map_of(c, op, op->results[0]);
     if (map && !ll_equal(map, &wanted))
         complain(c, op, "its sum must live as %s leaves it", word_info[row->instr].text);
+    const Attr *grid = op_attr(op, AT_DOT_GRID);
+    int along_m = 0, along_n = 0;
+    if (row->warps) choose_dot_grid(c->st.k, op, c->st.warps, &along_m, &along_n);
+    bool same = row->warps ? grid && grid->list.count == 2 && grid->list.at[0] == along_m && grid->list.at[1] == along_n
+                           : !grid;
+    if (!same && row->warps)
+        complain(c, op, "those who run its instruction lie as `grid=[%d,%d]` over its sum", along_m, along_n);
+    if (!same && !row->warps) complain(c, op, "`grid` is of instructions that warps run");
     want(c, op, op->operands[2], map);
     for (int i = 0; i < 2 && c->good; i++) check_operand(c, op, i, row);
 }

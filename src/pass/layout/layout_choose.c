@@ -158,7 +158,7 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int fi
 }
 
 /* --- dot --- */
-void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
+void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     const Matrix *row = matrix_of(k, dot);
     int units = warps / row->warps;
@@ -173,6 +173,11 @@ void layout_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, in
     *along_n = units / *along_m;
     /* Columns that are read from shared memory begin with a panel; units that are left over do the same work twice. */
     while (row->n_share && *along_n > 1 && ((n & (n - 1)) || n / *along_n < row->n_share)) *along_n /= 2;
+}
+
+void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
+    const int64_t *grid = op_attr(dot, AT_DOT_GRID)->list.at;
+    *along_m = (int)grid[0], *along_n = (int)grid[1];
 }
 
 /* --- registers --- */
@@ -237,7 +242,7 @@ LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op
     const Matrix *row = matrix_of(k, dot);
     int along_m, along_n;
     if (row->sum_in == FRAGMENT_NONE) return choose_fma(cx->machine, c, warps);
-    layout_dot_grid(k, dot, warps, &along_m, &along_n);
+    choose_dot_grid(k, dot, warps, &along_m, &along_n);
     return matrix_spread(row->sum_in, c->extent[0], c->extent[1], along_m, along_n, row->n_most > 0, warps);
 }
 
@@ -298,7 +303,14 @@ static bool wish_index(Facts *f, Ref offset, int64_t multiple) {
     return ir_type(f->k, offset)->rank && fact_wish_multiple(f, index_inside(f, offset), multiple);
 }
 
-int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+/* Bytes of which the number is a multiple for all that is known: what the launch knows it tests, and what it does not
+ * is as the source promises (`align`), or as the kernel finds. */
+static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, bool tests) {
+    int64_t align = op_int(access, AT_ALIGN, 1);
+    return fact_at_launch(f->k, x) ? 1 : tests ? LL_VECTOR_BYTES : align & -align;
+}
+
+static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearLayout *map, bool tests) {
     if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
         return 1; /* a mask: element by element */
     TensorParts parts = fact_tensor(f, access->operands[0]);
@@ -310,21 +322,34 @@ int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayo
     /* A padded tile: no vector may reach from inside it into the padding. */
     int64_t start =
         is_run(access, &parts, inner_dim) ? op_int(access, AT_RUN, 1) : fact_divisor(f, offsets.at[inner_dim]);
-    while (vector > 1 && (tile->extent[inner] % vector || start < vector)) vector /= 2;
+    bool any = tests && !fact_at_launch(f->k, offsets.at[inner_dim]);
+    while (vector > 1 && (tile->extent[inner] % vector || (start < vector && !any))) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
         bool still = box_axis(access, parts.rank, tile->rank, d) < 0 && ir_const_int(f->k, offsets.at[d], &offset) &&
                      offset == 0;
         if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
         if (fact_wish_multiple(f, parts.stride[d], vector) || wish_index(f, offsets.at[d], vector)) continue;
-        while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d])) vector /= 2;
+        while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d]) &&
+               vector * bytes > promised_bytes(f, access, parts.stride[d], tests))
+            vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
-        while (vector > 1 && vector * bytes > fact_divisor(f, parts.base)) vector /= 2;
+        while (vector > 1 && vector * bytes > fact_divisor(f, parts.base) &&
+               vector * bytes > promised_bytes(f, access, parts.base, tests))
+            vector /= 2;
     /* Rows of whole vectors: each is inside or outside, never both. */
     if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
         fact_wish_multiple(f, parts.extent[inner_dim], vector);
     return vector;
+}
+
+int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    return vector_of(f, access, tile, map, false);
+}
+
+int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    return vector_of(f, access, tile, map, access->code == OP_TSTORE);
 }
 
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {

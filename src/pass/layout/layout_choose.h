@@ -8,6 +8,8 @@ LinearLayout choose_blocked(const Type *type, int threads, int warps, int contig
 /* The left operand of a dot whose instruction takes it from registers, over all warps. */
 LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
+/* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
+void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field);
 /* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when

@@ -15,7 +15,7 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
     if (!(row->a_from & FROM_REGISTERS) || !from || from->home != HOME_REGISTERS ||
         ir_type(st->k, dot->operands[0])->extent[1] % row->k)
         return false;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
@@ -24,7 +24,7 @@ const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, cons
     int along_m, along_n;
     LaneTrade trade;
     if (!(row->a_from & FROM_REGISTERS) || !from) return NULL;
-    layout_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     const Type *type = ir_type(st->k, dot->operands[0]);
     const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
     return lay_stays_in_registers(st, dot, row, left) && lay_may_trade(from, left, type, &trade) ? left : NULL;
@@ -75,9 +75,11 @@ const Layout *lay_left(LayoutState *st, const Op *get) {
     Way w = {.steps = MOST_STEPS};
     int along_m, along_n;
     if (type->rank != 2 || !find_dot(st, get->parent, value, false, &w) || !w.dot) return NULL;
-    layout_dot_grid(st->k, w.dot, st->warps, &along_m, &along_n);
+    const Matrix *row = matrix_of(st->k, w.dot);
+    if (!row->warps) return NULL; /* it takes no fragments */
+    choose_dot_grid(st->k, w.dot, st->warps, &along_m, &along_n);
     LinearLayout map = choose_left(st->k, w.dot, along_m, st->warps);
     const Layout *left = lay_in_registers(st, map, ir_type(st->k, w.dot->operands[0]));
-    if (!lay_stays_in_registers(st, w.dot, matrix_of(st->k, w.dot), left)) return NULL;
+    if (!lay_stays_in_registers(st, w.dot, row, left)) return NULL;
     return w.turned ? lay_in_registers(st, ll_permute(&map, (const int64_t[]){1, 0}), type) : left;
 }

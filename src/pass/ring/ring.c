@@ -110,6 +110,23 @@ static bool stay_flat(PassContext *cx, Kernel *k) {
     return true;
 }
 
+/* As it is; or, if so no product has a ring, with loads that wait for writes. */
+static Execution choose(Cut *c) {
+    if (cut_wants_meetings(c)) {
+        size_t findings = c->cx->findings.count;
+        Cut met = {.cx = c->cx, .k = c->k, .arena = c->arena, .all = c->all, .meets = true};
+        cut_find_memory(&met);
+        cut_wish_apart(&met);
+        cut_classify(&met);
+        if (cut_arrange_meetings(&met) && cut_choose(&met) == RUN_ROLES) {
+            *c = met;
+            return RUN_ROLES;
+        }
+        c->cx->findings.count = findings;
+    }
+    return cut_choose(c);
+}
+
 /* With a reason why it must stay flat, or NULL. */
 static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch, .flat = flat};
@@ -122,7 +139,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     }
     c.all = cx->machine->roles_always || (cx->options.roles == 1 && cx->machine->roles_allowed);
     cut_classify(&c);
-    Execution run = cut_choose(&c);
+    Execution run = choose(&c);
     if (run == RUN_FLAT) return require_apart(&c);
     keep(cx, k);
     c.grid = find_grid(&c);

@@ -77,20 +77,28 @@ static bool is_read_by_each(const Cut *c, const Value *v, Ref r) {
 
 /* --- replicable values --- */
 
-static bool control_is_replicable(const Cut *c, const Op *op) {
+static bool is_replicable(const Cut *c, Ref r) { return !ref_is_value(r) || c->replicable[r]; }
+
+/* Of an `if`, or a `while`. */
+static Ref condition_of(const Op *op) {
+    return op->code == OP_WHILE ? op->regions[0]->last->operands[0] : op->operands[0];
+}
+
+/* A `while` of which each role runs its own, where roles are programs that can. */
+static bool may_test(const Cut *c, const Op *op) { return op->code == OP_WHILE && !c->cx->machine->roles_always; }
+
+bool cut_control_is_replicable(const Cut *c, const Op *op) {
     for (const Op *owner = op->parent->owner; owner; owner = owner->parent->owner) {
         if (owner->code == OP_FOR) {
             for (int i = 0; i < 3; i++)
                 if (ref_is_value(owner->operands[i]) && !c->replicable[owner->operands[i]]) return false;
-        } else if (owner->code == OP_IF) {
-            if (ref_is_value(owner->operands[0]) && !c->replicable[owner->operands[0]]) return false;
+        } else if (owner->code == OP_IF || may_test(c, owner)) {
+            if (!is_replicable(c, condition_of(owner))) return false;
         } else
             return false;
     }
     return true;
 }
-
-static bool is_replicable(const Cut *c, Ref r) { return !ref_is_value(r) || c->replicable[r]; }
 
 static bool operands_are_replicable(const Cut *c, const Op *op) {
     for (int i = 0; i < op->operand_count; i++)
@@ -106,20 +114,31 @@ static bool carried_is_replicable(const Cut *c, const Op *loop, int i) {
            is_replicable(c, body->args[1 + i]) && is_replicable(c, loop->results[i]) && is_replicable(c, body->args[0]);
 }
 
+/* The same of a `while`: what it begins with, what its test hands on, what a trip does. */
+static bool tested_is_replicable(const Cut *c, const Op *loop, int i) {
+    const Region *test = loop->regions[0], *body = loop->regions[1];
+    return is_replicable(c, condition_of(loop)) && is_replicable(c, loop->operands[i]) &&
+           is_replicable(c, test->args[i]) && is_replicable(c, test->last->operands[1 + i]) &&
+           is_replicable(c, body->args[i]) && is_replicable(c, body->last->operands[i]) &&
+           is_replicable(c, loop->results[i]);
+}
+
 static bool value_is_replicable(Cut *c, Ref r) {
     const Value value = *ir_value(c->k, r);
     const Op *op = value.op ? value.op : value.region->owner;
     if (!op) return true; /* a parameter */
     if (!value.op) {
+        if (may_test(c, op)) return tested_is_replicable(c, op, value.index);
         if (op->code != OP_FOR) return false;
         if (value.index) return carried_is_replicable(c, op, value.index - 1);
         for (int i = 0; i < 3; i++)
             if (!is_replicable(c, op->operands[i])) return false;
         return true;
     }
-    if (!control_is_replicable(c, op)) return false;
+    if (!cut_control_is_replicable(c, op)) return false;
     switch (op->code) {
     case OP_FOR: return carried_is_replicable(c, op, value.index);
+    case OP_WHILE: return may_test(c, op) && tested_is_replicable(c, op, value.index);
     case OP_IF:
         return is_replicable(c, op->operands[0]) && is_replicable(c, op->regions[0]->last->operands[value.index]) &&
                is_replicable(c, op->regions[1]->last->operands[value.index]);
@@ -236,9 +255,13 @@ static bool is_read_in(const Cut *c, Ref r, const Op *loop, bool *seen) {
     if (!ref_is_value(r) || seen[r]) return false;
     seen[r] = true;
     const Value *v = ir_value(c->k, r);
-    if (!v->op) /* what the loop carries: by way of the trip before */
-        return v->region->owner == loop && v->index &&
-               is_read_in(c, v->region->last->operands[v->index - 1], loop, seen);
+    if (!v->op && v->region->owner == loop) { /* what the loop carries: by way of the trip before */
+        bool counted = loop->code == OP_FOR, body = v->region == loop->regions[1 - counted];
+        const Region *from = counted || !body ? loop->regions[1 - counted] : loop->regions[0];
+        int at = counted ? v->index - 1 : v->index + body; /* a test has its condition in front */
+        return at >= 0 && is_read_in(c, from->last->operands[at], loop, seen);
+    }
+    if (!v->op) return false;
     const Op *at = v->op;
     while (at && at->parent->owner != loop) at = at->parent->owner;
     if (!at) return false; /* made before the loop */
@@ -269,7 +292,7 @@ static void consider_load(Cut *c, Op *op) {
     ring->bytes = tile_bytes(ir_type(c->k, op->results[0]));
     bool worth = c->all || (op->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
     if (!worth) return;
-    if (!operands_are_replicable(c, op) || !control_is_replicable(c, op)) {
+    if (!operands_are_replicable(c, op) || !cut_control_is_replicable(c, op)) {
         refuse(c, op,
                "its place, or whether it happens, is computed from data, or read where the kernel "
                "writes");
@@ -376,7 +399,13 @@ static void share_rings(Cut *c) {
 
 static void consider_store(Cut *c, Op *op) {
     Ref value = op_operand(op, 1);
-    bool place = control_is_replicable(c, op);
+    if (c->meets && cut_concerns_reads(c, op)) {
+        refuse(c, op, "loads wait for it, which may read what it writes");
+        *VEC_PUSH(&c->met, c->arena) = op;
+        cut_note_stay(c, op);
+        return;
+    }
+    bool place = cut_control_is_replicable(c, op);
     for (int i = 0; i < op->operand_count; i++)
         place = place && (op->operands[i] == value || is_replicable(c, op->operands[i]));
     if (!place) {

@@ -40,7 +40,7 @@ static void look_at(Made *m, Ref ref, const Type *shape) {
 typedef struct Crowd {
     const Kernel *k;
     bool found;
-    int64_t elements; /* of sums and made operands of a trip that threads hold at once, at most */
+    int64_t registers; /* of sums and made operands of a trip that threads hold at once, at most */
 } Crowd;
 
 /* Are the products of the loop multiplied with exponentials, one for each, before they are summed? */
@@ -54,32 +54,40 @@ static bool sums_made(const Kernel *k, const Region *body, const Op *dot) {
     return computed;
 }
 
+/* An operand on the left is held as it is made, for the instruction; one on the right goes to shared memory piece by
+ * piece, and is whole only as it was loaded. */
+static int64_t registers_of(const Kernel *k, const Op *dot, int which) {
+    enum { REGISTER_BYTES = 4 };
+    const Type *type = ir_type(k, dot->operands[which]);
+    return which == 0 ? ty_elements(type) : ty_elements(type) * ty_elem_bytes(type) / REGISTER_BYTES;
+}
+
 static void look_at_loop(Op *loop, void *user) {
     enum { MOST_STEPS = 64 };
     Crowd *crowd = user;
-    int64_t elements = 0;
+    int64_t registers = 0;
     bool found = false;
     int dots = 0;
     const Op *last = NULL;
     for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
         if (op->code != OP_DOT) continue;
-        elements += ty_elements(ir_type(crowd->k, op->results[0]));
+        registers += ty_elements(ir_type(crowd->k, op->results[0]));
         dots++;
         last = op;
         for (int i = 0; i < 2 && matrix_of(crowd->k, op)->is_async; i++) {
             Made made = {.k = crowd->k, .body = loop->regions[0], .left = MOST_STEPS};
             look_at(&made, op->operands[i], ir_type(crowd->k, op->operands[i]));
             if (!made.loaded || !made.computed || made.multiplied) continue;
-            elements += ty_elements(ir_type(crowd->k, op->operands[i]));
+            registers += registers_of(crowd->k, op, i);
             found = true;
         }
     }
     if (dots == 1 && matrix_of(crowd->k, last)->is_async && sums_made(crowd->k, loop->regions[0], last)) {
-        elements += ty_elements(ir_type(crowd->k, last->results[0])); /* the sum, and the product */
+        registers += ty_elements(ir_type(crowd->k, last->results[0])); /* the sum, and the product */
         found = true;
     }
     crowd->found |= found;
-    if (elements > crowd->elements) crowd->elements = elements;
+    if (registers > crowd->registers) crowd->registers = registers;
 }
 
 /* Shared memory that the block cannot do without: the largest ring of loads with the slots that let them run ahead. */
@@ -102,6 +110,7 @@ int cut_crowd(const Cut *c) {
     int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
     int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
     if (least < 2) return 0;
-    bool held = crowd.elements / threads <= machine->registers / (least * threads) / 2;
+    /* The others are addresses, places, conditions, and what is fetched for the next trip. */
+    bool held = crowd.registers / threads <= machine->registers / (least * threads) * 3 / 5;
     return held && least_bytes(c) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

@@ -11,7 +11,9 @@
  *     load     at the last load of a group: acquire ; (load ; put).. ; commit
  *     compute  before the first use: wait ; get.. ; behind the last use: release
  *              in the place of a store: acquire ; put ; commit
- *     store    in the place of the store: wait ; get ; store ; release */
+ *     store    in the place of the store: wait ; get ; store ; release
+ *
+ * A write of compute that may concern what load reads is a place where the two meet (clone_met). */
 #include "pass/fold/fold.h"
 #include "pass/ring/ring_cut.h"
 
@@ -70,6 +72,18 @@ static void build_rings(Cut *c, Builder *b) {
         ring->ring = ir_end(b, op, ty_ring(b->module, (int)ring->ops.count, fields));
         ir_name(c->k, ring->ring, ring->output ? "out" : "in");
     }
+}
+
+/* Items without a field: one that is empty says that load has come so far. */
+static void build_meeting(Cut *c, Builder *b) {
+    if (!c->met.count) return;
+    b->range = c->met.at[0]->range;
+    Op *op = ir_begin(b, OP_RING);
+    op_set(c->k, op, (Attr){.id = AT_PRODUCER, .word = ROLE_LOAD});
+    op_set(c->k, op, (Attr){.id = AT_CONSUMER, .word = ROLE_COMPUTE});
+    op_set(c->k, op, (Attr){.id = AT_SLOTS, .number = 1});
+    c->meeting = ir_end(b, op, ty_ring(b->module, 0, NULL));
+    ir_name(c->k, c->meeting, "met");
 }
 
 /* --- hand-overs --- */
@@ -180,6 +194,45 @@ static void clone_for(Cutter *cut, Builder *b, const Op *op) {
     }
 }
 
+/* Can the role tell how often the loop runs? */
+static bool follows(const Cutter *cut, const Op *loop) {
+    Ref condition = loop->regions[0]->last->operands[0];
+    return !ref_is_value(condition) || keeps(cut, condition);
+}
+
+static void clone_while(Cutter *cut, Builder *b, const Op *op) {
+    Cut *c = cut->c;
+    Op *copy = ir_begin(b, OP_WHILE);
+    copy->range = op->range;
+    for (int i = 0; i < op->operand_count; i++)
+        if (keeps(cut, op->results[i])) ir_operand(b, copy, mapped(cut, op->operands[i]));
+    Ref *values = ARENA_ARRAY(c->arena, Ref, op->result_count + 1);
+    for (int r = 0; r < 2; r++) {
+        const Region *from = op->regions[r];
+        Region *region = ir_region(b, copy);
+        for (int i = 0; i < from->arg_count; i++) {
+            if (!keeps(cut, op->results[i])) continue;
+            const Value old = *ir_value(c->k, from->args[i]);
+            cut->to[from->args[i]] = ir_argument(c->k, region, old.type, old.name);
+        }
+        Builder in = ir_builder_inside(b, region);
+        clone_region(cut, &in, from);
+        int count = 0, ahead = r == 0; /* a test has its condition in front */
+        if (ahead) values[count++] = mapped(cut, from->last->operands[0]);
+        for (int i = 0; i < op->result_count; i++)
+            if (keeps(cut, op->results[i])) values[count++] = mapped(cut, from->last->operands[ahead + i]);
+        Op *last = ir_begin(&in, ahead ? OP_TEST : OP_YIELD);
+        for (int i = 0; i < count; i++) ir_operand(&in, last, values[i]);
+        ir_end(&in, last, NULL);
+    }
+    ir_end(b, copy, NULL);
+    for (int i = 0, at = 0; i < op->result_count; i++) {
+        if (!keeps(cut, op->results[i])) continue;
+        cut->to[op->results[i]] = copy->results[at];
+        ir_name(c->k, copy->results[at++], ir_value(c->k, op->results[i])->name);
+    }
+}
+
 static void clone_if(Cutter *cut, Builder *b, const Op *op) {
     Cut *c = cut->c;
     const Type **types = ARENA_ARRAY(c->arena, const Type *, op->result_count);
@@ -241,6 +294,20 @@ static void clone_store(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
     }
 }
 
+/* A write that may concern what load reads: load comes to its place and waits there until it has happened.
+ *
+ *     load     acquire ; commit ; acquire ; commit                          the second when the first is given back
+ *     compute  wait ; the write ; release ; wait ; release */
+static void clone_met(Cutter *cut, Builder *b, const Op *op) {
+    Ref ring = cut->c->meeting;
+    bool loads = cut->role == ROLE_LOAD;
+    for (int turn = 0; turn < 2 && cut->role != ROLE_STORE; turn++) {
+        Ref slot = handover(b, loads ? OP_ACQUIRE : OP_WAIT, ring);
+        if (!loads && turn == 0) finish_clone(cut, b, op, clone_op(cut, b, op));
+        close_slot(b, loads ? OP_COMMIT : OP_RELEASE, ring, slot);
+    }
+}
+
 static bool is_common(const Cut *c, const Op *op);
 
 static void clone_one(Cutter *cut, Builder *b, const Op *op) {
@@ -258,7 +325,14 @@ static void clone_one(Cutter *cut, Builder *b, const Op *op) {
     switch (op->code) {
     case OP_FOR: clone_for(cut, b, op); return;
     case OP_IF: clone_if(cut, b, op); return;
+    case OP_WHILE:
+        if (follows(cut, op)) clone_while(cut, b, op);
+        return;
     default: break;
+    }
+    if (cut_is_met(c, op)) {
+        clone_met(cut, b, op);
+        return;
     }
     if (cut->role != ROLE_COMPUTE) {
         bool own = op->result_count > 0;
@@ -465,6 +539,7 @@ Op *cut_roles(Cut *c) {
     }
     TaskIndex index = index_tasks(c, &b, flat.at, flat.count);
     build_rings(c, &b);
+    build_meeting(c, &b);
     Op *tasks = build_tasks(c, &b, &index, flat.at, flat.count, common);
     Builder in = ir_builder_inside(&b, tasks->regions[0]);
     for (size_t i = 0; i < flat.count; i++) {

@@ -70,6 +70,9 @@ typedef struct Cut {
     Map ring_of;                          /* op -> index into rings, plus 1 */
     Map on_task;                          /* value -> 1: a program id reaches it, or 0 */
     VEC(CutRing *) rings;                 /* inputs by first load, then outputs */
+    bool meets;                           /* writes that may concern what load reads are waited for (ring_meet.c) .. */
+    VEC(const Op *) met;                  /* .. these */
+    Ref meeting;                          /* made by the cut: the ring by which that is said */
     VEC(Pair) apart;
     GridOrder grid;
     int blocks;                /* that should share a multiprocessor (ring_crowd.c); 0: whatever has room */
@@ -92,7 +95,8 @@ const Op *cut_write_before(Cut *c, const Op *load);
 const Op *cut_write_between(Cut *c, const Op *load, const Op *use);
 const Op *cut_access_after(Cut *c, const Op *store);
 void cut_note_stay(Cut *c, const Op *store); /* it is one of compute's */
-bool cut_is_stable(Cut *c, const Op *load);  /* no op of the kernel writes there */
+bool cut_is_stable(Cut *c, const Op *load);  /* no op of the kernel writes there (but where load waits for it) */
+bool cut_concerns_reads(Cut *c, const Op *write);
 /* Wishes for all that threads may put in another order because the parameters differ. */
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
@@ -103,6 +107,12 @@ void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with l
 int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */
 CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
+
+/* Writes at which load and compute meet (ring_meet.c). */
+bool cut_wants_meetings(const Cut *c); /* would a loop of products have rings if its loads waited for writes outside? */
+bool cut_arrange_meetings(Cut *c);     /* behind the classification; false: they cannot, or gain nothing */
+bool cut_is_met(const Cut *c, const Op *write);
+bool cut_control_is_replicable(const Cut *c, const Op *op); /* can each role tell whether the op happens? */
 
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */
@@ -123,6 +133,8 @@ Execution cut_choose(Cut *c);                    /* with a finding that says why
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 /* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles; or 0 (ring_crowd.c) */
 int cut_crowd(const Cut *c);
+/* Warps of a load role whose threads find their rows anew in each trip; 0: as other load roles have (ring_rows.c). */
+int cut_load_warps(const Cut *c, const Op *tasks, int workers);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);
 #endif

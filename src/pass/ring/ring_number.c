@@ -13,14 +13,16 @@
  * Each role's copy has a plan of its own: where one meets at a barrier the other may not. Attributes that change no
  * result are no part of a number.
  *
- * What is read from memory is the same in all roles only if no op of the kernel writes through the same parameter;
- * otherwise each role sees its own. What this file does not see through is a number of its own, which refutes nothing
+ * What is read from memory is the same in all roles only if no op of the kernel writes through the same parameter, or
+ * if all that write meet the role that loads there (ring_meet.c), and the two read between the same meetings; otherwise
+ * each role sees its own. What this file does not see through is a number of its own, which refutes nothing
  * and proves nothing. */
 #include "pass/ring/ring_number.h"
 
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "ir/build.h"
 #include "ir/roots.h"
 
 enum { MAX_DEPTH = 1000 };
@@ -38,18 +40,54 @@ struct RingNumbers {
     const Kernel *k;
     Arena *arena;
     Map texts, controls; /* text -> number */
-    bool *written;       /* by parameter */
+    bool *written;       /* by parameter, where no one meets the write */
     bool anywhere;       /* through addresses that are none of them, too */
+    bool writes;         /* there is such a write */
+    Map meetings;        /* op that reads -> meetings before it in its role, where there are any */
     Scope role[MAX_ROLES], *scope;
     int of_role, depth;
 };
 
 static int number_value(RingNumbers *n, Ref ref);
 
+/* --- meetings --- */
+
+static bool is_meeting(const RingNumbers *n, const Op *op, Opcode code) {
+    return op && op->code == code && ir_type(n->k, op->operands[0])->field_count == 0;
+}
+
+/* Has the role that loads come, and does it wait for the next item before it goes on? */
+static bool is_met(const RingNumbers *n, const Op *write) {
+    const Op *wait = write->previous, *release = write->next, *again = release ? release->next : NULL;
+    return is_meeting(n, wait, OP_WAIT) && is_meeting(n, release, OP_RELEASE) && is_meeting(n, again, OP_WAIT) &&
+           release->operands[1] == wait->results[0] && again->operands[0] == wait->operands[0];
+}
+
+static void note_write(Op *op, void *user) {
+    RingNumbers *n = user;
+    int addresses = roots_write(op);
+    if (!addresses || is_met(n, op)) return;
+    n->writes = true;
+    for (int i = 0; i < addresses; i++)
+        if (!roots_of(n->k, n->arena, op->operands[i], n->written)) n->anywhere = true;
+}
+
+static void count_meetings(RingNumbers *n, const Region *region, uintptr_t *count) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_ROLE) *count = 0;
+        *count += is_meeting(n, op, OP_WAIT) || is_meeting(n, op, OP_ACQUIRE);
+        if (*count && op_has(op->code, TRAIT_READS))
+            map_put_number(&n->meetings, n->arena, (uintptr_t)op, (void *)*count);
+        for (int i = 0; i < op->region_count; i++) count_meetings(n, op->regions[i], count);
+    }
+}
+
 RingNumbers *ring_numbers_new(const Kernel *k, Arena *arena) {
     RingNumbers *n = ARENA_NEW(arena, RingNumbers);
     *n = (RingNumbers){.k = k, .arena = arena, .written = ARENA_ARRAY(arena, bool, k->body->arg_count + 1)};
-    n->anywhere = !roots_written(k, arena, n->written);
+    uintptr_t meetings = 0;
+    count_meetings(n, k->body, &meetings);
+    ir_walk(k->body, note_write, n);
     return n;
 }
 
@@ -64,9 +102,10 @@ static void add_value(RingNumbers *n, Text *out, Ref ref) {
     text_add(out, "%d,", number);
 }
 
-/* Does no op of the kernel write where the op reads? */
+/* Does no op of the kernel write where the op reads, between two meetings? */
 static bool is_stable(const RingNumbers *n, const Op *op) {
     if (op_has(op->code, TRAIT_WRITES) || op_flag(op, AT_VOLATILE) || !op->operand_count) return false;
+    if (!n->writes) return true;
     int root = roots_only(n->k, n->arena, op->operands[0]);
     return root >= 0 && !n->written[root] && !n->anywhere;
 }
@@ -154,6 +193,8 @@ static void add_result(RingNumbers *n, Text *out, Ref ref, const Value value) {
         return;
     }
     text_add(out, "%d#%d:%p", op->code, value.index, (const void *)value.type);
+    const MapEntry *meetings = map_find_number(&n->meetings, (uintptr_t)op);
+    if (meetings) text_add(out, "@%d", (int)(uintptr_t)meetings->value);
     add_attrs(n, out, op);
     text_add(out, "(%d.%d:", op->list_count[0], op->list_count[1]);
     for (int i = 0; i < op->operand_count; i++) add_value(n, out, op->operands[i]);

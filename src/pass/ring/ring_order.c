@@ -5,6 +5,7 @@
  * outermost one. Two accesses concern the same memory unless they start from different parameters
  * (ir/roots.h gives the set of each): those are taken to be apart, by the user's promise or with a
  * wish that the launch tests. A launch whose arrays overlap runs a variant without such wishes.
+ * Where load waits for the writes (ring_meet.c) none of them is in its way.
  *
  *     order    1  2  3  4  5  6        a write at 4 in the loop [3, 5] may precede what stands
  *     loop           [     ]           at 3 and later, and follow what stands at 5 and earlier
@@ -84,7 +85,7 @@ void cut_note_access(Cut *c, const Op *op) {
     CutPlace *p = &c->places.at[a.place];
     keep_first(&p->first_access, op, a.first);
     if (cut_is_read(op)) keep_last(&p->last_read, op, a.last);
-    if (cut_is_write(op)) keep_first(&p->first_write, op, a.first);
+    if (cut_is_write(op) && !c->meets) keep_first(&p->first_write, op, a.first);
     if (cut_is_write(op) || is_atomic(op)) keep_last(&p->last_write, op, a.last);
 }
 
@@ -152,7 +153,8 @@ const Op *cut_write_between(Cut *c, const Op *load, const Op *use) {
     const CutAccess *from = access_of(c, load), *end = c->memory.at + c->memory.count;
     int last = cut_order(c, use);
     for (const CutAccess *a = from + 1; a < end && a->order < last; a++)
-        if (cut_is_order(a->op) || (cut_is_write(a->op) && !are_apart(c, from->place, a->place))) return a->op;
+        if (cut_is_order(a->op) || (cut_is_write(a->op) && !c->meets && !are_apart(c, from->place, a->place)))
+            return a->op;
     return NULL;
 }
 
@@ -180,6 +182,13 @@ bool cut_is_stable(Cut *c, const Op *load) {
     for (size_t i = 0; i < c->places.count; i++)
         if (c->places.at[i].first_write.op && !are_apart(c, a->place, (int)i)) return false;
     return true;
+}
+
+bool cut_concerns_reads(Cut *c, const Op *write) {
+    const CutAccess *a = access_of(c, write);
+    for (size_t i = 0; i < c->places.count; i++)
+        if (c->places.at[i].last_read.op && !are_apart(c, a->place, (int)i)) return true;
+    return false;
 }
 
 void cut_wish_apart(Cut *c) {

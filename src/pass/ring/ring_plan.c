@@ -53,7 +53,7 @@ static bool feeds_alone(const Cut *c, const CutRing *ring) {
 
 TripCost ring_trip_cost(const Kernel *k, const Op *loop) {
     TripCost cost = {.k = k};
-    if (loop) ir_walk(loop->regions[0], add_cost, &cost);
+    if (loop) ir_walk(loop->regions[loop->region_count - 1], add_cost, &cost);
     return cost;
 }
 
@@ -264,11 +264,20 @@ typedef struct DotSearch {
     bool reduces_rows;
 } DotSearch;
 
+/* The least or greatest index of a task, say: numbers of rank 1 that are reduced once, before its loops. */
+static bool is_reduced_once(const DotSearch *s, const Op *op) {
+    const Type *type = ir_type(s->k, op->operands[0]);
+    return op->code == OP_REDUCE && type->rank == 1 && elem_is_int(type->elem) && op->parent->owner &&
+           op->parent->owner->code == OP_ROLE;
+}
+
 static void look_at_op(Op *op, void *user) {
     DotSearch *s = user;
     if (op->code == OP_DOT && matrix_of(s->k, op)->is_async) s->wide = true;
     switch (op->code) {
     case OP_REDUCE:
+        if (op_int(op, AT_AXIS, 0) == 0 && !is_reduced_once(s, op)) s->reduces_rows = true;
+        break;
     case OP_SCAN:
     case OP_SORT:
     case OP_FLIP:
@@ -528,6 +537,8 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     if (store && machine->has_threads) op_set(k, store, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
     Op *load = role_find(tasks, ROLE_LOAD); /* skew: the workers of compute load as well, some items ahead */
     if (load && run == RUN_SKEW) op_set(k, load, (Attr){.id = AT_HOST, .word = ROLE_COMPUTE});
+    int load_warps = run == RUN_ROLES ? cut_load_warps(c, tasks, workers) : 0;
+    if (load_warps) set_int(k, load, AT_ROLE_WARPS, load_warps);
     int asked = c->cx->options.persist;
     bool usual = machine->roles_always || (machine->has_threads && run == RUN_ROLES);
     bool persist = !c->waits_for_programs && (asked == 1 || (asked != 0 && usual));

@@ -122,16 +122,26 @@ static bool find_room(Schedule *s) {
     }
 }
 
-/* The same in the share of as many blocks as should have one, if their loads run ahead in it. */
+static bool has_all_slots(const Schedule *s) {
+    for (size_t i = 0; i < s->rings.count; i++)
+        if (s->rings.at[i].slots < s->rings.at[i].wanted) return false;
+    return true;
+}
+
+/* The same in the share of as many blocks as should have one, if their loads run ahead in it: with all slots that were
+ * asked for, where more blocks are left than a crowd needs, else with fewer. */
 static bool find_room_of_share(Schedule *s) {
-    int starving;
-    for (s->blocks = (int)kernel_int(s->k, AT_BLOCKS, 0); s->blocks > 1; s->blocks--) {
-        if (!schedule_share_holds(s, s->blocks)) continue;
-        s->room = machine_room(s->cx->machine, s->blocks);
-        if (fit_in_pieces(s, &starving) && !starving) return true;
-        if (s->why) return false;
-    }
-    s->room = s->cx->machine->ring_bytes;
+    const Machine *machine = s->cx->machine;
+    int most = (int)kernel_int(s->k, AT_BLOCKS, 0), warps = layout_warps(s->cx, s->k), starving;
+    for (int all = 1; all >= 0; all--)
+        for (s->blocks = most; s->blocks > 1; s->blocks--) {
+            if (all && s->blocks * warps <= machine->cost.crowd_warps) break;
+            if (!schedule_share_holds(s, s->blocks)) continue;
+            s->room = machine_room(machine, s->blocks);
+            if (fit_in_pieces(s, &starving) && !starving && (!all || has_all_slots(s))) return true;
+            if (s->why) return false;
+        }
+    s->room = machine->ring_bytes;
     return find_room(s);
 }
 
@@ -158,6 +168,7 @@ static bool plan(Schedule *s) {
     s->uses = ir_count_uses(s->k, s->arena); /* words that it takes ahead are new values */
     schedule_rows(s);
     schedule_natural(s);
+    schedule_atomic(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;
@@ -169,6 +180,8 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    if (s->cx->options.max_registers)
+        kernel_set(s->k, (Attr){.id = AT_MOST_REGS, .number = s->cx->options.max_registers});
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);

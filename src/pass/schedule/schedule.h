@@ -2,13 +2,14 @@
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
- *   schedule_dot.c      casts that a product does itself
+ *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
- *   schedule_natural.c  divisions of numbers that are not below 0
+ *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
+ *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel
@@ -91,6 +92,9 @@ bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written rig
 void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
+bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
+/* Are all elements one number? Then the text has no array of it. */
+bool schedule_is_number(const Kernel *k, Ref ref);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
@@ -113,6 +117,10 @@ bool schedule_rows_hold(Schedule *s, const Op *load);
 /* --- schedule_natural.c --- */
 void schedule_natural(Schedule *s);
 bool schedule_natural_holds(Schedule *s, const Op *op);
+
+/* --- schedule_atomic.c --- */
+void schedule_atomic(Schedule *s);
+bool schedule_atomic_holds(Schedule *s, const Op *op);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */
@@ -171,7 +179,7 @@ void schedule_sync(Schedule *s); /* the last: when all else is decided */
 bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
-void schedule_roles(Schedule *s);
+void schedule_roles(Schedule *s); /* and which tasks are the blocks of the launch */
 bool schedule_roles_hold(Schedule *s);
 
 /* --- schedule_share.c --- */

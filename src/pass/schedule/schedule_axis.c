@@ -1,4 +1,10 @@
-/* schedule_axis.c: how the threads of a reduction take what other warps have put into the scratch.
+/* schedule_axis.c: how the threads of a reduction take what other lanes have, and what other warps have put into the
+ * scratch.
+ *
+ *     reduce<add, axis=0, among=tree>                    a thread has one number of f32: one function of the prelude
+ *                                                        combines all lanes, in the order of the sum
+ *     reduce<max, axis=0, among=whole>                   whole numbers of at most 32 bits, and the best index: by one
+ *                                                        that has no order
  *
  *     reduce<add, axis=0, across=tree, at=0, bytes=64>   a thread has one number of f32, there are at most 8 warps: one
  *                                                        function of the prelude reads and combines them
@@ -27,6 +33,34 @@ static bool is_plain(const Type *type, const Op *op) {
     if (type->pointer || !elem_is_float(type->elem) || type->elem == EL_F64) return false;
     if (kind == COMBINE_ADD) return true;
     return (kind == COMBINE_MAX || kind == COMBINE_MIN) && op_word(op, AT_NAN, NAN_DROP) != NAN_KEEP;
+}
+
+/* Whole numbers, and indices of the best, which travel as such. */
+static bool is_whole(const Type *type, const Op *op) {
+    if (elem_info[type->elem].bits > 32) return false;
+    return reduce_is_index(op) || (!elem_is_float(type->elem) && op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_MUL);
+}
+
+/* Are all lanes combined one after the other, by one function? */
+static Word best_among(const Schedule *s, const Op *op) {
+    const Type *type = ir_type(s->k, op->operands[0]);
+    const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
+    int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
+    int all = ll_log2(s->cx->machine->lanes), lanes = 0;
+    uint32_t done = 0;
+    bool up = true, down = true;
+    for (int i = 0; i < count && lanes < all; i++) {
+        LayoutInput input = LL_REGISTER;
+        int bit = 0;
+        bool found = axis_find_bit(map, axis, order[i], &input, &bit), lane = found && input == LL_LANE;
+        if (lanes && !lane) return WORD_NONE;
+        if (lane) up &= bit == lanes, down &= bit == all - 1 - lanes, lanes++;
+        if (found && input == LL_REGISTER) done |= 1u << bit;
+    }
+    bool one = done == (1u << map->count[LL_REGISTER]) - 1;
+    if (lanes < all) return WORD_NONE;
+    if (one && (up || down) && is_plain(type, op)) return AMONG_TREE;
+    return is_whole(type, op) ? AMONG_WHOLE : WORD_NONE;
 }
 
 /* Values of `bytes` that lie side by side, one a warp that differs in the bits `warps`. */
@@ -77,6 +111,8 @@ static bool meets_warps(const Op *op) { return op->code == OP_REDUCE && !op->reg
 
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
+    Word among = op->code == OP_REDUCE && !op->region_count ? best_among(s, op) : WORD_NONE;
+    if (among) op_set(s->k, op, (Attr){.id = AT_AMONG, .word = among});
     if (!meets_warps(op)) return;
     Ways w = ways_of(s, op);
     Word across = w.tree ? ACROSS_TREE : w.lanes ? ACROSS_LANES : w.turn ? ACROSS_TURN : WORD_NONE;
@@ -88,7 +124,11 @@ void schedule_axis(Schedule *s) { ir_walk(s->k->body, plan_op, s); }
 
 bool schedule_axis_holds(Schedule *s, const Op *op) {
     if (op->code != OP_REDUCE) return true;
-    Word across = op_word(op, AT_ACROSS, ACROSS_EACH);
+    Word across = op_word(op, AT_ACROSS, ACROSS_EACH), among = op_word(op, AT_AMONG, AMONG_EACH);
+    if (among != AMONG_EACH && (op->region_count || among != best_among(s, op)))
+        return schedule_fail(s, op,
+                             "`among` is of reductions that combine all lanes one after the other: in their order one "
+                             "number of f32 (tree), in any whole numbers of at most 32 bits (whole)");
     int64_t vector = op_int(op, AT_VECTOR, 1);
     if (!meets_warps(op))
         return (!op_attr(op, AT_ACROSS) && !op_attr(op, AT_VECTOR)) ||

@@ -1,16 +1,22 @@
 /* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand;
- * how wide its instructions are.
+ * how wide its instructions are, and how their operands come to them.
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
- * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. */
+ * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array.
+ *
+ *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
+ *
+ * An operand that is contiguous along K comes by matrices, which move rows of 16 bytes whatever the elements are, one
+ * that runs across K if its elements have 2 bytes; others number by number. A fragment of B is two matrices, of which
+ * an instruction moves up to four: two columns of fragments come at once, or two steps of K where there is but one. */
 #include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 
 bool schedule_is_async(const Schedule *s, const Op *dot) {
     return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
 }
 
-/* Are all elements one number? Then the text has no array of it. */
-static bool is_number(const Kernel *k, Ref ref) {
+bool schedule_is_number(const Kernel *k, Ref ref) {
     if (!ref_is_value(ref) || !ir_type(k, ref)->rank) return true;
     const Op *op = ir_value(k, ref)->op;
     if (!op || op->code == OP_IOTA) return false;
@@ -19,13 +25,13 @@ static bool is_number(const Kernel *k, Ref ref) {
     case OP_UNDEF: return true;
     case OP_EXPAND:
     case OP_PERMUTE:
-    case OP_RESHAPE:
     case OP_BROADCAST:
-    case OP_CONVERT: return is_number(k, op->operands[0]);
+    case OP_CONVERT: return schedule_is_number(k, op->operands[0]);
+    case OP_RESHAPE: return reshape_stays(k, op) && schedule_is_number(k, op->operands[0]);
     default: break;
     }
     for (int i = 0; i < op->operand_count; i++)
-        if (!is_number(k, op->operands[i])) return false;
+        if (!schedule_is_number(k, op->operands[i])) return false;
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
@@ -49,7 +55,8 @@ static bool can_pack(const Schedule *s, const Op *cast) {
     const Layout *layout = schedule_layout(s->k, result);
     const Op *dot = cast->next;
     while (dot && !packs(dot, result)) dot = dot->next;
-    return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS && !is_number(s->k, cast->operands[0]);
+    return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS &&
+           !schedule_is_number(s->k, cast->operands[0]);
 }
 
 /* --- instructions that have many widths --- */
@@ -57,7 +64,7 @@ static bool can_pack(const Schedule *s, const Op *cast) {
 static int64_t columns_of(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
     int along_m, along_n;
-    layout_dot_grid(s->k, dot, layout_group_of(s->cx, s->k, dot).warps, &along_m, &along_n);
+    layout_dot_grid(dot, &along_m, &along_n);
     int64_t n = ir_type(s->k, dot->results[0])->extent[1] / along_n;
     return (n + row->n - 1) / row->n * row->n;
 }
@@ -76,17 +83,80 @@ static bool has_width(const Matrix *row, int64_t width) {
     return width >= row->n && width <= row->n_most && width % (coarse ? row->n_coarse : row->n) == 0;
 }
 
+/* --- operands that lanes fetch --- */
+static bool is_power(int64_t n) { return !(n & (n - 1)); }
+
+static bool lanes_fetch(const Matrix *row) { return row->warps && !row->reads_shared; }
+
+static bool comes_by_matrix(const Schedule *s, const Op *dot, int which) {
+    const Matrix *row = matrix_of(s->k, dot);
+    const SharedTile *tile = &schedule_layout(s->k, dot->operands[which])->tile;
+    bool along_k = (which == 0) != tile->turned;
+    return row->row_bytes && (along_k || tile->elem_bytes == row->turn_bytes);
+}
+
+static Word best_left(const Schedule *s, const Op *dot) {
+    return comes_by_matrix(s, dot, 0) ? FETCH_MATRIX : FETCH_WORDS;
+}
+
+static Word best_right(const Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    int along_m, along_n;
+    layout_dot_grid(dot, &along_m, &along_n);
+    int64_t n = ir_type(s->k, dot->results[0])->extent[1], k = ir_type(s->k, dot->operands[0])->extent[1];
+    bool several = n > row->n * along_n; /* columns of products that a warp has */
+    if (!comes_by_matrix(s, dot, 1)) return FETCH_WORDS;
+    if (!is_power(n)) return FETCH_MATRIX;
+    return several ? FETCH_COLUMNS : k % (2 * row->k) == 0 ? FETCH_STEPS : FETCH_MATRIX;
+}
+
+/* Nobody has to set a sum to 0 that the first step of an instruction can write instead. */
+static bool can_be_fresh(const Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    const Op *splat = ref_is_value(dot->operands[2]) ? ir_value(s->k, dot->operands[2])->op : NULL;
+    int64_t n = ir_type(s->k, dot->results[0])->extent[1];
+    return schedule_is_async(s, dot) && is_power(n) && n >= row->n && splat && splat->code == OP_SPLAT &&
+           ref_is_literal(splat->operands[0]) &&
+           ir_literal(s->k, splat->operands[0])->i == 0; /* all bits: -0.0 is another number */
+}
+
+static void plan_fetch(const Schedule *s, Op *dot) {
+    if (can_be_fresh(s, dot)) op_set(s->k, dot, (Attr){.id = AT_FRESH, .number = 1});
+    if (!lanes_fetch(matrix_of(s->k, dot))) return;
+    op_set(s->k, dot, (Attr){.id = AT_LEFT, .word = best_left(s, dot)});
+    op_set(s->k, dot, (Attr){.id = AT_RIGHT, .word = best_right(s, dot)});
+}
+
+bool schedule_fetch_holds(Schedule *s, const Op *dot) {
+    if (op_flag(dot, AT_FRESH) && !can_be_fresh(s, dot))
+        return schedule_fail(s, dot, "`fresh` is the sum of an asynchronous instruction that begins with 0");
+    Word left = op_word(dot, AT_LEFT, WORD_NONE), right = op_word(dot, AT_RIGHT, WORD_NONE);
+    if (!lanes_fetch(matrix_of(s->k, dot)))
+        return (!left && !right) ||
+               schedule_fail(s, dot, "`left` and `right` are of instructions whose operands lanes fetch");
+    Word best = best_right(s, dot);
+    return (left == best_left(s, dot) && (right == best || (right == FETCH_MATRIX && best != FETCH_WORDS))) ||
+           schedule_fail(s, dot,
+                         "`left` and `right` are how lanes can fetch its operands: matrices along K, or of elements of "
+                         "2 bytes; of several columns two at once, of one two steps along K");
+}
+
 static bool holds_dot(const Region *region) {
     for (const Op *op = region->first; op; op = op->next)
         if (op->code == OP_DOT) return true;
     return false;
 }
 
+enum { FMA_STEPS = 4 }; /* along K, side by side: what the next ones read is under way */
+
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
     int64_t width = op->code == OP_DOT ? best_width(s, op) : 0;
     if (can_pack(s, op)) op_set(s->k, op, (Attr){.id = AT_PACKED, .number = 1});
     if (width) op_set(s->k, op, (Attr){.id = AT_WIDTH, .number = width});
+    if (op->code == OP_DOT) plan_fetch(s, op);
+    if (op->code == OP_DOT && !matrix_of(s->k, op)->warps)
+        op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = FMA_STEPS});
     if (op->code == OP_DOT && !s->tasks)
         kernel_set(s->k, (Attr){.id = AT_UNIFORM, .number = 1}); /* it costs a shuffle */
     /* A trip with a product is long enough. */

@@ -38,13 +38,13 @@ static void join_operands(Kernel *k, Op *lead, const Op *tail, int skip) {
 
 /* What the tail's loop carries, the lead's carries too. */
 static void join_carried(Kernel *k, Op *lead, const Op *tail) {
-    bool loop = lead->code == OP_FOR;
-    if (loop) {
-        Region *to = lead->regions[0], *from = tail->regions[0];
-        ir_replace_all(k, from->args[0], to->args[0]);
-        join_operands(k, lead, tail, 3);
-        to->args = joined(k, to->args, to->arg_count, from->args + 1, from->arg_count - 1);
-        for (int i = 1; i < from->arg_count; i++) {
+    bool counted = lead->code == OP_FOR, loop = counted || lead->code == OP_WHILE;
+    if (loop) join_operands(k, lead, tail, 3 * counted);
+    for (int r = 0; loop && r < lead->region_count; r++) {
+        Region *to = lead->regions[r], *from = tail->regions[r];
+        if (counted) ir_replace_all(k, from->args[0], to->args[0]);
+        to->args = joined(k, to->args, to->arg_count, from->args + counted, from->arg_count - counted);
+        for (int i = counted; i < from->arg_count; i++) {
             Value *v = ir_value(k, from->args[i]);
             v->region = to;
             v->index = to->arg_count++;
@@ -66,14 +66,15 @@ static bool join_regions(Kernel *k, Region *lead, Region *tail) {
         if (!ends && !(op->region_count && meets)) continue;
         Op *place = lead->first;
         while (place != lead->last && (ends || !feeds_from(place, op))) place = place->next;
-        if (!ends && (place->code != op->code || (op->code != OP_FOR && op->code != OP_IF))) return false;
+        bool joins = op->code == OP_FOR || op->code == OP_IF || op->code == OP_WHILE;
+        if (!ends && (place->code != op->code || !joins)) return false;
         for (Op *moved = first, *after; moved != op; moved = after) {
             after = moved->next;
             ir_move(moved, lead, place);
         }
         first = next;
         if (ends) {
-            join_operands(k, place, op, 0);
+            join_operands(k, place, op, op->code == OP_TEST); /* the lead's condition is the tail's */
             return true;
         }
         join_carried(k, place, op);

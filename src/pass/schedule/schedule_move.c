@@ -5,7 +5,9 @@
  * A conversion writes its tile in vectors of 4 and reads it in vectors of 2. Each number of `swizzle` stands for a
  * bit of the place in shared memory: it is the place's element, all indices of the tile in one (a number with two
  * bits set is the xor that keeps both sides off each other's banks: ll_choose_swizzle). Ops that stage a whole
- * tile write it in vectors of their own (`vector`). */
+ * tile write it in vectors of their own (`vector`).
+ *
+ *     get<.., apart>         in + (at ^ number): of the address in a slot the thread's part is found once */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
@@ -70,8 +72,62 @@ static int best_staged(const Schedule *s, Ref value) {
     return vector;
 }
 
+/* --- addresses in slots --- */
+enum { MANY_LOADS = 16 }; /* of a thread: from so many on their addresses cost more than they keep registers */
+
+/* Does every bit of the places belong to one bit of lane, warp or register, and of their offsets to one of the
+ * places? Slots begin where tiles do, so the swizzle does not see them, and what it makes of thread and register is
+ * apart. */
+static bool is_linear(const SharedTile *tile, const Type *type, const LinearLayout *map) {
+    uint32_t seen = 0;
+    if (type->rank != 2 || tile->columns_held & (tile->columns_held - 1) || tile->panel & (tile->panel - 1))
+        return false;
+    for (int in = 0; in < LL_INPUTS; in++)
+        for (int i = 0; i < map->count[in]; i++) {
+            uint32_t basis = map->basis[in][i];
+            if (seen & basis || basis & (basis - 1)) return false;
+            seen |= basis;
+        }
+    return true;
+}
+
+/* Do the vectors of a thread lie whole patterns of the swizzle apart? */
+static bool repeats(const SharedTile *tile, const LinearLayout *map, int vector) {
+    bool whole = map->rank == 2;
+    for (int i = ll_log2(vector); whole && i < map->count[LL_REGISTER]; i++) {
+        uint32_t basis = map->basis[LL_REGISTER][i];
+        whole = ll_coord(map, basis, 0) % PATTERN_ROWS == 0 &&
+                ll_coord(map, basis, 1) % (uint32_t)(tile->width / tile->elem_bytes) == 0;
+    }
+    return whole;
+}
+
+/* Of a get into registers, and of a put whose load is copied. */
+static bool can_be_apart(const Schedule *s, const Op *op) {
+    if (op->code != OP_GET && op->code != OP_PUT) return false;
+    Ref value = op->code == OP_GET ? op->results[0] : op_operand(op, 1);
+    const Layout *layout = schedule_layout(s->k, value);
+    const SharedTile *tile = layout_field(s->k, hand_ring(s->k, op), hand_field(op));
+    if (!layout || layout->home != HOME_REGISTERS) return false;
+    if (op->code == OP_GET) return is_linear(tile, ir_type(s->k, value), &layout->map);
+    return layout_put_mover(s->k, op) == MOVER_ASYNC &&
+           repeats(tile, &layout->map, access_of(ir_value(s->k, value)->op).vector);
+}
+
+static void plan_slot(const Schedule *s, Op *op) {
+    if (!can_be_apart(s, op)) return;
+    const Op *ring = ir_value(s->k, hand_ring(s->k, op))->op;
+    if (op->code == OP_GET) {
+        bool moves = op_int(ring, AT_SLOTS, 1) > 1 || op_flag(ring, AT_EACH); /* from slot to slot */
+        int loads = schedule_layout(s->k, op->results[0])->registers / (int)op_int(op, AT_VECTOR, 1);
+        if (!moves || loads < MANY_LOADS) return;
+    }
+    op_set(s->k, op, (Attr){.id = AT_APART, .number = 1});
+}
+
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
+    plan_slot(s, op);
     Ref tile = staged(s, op);
     if (goes_through(op)) plan_convert(s, op);
     if (tile && best_staged(s, tile) > 1) op_set(s->k, op, (Attr){.id = AT_VECTOR, .number = best_staged(s, tile)});
@@ -102,6 +158,10 @@ static bool convert_holds(Schedule *s, const Op *op) {
 }
 
 bool schedule_move_holds(Schedule *s, const Op *op) {
+    if (op_flag(op, AT_APART) && !can_be_apart(s, op))
+        return schedule_fail(s, op,
+                             "`apart`: what the swizzle makes of the thread's part of an address and of the register's "
+                             "must not meet");
     if (op->code == OP_CONVERT) return convert_holds(s, op);
     bool moves = op->code == OP_SLICE || op->code == OP_FLIP || op->code == OP_GATHER || op->code == OP_RESHAPE ||
                  op->code == OP_INSERT || op->code == OP_CAT;

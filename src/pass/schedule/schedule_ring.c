@@ -87,18 +87,24 @@ static bool reads_by_async(const Schedule *s, const Region *region, Ref slot) {
     return true;
 }
 
+/* Have threads of the consumer done something themselves by the release: read the slot, or, where items are empty,
+ * written what the producer waits for (ring_meet.c)? */
+static bool acts_before(const Schedule *s, const RingSchedule *r, const Op *release) {
+    return ir_type(s->k, r->op->results[0])->field_count == 0 ||
+           !reads_by_async(s, r->to->regions[0], release->operands[1]);
+}
+
 /* Marks the releases behind which threads have read the slot themselves; were there any of this ring? Where threads
  * stored it too, each gives the slot back for itself: such a ring is slow anyway, and compute-sanitizer's racecheck
  * follows a barrier from the threads that arrive at it, not from those that they met before (tw_sync_warp). */
-static bool mark_releases(const Schedule *s, const RingSchedule *r, const Region *role, const Region *region) {
+static bool mark_releases(const Schedule *s, const RingSchedule *r, const Region *region) {
     bool any = false;
     for (Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] &&
-            !reads_by_async(s, role, op->operands[1])) {
+        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] && acts_before(s, r, op)) {
             op_set(s->k, op, (Attr){.id = AT_FENCE, .number = 1});
             any = true;
         }
-        for (int i = 0; i < op->region_count; i++) any |= mark_releases(s, r, role, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) any |= mark_releases(s, r, op->regions[i]);
     }
     return any;
 }
@@ -166,21 +172,30 @@ static Word arrive_of(const RingSchedule *r) {
     return r->fused || !r->copy_puts ? WORD_NONE : r->store_puts ? ARRIVE_BOTH : ARRIVE_COPIES;
 }
 
+/* Do its threads arrive behind their stores, which are shown before that? */
+static bool arrives_by_stores(const RingSchedule *r) {
+    return !r->fused && r->full_count > 1 && arrive_of(r) != ARRIVE_COPIES;
+}
+
 /* Are items of the slot, which threads have copied, read by what runs beside the threads? */
 static bool needs_fence(const Schedule *s, const RingSchedule *r, const Op *wait) {
     return r->copy_puts && views_slot(s, r->to->regions[0], wait->results[0]);
 }
 
-/* Written (or, if it proves, compared): how commits of the ring arrive, which waits are followed by a fence. */
+/* Written (or, if it proves, compared): how commits of the ring arrive, which of them come behind a fence and which
+ * waits are followed by one. */
 static bool settle_copies(Schedule *s, const RingSchedule *r, const Region *region, bool proves) {
     for (Op *op = region->first; op; op = op->next) {
         bool own = (op->code == OP_COMMIT || op->code == OP_WAIT) && op->operands[0] == r->op->results[0];
         Word arrive = own && op->code == OP_COMMIT ? arrive_of(r) : WORD_NONE;
-        bool fence = own && op->code == OP_WAIT && needs_fence(s, r, op);
+        bool fence = own && (op->code == OP_WAIT ? needs_fence(s, r, op) : arrives_by_stores(r));
         if (own && proves && op_word(op, AT_ARRIVE, WORD_NONE) != arrive)
             return schedule_fail(s, op, "`arrive` is not how the threads of the role fill the slot");
         if (own && proves && fence && !op_flag(op, AT_FENCE))
-            return schedule_fail(s, op, "threads have copied into the slot, and products read it: it needs `fence`");
+            return schedule_fail(s, op,
+                                 op->code == OP_WAIT
+                                     ? "threads have copied into the slot, and products read it: it needs `fence`"
+                                     : "threads have stored into the slot: it needs `fence`");
         if (arrive && !proves) op_set(s->k, op, (Attr){.id = AT_ARRIVE, .word = arrive});
         if (fence && !proves) op_set(s->k, op, (Attr){.id = AT_FENCE, .number = 1});
         for (int i = 0; i < op->region_count; i++)
@@ -336,7 +351,7 @@ void schedule_write_rings(Schedule *s) {
     for (size_t i = 0; i < s->rings.count; i++) {
         RingSchedule *r = &s->rings.at[i];
         if (!r->fused) {
-            bool read = mark_releases(s, r, r->to->regions[0], r->to->regions[0]);
+            bool read = mark_releases(s, r, r->to->regions[0]);
             r->lanes = read && r->full_count > 1;
             if (r->lanes) r->empty_count *= s->cx->machine->lanes;
             announce(s, r, r->from->regions[0]);
@@ -369,8 +384,7 @@ static bool traffic_holds(Schedule *s, const RingSchedule *r, const Region *regi
 
 static bool fences_hold(Schedule *s, const RingSchedule *r, const Region *region, bool *any) {
     for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] &&
-            !reads_by_async(s, r->to->regions[0], op->operands[1])) {
+        if (op->code == OP_RELEASE && op->operands[0] == r->op->results[0] && acts_before(s, r, op)) {
             *any = true;
             if (!op_flag(op, AT_FENCE)) return schedule_fail(s, op, "threads have read the slot: it needs `fence`");
         }

@@ -42,6 +42,7 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
                                                        : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
+    if (s->cx->options.max_registers) return 0; /* none is to have more */
     if (asked) return asked;
     if (many < few) return 0; /* with so many warps the movers have none to give */
     return is_compute(role) ? many : few;
@@ -87,7 +88,42 @@ static int blocks_ahead(const Schedule *s, int warps) {
     return blocks;
 }
 
+/* --- tasks --- */
+/* Are the tasks the blocks of the launch, along several axes of its grid? Which, one an index. */
+static bool are_blocks(const Schedule *s, int64_t *axes) {
+    const Op *tasks = s->tasks;
+    unsigned seen = 0;
+    if (op_flag(tasks, AT_PERSIST) || op_attr(tasks, AT_CLUSTER) || s->gang.programs > 1 || tasks->operand_count < 2 ||
+        op_word(tasks, AT_ORDER, ORDER_CODE) != ORDER_ROW)
+        return false;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        const Op *op = ref_is_value(tasks->operands[i]) ? ir_value(s->k, tasks->operands[i])->op : NULL;
+        if (!op || op->code != OP_NUM_PROGRAMS) return false;
+        axes[i] = op_int(op, AT_DIM, 0);
+        if (seen >> axes[i] & 1) return false;
+        seen |= 1u << axes[i];
+    }
+    return true;
+}
+
+static void plan_tasks(const Schedule *s) {
+    int64_t *axes = ARENA_ARRAY(s->k->module->arena, int64_t, MAX_RANK);
+    if (are_blocks(s, axes))
+        op_set(s->k, s->tasks, (Attr){.id = AT_GRID, .list = {.at = axes, .count = s->tasks->operand_count}});
+}
+
+static bool tasks_hold(Schedule *s) {
+    const Attr *grid = op_attr(s->tasks, AT_GRID);
+    int64_t axes[MAX_RANK];
+    bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
+    for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
+    return good || schedule_fail(s, s->tasks,
+                                 "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
+                                 "once, where a block runs one task");
+}
+
 void schedule_roles(Schedule *s) {
+    plan_tasks(s);
     int warps = layout_warps(s->cx, s->k), number = 1;
     for (int turn = 0; turn < 2; turn++)
         for (Op *role = role_first(s->tasks); role; role = role_next(role)) {
@@ -131,6 +167,8 @@ static bool registers_hold(Schedule *s) {
         wanted += op_int(role, AT_ROLE_WARPS, 0) * programs * (own ? own : entry);
         any |= own;
     }
+    if (any && kernel_int(s->k, AT_MOST_REGS, 0))
+        return schedule_fail(s, s->tasks, "a role has registers (`regs`) of its own in a kernel that limits them");
     return !any || wanted <= entry * warps ||
            schedule_fail(s, s->tasks, "its roles want more registers (`regs`) than others of the block give away");
 }
@@ -138,6 +176,7 @@ static bool registers_hold(Schedule *s) {
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
+    if (!tasks_hold(s)) return false;
     for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
         if (role_is_guest(role)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);

@@ -29,7 +29,7 @@ static int rows_of(const Schedule *s, const Op *load) {
     int inner = box_dim(load, ir_type(s->k, load->operands[0])->rank, type->rank, a.along);
     for (int i = 0; i < load->operand_count; i++)
         if (i != 1 + inner && !is_made_before(s, load->operands[i], loop)) return 0;
-    return a.whole ? schedule_layout(s->k, load->results[0])->registers / a.vector : 0;
+    return schedule_layout(s->k, load->results[0])->registers / a.vector;
 }
 
 /* Of the loads before it in its loop that keep theirs. */

@@ -11,15 +11,18 @@ static int64_t words_of(const Kernel *k, Ref value) {
     return (layout->registers * (int64_t)ty_elem_bytes(ir_type(k, value)) + 3) / 4;
 }
 
-/* Elements of the operand that a thread makes, in registers or on its way to shared memory. */
-static int64_t elements_of(const Kernel *k, Ref operand) {
+/* Registers of the operand that a thread makes: each element before they are packed, if it stays there; on its way to
+ * shared memory it is made piece by piece, of what was loaded. */
+static int64_t operand_registers(const Kernel *k, Ref operand) {
     const Op *op = ir_value(k, operand)->op;
+    bool leaves = schedule_in_shared(k, operand);
     while (op && (op->code == OP_PERMUTE || op->code == OP_CONVERT)) {
         operand = op->operands[0];
         op = ir_value(k, operand)->op;
     }
     const Layout *layout = schedule_layout(k, operand);
-    return layout && layout->home == HOME_REGISTERS ? layout->registers : 0;
+    if (!layout || layout->home != HOME_REGISTERS) return 0;
+    return leaves ? words_of(k, operand) : layout->registers;
 }
 
 typedef struct Trip {
@@ -39,7 +42,7 @@ static void look_at_trip(Op *loop, void *user) {
     }
     for (const Op *op = body ? body->first : NULL; op; op = op->next)
         for (int i = 0; i < 2 && op->code == OP_DOT; i++) {
-            int64_t own = elements_of(trip->k, op->operands[i]);
+            int64_t own = operand_registers(trip->k, op->operands[i]);
             if (own > operand) operand = own;
         }
     if (held + operand > trip->most) trip->most = held + operand;

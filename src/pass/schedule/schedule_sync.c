@@ -90,7 +90,8 @@ static void run_ahead(Sync *y, const Op *until) {
 }
 
 /* What was copied has landed, and all threads know it. That barrier comes behind a fence if a ring needs it, or what
- * threads wrote elsewhere. */
+ * threads wrote elsewhere. What is read of slots inside of their loop concerns nobody there: scratch of the loop lies
+ * apart from its rings (schedule_place.c), and slots are filled again behind the next barrier of this kind. */
 static void land_copies(Sync *y, Op *op) {
     bool shown = false;
     for (const Op *ring = y->k->body->first; ring; ring = ring->next)
@@ -99,7 +100,6 @@ static void land_copies(Sync *y, Op *op) {
         pending_meet_shown(&y->o, op);
     else
         pending_meet(&y->o, op);
-    y->o.now.reads = true;
 }
 
 /* A wait outside of such loops: what it waits for is loaded now, or was on the way to another one. */
@@ -114,6 +114,7 @@ static void catch_up(Sync *y, Op *wait) {
     }
     y->filled[ring]--;
     land_copies(y, wait);
+    y->o.now.reads = true; /* its memory may be another's next */
 }
 
 /* The loop or branch of the load role that is one with this, and what stands before it there; NULL: there is none. */
@@ -286,6 +287,12 @@ static void run_atomic(Sync *y, Op *op) {
     pending_mark(&y->o, op);
 }
 
+/* One that is volatile may find something else each time: one thread reads, and tells the others. */
+static void run_load(Sync *y, Op *load) {
+    pending_load(&y->o, load);
+    if (op_attr(load, AT_AT)) pending_scratch(&y->o, load, SYNC_WITHIN);
+}
+
 static void run_tasks(Sync *y, Op *tasks);
 
 static void run_op(Sync *y, Op *op) {
@@ -306,7 +313,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_RELEASE: run_release(y, op); return;
     case OP_CONVERT: run_convert(y, op); return;
     case OP_DOT: run_dot(y, op); return;
-    case OP_LOAD: pending_load(o, op); return;
+    case OP_LOAD: run_load(y, op); return;
     case OP_TLOAD:
         if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES) pending_load(o, op);
         return;

@@ -202,7 +202,7 @@ static int64_t sort_scratch(const Kernel *k, const Op *op, int warps) {
     return 0;
 }
 
-/* The old values, for the threads that hold copies of the places. */
+/* What one thread found in memory, for the threads that hold copies of its place. */
 static int64_t atomic_scratch(const Kernel *k, const Op *op, int warps) {
     if (!is_tile(k, op->results[0])) return LL_VECTOR_BYTES;
     const Layout *layout = ir_value(k, op->results[0])->layout;
@@ -219,6 +219,9 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SCAN: return tuple_scratch(k, op, warps);
     case OP_SORT: return sort_scratch(k, op, warps);
     case OP_HISTOGRAM: return 4 * op_int(op, AT_BINS, 0);
+    case OP_LOAD:
+        if (!op_flag(op, AT_VOLATILE)) return 0;
+        /* fall through */
     case OP_ATOMIC:
     case OP_ATOMIC_CAS: return used ? atomic_scratch(k, op, warps) : 0;
     case OP_CONVERT: return convert_scratch(k, op);

@@ -37,6 +37,8 @@ struct Target {
     /* Its assembler text, as an artifact whose name ends in assembly_ending; NULL: none. */
     tw_status (*assemble)(tw_kernel *k, const char *name);
     const char *assembly_ending; /* ".ptx" */
+    bool runs_assembly;          /* of kernels that are written with some */
+    bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     tw_status (*synchronize)(tw_context *cx, tw_stream *stream); /* NULL: launches are done when they return */
     void (*destroy)(tw_kernel *k);                               /* frees k->code; NULL: nothing outside the arena */
@@ -54,4 +56,7 @@ int target_index(const Target *target);
 void target_names(Text *t); /* "cpu, interp, .." */
 
 extern const Target target_cpu, target_cuda, target_emulated, target_interp, target_tenstorrent;
+
+/* target_cuda.c: `assemble` of the emulator's kernels too, whose text is the same. */
+tw_status cuda_assemble(tw_kernel *k, const char *artifact);
 #endif

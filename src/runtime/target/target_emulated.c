@@ -161,4 +161,6 @@ const Target target_emulated = {
     .launch = emulated_launch,
     .destroy = emulated_destroy,
     .available = emulated_available,
+    .assemble = cuda_assemble,
+    .assembly_ending = ".ptx",
 };

@@ -35,7 +35,7 @@ void cluster_begin(Emit *e, const Op *tasks) {
     cs_line(&e->p, "const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();");
     cs_line(&e->p, "const i32 across = tw_cdiv((i32)%p, blocks);", emit_scalar(e, tasks->operands[cuda_of(e)->share]));
     if (cuda_of(e)->share == 0 && op_attr(tasks, AT_GROUP))
-        cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);", (long long)op_int(tasks, AT_GROUP, 8));
+        cs_line(&e->p, "const i32 strip = tw_cdiv(%lld, blocks);", (long long)op_int(tasks, AT_GROUP, 1));
 }
 
 const Expr *cluster_extent(Emit *e, const Op *tasks, int d) {

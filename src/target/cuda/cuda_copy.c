@@ -24,18 +24,6 @@ static void open_copies(Emit *e, const Box *b) {
 }
 
 /* --- where copies go --- */
-/* Do the registers of a thread lie whole patterns of the swizzle apart? */
-static bool repeats(const Box *b, const SharedTile *tile) {
-    const LinearLayout *map = &b->layout->map;
-    bool whole = map->rank == 2;
-    for (int i = ll_log2(b->vector); whole && i < map->count[LL_REGISTER]; i++) {
-        uint32_t basis = map->basis[LL_REGISTER][i];
-        whole = ll_coord(map, basis, 0) % PATTERN_ROWS == 0 &&
-                ll_coord(map, basis, 1) % (uint32_t)(tile->width / tile->elem_bytes) == 0;
-    }
-    return whole;
-}
-
 /* The place of register r in the tile at `offset`. */
 static const Expr *place_in_tile(Emit *e, const Box *b, const SharedTile *tile, const Expr *offset) {
     const Expr *row = &expr_zero;
@@ -47,10 +35,10 @@ static const Expr *place_in_tile(Emit *e, const Box *b, const SharedTile *tile, 
     return shared_at(e, tile, offset, row, place_coord(e, b->layout, last, &place_r));
 }
 
-/* The same as a place that is known before the loop, and a constant, where the swizzle allows it. */
-static const Expr *place_in_slot(Emit *e, const Box *b, const SharedTile *tile, const Expr *offset) {
+/* The same as a place that is known before the loop, and a constant, of a put that says so (`apart`). */
+static const Expr *place_in_slot(Emit *e, const Op *put, const Box *b, const SharedTile *tile, const Expr *offset) {
     const LinearLayout *map = &b->layout->map;
-    if (!repeats(b, tile)) return place_in_tile(e, b, tile, offset);
+    if (!op_flag(put, AT_APART)) return place_in_tile(e, b, tile, offset);
     const Expr *first = shared_at(e, tile, &expr_zero, place_thread(e, map, 0), place_thread(e, map, 1));
     const Expr *down = place_register(e, map, 0, &place_r), *right = place_register(e, map, 1, &place_r);
     const Expr *at = ex(e->arena, "%p + %p", offset, first);
@@ -89,34 +77,38 @@ void copy_begin(Emit *e, const Op *loop) {
         if (op_flag(op, AT_ROWS)) find_rows(e, op);
 }
 
+/* The vector of a row, into its place; what is left of it where the row ends within. */
+static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
+    const Expr *condition = b->condition ? b->condition : &expr_true, *i = b->index[b->inner_dim];
+    if (b->whole)
+        cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, row, i,
+                condition);
+    else
+        cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b->vector, at, row, i, b->tensor.extent[b->inner_dim],
+                condition);
+}
+
 static void copy_rows(Emit *e, const Op *load, Box *b, const Expr *at) {
     const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)load)->value;
     const Expr *number = ex(e->arena, "r / %d", b->vector);
     box_part(e, b, BOX_ALONG);
     if (rows->some) box_also(e, &b->condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
-    cs_line(&e->p, "tw_cp_async(%d, %p, %s[%p] + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, rows->name,
-            number, b->index[b->inner_dim], b->condition ? b->condition : &expr_true);
+    copy_one(e, b, at, ex(e->arena, "%s[%p]", rows->name, number));
 }
 
 /* --- copies --- */
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset, bool lands_by_itself) {
+void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset) {
+    const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     const Type *type = ir_type(e->k, load->results[0]);
     int bytes = elem_info[type->elem].bytes;
     sync_before(e, load);
     Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
     open_copies(e, &b);
     if (op_flag(load, AT_ROWS)) {
-        copy_rows(e, load, &b, place_in_slot(e, &b, tile, offset));
+        copy_rows(e, load, &b, place_in_slot(e, put, &b, tile, offset));
     } else {
         box_indices(e, &b, REF_NONE);
-        const Expr *condition = b.condition ? b.condition : &expr_true, *i = b.index[b.inner_dim];
-        const Expr *at = place_in_slot(e, &b, tile, offset);
-        if (lands_by_itself || b.whole) {
-            cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b.vector * bytes, at, b.row, i, condition);
-        } else {
-            cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b.vector, at, b.row, i, b.tensor.extent[b.inner_dim],
-                    condition);
-        }
+        copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);
     }
     cs_close(&e->p);
     shared_zero_tail(e, tile, offset);

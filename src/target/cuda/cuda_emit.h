@@ -73,9 +73,9 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
-/* A load `by=async`, where its put stands; nobody waits for the copies, they arrive at a barrier. */
 void copy_begin(Emit *e, const Op *loop); /* before a loop: where the rows begin that are copied in it */
-void copy_emit(Emit *e, const Op *load, const SharedTile *tile, const Expr *offset, bool lands_by_itself);
+/* The load `by=async` of a put, there; if nobody waits for the copies (they arrive at a barrier), `lands_by_itself`. */
+void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset);
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips

@@ -111,7 +111,7 @@ static void stage_load_words(Emit *e, const Op *load, const Expr *slot) {
     const Layout *layout = emit_layout(e, load->results[0]);
     const Type *type = ir_type(e->k, load->results[0]);
     const char *name = cs_fresh(&e->p, "lines");
-    int vector = 16 / ty_elem_bytes(type), inner = access_of(load).along;
+    int vector = access_of(load).vector, inner = access_of(load).along;
     emit_block(e);
     write_lines(e, load, name);
     for (int check = 0; check < 2; check++) {
@@ -241,7 +241,7 @@ static void write_loop(Emit *e, const Loose *l, int from, int to, int loop) {
 
 /* The same for words that lie in shared memory. */
 static void write_staged_loop(Emit *e, const Loose *l, int from, int to, int loop) {
-    int bytes = ty_elem_bytes(ir_type(e->k, l->op->results[0])), vector = 16 / bytes;
+    int bytes = ty_elem_bytes(ir_type(e->k, l->op->results[0])), vector = access_of(l->op).vector;
     const char *array = l->array;
     const Expr *place = place_of(e, l->op), *slot = ex_name(e->arena, cuda_of(e)->staged_at);
     const Expr *word = ex(e->arena, "%s_words + r / %d", array, 4 / bytes);
@@ -279,11 +279,11 @@ void loose_load(Emit *e, const Op *first) {
             }
     for (size_t i = 0; i < group.count; i++) {
         Ref result = group.at[i].op->results[0];
-        int bytes = elem_info[ir_type(e->k, result)->elem].bytes;
+        int bytes = elem_info[ir_type(e->k, result)->elem].bytes, vector = access_of(group.at[i].op).vector;
         if (!group.at[i].put) {
-            emit_unroll(e, "r", emit_layout(e, result)->registers, 16 / bytes);
-            cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", 16 / bytes, group.at[i].array,
-                    group.at[i].array, 4 / bytes);
+            emit_unroll(e, "r", emit_layout(e, result)->registers, vector);
+            cs_line(&e->p, "tw_unpack(%d, %s + r, %s_words + r / %d);", vector, group.at[i].array, group.at[i].array,
+                    4 / bytes);
             cs_close(&e->p);
         }
         emit_find(e, group.at[i].op, FIND_LOAD_SHIFTED);

@@ -1,16 +1,11 @@
-/* cuda_mma.c: dot by mma.sync: fragments from shared memory, a product of 16 x 8 at a time.
- *
- * An operand that is contiguous along K comes by ldmatrix, which moves rows of 16 bytes whatever
- * the elements are; 16-bit elements that run along M or N by its transposing form; others of those
- * one by one:
+/* cuda_mma.c: dot by mma.sync: fragments from shared memory, a product of 16 x 8 at a time. How they come the dot says
+ * (`left`, `right`: pass/schedule/schedule_dot.c): by ldmatrix, in its transposing form where the operand runs across
+ * K, or number by number:
  *
  *     for (int kk = 0; kk < 64; kk += 16) {
  *         tw_ldmatrix_x4(fa[i], ..);  tw_ldmatrix_x4_trans(fb, ..);
  *         tw_mma_bf16(acc + 4 * (j + i * 4), fa[i], fb);  tw_mma_bf16(acc + 4 * (j + 1 + i * 4), fa[i], fb + 2);
- *     }
- *
- * A fragment of B is two matrices of ldmatrix, which moves up to four: two columns of fragments come at once, or two
- * steps of k where there is but one column. */
+ *     } */
 #include "target/cuda/cuda_dot.h"
 
 /* Register q of a fragment whose elements do not lie side by side: n elements of the word from k
@@ -34,11 +29,12 @@ static void gather_word(Dot *d, int i, const Expr *word, const Expr *k, const Ex
 static void load_left(Dot *d, const Expr *row) {
     Emit *e = d->e;
     int chunk = d->row->k / 2; /* elements in 16 bytes */
-    if (!d->tile[0]->turned) {
+    bool by_matrix = op_word(d->op, AT_LEFT, FETCH_WORDS) == FETCH_MATRIX;
+    if (by_matrix && !d->tile[0]->turned) {
         cs_line(
             &e->p, "tw_ldmatrix_x4(fa[i], %p);",
             dot_matrix_at(d, 0, ex(e->arena, "%p + (lane & 15)", row), ex(e->arena, "kk + (lane >> 4) * %d", chunk)));
-    } else if (d->tile[0]->elem_bytes == 2) {
+    } else if (by_matrix) {
         cs_line(&e->p, "tw_ldmatrix_x4_trans(fa[i], %p);",
                 dot_matrix_at(d, 0, ex(e->arena, "kk + (lane & 7) + (lane >> 4) * 8"),
                               ex(e->arena, "%p + (lane >> 3 & 1) * 8", row)));
@@ -56,11 +52,12 @@ static void load_left(Dot *d, const Expr *row) {
 static void load_right(Dot *d, const Expr *k, const Expr *column, int count) {
     Emit *e = d->e;
     int chunk = d->row->k / 2;
-    if (d->tile[1]->turned) {
+    bool by_matrix = op_word(d->op, AT_RIGHT, FETCH_WORDS) != FETCH_WORDS;
+    if (by_matrix && d->tile[1]->turned) {
         cs_line(&e->p, "tw_ldmatrix_x%d(fb, %p);", 2 * count,
                 dot_matrix_at(d, 1, ex(e->arena, "%p + (lane & 7)", column),
                               ex(e->arena, "%p + (lane >> 3 & 1) * %d", k, chunk)));
-    } else if (d->tile[1]->elem_bytes == 2) {
+    } else if (by_matrix) {
         cs_line(&e->p, "tw_ldmatrix_x%d_trans(fb, %p);", 2 * count,
                 dot_matrix_at(d, 1, ex(e->arena, "%p + (lane & 15)", k), column));
     } else {
@@ -71,22 +68,17 @@ static void load_right(Dot *d, const Expr *k, const Expr *column, int count) {
     }
 }
 
-/* How the product is cut: tiles of the instruction that a warp has, and what comes at once of B. */
+/* How the product is cut: tiles of the instruction that a warp has. */
 typedef struct Tiles {
     int64_t m, n;
-    bool odd_m, odd_n;  /* some of them lie beyond the matrix */
-    int columns, steps; /* fragments of B that one load brings, side by side or one behind the other along k */
+    bool odd_m, odd_n; /* some of them lie beyond the matrix */
 } Tiles;
 
 static Tiles tiles_of(const Dot *d) {
     const LinearLayout *map = &d->layout->map;
     int64_t m = ((int64_t)1 << map->log2[0]) / d->row->m / d->along_m;
     int64_t n = ((int64_t)1 << map->log2[1]) / d->row->n / d->along_n;
-    Tiles t = {.m = m < 1 ? 1 : m, .n = n < 1 ? 1 : n, .odd_m = d->m & (d->m - 1), .odd_n = d->n & (d->n - 1)};
-    bool by_ldmatrix = d->tile[1]->turned || d->tile[1]->elem_bytes == 2;
-    t.columns = by_ldmatrix && !t.odd_n && t.n > 1 ? 2 : 1;
-    t.steps = by_ldmatrix && !t.odd_n && t.n == 1 && d->k % (2 * d->row->k) == 0 ? 2 : 1;
-    return t;
+    return (Tiles){.m = m < 1 ? 1 : m, .n = n < 1 ? 1 : n, .odd_m = d->m & (d->m - 1), .odd_n = d->n & (d->n - 1)};
 }
 
 static const Expr *open_rows(Dot *d, const Tiles *t) {
@@ -134,21 +126,23 @@ void dot_emit_mma(Dot *d) {
     int64_t fit_m = ((int64_t)1 << map->log2[0]) / rows, fit_n = ((int64_t)1 << map->log2[1]) / columns;
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, rows, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, columns);
-    if (t.steps == 2) {
+    Word right = op_word(d->op, AT_RIGHT, FETCH_WORDS);
+    int at_once = right == FETCH_COLUMNS ? 2 : 1; /* fragments of B, side by side */
+    if (right == FETCH_STEPS) {
         multiply_steps(d, &t, step);
         return;
     }
     cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + step - 1) / step * step, step);
     fetch_left(d, &t);
-    (t.odd_n ? emit_unroll_real : emit_unroll)(e, "j", (int)t.n, t.columns);
+    (t.odd_n ? emit_unroll_real : emit_unroll)(e, "j", (int)t.n, at_once);
     const Expr *column = ex(e->arena, "wn + j * %d", next);
     if (t.odd_n) cs_line(&e->p, "if (%p >= %lld) continue;", column, (long long)d->n);
-    cs_line(&e->p, "u32 fb[%d];", 2 * t.columns);
-    if (t.columns == 2) column = ex(e->arena, "%p + (lane >> 4) * %d", column, next);
-    load_right(d, ex_name(e->arena, "kk"), column, t.columns);
+    cs_line(&e->p, "u32 fb[%d];", 2 * at_once);
+    if (at_once == 2) column = ex(e->arena, "%p + (lane >> 4) * %d", column, next);
+    load_right(d, ex_name(e->arena, "kk"), column, at_once);
     open_rows(d, &t);
     multiply_tile(d, &t, ex_name(e->arena, "j"), ex_name(e->arena, "fb"));
-    if (t.columns == 2) multiply_tile(d, &t, ex(e->arena, "j + 1"), ex(e->arena, "fb + 2"));
+    if (at_once == 2) multiply_tile(d, &t, ex(e->arena, "j + 1"), ex(e->arena, "fb + 2"));
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);

@@ -182,8 +182,9 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     bool own = ex_is_name(h.which, "rank");
     const Expr *at = half_at(e, h.offset, h.which, h.half ? step : 0);
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, own ? "tw_tma_multicast_%dd(%p, &%s, %p, %p, 3);" : "tw_tma_load_%dd(%p, &%s, %p, %p);", p.rank,
-                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full);
+        cs_line(&e->p, own ? "tw_tma_multicast_%dd(%p, &%s, %p, %p, %d);" : "tw_tma_load_%dd(%p, &%s, %p, %p);", p.rank,
+                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
+                (1 << cuda_of(e)->cluster) - 1);
     return p.count;
 }
 
@@ -192,7 +193,7 @@ static void load_by_tma(Emit *e, const Op *put, const SharedTile *tile, const Ex
     Word half = op_word(put, AT_HALF, WORD_NONE);
     int boxes = half ? 0 : load_boxes(e, load, tile, (Half){offset, full, WORD_NONE, &expr_zero});
     if (half) {
-        cs_open(&e->p, "if (blocks == 2)");
+        cs_open(&e->p, "if (blocks == %d)", cuda_of(e)->cluster);
         boxes = load_boxes(e, load, tile, (Half){offset, full, half, ex_name(e->arena, "rank")});
         cs_reopen(&e->p, "else");
         load_boxes(e, load, tile, (Half){offset, full, half, &expr_zero});
@@ -323,7 +324,7 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (mover == MOVER_ASYNC) {
-        copy_emit(e, ir_value(e->k, value)->op, &r->field[field], at, !r->skewed);
+        copy_emit(e, op, &r->field[field], at);
         return;
     }
     if (r->parts) return; /* with its store */
@@ -341,12 +342,13 @@ static void emit_put(Emit *e, const Op *op) {
 
 static void emit_commit(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
-    if (r->fused || r->full_count == 1) return;
+    bool empty = !ir_type(e->k, r->ring)->field_count; /* nothing has announced bytes, and arrived with that */
+    if (r->fused || (r->full_count == 1 && !empty)) return;
     const Expr *full = ring_barrier(e, r->full_name, emit_hold(e, op->operands[1])->by);
     Word arrive = op_word(op, AT_ARRIVE, WORD_NONE);
     if (arrive) cs_line(&e->p, "tw_cp_async_arrive(%p);", full);
     if (arrive == ARRIVE_COPIES) return;
-    cs_line(&e->p, "tw_fence_async();");
+    if (op_flag(op, AT_FENCE)) cs_line(&e->p, "tw_fence_async();");
     cs_line(&e->p, "tw_mbar_arrive(%p);", full);
 }
 

@@ -105,29 +105,19 @@ static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
     }
 }
 
-/* Are the tasks the blocks of the launch, along several axes? Which, as bits; 0: they are not. */
-static unsigned grid_axes(Emit *e, const Op *tasks) {
-    unsigned axes = 0;
-    if (e->persist || op_word(tasks, AT_ORDER, ORDER_CODE) != ORDER_ROW || tasks->operand_count < 2) return 0;
-    for (int i = 0; i < tasks->operand_count; i++) {
-        const Op *op = ref_is_value(tasks->operands[i]) ? ir_value(e->k, tasks->operands[i])->op : NULL;
-        if (!op || op->code != OP_NUM_PROGRAMS) return 0;
-        axes |= 1u << op_int(op, AT_DIM, 0);
-    }
-    return axes;
-}
-
-static const Expr *block_along(Emit *e, int dim) { return ex(e->arena, "tw_block_%c()", "xyz"[dim]); }
+static const Expr *block_along(Emit *e, int64_t dim) { return ex(e->arena, "tw_block_%c()", "xyz"[dim]); }
 
 /* The task of a block that runs one; blocks along an axis that no task is told apart by would do the same again. */
 static void open_task(Emit *e, const Op *tasks) {
     const Expr *first = NULL;
-    unsigned axes = grid_axes(e, tasks);
-    for (int dim = 0; axes && dim < 3; dim++)
+    const Attr *grid = op_attr(tasks, AT_GRID);
+    unsigned axes = 0;
+    for (int i = 0; grid && i < grid->list.count; i++) axes |= 1u << grid->list.at[i];
+    for (int dim = 0; grid && dim < 3; dim++)
         if (!(axes >> dim & 1)) first = ex_and(e->arena, first, ex(e->arena, "%p == 0", block_along(e, dim)));
     if (first)
         cs_open(&e->p, "if (%p)", first);
-    else if (axes)
+    else if (grid)
         emit_block(e);
     else {
         cs_line(&e->p, "const i32 task = tw_block_x() + tw_blocks_x() * (tw_block_y() + "
@@ -140,13 +130,13 @@ static void open_task(Emit *e, const Op *tasks) {
 static void write_decode(Emit *e, const Op *tasks) {
     Region *body = tasks_body(tasks);
     int count = body->arg_count;
-    for (int i = 0; grid_axes(e, tasks) && i < count; i++) {
+    const Attr *grid = op_attr(tasks, AT_GRID);
+    for (int i = 0; grid && i < count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
-        int dim = (int)op_int(ir_value(e->k, tasks->operands[i])->op, AT_DIM, 0);
-        cs_line(&e->p, "const i32 %s = %p;", name, block_along(e, dim));
+        cs_line(&e->p, "const i32 %s = %p;", name, block_along(e, grid->list.at[i]));
         emit_set_name(e, body->args[i], HOLD_SCALAR, name);
     }
-    if (grid_axes(e, tasks)) return;
+    if (grid) return;
     Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
     const char *number = cuda_of(e)->cluster ? "pair" : "task";
     const Expr *varying = paired_extent(e, tasks);
@@ -159,7 +149,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
     if (order == ORDER_GROUPED && count == 2) {
-        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 8));
+        const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 1));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
         if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = ex_name(e->arena, "strip"); /* pairs of rows */
@@ -221,7 +211,7 @@ static void write_task(Emit *e, const Op *tasks, const Op *role) {
 }
 
 static ThreadGroup group_of(const Op *role) {
-    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 4)};
+    return (ThreadGroup){(int)op_int(role, AT_FIRST, 0), (int)op_int(role, AT_ROLE_WARPS, 1)};
 }
 
 static void write_role(Emit *e, const Op *tasks, const Op *role) {
@@ -236,7 +226,8 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);
     if (cuda_of(e)->in_gang)
-        cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> 2, warp = tw_warp() & 3;");
+        cs_line(&e->p, "const i32 lane = tw_lane(), gang = tw_warp() >> %d, warp = tw_warp() & %d;",
+                ll_log2(e->group.warps), e->group.warps - 1);
     else if (e->group.first_warp)
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
     else
@@ -292,7 +283,7 @@ void roles_tasks(Emit *e, const Op *tasks) {
         const Expr *extent = ex(e->arena, "(i32)%p", gang_extent(e, tasks, i));
         count = count ? ex(e->arena, "%p * %p", count, extent) : extent;
     }
-    if (!grid_axes(e, tasks)) cs_line(&e->p, "const i32 %s = %p;", cuda_of(e)->cluster ? "pairs" : "tasks", count);
+    if (!op_attr(tasks, AT_GRID)) cs_line(&e->p, "const i32 %s = %p;", cuda_of(e)->cluster ? "pairs" : "tasks", count);
     if (paired_extent(e, tasks)) write_pairs(e, paired_extent(e, tasks));
     bool branches = false;
     for (int turn = 0; turn < 2; turn++)

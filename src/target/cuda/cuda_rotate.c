@@ -60,15 +60,19 @@ static void settle(Turned *t) {
         if (op->code == OP_WAIT) ring_wait_again(e, op);
 }
 
+/* Which of the two workers of the role that take turns this warp is of, and all their threads. */
+static const Expr *worker_of(Emit *e) { return ex(e->arena, "warp >> %d", ll_log2(e->group.warps / 2)); }
+static int threads_of(const Emit *e) { return e->lanes * e->group.warps; }
+
 /* One trip of the head; with the tail of the trip before in flight under it. */
 static void write_trip(Turned *t, bool steady) {
     Emit *e = t->e;
     emit_ops(e, t->body->first, t->parts.first);
     sync_before(e, t->parts.first); /* all workers: before they take turns */
-    if (steady && t->turns) cs_line(&e->p, "tw_bar_sync(%d + (warp >> 2), 256);", t->turns);
+    if (steady && t->turns) cs_line(&e->p, "tw_bar_sync(%d + (%p), %d);", t->turns, worker_of(e), threads_of(e));
     const char *scores = dot_issue(e, t->parts.first);
     if (steady) write_tail(t, false);
-    if (steady && t->turns) cs_line(&e->p, "tw_bar_arrive(%d - (warp >> 2), 256);", t->turns + 1);
+    if (steady && t->turns) cs_line(&e->p, "tw_bar_arrive(%d - (%p), %d);", t->turns + 1, worker_of(e), threads_of(e));
     write_wait(e, steady, scores);
     emit_ops(e, t->parts.first->next, t->parts.scale);
     if (steady) {
@@ -105,12 +109,13 @@ static int turns_in(const Region *region) {
 
 void rotate_begin(Emit *e, const Op *role) {
     int turns = turns_in(role->regions[0]);
-    if (turns) cs_line(&e->p, "if (warp >> 2) tw_bar_arrive(%d, 256); // the first worker begins", turns);
+    if (!turns) return;
+    cs_line(&e->p, "if (%p) tw_bar_arrive(%d, %d); // the first worker begins", worker_of(e), turns, threads_of(e));
 }
 
 void rotate_end(Emit *e, const Op *role) {
     int turns = turns_in(role->regions[0]);
-    if (turns) cs_line(&e->p, "if (!(warp >> 2)) tw_bar_sync(%d, 256);", turns);
+    if (turns) cs_line(&e->p, "if (!(%p)) tw_bar_sync(%d, %d);", worker_of(e), turns, threads_of(e));
 }
 
 void rotate_emit(Emit *e, const Op *loop) {

@@ -138,6 +138,7 @@ typedef struct EntryFile {
     const char *name, *params, *execution;
     int threads;
     int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
+    int64_t registers;            /* of a thread, at most; 0: not said */
     const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
     bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
 } EntryFile;
@@ -288,7 +289,10 @@ bool moves_emit(Emit *e, const Op *op); /* false: no such op */
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
+const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);
+/* Every thread that holds an element of the op's result gets it from its owner: array, of registers. */
+void atomic_hand_on(Emit *e, const Op *op, const char *array);
 /* For boxes: what comes before, and one element. */
 void atomic_begin(Emit *e, const Op *op);
 void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value);

@@ -8,41 +8,18 @@
  *     for (f16 seen = was;; seen = was) { was = tw_atomic_cas(p, seen, max); if (same) break; }
  *
  * Order: before a release the threads of the program meet, so that what any of them wrote comes first;
- * after an acquire the next load waits for a barrier. A scalar, which one thread does, carries its order in
+ * after an acquire the next load waits for a barrier. A scalar, which one thread does, may carry its order in
  * its own instruction, which orders what the barrier put before it:
  *
  *     TW_ATOM(gpu, acq_rel, add, f32, old, p, x);
  *
- * Else all threads fence, once for all their elements. */
+ * Else all threads fence, once for all their elements. Which of these it is the op says (`by`:
+ * pass/schedule/schedule_atomic.c). */
 #include "target/simt/simt.h"
 
 #include <string.h>
 
-enum { INT_32_64 = 1, F32 = 2, F64 = 4, HALF = 8 };
-static const struct {
-    Word word;
-    const char *name;
-    int native; /* types that an instruction does */
-} kinds[] = {{COMBINE_ADD, "add", INT_32_64 | F32 | F64 | HALF},
-             {COMBINE_MIN, "min", INT_32_64 | F32},
-             {COMBINE_MAX, "max", INT_32_64 | F32},
-             {COMBINE_AND, "and", INT_32_64},
-             {COMBINE_OR, "or", INT_32_64},
-             {COMBINE_XOR, "xor", INT_32_64},
-             {COMBINE_XCHG, "xchg", INT_32_64 | F32}};
-
-static int class_of(Elem elem) {
-    if (elem == EL_F32) return F32;
-    if (elem == EL_F64) return F64;
-    if (elem == EL_F16 || elem == EL_BF16) return HALF;
-    return elem_is_int(elem) && elem_info[elem].bits >= 32 ? INT_32_64 : 0;
-}
-
-static const char *native_name(Word word, Elem elem) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].word == word && kinds[i].native & class_of(elem)) return kinds[i].name;
-    return NULL;
-}
+static Word kind_of(const Op *op) { return op_word(op, AT_COMBINE, COMBINE_ADD); }
 
 /* --- order --- */
 static void write_fence(Emit *e, const Op *op) {
@@ -63,13 +40,10 @@ static void after(Emit *e, const Op *op, bool used) {
     if (used && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) write_fence(e, op);
 }
 
-/* Is there an instruction that carries its order? */
-static bool is_ordered(const Op *op, Elem elem) {
-    Word word = op_word(op, AT_COMBINE, COMBINE_ADD);
-    return op->code == OP_ATOMIC && native_name(word, elem) && !(elem_is_float(elem) && word == COMBINE_XCHG);
-}
-
 /* --- one element --- */
+/* Functions of the prelude are for the GPU, or for all that share its memory. */
+const char *atomic_reach(const Op *op) { return op_word(op, AT_REACH, REACH_GPU) == REACH_SYS ? "_system" : ""; }
+
 static void write_call(Emit *e, const char *old, const Expr *call) {
     if (old)
         cs_line(&e->p, "%s = %p;", old, call);
@@ -82,18 +56,22 @@ static const Expr *packed(Emit *e, Elem elem, const Expr *text) {
 }
 
 /* Combines `value` (a register value) into *pointer; the old one to `old`, a variable of memory type, unless NULL. */
-static void write_atomic(Emit *e, Word word, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
-    const char *name = native_name(word, elem), *memory = cs_memory_type(elem);
-    if (name) {
-        write_call(e, old, ex(e->arena, "tw_atomic_%s(%p, %p)", name, pointer, elementwise_packed(e, elem, value)));
+static void write_atomic(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value, const char *old) {
+    const char *memory = cs_memory_type(elem);
+    if (op_word(op, AT_ATOMIC, ATOMIC_PLAIN) != ATOMIC_LOOP) {
+        write_call(e, old,
+                   ex(e->arena, "tw_atomic_%s%s(%p, %p)", word_info[kind_of(op)].text, atomic_reach(op), pointer,
+                      elementwise_packed(e, elem, value)));
         return;
     }
     const char *was = cs_fresh(&e->p, "was"), *seen = cs_fresh(&e->p, "seen");
     const Expr *zero = packed(e, elem, cs_zero(e->arena, &(Type){.elem = elem}));
-    cs_line(&e->p, "%s %s = tw_atomic_cas(%p, %p, %p);", memory, was, pointer, zero, zero); /* what is there */
+    cs_line(&e->p, "%s %s = tw_atomic_cas%s(%p, %p, %p);", memory, was, atomic_reach(op), pointer, zero,
+            zero); /* what is there */
     cs_open(&e->p, "for (%s %s = %s;; %s = %s)", memory, seen, was, seen, was);
-    const Expr *now = cs_combine(&e->p, word, elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
-    cs_line(&e->p, "%s = tw_atomic_cas(%p, %s, %p);", was, pointer, seen,
+    const Expr *now =
+        cs_combine(&e->p, kind_of(op), elem, false, cs_unpack(&e->p, elem, ex_name(e->arena, seen)), value);
+    cs_line(&e->p, "%s = tw_atomic_cas%s(%p, %s, %p);", was, atomic_reach(op), pointer, seen,
             elem == EL_I1 ? cs_pack(&e->p, elem, now) : elementwise_packed(e, elem, now));
     cs_line(&e->p, "if (tw_same(%s, %s)) break;", was, seen);
     cs_close(&e->p);
@@ -108,30 +86,31 @@ static void write_one(Emit *e, const Op *op, const Layout *layout, const char *o
             text[i] =
                 layout ? elementwise_operand(e, op->operands[i], layout, &place_r) : emit_scalar(e, op->operands[i]);
     if (op->code == OP_ATOMIC_CAS)
-        write_call(
-            e, old,
-            ex(e->arena, "tw_atomic_cas(%p, %p, %p)", text[0], packed(e, elem, text[1]), packed(e, elem, text[2])));
+        write_call(e, old,
+                   ex(e->arena, "tw_atomic_cas%s(%p, %p, %p)", atomic_reach(op), text[0], packed(e, elem, text[1]),
+                      packed(e, elem, text[2])));
     else
-        write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, text[0], text[1], old);
+        write_atomic(e, op, elem, text[0], text[1], old);
 }
 
 static Ref mask_of(const Op *op) { return op->code == OP_ATOMIC ? op_operand(op, 2) : REF_NONE; }
 
 /* --- scalars --- */
 static void write_ordered(Emit *e, const Op *op, Elem elem, const char *old) {
-    Word word = op_word(op, AT_COMBINE, COMBINE_ADD), sem = op_word(op, AT_SEM, SEM_ACQ_REL);
+    Word word = kind_of(op), sem = op_word(op, AT_SEM, SEM_ACQ_REL);
     Word to = op_word(op, AT_REACH, REACH_GPU);
-    const char *reach = to == REACH_CTA ? "cta" : to == REACH_SYS ? "sys" : "gpu";
-    const char *order = sem == SEM_ACQUIRE   ? "acquire"
-                        : sem == SEM_RELEASE ? "release"
-                        : sem == SEM_ACQ_REL ? "acq_rel"
-                                             : "relaxed";
-    const char *name = word == COMBINE_XCHG ? "exch" : native_name(word, elem);
+    const char *reach = word_info[to].text, *order = word_info[sem].text;
+    const char *name = word == COMBINE_XCHG ? "exch" : word_info[word].text;
     bool ranks = word == COMBINE_MIN || word == COMBINE_MAX;
     const Expr *pointer = emit_scalar(e, op->operands[0]);
     const Expr *value = elementwise_packed(e, elem, emit_scalar(e, op->operands[1]));
+    if (op->code == OP_ATOMIC_CAS) {
+        cs_line(&e->p, "TW_ATOM_CAS(%s, %s, %d, %s, %p, %p, %p);", reach, order, elem_info[elem].bits, old, pointer,
+                value, elementwise_packed(e, elem, emit_scalar(e, op->operands[2])));
+        return;
+    }
     if (ranks && elem_is_float(elem)) {
-        cs_line(&e->p, "TW_ATOM_RANK(%s, %s, %s, %s, %s, %p, %p);", reach, order, name,
+        cs_line(&e->p, "TW_ATOM_RANK%s(%s, %s, %s, %s, %s, %p, %p);", elem == EL_F64 ? "_f64" : "", reach, order, name,
                 word == COMBINE_MIN ? "max" : "min", old, pointer, value);
         return;
     }
@@ -142,7 +121,7 @@ static void write_ordered(Emit *e, const Op *op, Elem elem, const char *old) {
 
 static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     const Type *type = ir_type(e->k, op->results[0]);
-    bool ordered = is_ordered(op, type->elem);
+    bool ordered = op_word(op, AT_ATOMIC, ATOMIC_PLAIN) == ATOMIC_ORDERED;
     const char *memory = cs_memory_type(type->elem), *old = used || ordered ? cs_fresh(&e->p, "old") : NULL;
     Ref mask = mask_of(op);
     before(e, op, ordered);
@@ -170,8 +149,9 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
 }
 
 /* --- tiles --- */
-/* Every thread that holds an element gets it from its owner. */
-static void hand_on(Emit *e, const Op *op, const Layout *layout, const char *array, const Type *type) {
+void atomic_hand_on(Emit *e, const Op *op, const char *array) {
+    const Layout *layout = emit_layout(e, op->results[0]);
+    const Type *type = ir_type(e->k, op->results[0]);
     LayoutPlace copies = ll_free(&layout->map);
     if (copies.at[LL_WARP]) {
         long long base = shared_offset(e, op), bytes = ty_elem_bytes(type), plane = e->lanes * e->group.warps * bytes;
@@ -212,13 +192,13 @@ void atomic_emit(Emit *e, const Op *op) {
     if (condition) cs_close(&e->p);
     if (used) cs_line(&e->p, type->elem == EL_I1 ? "%s[r] = old != 0;" : "%s[r] = old;", array);
     cs_close(&e->p);
-    if (used) hand_on(e, op, layout, array, type);
+    if (used) atomic_hand_on(e, op, array);
     after(e, op, used);
 }
 
 /* --- boxes --- */
 void atomic_element(Emit *e, const Op *op, Elem elem, const Expr *pointer, const Expr *value) {
-    write_atomic(e, op_word(op, AT_COMBINE, COMBINE_ADD), elem, pointer, value, NULL);
+    write_atomic(e, op, elem, pointer, value, NULL);
 }
 
 void atomic_begin(Emit *e, const Op *op) { before(e, op, false); }

@@ -21,7 +21,7 @@ Dot dot_of(Emit *e, const Op *op) {
     d.k = a->extent[1];
     int64_t promote = matrix_promote(e->k, op);
     if (d.row->promotes && promote < INT64_MAX) d.every = (int)((promote + d.row->k - 1) / d.row->k);
-    if (d.row->warps) layout_dot_grid(e->k, op, e->group.warps, &d.along_m, &d.along_n);
+    if (d.row->warps) layout_dot_grid(op, &d.along_m, &d.along_n);
     for (int i = 0; i < 2; i++) {
         const Layout *layout = emit_layout(e, op->operands[i]);
         d.tile[i] = layout->home == HOME_SHARED ? &layout->tile : NULL;
@@ -81,7 +81,8 @@ static void multiply_fma(Dot *d, const char *sum) {
     dim_bits(map, 0, coords, rows);
     dim_bits(map, 1, coords, columns);
     const char *a = cs_fresh(&e->p, "left"), *b = cs_fresh(&e->p, "right");
-    cs_loop(&e->p, "#pragma unroll 4", "kk", 0, d->k, 1);
+    const char *unroll = arena_printf(e->arena, "#pragma unroll %d", (int)op_int(d->op, AT_UNROLL, 1));
+    cs_loop(&e->p, unroll, "kk", 0, d->k, 1);
     load_side(d, 0, a, sum);
     load_side(d, 1, b, sum);
     emit_unroll(e, "r", d->layout->registers, 1);
@@ -106,12 +107,6 @@ static const char *sum_type(const Type *type) {
 
 static bool is_sum_type(const Type *type) { return elem_info[type->elem].bits >= 32; }
 
-static bool is_zero(Emit *e, Ref c) {
-    const Op *splat = ir_value(e->k, c)->op;
-    return splat && splat->code == OP_SPLAT && ref_is_literal(splat->operands[0]) &&
-           ir_literal(e->k, splat->operands[0])->i == 0; /* all bits: -0.0 is another number */
-}
-
 void dot_open(Dot *d) {
     Emit *e = d->e;
     Ref c = d->op->operands[2], result = d->op->results[0];
@@ -122,7 +117,7 @@ void dot_open(Dot *d) {
     }
     if (is_sum_type(d->type)) {
         d->acc = emit_declare(e, result);
-        d->fresh = d->row->is_async && !d->every && (d->n & (d->n - 1)) == 0 && d->n >= d->row->n && is_zero(e, c);
+        d->fresh = op_flag(d->op, AT_FRESH);
         if (d->fresh) return; /* the first step writes it */
     } else {
         d->acc = cs_fresh(&e->p, "sum");

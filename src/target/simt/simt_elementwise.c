@@ -85,28 +85,17 @@ bool elementwise_reads(Emit *e, const Op *op, const Layout *layout, int operand)
     return operand != 0 || op->code != OP_CMP || !vector_compare(e, op, layout, &place_r);
 }
 
-/* One number that divides a tile, in the approximate form: what can be done once is. NULL: no such op. */
-static const Expr *over_text(Emit *e, const Op *op) {
-    if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ref_is_literal(op->operands[1]) ||
-        ir_type(e->k, op->results[0])->elem != EL_F32)
-        return NULL;
-    Ref divisor = op->operands[1];
-    if (!emit_is_tile(e, divisor)) return emit_scalar(e, divisor);
-    return emit_hold(e, divisor)->kind == HOLD_SCALAR ? emit_hold(e, divisor)->by : NULL;
-}
-
+/* What of a division by one number is done once (`over`). */
 static const char *known_over(const Emit *e, const Op *op) {
-    const MapEntry *entry = op->code == OP_DIV ? map_find_number(&e->overs, op->operands[1]) : NULL;
+    const MapEntry *entry = op_flag(op, AT_OVER) ? map_find_number(&e->overs, op->operands[1]) : NULL;
     return entry ? entry->value : NULL;
 }
 
 static void declare_overs(Emit *e, const Op *first, const Op *last) {
     for (const Op *op = first;; op = op->next) {
-        const Layout *layout = emit_layout(e, op->results[0]);
-        const Expr *divisor = layout && layout->registers > 1 ? over_text(e, op) : NULL;
-        if (divisor && emit_hold(e, op->results[0])->kind != HOLD_SCALAR && !known_over(e, op)) {
+        if (op_flag(op, AT_OVER) && !known_over(e, op)) {
             const char *name = cs_fresh(&e->p, "over");
-            cs_line(&e->p, "const TwOver %s = tw_over(%p);", name, divisor);
+            cs_line(&e->p, "const TwOver %s = tw_over(%p);", name, emit_scalar(e, op->operands[1]));
             map_put_number(&e->overs, e->arena, op->operands[1], (void *)(uintptr_t)name);
         }
         if (op == last) break;
@@ -136,7 +125,7 @@ const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Ex
             return cs_unpack(&e->p, to->elem, ex(e->arena, "tw_as_%s(%p.bits)", cs_memory_type(to->elem), bits));
         return ex(e->arena, "((%s)%p.bits)", elem_info[to->elem].text, bits);
     }
-    const char *over = over_text(e, op) ? known_over(e, op) : NULL;
+    const char *over = known_over(e, op);
     if (over) return ex(e->arena, "tw_div_over(%p, %s)", args[0], over);
     return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
 }

@@ -108,8 +108,9 @@ const char *entry_file(Emit *e, const EntryFile *file) {
         cs_blank(&e->p);
     }
     const char *blocks = file->blocks ? arena_printf(e->arena, ", %lld", (long long)file->blocks) : "";
-    const Expr *bounds = ex_atom(e->arena, arena_printf(e->arena, "%d%s", file->threads, blocks));
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%p) %s(%p)", bounds, file->name,
+    const char *bounds = file->registers ? arena_printf(e->arena, "__maxnreg__(%lld)", (long long)file->registers)
+                                         : arena_printf(e->arena, "__launch_bounds__(%d%s)", file->threads, blocks);
+    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", ex_atom(e->arena, bounds), file->name,
             ex_atom(e->arena, file->params));
     if (file->names_thread) write_thread(e, file->top, &body);
     cs_append(&e->p, file->top);

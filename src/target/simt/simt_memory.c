@@ -16,13 +16,15 @@
 
 #include <string.h>
 
-/* What a mask leaves of a row can be below 0, and bounds are compared unsigned. Of an argument a
- * `require` may say that it is not. */
-static const Expr *extent_of(Emit *e, Ref extent) {
+/* Bounds are compared unsigned; an extent may be below 0, unless its tensor says that it is not (`natural`). */
+static const Expr *extent_of(Emit *e, const Op *tensor, int dim) {
+    Ref extent = op_list(tensor, 0).at[dim];
+    const Attr *naturals = op_attr(tensor, AT_NATURALS);
+    bool natural = ref_is_literal(extent);
     int64_t number;
     if (!extent) return NULL;
     if (ir_const_int(e->k, extent, &number) && number < 0) return &expr_zero;
-    bool natural = ref_is_literal(extent) || (!ir_value(e->k, extent)->op && fact_stated_least(e->k, extent) >= 0);
+    for (int i = 0; naturals && i < naturals->list.count; i++) natural |= naturals->list.at[i] == dim;
     const Expr *text = emit_scalar(e, extent);
     return natural ? text : ex(e->arena, "tw_max((i64)%p, (i64)0)", text);
 }
@@ -31,11 +33,11 @@ TensorText memory_tensor(Emit *e, Ref tensor) {
     TensorText t = {.rank = ir_type(e->k, tensor)->rank};
     const Value *v = ir_value(e->k, tensor);
     if (v->op && v->op->code == OP_TENSOR) {
-        RefList extents = op_list(v->op, 0), strides = op_list(v->op, 1);
+        RefList strides = op_list(v->op, 1);
         t.base = emit_scalar(e, op_operand(v->op, 0));
         for (int d = 0; d < t.rank; d++) {
             int64_t one = 0;
-            t.extent[d] = extent_of(e, extents.at[d]);
+            t.extent[d] = extent_of(e, v->op, d);
             if (!ir_const_int(e->k, strides.at[d], &one) || one != 1) t.stride[d] = emit_scalar(e, strides.at[d]);
         }
         return t;
@@ -164,6 +166,29 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const Expr *row,
     emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
+static const Expr *one_thread(Emit *e) { return ex(e->arena, "lane == 0 && warp == 0"); }
+
+/* One thread reads what may be another number for each that looks, and tells the others, if they ask. */
+static void load_volatile_scalar(Emit *e, const Op *op, const Expr *fill) {
+    Ref result = op->results[0], mask = op_operand(op, 1);
+    const Type *type = ir_type(e->k, result);
+    const char *raw = cs_fresh(&e->p, "raw"), *name = cs_name(&e->p, result);
+    long long at = e->uses[result] ? shared_offset(e, op) : 0;
+    cs_line(&e->p, "%s %s = %p;", cs_memory_type(type->elem), raw, fill);
+    if (e->uses[result]) sync_within(e, op);
+    cs_open(&e->p, "if (%p)", one_thread(e));
+    cs_line(&e->p, "tw_ldg_volatile(1, %p, &%s, %p);", mask ? emit_scalar(e, mask) : &expr_true, raw,
+            emit_scalar(e, op->operands[0]));
+    if (e->uses[result]) cs_line(&e->p, "tw_sts(1, %lld, &%s);", at, raw);
+    cs_close(&e->p);
+    if (!e->uses[result]) return;
+    sync_step(e);
+    cs_line(&e->p, "tw_lds(1, &%s, %lld);", raw, at);
+    cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, type), name,
+            cs_unpack(&e->p, type->elem, ex_name(e->arena, raw)));
+    emit_set_name(e, result, HOLD_SCALAR, name);
+}
+
 void memory_tload(Emit *e, const Op *op) {
     Ref result = op->results[0], mask = op_operand(op, 1);
     const Type *type = ir_type(e->k, result);
@@ -236,8 +261,6 @@ static const Expr *stored(Emit *e, Ref value, const Layout *layout, int vector) 
     return ex_name(e->arena, "word");
 }
 
-static const Expr *one_thread(Emit *e) { return ex(e->arena, "lane == 0 && warp == 0"); }
-
 void memory_tstore(Emit *e, const Op *op) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
     const Type *type = ir_type(e->k, value);
@@ -262,12 +285,13 @@ void memory_tstore(Emit *e, const Op *op) {
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
     const Expr *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
+    const char *asks = access_of(op).tests ? "_asked" : "";
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row(%d, %p, %p, %p, %p, %p);", b.vector, b.row, b.index[b.inner_dim],
+        cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", asks, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
     } else {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
-        cs_line(&e->p, "tw_stg_if(%d, %p, %p, %p);", pairs ? b.vector / 2 : b.vector,
+        cs_line(&e->p, "tw_stg_if%s(%d, %p, %p, %p);", asks, pairs && !*asks ? b.vector / 2 : b.vector,
                 b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
@@ -284,6 +308,10 @@ void memory_load(Emit *e, const Op *op) {
     const Expr *zero = box_fill(e, op, elem);
     if (!layout) {
         const Expr *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
+        if (op_flag(op, AT_VOLATILE)) {
+            load_volatile_scalar(e, op, fill);
+            return;
+        }
         const char *raw = open_scalar(e, op, fill);
         load_scalar(e, op, raw, emit_scalar(e, op->operands[0]), mask ? emit_scalar(e, mask) : NULL);
         return;
@@ -297,10 +325,11 @@ void memory_load(Emit *e, const Op *op) {
     for (int d = 0; d < type->rank; d++) box_also(e, &inside, place_inside(e, layout, type, d, &place_r));
     if (condition) box_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %p;", cs_memory_type(elem), fill);
-    cs_line(&e->p, "tw_ldg_if(1, %p, &raw, %p);", inside ? inside : &expr_true,
-            elementwise_operand(e, op->operands[0], layout, &place_r));
+    cs_line(&e->p, "%s(1, %p, &raw, %p);", op_flag(op, AT_VOLATILE) ? "tw_ldg_volatile" : "tw_ldg_if",
+            inside ? inside : &expr_true, elementwise_operand(e, op->operands[0], layout, &place_r));
     cs_line(&e->p, elem == EL_I1 ? "%s[r] = raw != 0;" : "%s[r] = raw;", array);
     cs_close(&e->p);
+    if (op_flag(op, AT_VOLATILE) && e->uses[result]) atomic_hand_on(e, op, array);
     emit_find(e, op, FIND_LOAD_ELEMENTS);
 }
 
@@ -342,8 +371,8 @@ static void add_vectors(Emit *e, const Op *op, Box *b) {
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
     box_indices(e, b, REF_NONE);
     const Expr *from = stored(e, value, b->layout, b->vector);
-    cs_line(&e->p, "tw_red_add(%d, %p, %p + %p, %p);", b->vector, b->condition ? b->condition : &expr_true, b->row,
-            b->index[b->inner_dim], from);
+    cs_line(&e->p, "tw_red_add%s(%d, %p, %p + %p, %p);", atomic_reach(op), b->vector,
+            b->condition ? b->condition : &expr_true, b->row, b->index[b->inner_dim], from);
     cs_close(&e->p);
     emit_find(e, op, FIND_ATOMIC_VECTORS, b->vector * elem_info[b->tile->elem].bytes);
 }

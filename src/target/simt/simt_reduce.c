@@ -46,11 +46,6 @@ static const char *element_type(const Reduce *r) {
     return cs_value_type(&r->e->p, r->type);
 }
 
-/* Are its elements held as f32, and compared as they are? */
-static bool is_of_f32(const Reduce *r) {
-    return !r->keyed && !r->type->pointer && elem_is_float(r->type->elem) && r->type->elem != EL_F64;
-}
-
 static bool keeps_nan(const Reduce *r) { return op_word(r->op, AT_NAN, NAN_DROP) == NAN_KEEP; }
 
 /* Is y better than x, which has the lower index? A NaN never is (kept: always). */
@@ -145,60 +140,30 @@ static void step_lane(Reduce *r, int bit) {
     r->lanes |= 1u << bit;
 }
 
-/* add, min or max of f32 where one value a thread is left: what the prelude has a function for; else NULL. */
-static const char *plain_name(const Reduce *r) {
-    if (r->index || r->done != (uint32_t)register_count(r) - 1 || !is_of_f32(r)) return NULL;
-    if (r->kind == COMBINE_ADD) return "add";
-    if (keeps_nan(r)) return NULL;
-    return r->kind == COMBINE_MAX ? "max" : r->kind == COMBINE_MIN ? "min" : NULL;
-}
-
-/* The function of the prelude that combines whole numbers of all lanes, in whatever order; NULL: there is none. */
-static const char *whole_name(const Reduce *r) {
-    if (r->index || elem_is_float(r->type->elem) || elem_info[r->type->elem].bits > 32) return NULL;
-    switch (r->kind) {
-    case COMBINE_ADD: return "add";
-    case COMBINE_MIN: return "min";
-    case COMBINE_MAX: return "max";
-    case COMBINE_AND: return "and";
-    case COMBINE_OR: return "or";
-    case COMBINE_XOR: return "xor";
-    default: return NULL;
-    }
-}
+/* The combination in the names of the prelude's functions. */
+static const char *kind_name(const Reduce *r) { return word_info[r->kind].text; }
 
 /* All lanes of whole numbers and keys. */
-static bool step_whole_lanes(Reduce *r) {
+static void step_whole_lanes(Reduce *r) {
     Emit *e = r->e;
-    const char *name = whole_name(r);
-    if (!name && !(r->index && elem_info[r->type->elem].bits <= 32)) return false;
     const Expr *it = open_live(r, 0), *x = at(r, r->values, it);
     if (r->index)
         cs_line(&e->p, "tw_lanes_take(%p, %p);", x, at(r, r->indices, it));
     else if (elem_info[r->type->elem].bits < 32)
-        cs_line(&e->p, "%p = (%s)tw_lanes_%s((i32)%p);", x, cs_register_type(&e->p, r->type->elem), name, x);
+        cs_line(&e->p, "%p = (%s)tw_lanes_%s((i32)%p);", x, cs_register_type(&e->p, r->type->elem), kind_name(r), x);
     else
-        cs_line(&e->p, "%p = tw_lanes_%s(%p);", x, name, x);
+        cs_line(&e->p, "%p = tw_lanes_%s(%p);", x, kind_name(r), x);
     cs_close(&e->p);
-    return true;
 }
 
-/* All lanes, from the lowest bit of the lane up or from the highest down, by one function; false: it is not so. */
-static bool step_all_lanes(Reduce *r, int from) {
-    const char *name = plain_name(r);
-    int all = ll_log2(r->e->lanes), bits[LL_MAX_BITS];
-    if (from + all > r->count) return false;
-    for (int i = 0; i < all; i++) {
-        LayoutInput input;
-        if (!find_bit(r, r->order[from + i], &input, &bits[i]) || input != LL_LANE) return false;
-    }
-    bool up = true, down = true;
-    for (int i = 0; i < all; i++) up &= bits[i] == i, down &= bits[i] == all - 1 - i;
+/* All lanes by one function, which begins with this bit of the lane (`among`); false: each for itself. */
+static bool step_all_lanes(Reduce *r, int bit) {
     const Expr *x = at(r, r->values, &expr_zero);
-    if (name && (up || down))
-        cs_line(&r->e->p, "%p = tw_lanes_%s_%s(%p);", x, name, up ? "up" : "down", x);
-    else if (!step_whole_lanes(r))
-        return false;
+    switch (op_word(r->op, AT_AMONG, AMONG_EACH)) {
+    case AMONG_TREE: cs_line(&r->e->p, "%p = tw_lanes_%s_%s(%p);", x, kind_name(r), bit == 0 ? "up" : "down", x); break;
+    case AMONG_WHOLE: step_whole_lanes(r); break;
+    default: return false;
+    }
     r->lanes = (uint32_t)r->e->lanes - 1;
     return true;
 }
@@ -231,15 +196,15 @@ static const Expr *plane_of(Reduce *r, const Expr *it, long long base, const Exp
     return ex(arena, "%p * %d + %lld", row, stride * r->e->group.warps, base);
 }
 
-/* `values` to the scratch at `base`, a plane for each register that is alive. */
-static void put_values(Reduce *r, const char *memory, const char *values, const Expr *it, long long base,
-                       const Expr *row, int bytes) {
+/* `values` (flags: truth values) to the scratch at `base`, a plane for each register that is alive. */
+static void put_values(Reduce *r, const char *values, bool flags, const Expr *it, long long base, const Expr *row,
+                       int bytes) {
     Emit *e = r->e;
     int stride = warp_bytes(r, bytes);
     bool one = stride == bytes;
     const Expr *place = ex_sum(e->arena, plane_of(r, it, base, row, stride), own_place(r, bytes)),
                *x = at(r, values, it);
-    if (strcmp(memory, "u8") == 0) { /* of a bool */
+    if (flags) { /* bytes in memory, bool in registers */
         cs_line(&e->p, "const u8 mine = %p;", x);
         x = ex_name(e->arena, "mine");
     }
@@ -301,7 +266,7 @@ static void turn_values(Reduce *r, const char *memory, long long base, int bytes
 static void plain_warps(Reduce *r, const char *name, long long base, uint32_t mine, const int *warp_bit, int bits) {
     Emit *e = r->e;
     int stride = warp_bytes(r, 4);
-    put_values(r, "f32", r->values, &expr_zero, base, &expr_zero, 4);
+    put_values(r, r->values, false, &expr_zero, base, &expr_zero, 4);
     sync_step(e);
     const Expr *from = ex_int(e->arena, base), *args[3 + 8];
     if (stride != 4) from = ex(e->arena, "%p + lane * 4", from);
@@ -336,11 +301,12 @@ static void step_warps(Reduce *r, int from, int to) {
     int alive = compact_masks(r, masks);
     long long base = shared_offset(e, r->op),
               base_at = base + reduce_array_bytes(&r->layout->map, r->lanes, bytes, e->group.warps, alive);
-    const char *memory = r->type->elem == EL_I1 && !r->keyed ? "u8" : element_type(r);
+    bool flags = r->type->elem == EL_I1 && !r->keyed;
+    const char *memory = flags ? "u8" : element_type(r);
     Word across = op_word(r->op, AT_ACROSS, ACROSS_EACH);
     sync_round(e, r->op, &r->begun);
     if (across == ACROSS_TREE) {
-        plain_warps(r, plain_name(r), base, mine, warp_bit, bits);
+        plain_warps(r, kind_name(r), base, mine, warp_bit, bits);
         return;
     }
     if (across == ACROSS_TURN) {
@@ -350,8 +316,8 @@ static void step_warps(Reduce *r, int from, int to) {
     const Expr *it = open_live(r, 0);
     const Expr *row =
         ex_is_int(it, 0) ? &expr_zero : place_bits(e->arena, &place_r, r->layout->map.count[LL_REGISTER], masks);
-    put_values(r, memory, r->values, it, base, row, bytes);
-    if (r->index) put_values(r, "i32", r->indices, it, base_at, row, 4);
+    put_values(r, r->values, flags, it, base, row, bytes);
+    if (r->index) put_values(r, r->indices, false, it, base_at, row, 4);
     cs_close(&e->p);
     sync_step(e);
     open_live(r, 0);
@@ -540,7 +506,7 @@ void reduce_emit(Emit *e, const Op *op) {
             i = to;
             continue;
         }
-        if (input == LL_LANE && step_all_lanes(&r, i)) {
+        if (input == LL_LANE && step_all_lanes(&r, bit)) {
             i += ll_log2(e->lanes);
             continue;
         }

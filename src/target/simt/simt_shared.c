@@ -120,23 +120,8 @@ void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile
     shared_zero_tail(e, tile, offset);
 }
 
-/* Does every bit of the places belong to one bit of lane, warp or register, and of their offsets to one of the
- * places? */
-static bool is_linear(const SharedTile *tile, const Type *type, const LinearLayout *map) {
-    uint32_t seen = 0;
-    if (type->rank != 2 || tile->columns_held & (tile->columns_held - 1) || tile->panel & (tile->panel - 1))
-        return false;
-    for (int in = 0; in < LL_INPUTS; in++)
-        for (int i = 0; i < map->count[in]; i++) {
-            uint32_t basis = map->basis[in][i];
-            if (seen & basis || basis & (basis - 1)) return false;
-            seen |= basis;
-        }
-    return true;
-}
-
-/* Where register r of a tile in a slot lies. Slots begin where tiles do, so the swizzle does not see them, and what it
- * makes of thread and register is apart: one is computed once, the other a number. */
+/* Where register r of a tile in a slot lies, of a get that says so (`apart`): what the thread decides is computed once,
+ * the rest is a number. */
 static const Expr *slot_at(Emit *e, const SharedTile *tile, const Layout *layout, const Expr *slot) {
     const LinearLayout *map = &layout->map;
     const Expr *at[2], *by[2];
@@ -157,11 +142,8 @@ void shared_load_tile(Emit *e, const Op *get, const SharedTile *tile, const Expr
     const char *array = emit_declare(e, value);
     bool flags = type->elem == EL_I1;
     emit_unroll(e, "r", layout->registers, w.vector);
-    enum { MANY_LOADS = 16 };
-    bool moves = get->code == OP_GET && offset->kind != EX_NAME; /* from slot to slot */
-    const Expr *at = moves && layout->registers / w.vector >= MANY_LOADS && is_linear(tile, type, &layout->map)
-                         ? slot_at(e, tile, layout, offset)
-                         : shared_at(e, tile, offset, w.row, w.column);
+    const Expr *at =
+        op_flag(get, AT_APART) ? slot_at(e, tile, layout, offset) : shared_at(e, tile, offset, w.row, w.column);
     if (flags) cs_line(&e->p, "u8 raw[%d];", w.vector);
     const Expr *to = flags ? ex_name(e->arena, "raw") : ex(e->arena, "%s + r", array);
     if (w.condition)

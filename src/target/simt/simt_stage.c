@@ -21,7 +21,7 @@ const Expr *stage_flat(Emit *e, const Type *type, const Expr *const *at) {
 }
 
 const Expr *stage_at(Emit *e, const Type *type, int64_t offset, const Expr *flat) {
-    return ex(e->arena, "tw_swizzle(%lld + (%p) * %d, 128)", (long long)offset, flat, ty_elem_bytes(type));
+    return ex(e->arena, "tw_swizzle(%lld + (%p) * %d, %d)", (long long)offset, flat, ty_elem_bytes(type), WIDEST_PANEL);
 }
 
 void stage_coords(Emit *e, const Layout *layout, int rank, const Expr **at) {

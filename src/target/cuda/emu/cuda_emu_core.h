@@ -29,7 +29,7 @@ typedef struct CopyAsync { /* one cp.async */
     uint32_t s;
     const void *from;
     uint8_t bytes;
-    bool ok; /* else zeros */
+    uint8_t taken; /* the rest: zeros */
 } CopyAsync;
 typedef struct CopyGroup { /* a committed group: number of its last copy + 1, and its stamp */
     uint32_t upto, clock;
@@ -233,7 +233,7 @@ void emu_tma(Emu *, int line, int copy, int rank, const void *map, const int *at
 void emu_bulk(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
 void emu_bulk_commit(Emu *, int line);
 void emu_bulk_wait(Emu *, int line, int pending, int read_only);
-void emu_cp_async(Emu *, int line, unsigned s, const void *p, int bytes, int ok);
+void emu_cp_async(Emu *, int line, unsigned s, const void *p, int bytes, int taken);
 void emu_cp_async_commit(Emu *, int line);
 void emu_cp_async_wait(Emu *, int line, int pending);
 void emu_cp_async_arrive(Emu *, int line, unsigned bar);

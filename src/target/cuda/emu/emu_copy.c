@@ -177,7 +177,7 @@ void emu_bulk_wait(Emu *emu, int line, int pending, int read_only) {
 }
 
 /* ---- cp.async ---- */
-void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int ok) {
+void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int taken) {
     Thread *thread = emu->running;
     cuda_emu(emu)->uses_copies = true;
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
@@ -189,12 +189,12 @@ void emu_cp_async(Emu *emu, int line, unsigned s, const void *p, int bytes, int 
                         .kind = CELL_COPY,
                         .what = "starts a cp.async into"};
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
-    if (ok) {
-        emu_check_global(emu, line, p, (uint64_t)bytes, (uint32_t)bytes, "cp.async");
-        touch_global(emu, access, "reads by cp.async", NULL, NULL, p, (uint32_t)bytes, false);
+    if (taken) { /* its address is aligned to all of it, however much is read */
+        emu_check_global(emu, line, p, (uint64_t)taken, (uint32_t)bytes, "cp.async");
+        touch_global(emu, access, "reads by cp.async", NULL, NULL, p, (uint32_t)taken, false);
     }
     *VEC_PUSH(&cuda_thread(emu, thread)->copies, &emu->arena) =
-        (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .ok = ok != 0};
+        (CopyAsync){.s = s, .from = p, .bytes = (uint8_t)bytes, .taken = (uint8_t)taken};
 }
 
 static uint32_t copies_issued(const CudaThread *own) { return own->copies_base + (uint32_t)own->copies.count; }
@@ -202,10 +202,8 @@ static uint32_t copies_issued(const CudaThread *own) { return own->copies_base +
 static void land_copies(Emu *emu, CudaThread *own, uint32_t upto) {
     for (; own->copies_landed < upto; own->copies_landed++) {
         const CopyAsync *copy = &own->copies.at[own->copies_landed - own->copies_base];
-        if (copy->ok)
-            memcpy(emu->shared + copy->s, copy->from, copy->bytes);
-        else
-            memset(emu->shared + copy->s, 0, copy->bytes);
+        memset(emu->shared + copy->s, 0, copy->bytes);
+        if (copy->taken) memcpy(emu->shared + copy->s, copy->from, copy->taken);
     }
     if (own->copies_landed == copies_issued(own)) {
         own->copies_base = own->copies_landed;

@@ -2,8 +2,8 @@
  *
  *  tw_stage_line(V, s, x, l, c, last, check)  by cp.async: the aligned word in which they begin, to s; the next one too
  *                                             if they are the last of the line. check: not beyond the tensor
- *  tw_copy_row(V, s, row, i, n, on)           elements i .. i+V-1 of a row of n into shared memory, zeros outside; by
- *                                             cp.async where whole */
+ *  tw_copy_row(V, s, row, i, n, on)           elements i .. i+V-1 of a row of n into shared memory, zeros outside; i is a
+ *                                             multiple of V */
 #ifndef TILEWRIGHT_COPY_CUH
 #define TILEWRIGHT_COPY_CUH
 
@@ -18,16 +18,9 @@ TW_FN void tw_stage_line(int count, u32 s, const TwLines &x, i32 line, i32 colum
 }
 
 TW_FN void tw_copy_elements(int count, int size, u32 s, const void *row, i64 i, i64 n, bool on) {
-    const u8 *from = (const u8 *)row + i * size;
-    bool whole = on && i >= 0 && i + count <= n;
-    if (whole || !on || i + count <= 0 || i >= n) {
-        tw_cp_async(count * size, s, whole ? from : (const u8 *)row, whole);
-        return;
-    }
-    const u64 zero = 0;
-    u64 part[2];
-    tw_load_elements(count, size, part, row, i, n, on, &zero);
-    tw_sts_bytes(count * size, s, part);
+    const i64 left = on && i >= 0 && i < n ? n - i : 0;
+    const int taken = left < count ? (int)left : count;
+    tw_cp_async_part(count * size, s, (const u8 *)row + (taken ? i * size : 0), taken * size);
 }
 #define tw_copy_row(V, s, row, i, n, on) tw_copy_elements(V, (int)sizeof(*(row)), s, row, i, n, on)
 #endif

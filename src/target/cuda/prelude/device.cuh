@@ -298,6 +298,9 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
         to[0] = v.x, to[1] = v.y;
     } else to[0] = on ? *(const u32 *)p : fill;
 }
+TW_FN void tw_ldg_volatile_bytes(int bytes, void *to, const void *p) {
+    TW_LOAD_BYTES(volatile, "ld.volatile.global", bytes, to, p, "l")
+}
 TW_FN void tw_ldg_nc_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(, "ld.global.nc.L1::no_allocate", bytes, to, p, "l")
 }
@@ -328,8 +331,10 @@ TW_FN void tw_fence_block() { __threadfence_block(); }
 TW_FN void tw_fence_device() { __threadfence(); }
 TW_FN void tw_fence_system() { __threadfence_system(); }
 
+/* Each for the GPU, and as name_system for all that share its memory. */
 #define TW_ATOMIC(name, T, builtin, As)                                                            \
-    TW_FN T name(T *p, T v) { return (T)builtin((As *)p, (As)v); }
+    TW_FN T name(T *p, T v) { return (T)builtin((As *)p, (As)v); }                                 \
+    TW_FN T name##_system(T *p, T v) { return (T)builtin##_system((As *)p, (As)v); }
 #define TW_ATOMIC_ALL(name, builtin)                                                               \
     TW_ATOMIC(name, i32, builtin, i32) TW_ATOMIC(name, u32, builtin, u32)                          \
     TW_ATOMIC(name, i64, builtin, i64) TW_ATOMIC(name, u64, builtin, u64)
@@ -343,64 +348,73 @@ TW_ATOMIC_BITS(tw_atomic_and, atomicAnd)
 TW_ATOMIC_BITS(tw_atomic_or, atomicOr)
 TW_ATOMIC_BITS(tw_atomic_xor, atomicXor)
 TW_ATOMIC_BITS(tw_atomic_xchg, atomicExch)
-TW_FN f32 tw_atomic_add(f32 *p, f32 v) { return atomicAdd(p, v); }
-TW_FN f64 tw_atomic_add(f64 *p, f64 v) { return atomicAdd(p, v); }
-TW_FN f16 tw_atomic_add(f16 *p, f16 v) {
-    f16 r;
-    asm volatile("atom.global.add.noftz.f16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
-    return r;
-}
+TW_ATOMIC(tw_atomic_add, f32, atomicAdd, f32)
+TW_ATOMIC(tw_atomic_add, f64, atomicAdd, f64)
+TW_ATOMIC(tw_atomic_xchg, f32, atomicExch, f32)
+#define TW_ATOMIC_HALF(name, T, reach)                                                             \
+    TW_FN T name(T *p, T v) {                                                                      \
+        T r;                                                                                       \
+        asm volatile("atom.global" reach ".add.noftz." #T " %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory"); \
+        return r;                                                                                  \
+    }
+TW_ATOMIC_HALF(tw_atomic_add, f16, "")
+TW_ATOMIC_HALF(tw_atomic_add_system, f16, ".sys")
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
-    bf16 r;
-    asm volatile("atom.global.add.noftz.bf16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(v.bits) : "memory");
-    return r;
-}
+TW_ATOMIC_HALF(tw_atomic_add, bf16, "")
+TW_ATOMIC_HALF(tw_atomic_add_system, bf16, ".sys")
 #else
-TW_FN bf16 tw_atomic_add(bf16 *p, bf16 v) {
-    u16 *at = (u16 *)p, old = *(volatile u16 *)at, seen = old;
-    do {
-        seen = old;
-        bf16 sum = tw_bf16(tw_f32(bf16{seen}) + tw_f32(v));
-        asm volatile("atom.global.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(at), "h"(seen), "h"(sum.bits) : "memory");
-    } while (old != seen);
-    return bf16{old};
-}
+#define TW_ATOMIC_BF16(name, reach)                                                                \
+    TW_FN bf16 name(bf16 *p, bf16 v) {                                                             \
+        u16 *at = (u16 *)p, old = *(volatile u16 *)at, seen = old;                                 \
+        do {                                                                                       \
+            seen = old;                                                                            \
+            bf16 sum = tw_bf16(tw_f32(bf16{seen}) + tw_f32(v));                                    \
+            asm volatile("atom.global" reach ".cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(at), "h"(seen), "h"(sum.bits) : "memory"); \
+        } while (old != seen);                                                                     \
+        return bf16{old};                                                                          \
+    }
+TW_ATOMIC_BF16(tw_atomic_add, "")
+TW_ATOMIC_BF16(tw_atomic_add_system, ".sys")
 #endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-TW_FN void tw_red_add(int count, bool on, f32 *p, const f32 *v) {
-    if (!on) return;
-    if (count == 4)
-        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
-    else
-        asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v[0]), "f"(v[1]) : "memory");
-}
-#define TW_RED_HALVES(T)                                                                           \
-    TW_FN void tw_red_add(int count, bool on, T *p, const T *v) {                                  \
+#define TW_RED_WORDS(name, reach)                                                                  \
+    TW_FN void name(int count, bool on, f32 *p, const f32 *v) {                                    \
+        if (!on) return;                                                                           \
+        if (count == 4)                                                                            \
+            asm volatile("red.global" reach ".add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory"); \
+        else                                                                                       \
+            asm volatile("red.global" reach ".add.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v[0]), "f"(v[1]) : "memory"); \
+    }
+#define TW_RED_HALVES(name, reach, T)                                                              \
+    TW_FN void name(int count, bool on, T *p, const T *v) {                                        \
         u32 w[4];                                                                                  \
         if (!on) return;                                                                           \
         _Pragma("unroll") for (int i = 0; i < count / 2; i++) w[i] = v[2 * i].bits | (u32)v[2 * i + 1].bits << 16; \
         if (count == 8)                                                                            \
-            asm volatile("red.global.add.noftz.v4." #T "x2 [%0], {%1, %2, %3, %4};"                \
+            asm volatile("red.global" reach ".add.noftz.v4." #T "x2 [%0], {%1, %2, %3, %4};"       \
                          ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");         \
         else if (count == 4)                                                                       \
-            asm volatile("red.global.add.noftz.v2." #T "x2 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory"); \
+            asm volatile("red.global" reach ".add.noftz.v2." #T "x2 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory"); \
         else                                                                                       \
-            asm volatile("red.global.add.noftz." #T "x2 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory"); \
+            asm volatile("red.global" reach ".add.noftz." #T "x2 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory"); \
     }
-TW_RED_HALVES(f16)
-TW_RED_HALVES(bf16)
+#define TW_RED(name, reach) TW_RED_WORDS(name, reach) TW_RED_HALVES(name, reach, f16) TW_RED_HALVES(name, reach, bf16)
+TW_RED(tw_red_add, "")
+TW_RED(tw_red_add_system, ".sys")
 #endif
-TW_FN f32 tw_atomic_xchg(f32 *p, f32 v) { return atomicExch(p, v); }
 /* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. */
-TW_FN f32 tw_atomic_max(f32 *p, f32 v) {
-    return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMax((i32 *)p, (i32)tw_as_u32(v)))
-                                  : tw_as_f32(atomicMin((u32 *)p, tw_as_u32(v)));
-}
-TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
-    return (i32)tw_as_u32(v) >= 0 ? tw_as_f32((u32)atomicMin((i32 *)p, (i32)tw_as_u32(v)))
-                                  : tw_as_f32(atomicMax((u32 *)p, tw_as_u32(v)));
-}
+#define TW_ATOMIC_RANK(name, reversed, tail, T, I, U)                                              \
+    TW_FN T name##tail(T *p, T v) {                                                                \
+        return (I)tw_as_##U(v) >= 0 ? tw_as_##T((U)name##tail((I *)p, (I)tw_as_##U(v)))            \
+                                    : tw_as_##T(reversed##tail((U *)p, tw_as_##U(v)));             \
+    }
+#define TW_ATOMIC_RANKS(tail, T, I, U)                                                             \
+    TW_ATOMIC_RANK(tw_atomic_max, tw_atomic_min, tail, T, I, U)                                    \
+    TW_ATOMIC_RANK(tw_atomic_min, tw_atomic_max, tail, T, I, U)
+TW_ATOMIC_RANKS(, f32, i32, u32)
+TW_ATOMIC_RANKS(_system, f32, i32, u32)
+TW_ATOMIC_RANKS(, f64, i64, u64)
+TW_ATOMIC_RANKS(_system, f64, i64, u64)
 /* One thread's, with its reach and order; of 16-bit floats the instruction takes the bits, and some chips have none for bf16. */
 #define TW_ATOM(reach, sem, name, type, old, p, v)                                                 \
     TW_ATOM_##type("atom.global." #reach "." #sem "." #name, "." #type, old, p, v)
@@ -421,36 +435,57 @@ TW_FN f32 tw_atomic_min(f32 *p, f32 v) {
 #define TW_ATOM_bf16(head, tail, old, p, v)                                                        \
     do {                                                                                           \
         tw_fence_system();                                                                         \
-        (old) = tw_atomic_add(p, v);                                                               \
+        (old) = tw_atomic_add_system(p, v);                                                        \
         tw_fence_system();                                                                         \
     } while (0)
 #endif
-#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)                                        \
+#define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v) TW_ATOM_RANK_OF(reach, sem, name, reversed, 32, old, p, v)
+#define TW_ATOM_RANK_f64(reach, sem, name, reversed, old, p, v) TW_ATOM_RANK_OF(reach, sem, name, reversed, 64, old, p, v)
+#define TW_ATOM_RANK_OF(reach, sem, name, reversed, size, old, p, v)                               \
     do {                                                                                           \
-        u32 bits = tw_as_u32(v);                                                                   \
-        if ((i32)bits >= 0)                                                                        \
-            TW_ATOM(reach, sem, name, s32, bits, p, bits);                                         \
+        u##size bits = tw_as_u##size(v);                                                           \
+        if ((i##size)bits >= 0)                                                                    \
+            TW_ATOM(reach, sem, name, s##size, bits, p, bits);                                     \
         else                                                                                       \
-            TW_ATOM(reach, sem, reversed, u32, bits, p, bits);                                     \
-        (old) = tw_as_f32(bits);                                                                   \
+            TW_ATOM(reach, sem, reversed, u##size, bits, p, bits);                                 \
+        (old) = tw_as_f##size(bits);                                                               \
     } while (0)
-TW_FN u64 tw_cas_bits(u64 *p, u64 expect, u64 v) { return atomicCAS(p, expect, v); }
-TW_FN u32 tw_cas_bits(u32 *p, u32 expect, u32 v) { return atomicCAS(p, expect, v); }
-TW_FN u16 tw_cas_bits(u16 *p, u16 expect, u16 v) {
-    u16 r;
-    asm volatile("atom.global.cas.b16 %0, [%1], %2, %3;" : "=h"(r) : "l"(p), "h"(expect), "h"(v) : "memory");
-    return r;
-}
-/* A byte of a word that others may change meanwhile. */
-TW_FN u8 tw_cas_bits(u8 *p, u8 expect, u8 v) {
-    u32 *word = (u32 *)((u64)p & ~3ull), shift = (u32)((u64)p & 3) * 8, old = *(volatile u32 *)word;
-    for (;;) {
-        if ((u8)(old >> shift) != expect) return (u8)(old >> shift);
-        u32 seen = atomicCAS(word, old, (old & ~(0xffu << shift)) | (u32)v << shift);
-        if (seen == old) return expect;
-        old = seen;
+#define TW_ATOM_CAS(reach, sem, size, old, p, expect, v)                                           \
+    do {                                                                                           \
+        u##size bits = tw_bits(expect);                                                            \
+        TW_ATOM_CAS_##size("atom.global." #sem "." #reach ".cas.b" #size, bits, p, tw_bits(v));    \
+        memcpy(&(old), &bits, sizeof bits);                                                        \
+    } while (0)
+#define TW_ATOM_CAS_BY(letter, head, bits, p, v)                                                   \
+    asm volatile(head " %0, [%1], %2, %3;" : "=" letter(bits) : "l"(p), letter(bits), letter(v) : "memory")
+#define TW_ATOM_CAS_32(...) TW_ATOM_CAS_BY("r", __VA_ARGS__)
+#define TW_ATOM_CAS_64(...) TW_ATOM_CAS_BY("l", __VA_ARGS__)
+#define TW_CAS_WORD(name, T, builtin) TW_FN T name(T *p, T expect, T v) { return builtin(p, expect, v); }
+TW_CAS_WORD(tw_cas_bits, u64, atomicCAS)
+TW_CAS_WORD(tw_cas_bits, u32, atomicCAS)
+TW_CAS_WORD(tw_cas_bits_system, u64, atomicCAS_system)
+TW_CAS_WORD(tw_cas_bits_system, u32, atomicCAS_system)
+#define TW_CAS_HALF(name, reach)                                                                   \
+    TW_FN u16 name(u16 *p, u16 expect, u16 v) {                                                    \
+        u16 r;                                                                                     \
+        asm volatile("atom.global" reach ".cas.b16 %0, [%1], %2, %3;" : "=h"(r) : "l"(p), "h"(expect), "h"(v) : "memory"); \
+        return r;                                                                                  \
     }
-}
+TW_CAS_HALF(tw_cas_bits, "")
+TW_CAS_HALF(tw_cas_bits_system, ".sys")
+/* A byte of a word that others may change meanwhile. */
+#define TW_CAS_BYTE(name)                                                                          \
+    TW_FN u8 name(u8 *p, u8 expect, u8 v) {                                                        \
+        u32 *word = (u32 *)((u64)p & ~3ull), shift = (u32)((u64)p & 3) * 8, old = *(volatile u32 *)word; \
+        for (;;) {                                                                                 \
+            if ((u8)(old >> shift) != expect) return (u8)(old >> shift);                           \
+            u32 seen = name(word, old, (old & ~(0xffu << shift)) | (u32)v << shift);               \
+            if (seen == old) return expect;                                                        \
+            old = seen;                                                                            \
+        }                                                                                          \
+    }
+TW_CAS_BYTE(tw_cas_bits)
+TW_CAS_BYTE(tw_cas_bits_system)
 
 /* ---- shared memory ---- */
 TW_FN void tw_lds_bytes(int bytes, void *to, u32 s) {
@@ -635,12 +670,13 @@ TW_FN void tw_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "me
 #define tw_bulk_wait(n)      asm volatile("cp.async.bulk.wait_group " #n ";" ::: "memory")
 
 /* ---- cp.async ---- */
-TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) {
-    u32 at = tw_shared(s), size = ok ? bytes : 0;
+TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int size) {
+    u32 at = tw_shared(s);
     if (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
     else if (bytes == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
     else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
 }
+TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) { tw_cp_async_part(bytes, s, p, ok ? bytes : 0); }
 TW_FN void tw_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define tw_cp_async_wait(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
 TW_FN void tw_cp_async_arrive(u32 bar) {

@@ -50,11 +50,13 @@
  *            tw_ldg_pairs(words, bool, u32 *to, p, u32 fill): the same for 16-bit elements, kept two a word;
  *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32
  *            tw_zero(): 0, but no compiler knows
+ *            tw_ldg_volatile(V, bool, to, p): read from memory each time it is met, nothing where false
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
- *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32
- *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value
- *            TW_ATOM(reach, order, op, PTX's type, T old, p, v)  TW_ATOM_RANK(reach, order, min|max, the other, f32 old, p, v): one thread's,
- *            with its order (gpu, acq_rel)
+ *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32 f64
+ *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value; name_system: the same for
+ *            all that share the memory, not this GPU alone (tw_red_add too)
+ *            TW_ATOM(reach, order, op, PTX's type, T old, p, v)  TW_ATOM_RANK(reach, order, min|max, the other, f32 old, p, v) (TW_ATOM_RANK_f64)
+ *            TW_ATOM_CAS(reach, order, bits, T old, p, expect, v): one thread's, with its order (gpu, acq_rel)
  *            tw_red_add(V, bool, T *p, const T *v): f32 f16 bf16, 8 or 16 bytes (16-bit floats also 4): each added by itself (sm_90)
  *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
  *  shared    tw_lds(V, T *to, s)  tw_sts(V, s, const T *from)  tw_lds_if tw_sts_if: as for global
@@ -84,6 +86,7 @@
  *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
  *            traps); past the end both are clipped: loads give 0, stores drop
  *  cp.async  tw_cp_async(4|8|16, s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait(n)
+ *            tw_cp_async_part(4|8|16, s, p, n): the first n bytes, then zeros
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
  *  matrix    tw_ldmatrix_x1|x2|x4(u32 *r, s), .._trans; tw_stmatrix_x1|x2|x4(s, const u32 *r), .._trans: collective,
  *            lane l gives the row address of matrix l / 8

@@ -61,7 +61,8 @@ TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0
     TW_FN T tw_min(T x, T y) { return y < x ? y : x; }                                             \
     TW_FN T tw_max(T x, T y) { return x < y ? y : x; }                                             \
     TW_FN T tw_shl(T x, T n) { return (U)n < 8 * sizeof(T) ? (T)((U)x << n) : 0; }
-/* Divisions are made in any case, by 1 where the result is another: numbers that one divides share its reciprocal. */
+/* Divisions are made in any case, by 1 where the result is another: numbers that one divides share its reciprocal, a
+ * quotient and what it leaves share the division, and no branch keeps one from running beside another. */
 #define TW_SIGNED_OPS(T, U)                                                                        \
     TW_FN T tw_divisor(T y) { return y == 0 || y == -1 ? 1 : y; }                                  \
     TW_INTEGER_OPS(T, U)                                                                           \
@@ -82,19 +83,22 @@ TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0
     }                                                                                              \
     TW_FN T tw_cdiv(T x, T y) { /* (x + y - 1) div y; no step overflows but the last */            \
         if (y == 0) return 0;                                                                      \
-        if (x > 0) return y > 0 ? (x - 1) / y + 1 : (x - 1 + y) / y;                               \
-        if (y > 0) return (x + y - 1) / y;                                                         \
+        if (y > 0) return (x > 0 ? x - 1 : x + y - 1) / y + (T)(x > 0);                            \
+        if (x > 0) return (x - 1 + y) / y;                                                         \
         return tw_add(tw_div(x, y), (T)(1 + (tw_rem(x, y) - 1 == y)));                             \
     }                                                                                              \
     TW_FN T tw_shr(T x, T n) { return (U)n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0; }            \
     TW_FN T tw_abs(T x) { return x < 0 ? (T)(0 - (U)x) : x; }
 #define TW_UNSIGNED_OPS(T)                                                                         \
     TW_INTEGER_OPS(T, T)                                                                           \
-    TW_FN T tw_div(T x, T y) { return y == 0 ? 0 : x / y; }                                        \
-    TW_FN T tw_rem(T x, T y) { return y == 0 ? x : x % y; }                                        \
+    TW_FN T tw_div(T x, T y) { return (y == 0 ? 0 : x) / tw_max(y, (T)1); }                        \
+    TW_FN T tw_rem(T x, T y) { return x - tw_div(x, y) * y; }                                      \
     TW_FN T tw_floordiv(T x, T y) { return tw_div(x, y); }                                         \
     TW_FN T tw_mod(T x, T y) { return tw_rem(x, y); }                                              \
-    TW_FN T tw_cdiv(T x, T y) { return tw_div(x, y) + (T)(y != 0 && x % y != 0); }                 \
+    TW_FN T tw_cdiv(T x, T y) {                                                                    \
+        const T q = tw_div(x, y);                                                                  \
+        return q + (T)(q * y != (y == 0 ? 0 : x));                                                 \
+    }                                                                                              \
     TW_FN T tw_shr(T x, T n) { return n < 8 * sizeof(T) ? x >> n : 0; }                            \
     TW_FN T tw_abs(T x) { return x; }
 TW_SIGNED_OPS(i32, u32)

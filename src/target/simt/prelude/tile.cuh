@@ -17,6 +17,7 @@
  *  tw_unpack(V, to, word)                     words as elements
  *  tw_fresh(N, x)                             x[0..N) unchanged, but what the compiler made of it is made again
  *  tw_store_row(V, row, i, n, on, from)       the same outward; what is outside is dropped
+ *  tw_store_row_asked  tw_stg_if_asked        where the address turns out to be no multiple of V elements: one by one
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
  *                                             bytes a row, `panel` bytes each, swizzled */
 #ifndef TILEWRIGHT_TILE_CUH
@@ -25,6 +26,7 @@
 #define TW_SIZE(V, array)       ((V) * (int)sizeof(*(array)))
 #define tw_ldg(V, to, p)        tw_ldg_bytes(TW_SIZE(V, to), to, p)
 #define tw_ldg_nc(V, to, p)     tw_ldg_nc_bytes(TW_SIZE(V, to), to, p)
+#define tw_ldg_volatile(V, on, to, p) do { if (on) tw_ldg_volatile_bytes(TW_SIZE(V, to), to, p); } while (0)
 #define tw_ldg_if(V, on, to, p) tw_ldg_words_if(V, (int)sizeof(*(to)), on, to, p)
 #define tw_stg(V, p, from)        tw_stg_bytes(TW_SIZE(V, from), p, from)
 #define tw_stg_cs(V, p, from)     tw_stg_cs_bytes(TW_SIZE(V, from), p, from)
@@ -280,6 +282,26 @@ TW_FN void tw_store_elements(int count, int size, void *row, i64 i, i64 n, bool 
     for (int j = 0; j < count; j++)
         if (on && (u64)(i + j) < (u64)n) tw_stg_bytes(size, to + j * size, (const u8 *)from + j * size);
 }
+TW_FN void tw_stg_asked(int count, int size, bool on, void *p, const void *from) {
+    if (!on) return;
+    if ((u64)p % (u64)(count * size) == 0) {
+        tw_stg_bytes(count * size, p, from);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < count; j++) tw_stg_bytes(size, (u8 *)p + j * size, (const u8 *)from + j * size);
+}
+#define tw_stg_if_asked(V, on, p, from) tw_stg_asked(V, (int)sizeof(*(p)), on, p, from)
+
+TW_FN void tw_store_elements_asked(int count, int size, void *row, i64 i, i64 n, bool on, const void *from) {
+    u8 *to = (u8 *)row + i * size;
+    bool all = i >= 0 && i + count <= n;
+    tw_stg_asked(count, size, on && all, to, from);
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        if (on && !all && (u64)(i + j) < (u64)n) tw_stg_bytes(size, to + j * size, (const u8 *)from + j * size);
+}
+#define tw_store_row_asked(V, row, i, n, on, from) tw_store_elements_asked(V, (int)sizeof(*(row)), row, i, n, on, from)
 #define tw_store_row(V, row, i, n, on, from) tw_store_elements(V, (int)sizeof(*(row)), row, i, n, on, from)
 
 /* s begins a row of chunks that is not turned, and a panel is a multiple of eight of them: the turn then follows from r

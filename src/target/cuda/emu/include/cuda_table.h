@@ -36,7 +36,7 @@ typedef struct CudaTable {
     void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
     void (*bulk_commit)(Emu *, int line);
     void (*bulk_wait)(Emu *, int line, int pending, int read_only);
-    void (*cp_async)(Emu *, int line, unsigned s, const void *p, int bytes, int ok);
+    void (*cp_async)(Emu *, int line, unsigned s, const void *p, int bytes, int taken);
     void (*cp_async_commit)(Emu *, int line);
     void (*cp_async_wait)(Emu *, int line, int pending);
     void (*cp_async_arrive)(Emu *, int line, unsigned bar);

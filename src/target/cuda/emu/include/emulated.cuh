@@ -60,8 +60,9 @@ TW_FN void tw_bulk_wait(i32 n, TW_LINE) { TW_CUDA(bulk_wait, n, 0); }
 
 /* ---- cp.async ---- */
 TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true, TW_LINE) {
-    TW_CUDA(cp_async, s, p, bytes, ok);
+    TW_CUDA(cp_async, s, p, bytes, ok ? bytes : 0);
 }
+TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int taken, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, taken); }
 TW_FN void tw_cp_async_commit(TW_LINE) { TW_CUDA(cp_async_commit); }
 TW_FN void tw_cp_async_wait(i32 n, TW_LINE) { TW_CUDA(cp_async_wait, n); }
 TW_FN void tw_cp_async_arrive(u32 bar, TW_LINE) { TW_CUDA(cp_async_arrive, bar); }

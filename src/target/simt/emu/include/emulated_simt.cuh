@@ -11,6 +11,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
@@ -133,6 +134,7 @@ TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LIN
     if (on) TW_CALL(store_global, p, from, bytes);
 }
 #define tw_ldg_nc_bytes tw_ldg_bytes
+#define tw_ldg_volatile_bytes tw_ldg_bytes
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
     for (int i = 0; i < count; i++) to[i] = fill;
     if (on) TW_CALL(load_global, to, p, 4 * count);
@@ -171,10 +173,23 @@ TW_ATOMIC(tw_atomic_add, EMU_ADD, f16, EMU_F16)
 TW_ATOMIC(tw_atomic_add, EMU_ADD, bf16, EMU_BF16)
 TW_ATOMIC(tw_atomic_min, EMU_MIN, f32, EMU_F32)
 TW_ATOMIC(tw_atomic_max, EMU_MAX, f32, EMU_F32)
+TW_ATOMIC(tw_atomic_min, EMU_MIN, f64, EMU_F64)
+TW_ATOMIC(tw_atomic_max, EMU_MAX, f64, EMU_F64)
 TW_ATOMIC(tw_atomic_xchg, EMU_XCHG, f32, EMU_F32)
 #define tw_atomic_exch                                            tw_atomic_xchg
 #define TW_ATOM(reach, sem, name, type, old, p, v)                ((old) = tw_atomic_##name(p, v))
 #define TW_ATOM_RANK(reach, sem, name, reversed, old, p, v)       ((old) = tw_atomic_##name(p, v))
+#define TW_ATOM_RANK_f64                                          TW_ATOM_RANK
+#define TW_ATOM_CAS(reach, sem, size, old, p, expect, v)          ((old) = tw_atomic_cas(p, expect, v))
+/* Nobody but the launch is here. */
+#define tw_atomic_add_system  tw_atomic_add
+#define tw_atomic_min_system  tw_atomic_min
+#define tw_atomic_max_system  tw_atomic_max
+#define tw_atomic_and_system  tw_atomic_and
+#define tw_atomic_or_system   tw_atomic_or
+#define tw_atomic_xor_system  tw_atomic_xor
+#define tw_atomic_xchg_system tw_atomic_xchg
+#define tw_red_add_system     tw_red_add
 #define TW_RED_ADD(T, type)                                                                        \
     TW_FN void tw_red_add(int count, bool on, T *p, const T *v, TW_LINE) {                         \
         if (on) TW_CALL(combine, EMU_ADD, type, p, v, count);                                      \
@@ -188,6 +203,7 @@ TW_RED_ADD(bf16, EMU_BF16)
         TW_CALL(atomic, EMU_CAS, type, p, &v, &expect, &old);                                      \
         return old;                                                                                \
     }
+#define tw_cas_bits_system tw_cas_bits
 TW_CAS_BITS(u8, EMU_U8)
 TW_CAS_BITS(u16, EMU_U16)
 TW_CAS_BITS(u32, EMU_U32)

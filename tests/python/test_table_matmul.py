@@ -1,0 +1,94 @@
+"""table_matmul of kernels/triton: products whose matrices lie wherever a table says, on the CPU and on the emulator, against float64.
+
+What is stored may be what a later tile reads, or the table itself: then one program sees its tiles in order, whatever runs ahead."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "triton"
+HEAD = """
+import sys
+import torch
+sys.path.insert(0, sys.argv[1])
+from table_matmul import table_matmul, table_matmul_kernel, table_matmul_box_kernel, tables
+import triton.language as tl
+torch.manual_seed(1)
+
+class Memory:
+    def __init__(self, dtype=torch.float16, size=1 << 20):
+        self.all, self.used = torch.full((size,), float("nan"), dtype=dtype), 0
+
+    def matrix(self, rows, columns, stride, fill=True):
+        at, self.used = self.all[self.used:], self.used + -(-(rows * stride + 8) // 64) * 64
+        made = at[:rows * stride].view(rows, stride)[:, :columns]
+        return made.copy_(torch.randn(rows, columns)) if fill else made
+
+    def problem(self, m, n, k, boxes):
+        a = self.matrix(m, k, (k + 15) // 8 * 8)
+        b = self.matrix(n, k, (k + 23) // 8 * 8) if boxes else self.matrix(k, n, (n + 15) // 8 * 8)
+        return a, b, self.matrix(m, n, (n + 7) // 8 * 8 if boxes else n + 3, False)
+
+def check(problems, boxes, scale=1):
+    for a, b, c in problems:
+        wanted = a.double() @ (b.T if boxes else b).double()
+        torch.testing.assert_close(c.double() / scale, wanted / scale, rtol=2e-2, atol=2e-2 * max(1, a.shape[1]) ** 0.5)
+"""
+PROGRAMS = {
+    "sizes": """
+for shapes in ([], [(128, 64, 96), (64, 128, 0), (0, 64, 64), (64, 192, 256)]):
+    memory = Memory()
+    problems = [memory.problem(*shape, False) for shape in shapes]
+    for programs in (1, 3)[len(shapes) < 2:]:
+        table_matmul(memory.all, problems, programs)
+        check(problems, False)
+""",
+    "wide": """
+memory = Memory(torch.bfloat16)
+problems = [memory.problem(128, 128, 192, False), memory.problem(256, 128, 64, False)]
+table_matmul(memory.all, problems, 2, 128, 128, 64, num_warps=8)
+check(problems, False)
+""",
+    "boxes": """
+for shapes in ([], [(70, 40, 50), (1, 8, 1), (5, 136, 0), (0, 64, 64), (130, 72, 200)]):
+    memory = Memory()
+    problems = [memory.problem(*shape, True) for shape in shapes]
+    for programs in (1, 3)[len(shapes) < 2:]:
+        table_matmul(memory.all, problems, programs, boxes=True)
+        check(problems, True)
+""",
+    # the first product is an operand of the second, and that of the third: one program has them in order
+    "chain": """
+for boxes in (False, True):
+    memory = Memory()
+    first = (*memory.problem(128, 128, 64, boxes)[:2], memory.matrix(128, 128, 128, False))
+    second = (first[2], memory.problem(128, 128, 128, boxes)[1], memory.matrix(128, 128, 128, False))
+    third = (second[2], memory.problem(128, 128, 128, boxes)[1], memory.matrix(128, 128, 128, False))
+    table_matmul(memory.all, [first, second, third], 1, boxes=boxes)
+    check([first], boxes)
+    check([second, third], boxes, 100)
+""",
+    # C of the first problem, which has no trips and is 0, lies where the sizes of those that follow are: they are gone
+    "overwritten": """
+for kernel in (table_matmul_kernel, table_matmul_box_kernel):
+    memory = Memory()
+    second = memory.problem(64, 64, 64, False)
+    target = memory.matrix(64, 64, 64, False)
+    first = (memory.matrix(64, 0, 8), memory.matrix(64, 0, 8), target)
+    addresses, given, strides = tables([first, second], "cpu")
+    sizes = target.reshape(-1).view(torch.int32)
+    sizes[:6] = given
+    kernel[(1,)](memory.all, addresses, sizes, strides, 2, BM=64, BN=64, BK=32, ELEM=tl.float16)
+    assert (sizes == 0).all() and torch.isnan(second[2]).all(), kernel
+""",
+}
+
+
+@pytest.mark.parametrize("where", ["cpu", "emulator"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_table_matmul(program, where, torch):
+    env = {**os.environ, **({"TILEWRIGHT_EMULATE": "1"} if where == "emulator" else {})}
+    done = subprocess.run([sys.executable, "-m", "tilewright", "-c", HEAD + PROGRAMS[program], str(KERNELS)], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
