@@ -50,6 +50,7 @@ def small_floats(q, k, v, o, n, pitch, scale, D: tl.constexpr, BM: tl.constexpr,
 
 # Scores in whole numbers, a scale a block of keys, heads that share their keys.
 # check: q=randint(40):i8[4,256,64] k=randint(40):i8[2,256,64] v=randn:f16[2,256,64] o=zeros:f32[4,256,64] scales=rand:f32[2,4] n=256 G=2 D=64 BM=128 BN=64 --grid 2,4
+# check: q=randint(40):i8[1,330,64] k=randint(40):i8[1,330,64] v=randn:f16[1,330,64] o=zeros:f32[1,330,64] scales=rand:f32[1,6] n=330 G=1 D=64 BM=128 BN=64 --grid 3,1
 # check: q=randint(40):i8[4,100,64] k=randint(40):i8[2,100,64] v=randn:bf16[2,100,64] o=zeros:f32[4,100,64] scales=rand:f32[2,4] n=100 G=2 D=64 BM=64 BN=32 --grid 2,4
 # check: q=randint(40):i8[2,200,128] k=randint(40):i8[2,200,128] v=randn:f16[2,200,128] o=zeros:f32[2,200,128] scales=rand:f32[2,2] n=200 G=1 D=128 BM=128 BN=128 --grid 2,2
 # explain: the loop is turned
