@@ -419,7 +419,8 @@ def chunks(batch, length, heads, groups, p, n, size):
 
 
 def delta(batch, length, heads, k, v, size=64):
-    """The gated delta rule: the states before the chunks of a sequence, one after the other, and the outputs of all chunks."""
+    """The gated delta rule: the states before the chunks of a sequence, one after the other, the outputs of all chunks, and the states'
+    gradients, from the last chunk to the first."""
     count = -(-length // size)
 
     def gate(torch):
@@ -446,7 +447,18 @@ def delta(batch, length, heads, k, v, size=64):
         inner = (q @ ks.t() * (g[:, None] - g).exp()).tril() @ new
         return [("o", lambda t: t[0, :size, 0], q @ a["h"][0, 0, 0].double() * g.exp()[:, None] + inner)]
 
-    tiles = configs([{"BV": 32}, {"BV": 64}, {"BV": 128}], (2, 4, 8), (1, 2, 3))
+    def gradients(torch, a):
+        q, ks, w, do, inner, g = (a[name][0, :, 0].double() for name in ("q", "k", "w", "do", "inner", "g"))
+        dh, all_dh, all_dnew = torch.zeros(k, v, dtype=torch.float64, device=ks.device), [], []
+        for i in reversed(range(0, length, size)):
+            at = slice(i, i + size)
+            last = g[at][-1]
+            all_dh.append(dh)
+            all_dnew.append(ks[at] @ dh * (last - g[at]).exp()[:, None] + inner[at])
+            dh = dh * last.exp() + q[at].t() @ (do[at] * g[at].exp()[:, None]) - w[at].t() @ all_dnew[-1]
+        return [("dh", lambda t: t[0, :, 0], torch.stack(all_dh[::-1])), ("dnew", lambda t: t[0, :, 0], torch.cat(all_dnew[::-1]))]
+
+    tiles = [*configs([{"BV": 32}, {"BV": 64}], (2, 4), (1, 2, 3)), *configs([{"BV": 64}], (8,), (2, 3)), *configs([{"BV": 128}], (4, 8), (1, 2, 3))]
     shape = f"B{batch} L{length} H{heads} K{k} V{v}"
     sizes = dict(length=length, heads=heads, V=v, K=k, BT=size)
     return [
@@ -459,7 +471,13 @@ def delta(batch, length, heads, k, v, size=64):
             {**arrays, "q": Array((batch, length, heads, k)), "new": Array(values), "h": Array((batch, count, heads, k, v)),
              "o": Array(values, fill="empty")},
             [Step("gated_delta.py", "delta_output_kernel", dict(q_ptr="q", k_ptr="k", new_ptr="new", h_ptr="h", g_ptr="g", o_ptr="o", scale=1.0, **sizes),
-                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME)]
+                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME),
+        Row(f"delta rule gradients {shape}", "TFLOP/s", 6.0 * k * v * length * heads * batch,
+            {**arrays, "q": Array((batch, length, heads, k), fill=small), "w": Array((batch, length, heads, k), fill=small), "do": Array(values),
+             "inner": Array(values), "dh": Array((batch, count, heads, k, v), fill="empty"), "dnew": Array(values, fill="empty")},
+            [Step("gated_delta.py", "delta_back_kernel", dict(q_ptr="q", k_ptr="k", w_ptr="w", g_ptr="g", do_ptr="do", inner_ptr="inner", dh_ptr="dh",
+                                                              dnew_ptr="dnew", scale=1.0, **sizes),
+                  lambda c: (-(-v // c["BV"]), batch * heads))], tiles, ("dh", "dnew"), gradients, ("triton",), SAME)]
 
 
 def experts_of(torch, tokens, count, top):

@@ -46,6 +46,10 @@ LinearLayout ll_reshape(const LinearLayout *layout, int rank, const int64_t *ext
 LinearLayout ll_join(const LinearLayout *layout);
 /* The dimension 2^bits times as long, the new bits the last registers. */
 LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits);
+/* Each place of the dimension becomes 2^bits neighbours, the new bits the first registers; 2^bits neighbours become one
+ * place. */
+LinearLayout ll_lengthen(const LinearLayout *layout, int dim, int bits);
+LinearLayout ll_shorten(const LinearLayout *layout, int dim, int bits);
 /* The aligned part with these extents (powers of two), where the bits that go are registers; false if they are not. */
 bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *part);
 /* Is there exactly one input bit that moves bit `bit` of the dimension, and does it move nothing else? Which? */

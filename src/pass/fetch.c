@@ -18,7 +18,7 @@
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
-enum { MOST_LOADS = 8 };
+enum { MOST_LOADS = 8, FEW_ELEMENTS = 512 };
 
 typedef struct Fetch {
     Kernel *k;
@@ -87,13 +87,13 @@ static void need(Fetch *f, Ref ref) {
     for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
 }
 
-/* A number, or a row of them that takes few registers. */
+/* A number, a row of them, or where it is computed with, a few rows that are not long: what takes few registers. */
 static bool is_small(const Fetch *f, Ref value) {
     const Type *type = ir_type(f->k, value);
     const Layout *layout = ir_value(f->k, value)->layout;
     int axes = 0;
     for (int d = 0; d < type->rank; d++) axes += type->extent[d] > 1;
-    return !type->pointer && axes <= 1 &&
+    return !type->pointer && (axes <= 1 || (ty_elements(type) <= FEW_ELEMENTS && !loads_tiles(f))) &&
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
 }
 

@@ -334,6 +334,14 @@ static void test_moves(void) {
             CHECK(ll_apply(&joined, at(2 * r + 1, l, 1)) == 2 * index + 1);
             CHECK(ll_apply(&wide, at(r, l, 1)) == index);
         }
+    /* each column 4 times, by registers; and back, where rows that are lanes become one */
+    LinearLayout longer = ll_lengthen(&a, 1, 2), back = ll_shorten(&longer, 1, 2), fewer = ll_shorten(&a, 0, 1);
+    CHECK(longer.log2[1] == 6 && longer.basis[LL_REGISTER][0] == 1 && longer.basis[LL_REGISTER][1] == 2);
+    CHECK(ll_equal(&back, &a) && fewer.log2[0] == 2);
+    for (uint32_t l = 0; l < 32; l++) {
+        CHECK(ll_coord(&longer, ll_apply(&longer, at(7, l, 1)), 1) == 4 * ll_coord(&a, ll_apply(&a, at(1, l, 1)), 1) + 3);
+        CHECK(ll_coord(&fewer, ll_apply(&fewer, at(0, l, 1)), 0) == ll_coord(&a, ll_apply(&a, at(0, l, 1)), 0) / 2);
+    }
     CHECK(ll_find_bit(&wide, 0, 3, &input, &bit) && input == LL_REGISTER);
     CHECK(ll_find_bit(&a, 0, 2, &input, &bit) && input == LL_WARP);
     CHECK(ll_cut(&wide, extent, &part) && ll_equal(&part, &a));

@@ -33,6 +33,9 @@ static const Edit edits[] = {
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, right=matrix, ", NULL, "whose operands lanes fetch"},
     {"crowd", "put<apart> %s.cs", "put %s.cs", NULL, NULL},
+    {"late", "grid=[1,1]", "grid=[2,1]", NULL, "lie as `grid=[1,1]`"},
+    {"late", ", grid=[1,1]", "", NULL, "lie as `grid=[1,1]`"},
+    {"forms", "dot<instr=fma", "dot<instr=fma, grid=[1,1]", NULL, "`grid` is of instructions that warps run"},
     {"loose", "put<vector=8> %s.a", "put<vector=8, apart> %s.a", NULL, "must not meet"},
     {"loose", "commit<fence> %in", "commit %in", NULL, "threads have stored into the slot"},
     {"branches", "right=columns", "right=matrix", NULL, NULL},
@@ -148,6 +151,15 @@ static const Edit edits[] = {
     {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
     {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
     {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
+    /* writes at which load and compute meet */
+    {"meet", "        %1 = acquire %met\n        commit<fence> %met, %1\n", "", NULL, "met"},
+    {"meet", "        %3 = wait %met\n        release<fence> %met, %3\n", "", NULL, "met"},
+    {"meet", "        release<fence> %met, %2\n        %3 = wait %met\n", "        %3 = wait %met\n        release<fence> %met, %2\n", NULL, "met"},
+    {"meet", "        %2 = wait %met\n        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n", "        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n        %2 = wait %met\n", NULL, "in"},
+    {"meet", "release<fence> %met, %2", "release %met, %2", NULL, "it needs `fence`"},
+    {"meet", "arrivals=[128,128], lanes", "arrivals=[128,4]", NULL, "who waits for whom"},
+    {"meet", ", tests> %TD", "> %TD", NULL, "`tests` is missing"},
+    {"meet", "align=16> %TA", "align=8> %TA", NULL, "at most 4"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},
     {"skew", ", ahead=2", "", NULL, NULL},
@@ -334,7 +346,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

@@ -26,6 +26,7 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     case OP_EXPAND:
     case OP_PERMUTE:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_CONVERT: return schedule_is_number(k, op->operands[0]);
     case OP_RESHAPE: return reshape_stays(k, op) && schedule_is_number(k, op->operands[0]);
     default: break;

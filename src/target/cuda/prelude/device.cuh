@@ -298,6 +298,12 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
         to[0] = v.x, to[1] = v.y;
     } else to[0] = on ? *(const u32 *)p : fill;
 }
+TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill) {
+    u16 x;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\nmov.b16 %0, %3;\n@p ld.global.b16 %0, [%1];\n}"
+                 : "=h"(x) : "l"(p), "r"((u32)on), "h"(fill) : "memory");
+    return x;
+}
 TW_FN void tw_ldg_volatile_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(volatile, "ld.volatile.global", bytes, to, p, "l")
 }

@@ -47,6 +47,7 @@
  *  global    tw_ldg(V, T *to, p)  tw_stg(V, p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
  *            their size   tw_ldg_if(V, bool, to, p) tw_stg_if(V, bool, p, from): nothing where false
  *            tw_ldg_or(V, bool, to, p, T fill): fill in all V where false
+ *            tw_ldg_singly(bool, to, p, T fill): of 16 bits, one by one; none waits for the one before
  *            tw_ldg_pairs(words, bool, u32 *to, p, u32 fill): the same for 16-bit elements, kept two a word;
  *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32
  *            tw_zero(): 0, but no compiler knows

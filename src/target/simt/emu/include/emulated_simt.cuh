@@ -139,6 +139,10 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW
     for (int i = 0; i < count; i++) to[i] = fill;
     if (on) TW_CALL(load_global, to, p, 4 * count);
 }
+TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill, TW_LINE) {
+    if (on) TW_CALL(load_global, &fill, p, 2);
+    return fill;
+}
 TW_FN u32 tw_zero() { return 0; }
 #define tw_stg_cs_bytes tw_stg_bytes
 TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
