@@ -75,7 +75,8 @@ void cpu_declare(Emit *e, Ref tile) {
 /* --- nests --- */
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape) {
-    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4",  "i5",
+                                                "i6", "i7", "i8", "i9", "i10", "i11"};
     *nest = (Nest){.rank = shape->rank};
     for (int d = 0; d <= shape->rank; d++) nest->body[d] = text_new(e->arena);
     for (int d = 0; d < shape->rank; d++) {
