@@ -199,6 +199,47 @@ def attention(batch, heads, n, d, causal):
                facts=dict(causal=causal, scale=scale))
 
 
+def attention_tiles(batch, heads, n, d, bm, bn, warps):
+    """f16 in one configuration, which is what tuners that know fewer have (64 columns of keys where D is 64)."""
+    row = attention(batch, heads, n, d, False)
+    return dataclasses.replace(row, name=f"attention f16 B{batch} H{heads} N{n} D{d}, {bm}x{bn} tiles, {warps} warps", rivals=("triton",),
+                               arrays={name: dataclasses.replace(a, dtype="float16") for name, a in row.arrays.items()},
+                               configs=configs([{"BM": bm, "BN": bn}], (warps,), (3,)), bars=[Bar("Triton", ("triton",), 1.0)])
+
+
+def attention_narrow(kind, batch, heads, n, d, causal):
+    """fp8: all operands, V along its keys; int8: the scores' factors, a scale a block."""
+    fp8, shape = kind == "fp8", (batch * heads, n, d)
+    dtype = "float8_e4m3fn" if fp8 else "int8"
+    scale = d ** -0.5 if fp8 else 0.01
+
+    def whole(torch):
+        return torch.randint(-60, 60, shape, dtype=torch.int8)
+
+    def check(torch, a):
+        q, k, v = (a[x][0].double() for x in "qkv")
+        s = q @ k.T * (scale if fp8 else scale * 0.05 * math.log(2))
+        if causal:
+            s += torch.full((n, n), -math.inf, device=s.device, dtype=s.dtype).triu(1)
+        return [("o", lambda o: o[0], torch.softmax(s, -1) @ (v.T if fp8 else v))]
+
+    def blocks(value):
+        return Array((batch * heads, n // 64), "float32", lambda torch: torch.full((batch * heads, n // 64), value))
+    arrays = {x: Array(shape, dtype, "randn" if fp8 else whole) for x in "qk"}
+    arrays |= {"v": Array((batch * heads, d, n), dtype) if fp8 else Array(shape, "float16"), "o": Array(shape, "bfloat16" if fp8 else "float16", "empty")}
+    args = dict(q_ptr="q", k_ptr="k", v_ptr="v", o_ptr="o", N=n, stride_h=n * d, stride_n=d, D=d, CAUSAL=causal)
+    if fp8:
+        args |= dict(scale=scale, stride_vh=n * d, stride_vd=n, stride_oh=n * d, stride_on=d)
+    else:
+        arrays |= {"q_scale": blocks(scale), "k_scale": blocks(0.05)}
+        args |= dict(q_scale_ptr="q_scale", k_scale_ptr="k_scale")
+    return Row(f"attention {kind} {'causal ' if causal else ''}B{batch} H{heads} N{n} D{d}", "TFLOP/s",
+               4.0 * batch * heads * n * n * d * (0.5 if causal else 1), arrays,
+               [Step("attention_narrow.py", f"attention_{'f8' if fp8 else 'i8'}_kernel", args, lambda t: (-(-n // t["BM"]), batch * heads))],
+               configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}], (4, 8), (3,)) + configs([{"BM": 64, "BN": 128}], (4,), (2,)),
+               ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)], bound=5e-2)
+
+
 def attention_backward(batch, heads, n, d):
     """Causal; the forward pass has left o and lse."""
     shape, scale = (batch, heads, n, d), d ** -0.5
@@ -379,7 +420,8 @@ def chunks(batch, length, heads, groups, p, n, size):
 
 
 def delta(batch, length, heads, k, v, size=64):
-    """The gated delta rule: the states before the chunks of a sequence, one after the other, and the outputs of all chunks."""
+    """The gated delta rule: the states before the chunks of a sequence, one after the other, the outputs of all chunks, and the states'
+    gradients, from the last chunk to the first."""
     count = -(-length // size)
 
     def gate(torch):
@@ -406,6 +448,17 @@ def delta(batch, length, heads, k, v, size=64):
         inner = (q @ ks.t() * (g[:, None] - g).exp()).tril() @ new
         return [("o", lambda t: t[0, :size, 0], q @ a["h"][0, 0, 0].double() * g.exp()[:, None] + inner)]
 
+    def gradients(torch, a):
+        q, ks, w, do, inner, g = (a[name][0, :, 0].double() for name in ("q", "k", "w", "do", "inner", "g"))
+        dh, all_dh, all_dnew = torch.zeros(k, v, dtype=torch.float64, device=ks.device), [], []
+        for i in reversed(range(0, length, size)):
+            at = slice(i, i + size)
+            last = g[at][-1]
+            all_dh.append(dh)
+            all_dnew.append(ks[at] @ dh * (last - g[at]).exp()[:, None] + inner[at])
+            dh = dh * last.exp() + q[at].t() @ (do[at] * g[at].exp()[:, None]) - w[at].t() @ all_dnew[-1]
+        return [("dh", lambda t: t[0, :, 0], torch.stack(all_dh[::-1])), ("dnew", lambda t: t[0, :, 0], torch.cat(all_dnew[::-1]))]
+
     tiles = [*configs([{"BV": 32}, {"BV": 64}], (2, 4), (1, 2, 3)), *configs([{"BV": 64}], (8,), (2, 3)), *configs([{"BV": 128}], (4, 8), (1, 2, 3))]
     shape = f"B{batch} L{length} H{heads} K{k} V{v}"
     sizes = dict(length=length, heads=heads, V=v, K=k, BT=size)
@@ -419,7 +472,13 @@ def delta(batch, length, heads, k, v, size=64):
             {**arrays, "q": Array((batch, length, heads, k)), "new": Array(values), "h": Array((batch, count, heads, k, v)),
              "o": Array(values, fill="empty")},
             [Step("gated_delta.py", "delta_output_kernel", dict(q_ptr="q", k_ptr="k", new_ptr="new", h_ptr="h", g_ptr="g", o_ptr="o", scale=1.0, **sizes),
-                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME)]
+                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME),
+        Row(f"delta rule gradients {shape}", "TFLOP/s", 6.0 * k * v * length * heads * batch,
+            {**arrays, "q": Array((batch, length, heads, k), fill=small), "w": Array((batch, length, heads, k), fill=small), "do": Array(values),
+             "inner": Array(values), "dh": Array((batch, count, heads, k, v), fill="empty"), "dnew": Array(values, fill="empty")},
+            [Step("gated_delta.py", "delta_back_kernel", dict(q_ptr="q", k_ptr="k", w_ptr="w", g_ptr="g", do_ptr="do", inner_ptr="inner", dh_ptr="dh",
+                                                              dnew_ptr="dnew", scale=1.0, **sizes),
+                  lambda c: (-(-v // c["BV"]), batch * heads))], tiles, ("dh", "dnew"), gradients, ("triton",), SAME)]
 
 
 def experts_of(torch, tokens, count, top):
@@ -609,6 +668,9 @@ ROWS = [
               configs([{"BM": 128, "BN": 256, "BK": 32}, {"BM": 128, "BN": 128, "BK": 32}], (8,), (3, 4)), LT),
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
+    *[attention_narrow("fp8", 4, heads, 4096, d, causal) for d, heads in ((128, 16), (64, 32)) for causal in (False, True)],
+    attention_narrow("int8", 4, 32, 4096, 64, True), attention_narrow("int8", 4, 16, 4096, 128, False),
+    attention_tiles(4, 32, 4096, 64, 128, 64, 4),
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
     *gated("SwiGLU", "swiglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.silu(x)),
     *gated("GeGLU", "geglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh")),
