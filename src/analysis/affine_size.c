@@ -56,7 +56,7 @@ static Interval interval_of(const Analysis *a, Ref r) {
     return all;
 }
 
-/* scale * k stays below X when k runs to cdiv(X, scale) or less. */
+/* scale * k stays below X when k runs to cdiv(X, scale) or less, as X div scale is. */
 static bool is_below_bound(const Analysis *a, const Term *t) {
     const Op *loop = t->count == 1 && t->scale > 0 ? variable_of(a, t->factor[0]) : NULL;
     int64_t lo, step, by;
@@ -64,7 +64,8 @@ static bool is_below_bound(const Analysis *a, const Term *t) {
         !ir_const_int(a->k, loop->operands[2], &step) || step < 1)
         return false;
     const Op *trips = ref_is_value(loop->operands[1]) ? ir_value(a->k, loop->operands[1])->op : NULL;
-    return trips && trips->code == OP_CDIV && ir_const_int(a->k, trips->operands[1], &by) && by >= t->scale &&
+    bool share = trips && (trips->code == OP_CDIV || trips->code == OP_DIV || trips->code == OP_FLOORDIV);
+    return share && ir_const_int(a->k, trips->operands[1], &by) && by >= t->scale &&
            ir_type(a->k, trips->operands[0])->elem == EL_I32;
 }
 

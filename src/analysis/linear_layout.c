@@ -189,6 +189,36 @@ LinearLayout ll_join(const LinearLayout *layout) {
     return rewrite(layout, result, false, move_wide, NULL);
 }
 
+typedef struct Stretch {
+    int dim, bits; /* of which so many are new, or go if it is negative */
+} Stretch;
+
+static uint32_t move_stretch(const LinearLayout *from, const LinearLayout *to, uint32_t index, const void *user) {
+    const Stretch *s = user;
+    uint32_t result = 0;
+    for (int d = 0; d < from->rank; d++) {
+        uint32_t coord = ll_coord(from, index, d);
+        if (d == s->dim) coord = s->bits < 0 ? coord >> -s->bits : coord << s->bits;
+        result |= place_coord(to, d, coord);
+    }
+    return result;
+}
+
+LinearLayout ll_lengthen(const LinearLayout *layout, int dim, int bits) {
+    LinearLayout result = {.rank = layout->rank};
+    memcpy(result.log2, layout->log2, sizeof result.log2);
+    result.log2[dim] = (uint8_t)(result.log2[dim] + bits);
+    for (int i = 0; i < bits; i++) ll_push(&result, LL_REGISTER, place_coord(&result, dim, (uint32_t)1 << i));
+    return rewrite(layout, result, false, move_stretch, &(Stretch){dim, bits});
+}
+
+LinearLayout ll_shorten(const LinearLayout *layout, int dim, int bits) {
+    LinearLayout result = {.rank = layout->rank};
+    memcpy(result.log2, layout->log2, sizeof result.log2);
+    result.log2[dim] = (uint8_t)(result.log2[dim] - bits);
+    return rewrite(layout, result, true, move_stretch, &(Stretch){dim, -bits});
+}
+
 LinearLayout ll_widen(const LinearLayout *layout, int dim, int bits) {
     LinearLayout result = {.rank = layout->rank};
     for (int d = 0; d < layout->rank; d++) result.log2[d] = layout->log2[d];

@@ -61,6 +61,12 @@ static bool is_natural_form(Analysis *a, Ref x) {
     return natural;
 }
 
+static bool is_surely_natural(Runs *q, Ref number) {
+    const Affine *f = affine_of(q->a, number);
+    return fact_surely_natural(q->a->k, number) ||
+           (f->known && !f->base && poly_is_surely_natural(q->a, f->start) && poly_fits_i32(q->a, f->start));
+}
+
 /* tile + number, where the number is natural and a multiple of more than the tile's numbers: the sum fits. */
 static bool is_natural_sum(Runs *q, const Op *add) {
     for (int i = 0; i < 2; i++) {
@@ -70,7 +76,7 @@ static bool is_natural_sum(Runs *q, const Op *add) {
         int64_t least, most, room = 1;
         if (!ty_is_scalar(ir_type(q->a->k, number)) || !affine_range(q->a, tile, &least, &most) || least < 0) continue;
         while (room <= most) room *= 2;
-        if (fact_divisor(&q->facts, number) >= room && fact_surely_natural(q->a->k, number)) return true;
+        if (fact_divisor(&q->facts, number) >= room && is_surely_natural(q, number)) return true;
     }
     return false;
 }

@@ -125,6 +125,15 @@ Ref ir_expand(Builder *b, Ref x, int axis) { return numbered(b, OP_EXPAND, x, AT
 Ref ir_broadcast(Builder *b, Ref x, const Type *type) {
     return ir_type(b->kernel, x) == type ? x : simple(b, OP_BROADCAST, &x, 1, type);
 }
+Ref ir_repeat(Builder *b, Ref x, int axis, int64_t times) {
+    const Type *type = ir_type(b->kernel, x);
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < type->rank; d++) extent[d] = type->extent[d] * (d == axis ? times : 1);
+    Op *op = ir_begin(b, OP_REPEAT);
+    ir_operand(b, op, x);
+    op_set(b->kernel, op, (Attr){.id = AT_AXIS, .number = axis});
+    return ir_end(b, op, ty_with_shape(b->module, type, type->rank, extent));
+}
 Ref ir_reshape(Builder *b, Ref x, const Type *type) {
     return ir_type(b->kernel, x) == type ? x : simple(b, OP_RESHAPE, &x, 1, type);
 }

@@ -49,7 +49,8 @@ Ref ir_cast(Builder *b, Ref x, Elem elem); /* x itself when it has that element 
 Ref ir_splat(Builder *b, Ref scalar, const Type *tile);
 Ref ir_iota(Builder *b, int64_t begin, int64_t end);
 Ref ir_expand(Builder *b, Ref x, int axis);
-Ref ir_broadcast(Builder *b, Ref x, const Type *type); /* x itself when it has that type already */
+Ref ir_broadcast(Builder *b, Ref x, const Type *type);     /* x itself when it has that type already */
+Ref ir_repeat(Builder *b, Ref x, int axis, int64_t times); /* a power of two, from 2 on */
 Ref ir_reshape(Builder *b, Ref x, const Type *type);
 Ref ir_permute(Builder *b, Ref x, const int64_t *dims, int count);
 Ref ir_slice(Builder *b, Ref x, const Ref *offsets, const Type *type);

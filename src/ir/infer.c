@@ -338,6 +338,16 @@ static bool infer_given(Infer *in) {
             ty_broadcast(in->k->module, x, g) != g)
             return fail(in, "%s does not broadcast to %s", show(in, x), show(in, g));
         break;
+    case OP_REPEAT: {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        bool same = tile && x->elem == g->elem && x->pointer == g->pointer && x->rank == g->rank && axis < x->rank;
+        for (int d = 0; same && d < x->rank; d++) same = d == axis || x->extent[d] == g->extent[d];
+        int64_t times = same && g->extent[axis] % x->extent[axis] == 0 ? g->extent[axis] / x->extent[axis] : 0;
+        if (times < 2 || (times & (times - 1)))
+            return fail(in, "%s is not %s with each element of axis %d 2, 4, 8 .. times", show(in, g), show(in, x),
+                        axis);
+        break;
+    }
     case OP_RESHAPE:
         if (!tile || x->elem != g->elem || x->pointer != g->pointer || ty_elements(x) != ty_elements(g))
             return fail(in, "%s does not reshape to %s", show(in, x), show(in, g));

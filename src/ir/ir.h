@@ -98,7 +98,7 @@ typedef struct Attr {
 } Attr;
 
 /* --- types --- */
-enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
+enum { MAX_RANK = 12, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
 /* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. A kernel has one role of each
  * name. */
 enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = ROLE_STORE - ROLE_LOAD + 1, MAX_SLOTS = 1024 };

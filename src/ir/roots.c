@@ -56,6 +56,7 @@ static void push_origins(Search *s, Ref ref) {
     case OP_PTR_ADD: /* its offset is no pointer */
     case OP_SPLAT:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_EXPAND:
     case OP_RESHAPE:
     case OP_PERMUTE:

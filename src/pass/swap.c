@@ -45,6 +45,11 @@ static bool is_step(const Swap *s, const Op *op, const Region *body) {
            ir_type(s->k, op->results[0])->rank == 2 && s->uses[op->results[0]] == 1;
 }
 
+/* A tile of which each element stands several times, for this use alone. */
+static bool is_repeat(const Swap *s, const Op *op, const Region *body) {
+    return op && op->code == OP_REPEAT && op->parent == body && s->uses[op->results[0]] == 1;
+}
+
 /* Is the tile made element by element, of whole tiles that are loaded in the same trip, and of rows, columns and
  * numbers from anywhere? Counts the loads of another element type. */
 static bool is_computed(const Swap *s, Ref ref, const Type *whole, const Region *body, int *loads) {
@@ -56,6 +61,7 @@ static bool is_computed(const Swap *s, Ref ref, const Type *whole, const Region 
         return true;
     }
     if (op && (op->code == OP_BROADCAST || op->code == OP_SPLAT)) return true;
+    if (is_repeat(s, op, body)) return is_loaded(s, op->operands[0]) ? (++*loads, true) : false;
     if (!is_step(s, op, body)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_computed(s, op->operands[i], whole, body, loads)) return false;
@@ -70,7 +76,7 @@ static const Matrix *turned_row(const Swap *s, const Op *dot) {
     for (int i = 0; matrix_at(i); i++) {
         const Matrix *row = matrix_at(i);
         if (!row->is_async || !(row->a_from & FROM_REGISTERS) || row->precision != WORD_NONE || row->a != a->elem ||
-            matrix_misfit(row, s->cx->machine, s->k, dot, warps))
+            !(row->set & s->cx->machine->matrix) || warps % row->warps)
             continue;
         int64_t m = b->extent[1], n = a->extent[0], k = a->extent[1];
         return m % row->m == 0 && n % row->n == 0 && k % row->k == 0 && m / row->m >= warps / row->warps ? row : NULL;
@@ -108,6 +114,11 @@ static Ref turn(Swap *s, Builder *b, Ref x, const Region *body) {
     if (op && op->code == OP_EXPAND) return ir_expand(b, op->operands[0], !op_int(op, AT_AXIS, 0));
     if (op && op->code == OP_BROADCAST && ir_type(s->k, op->operands[0])->rank == 2)
         return ir_broadcast(b, turn(s, b, op->operands[0], body), turned_type(s, ir_type(s->k, x)));
+    if (is_repeat(s, op, body)) {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        int64_t times = ir_type(s->k, x)->extent[axis] / ir_type(s->k, op->operands[0])->extent[axis];
+        return ir_repeat(b, turn(s, b, op->operands[0], body), !axis, times);
+    }
     if (!is_step(s, op, body)) return transpose(s, b, x);
     Ref operands[8];
     for (int i = 0; i < op->operand_count; i++) operands[i] = turn(s, b, op->operands[i], body);

@@ -277,6 +277,11 @@ static bool write_shapes(Writer *w) {
         put(w, "  %%f%d = flip<axis=%d> %%u ; %%ca%d = cat<axis=%d> %%u, %%v, %%u\n", a, a, a, a);
         keep(w, "z", s, "f%d", a);
         keep(w, "z", &wide, "ca%d", a);
+        Shape twice = with(s, a, 2 * s->extent[a]), often = with(s, a, 8 * s->extent[a]);
+        put(w, "  %%rp%d = repeat<%d> %%u : %s ; %%rq%d = repeat<%d> %%rp%d : %s\n", a, a, typed(w->type, &twice), a, a, a,
+            typed(w->type, &often));
+        keep(w, "z", &twice, "rp%d", a);
+        keep(w, "z", &often, "rq%d", a);
         put(w, "  %%sl%d = slice %%v, [", a);
         for (int d = 0; d < s->rank; d++)
             put(w, "%s%s", d ? ", " : "", d == a && s->extent[a] > 1 ? "1" : "0");

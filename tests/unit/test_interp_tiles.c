@@ -35,6 +35,10 @@ static void shapes(void) {
                                   "; %r = reshape %b : f32[240]"),
                  x, 120, z, 240, s);
         for (int i = 0; i < 240; i++) CHECK(z[i] == x[i / 60 * 30 + i % 30]);
+        run_tile(TILE_KERNEL(60, "%a = reshape %x : f32[4,3,5] ; %b = repeat<1> %a : f32[4,6,5] ; %c = "
+                                 "reshape %b : f32[120] ; %r = repeat<0> %c : f32[240]"),
+                 x, 60, z, 240, s);
+        for (int i = 0; i < 240; i++) CHECK(z[i] == x[i / 60 * 15 + i / 20 % 3 * 5 + i / 2 % 5]);
         run_tile(TILE_KERNEL(120, "%a = reshape %x : f32[5,24] ; %b = flip<axis=0> %a ; %c = "
                                   "flip<axis=1> %b ; %r = reshape %c : f32[120]"),
                  x, 120, z, 120, s);

@@ -154,6 +154,15 @@ static const Edit edits[] = {
     {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
     {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
     {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
+    /* writes at which load and compute meet */
+    {"meet", "        %1 = acquire %met\n        commit<fence> %met, %1\n", "", NULL, "met"},
+    {"meet", "        %3 = wait %met\n        release<fence> %met, %3\n", "", NULL, "met"},
+    {"meet", "        release<fence> %met, %2\n        %3 = wait %met\n", "        %3 = wait %met\n        release<fence> %met, %2\n", NULL, "met"},
+    {"meet", "        %2 = wait %met\n        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n", "        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n        %2 = wait %met\n", NULL, "in"},
+    {"meet", "release<fence> %met, %2", "release %met, %2", NULL, "it needs `fence`"},
+    {"meet", "arrivals=[128,128], lanes", "arrivals=[128,4]", NULL, "who waits for whom"},
+    {"meet", ", tests> %TD", "> %TD", NULL, "`tests` is missing"},
+    {"meet", "align=16> %TA", "align=8> %TA", NULL, "at most 4"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},
     {"skew", ", ahead=2", "", NULL, NULL},
@@ -340,7 +349,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

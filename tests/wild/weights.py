@@ -1,4 +1,4 @@
-"""Weights of 8 bits, cast before the product on its right: the product is turned round, so that they come from registers."""
+"""Weights of 8 bits and fewer, made to 16 before the product on its right: it is turned round, so that they come from registers."""
 import triton
 import triton.language as tl
 
@@ -41,3 +41,46 @@ def across_k(a, b, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
         scale = tl.load(s + k // BK * N + rn, mask=rn < N, other=0.0)
         acc = tl.dot(x, (w.to(tl.float32) * scale[None, :]).to(x.dtype), acc)
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[17,192] q=randint(2147483647):i32[24,136] z=randint(2147483647):i32[3,17] s=rand:f16[3,136] c=empty:f32[17,136] M=17 N=136 K=192 G=64 BM=16 BN=64 BK=64 --grid 2,3
+# check: a=randn:bf16[1,192] q=randint(2147483647):i32[24,136] z=randint(2147483647):i32[3,17] s=rand:bf16[3,136] c=empty:f32[1,136] M=1 N=136 K=192 G=64 BM=16 BN=64 BK=32 --grid 1,3
+# check: a=randn:f16[40,160] q=randint(2147483647):i32[20,136] z=randint(2147483647):i32[2,17] s=rand:f16[2,136] c=empty:f32[40,136] M=40 N=136 K=160 G=96 BM=32 BN=128 BK=32 --grid 2,2 --set num_warps=8
+# check: a=randn:f16[20,192] q=randint(2147483647):i32[24,40] z=randint(2147483647):i32[12,5] s=rand:f16[12,40] c=empty:f32[20,40] M=20 N=40 K=192 G=16 BM=16 BN=32 BK=32 --grid 2,2
+# explain: once for each 8 equal indices, and repeated
+@triton.jit
+def zero_points(a, q, z, s, c, M, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Eight a word along K, their zero points eight a word along N; groups of G rows, of which some end inside of a tile."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm[:, None] * K + (k + rk)[None, :], mask=rm[:, None] < M, other=0.0)
+        w = tl.load(q + (rk[:, None] // 8) * N + k // 8 * N + rn[None, :], mask=rn[None, :] < N, other=0)
+        group = k // G
+        zero = tl.load(z + group * (N // 8) + rn // 8, mask=rn < N, other=0) >> (rn % 8) * 4 & 15
+        scale = tl.load(s + group * N + rn, mask=rn < N, other=0.0)
+        w = (w >> (rk[:, None] % 8) * 4 & 15) - zero[None, :]
+        acc = tl.dot(x, w.to(x.dtype) * scale[None, :], acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[16,256] q=randint(256):u8[72,64] s=rand:f16[72,4] c=empty:f16[16,72] M=16 N=72 K=256 BM=16 BN=64 BK=128 --grid 1,2
+# check: a=randn:bf16[70,256] q=randint(256):u8[72,64] s=rand:bf16[72,4] c=empty:bf16[70,72] M=70 N=72 K=256 BM=64 BN=64 BK=64 --grid 2,2
+# check: a=randn:f16[3,256] q=randint(256):u8[72,64] s=rand:f16[72,4] c=empty:f16[3,72] M=3 N=72 K=256 BM=32 BN=32 BK=32 --grid 1,3
+# explain: once for each 4 equal indices, and repeated
+@triton.jit
+def two_bits(a, q, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Four a byte along the contiguous side, which is K; scales a row and 64 of K."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        rk = k * BK + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=rm[:, None] < M, other=0.0)
+        w = tl.load(q + rn[:, None] * (K // 4) + rk[None, :] // 4, mask=rn[:, None] < N, other=0)
+        scale = tl.load(s + rn[:, None] * (K // 64) + rk[None, :] // 64, mask=rn[:, None] < N, other=0.0)
+        w = ((w >> (rk[None, :] % 4 * 2).to(tl.uint8) & 3).to(x.dtype) - 2.0) * scale
+        acc = tl.dot(x, tl.trans(w.to(x.dtype)), acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc.to(c.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))

@@ -157,6 +157,18 @@ void eval_broadcast(Process *p, Step *s) {
     move(p->in, ev_define(p, s, 0), type, 0, to, x.cell, 0, from, type->rank, type->extent);
 }
 
+void eval_repeat(Process *p, Step *s) {
+    Operand x = ev_operand(p, s, 0);
+    const Type *type = result_type(p, s);
+    int axis = (int)op_int(s->op, AT_AXIS, 0);
+    int64_t own = x.type->extent[axis], times = type->extent[axis] / own, before = 1, behind = 1;
+    for (int d = 0; d < axis; d++) before *= type->extent[d];
+    for (int d = axis + 1; d < type->rank; d++) behind *= type->extent[d];
+    const int64_t extent[4] = {before, own, times, behind}, from[4] = {own * behind, behind, 0, 1},
+                  to[4] = {own * times * behind, times * behind, behind, 1};
+    move(p->in, ev_define(p, s, 0), type, 0, to, x.cell, 0, from, 4, extent);
+}
+
 void eval_permute(Process *p, Step *s) {
     Operand x = ev_operand(p, s, 0);
     const Type *type = result_type(p, s);

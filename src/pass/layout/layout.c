@@ -46,6 +46,10 @@ LinearLayout lay_fit(const LinearLayout *map, const Type *operand) {
 
 LinearLayout lay_operand(const Kernel *k, const Op *op, int i, const LinearLayout *map) {
     const Type *type = ir_type(k, op->operands[i]);
+    if (op->code == OP_REPEAT) {
+        int axis = (int)op_int(op, AT_AXIS, 0);
+        return ll_shorten(map, axis, map->log2[axis] - ll_log2(type->extent[axis]));
+    }
     bool box = op->code == OP_TLOAD || op->code == OP_TSTORE || op->code == OP_TATOMIC;
     int dim = box ? i - 1 : -1; /* behind the tensor */
     if (dim < 0 || dim >= op->list_count[0]) return lay_fit(map, type);
@@ -155,6 +159,18 @@ static const Layout *natural_broadcast(LayoutState *st, const Op *op, const Type
     return lay_default(st, type);
 }
 
+/* Where a dot takes what is made of it from. Else each thread repeats what it has, along a row; rows of a slot that are
+ * repeated are taken from there by all who need them, so that rows are vectors again. */
+static const Layout *natural_repeat(LayoutState *st, const Op *op, const Type *type) {
+    const Layout *left = lay_left(st, op), *from = left ? NULL : lay_natural(st, op->operands[0]);
+    if (left || !from) return left;
+    int axis = (int)op_int(op, AT_AXIS, 0), bits = ll_log2(type->extent[axis]);
+    const Op *get = ir_value(st->k, op->operands[0])->op;
+    if (from->home == HOME_SHARED || (get && get->code == OP_GET && axis < type->rank - 1))
+        return lay_default(st, type);
+    return lay_in_registers(st, ll_lengthen(&from->map, axis, bits - from->map.log2[axis]), type);
+}
+
 static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     const Type *type = ir_type(st->k, op->results[index]);
     if (moves_is(st, op)) return moves_natural(st, op, index);
@@ -166,13 +182,13 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
     case OP_RESHAPE:
     case OP_PERMUTE: return index_is_sum(st, op) ? NULL : natural_shape(st, op);
     case OP_BROADCAST: return natural_broadcast(st, op, type);
+    case OP_REPEAT: return natural_repeat(st, op, type);
     case OP_LOAD: {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(
-            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -276,6 +292,11 @@ static void place_dot(LayoutState *st, Op *op) {
         if (from && from->home == HOME_SHARED) continue;
         if (i == 0 && lay_stays_in_registers(st, op, row, from)) {
             op->operands[0] = lay_want(st, x, from, op);
+            continue;
+        }
+        const Layout *traded = i == 0 ? lay_traded(st, op, row, from) : NULL;
+        if (traded) {
+            op->operands[0] = lay_want(st, x, traded, op);
             continue;
         }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), row, i, false);
@@ -472,6 +493,7 @@ static void place_op(LayoutState *st, Op *op) {
     case OP_TLOAD:
     case OP_LOAD:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_GET: break;
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE)) {
@@ -496,7 +518,7 @@ static void remove_dead(Kernel *k, Region *region, int *uses, bool *changed) {
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD) && !op_flag(op, AT_VOLATILE);
+        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_GET) && !op_flag(op, AT_VOLATILE);
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;

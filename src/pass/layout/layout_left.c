@@ -6,7 +6,9 @@
  *
  *     %w = get %slot<field=0> ; %e = mul %w, %scales ; %a = cast %e : bf16 ; %d = dot %a, %x, %acc
  *
- * where `get` brings the tile to the threads in the layout of A at once. */
+ * where `get` brings the tile to the threads in the layout of A at once; of a tile that is repeated on its way (packed
+ * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum than
+ * in A, but in lanes of the same warp, which trade them (`convert<via=trade>`). */
 #include "pass/layout/layout_state.h"
 
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
@@ -19,10 +21,21 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
     return along_n == 1 && ll_equal(&from->map, &wanted);
 }
 
-/* Where the use takes the value on to: what is made of it element by element, perhaps turned; REF_NONE: it does not. */
+const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
+    int along_m, along_n;
+    LaneTrade trade;
+    if (!(row->a_from & FROM_REGISTERS) || !from) return NULL;
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    const Type *type = ir_type(st->k, dot->operands[0]);
+    const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
+    return lay_stays_in_registers(st, dot, row, left) && lay_may_trade(from, left, type, &trade) ? left : NULL;
+}
+
+/* Where the use takes the value on to: what is made of it element by element, perhaps turned or repeated; REF_NONE: it
+ * does not. */
 static Ref goes_to(const LayoutState *st, const Op *use, int i, Ref value) {
     const Op *owner = use->parent->owner;
-    if (use->code == OP_PERMUTE) return use->results[0];
+    if (use->code == OP_PERMUTE || use->code == OP_REPEAT) return use->results[0];
     if (use->code == OP_YIELD && owner && owner->code == OP_IF) return owner->results[i];
     bool made = op_has(use->code, TRAIT_ELEMENTWISE) && lay_is_tile(st->k, use->results[0]) &&
                 ty_same_shape(ir_type(st->k, use->results[0]), ir_type(st->k, value));
@@ -57,18 +70,20 @@ static bool find_dot(const LayoutState *st, const Region *region, Ref value, boo
     return true;
 }
 
-const Layout *lay_left(LayoutState *st, const Op *get) {
+const Layout *lay_left(LayoutState *st, const Op *op) {
     enum { MOST_STEPS = 256 };
-    Ref value = get->results[0];
+    Ref value = op->results[0];
     const Type *type = ir_type(st->k, value);
     Way w = {.steps = MOST_STEPS};
     int along_m, along_n;
-    if (type->rank != 2 || !find_dot(st, get->parent, value, false, &w) || !w.dot) return NULL;
+    if (type->rank != 2 || !find_dot(st, op->parent, value, false, &w) || !w.dot) return NULL;
     const Matrix *row = matrix_of(st->k, w.dot);
     if (!row->warps) return NULL; /* it takes no fragments */
     choose_dot_grid(st->k, w.dot, st->warps, &along_m, &along_n);
     LinearLayout map = choose_left(st->k, w.dot, along_m, st->warps);
     const Layout *left = lay_in_registers(st, map, ir_type(st->k, w.dot->operands[0]));
     if (!lay_stays_in_registers(st, w.dot, row, left)) return NULL;
-    return w.turned ? lay_in_registers(st, ll_permute(&map, (const int64_t[]){1, 0}), type) : left;
+    if (w.turned) map = ll_permute(&map, (const int64_t[]){1, 0});
+    for (int d = 0; d < 2; d++) map = ll_shorten(&map, d, map.log2[d] - ll_log2(type->extent[d]));
+    return lay_in_registers(st, map, type);
 }

@@ -192,7 +192,7 @@ static void check_views(Reader *c, const Op *op) {
             if (view.value != op->operands[i]) continue;
             if (view.released) ring_program_refute(c->p, DIAG_RING_LATE_GET, op->range);
             bool same = op->code == OP_PERMUTE || op->code == OP_RESHAPE || op->code == OP_EXPAND ||
-                        op->code == OP_BROADCAST || op->code == OP_SLICE;
+                        op->code == OP_BROADCAST || op->code == OP_REPEAT || op->code == OP_SLICE;
             if (same) *VEC_PUSH(&c->views, c->p->arena) = (View){op->results[0], view.slot, false};
         }
     if (op->code == OP_GET && !op_flag(op, AT_COPY))

@@ -20,6 +20,13 @@ static bool threads_copy(const Schedule *s) {
     return false;
 }
 
+/* Two a row, where there are more than the usual ones. */
+static int registers_of_copies(const Schedule *s) {
+    enum { USUAL_ROWS = 16 };
+    int more = 2 * (schedule_rows_kept(s) - USUAL_ROWS), step = s->cx->machine->register_step;
+    return s->cx->machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
+}
+
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
  * only issues TMA needs very few, threads that copy rows hold their addresses, those that carry what they move need
  * many. 0: as the compiler has it. */
@@ -38,7 +45,7 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
         return 0;
     int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
               : threads_load(s)                        ? machine->carry_registers
-              : threads_copy(s)                        ? machine->copy_registers
+              : threads_copy(s)                        ? registers_of_copies(s)
                                                        : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);

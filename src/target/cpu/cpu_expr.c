@@ -91,7 +91,8 @@ void cpu_declare(Emit *e, Ref tile) {
 /* --- nests --- */
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape) {
-    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4",  "i5",
+                                                "i6", "i7", "i8", "i9", "i10", "i11"};
     *nest = (Nest){.rank = shape->rank};
     for (int d = 0; d <= shape->rank; d++) nest->body[d] = text_new(e->arena);
     for (int d = 0; d < shape->rank; d++) {
@@ -441,6 +442,12 @@ static Ix compute(Emit *e, Nest *nest, Ref tile, const Op *op, const Ix *index) 
     case OP_FLIP:
         memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
         at[axis].text = arena_printf(e->arena, "(%lld - %s)", (long long)type->extent[axis] - 1, index[axis].text);
+        return cpu_element(e, nest, x, at);
+    case OP_REPEAT:
+        memcpy(at, index, sizeof(Ix) * (size_t)type->rank);
+        at[axis] = ix(arena_printf(e->arena, "(%s / %lld)", index[axis].text,
+                                   (long long)(type->extent[axis] / from->extent[axis])),
+                      index[axis].depth);
         return cpu_element(e, nest, x, at);
     case OP_JOIN: return compute_join(e, nest, tile, op, index);
     case OP_SPLIT:

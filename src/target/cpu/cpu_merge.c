@@ -112,6 +112,7 @@ static void visit(Merge *m, Ref v, const int *axes, bool top) {
         for (int d = 0; d < rank; d++) mine[op_attr(op, AT_DIMS)->list.at[d]] = axes[d];
         visit(m, op->operands[0], mine, false);
         return;
+    case OP_REPEAT:
     case OP_FLIP:
         keep_alone(m, axes[op_int(op, AT_AXIS, 0)]);
         visit(m, op->operands[0], axes, false);

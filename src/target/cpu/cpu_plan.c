@@ -33,6 +33,7 @@ bool cpu_is_inlinable(const Kernel *k, const Op *op) {
     case OP_UNDEF:
     case OP_EXPAND:
     case OP_BROADCAST:
+    case OP_REPEAT:
     case OP_RESHAPE:
     case OP_PERMUTE:
     case OP_FLIP:

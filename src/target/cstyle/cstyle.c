@@ -404,7 +404,7 @@ const char *cs_value_type(const CPrinter *p, const Type *type) {
 
 static bool is_idle(const Op *op, const int *uses) {
     bool plain = cs_is_elementwise(op->code) || op->code == OP_IOTA || op->code == OP_BROADCAST ||
-                 op->code == OP_SPLAT || op->code == OP_NUM_PROGRAMS;
+                 op->code == OP_REPEAT || op->code == OP_SPLAT || op->code == OP_NUM_PROGRAMS;
     return plain && !uses[op->results[0]];
 }
 

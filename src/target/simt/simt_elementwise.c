@@ -13,8 +13,11 @@
 
 #include <string.h>
 
+/* The operand's own elements, each in more places. */
+static bool is_spread(const Op *op) { return op->code == OP_BROADCAST || op->code == OP_REPEAT; }
+
 bool elementwise_is(const Op *op) {
-    return op->code == OP_IOTA || op->code == OP_BROADCAST || op->code == OP_SPLAT || cs_is_elementwise(op->code);
+    return op->code == OP_IOTA || op->code == OP_SPLAT || is_spread(op) || cs_is_elementwise(op->code);
 }
 
 const Expr *elementwise_packed(Emit *e, Elem elem, const Expr *x) {
@@ -127,7 +130,7 @@ const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Ex
     }
     const char *over = known_over(e, op);
     if (over) return ex(e->arena, "tw_div_over(%p, %s)", args[0], over);
-    return op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+    return is_spread(op) ? args[0] : cs_elementwise(&e->p, op, args);
 }
 
 const char *elementwise_type(Emit *e, const Type *type) {
@@ -295,7 +298,7 @@ const Op *elementwise_run(Emit *e, const Op *first) {
                 args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i]) ? emit_hold(e, op->operands[i])->by
                                                                              : emit_scalar(e, op->operands[i])
                                           : NULL;
-            const Expr *text = op->code == OP_BROADCAST ? args[0] : cs_elementwise(&e->p, op, args);
+            const Expr *text = is_spread(op) ? args[0] : cs_elementwise(&e->p, op, args);
             const char *name = cs_name(&e->p, op->results[0]);
             cs_line(&e->p, "%s %s = %p;", elementwise_type(e, ir_type(e->k, op->results[0])), name, text);
             emit_set_name(e, op->results[0], HOLD_SCALAR, name);

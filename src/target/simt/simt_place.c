@@ -101,12 +101,11 @@ static uint32_t register_of(Emit *e, const LinearLayout *map, uint32_t index) {
 
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r) {
     const LinearLayout *from = &result->map, *to = &emit_layout(e, operand)->map;
-    const Type *type = ir_type(e->k, operand);
     uint32_t masks[LL_MAX_BITS];
     for (int i = 0; i < from->count[LL_REGISTER]; i++) {
         uint32_t index = 0;
-        for (int d = 0; d < to->rank; d++)
-            if (type->extent[d] > 1) index |= ll_coord(from, from->basis[LL_REGISTER][i], d) << ll_shift(to, d);
+        for (int d = 0; d < to->rank; d++) /* what is shorter there is spread here: neighbours are one element */
+            index |= ll_coord(from, from->basis[LL_REGISTER][i], d) >> (from->log2[d] - to->log2[d]) << ll_shift(to, d);
         masks[i] = register_of(e, to, index);
     }
     return place_bits(e->arena, r, from->count[LL_REGISTER], masks);
