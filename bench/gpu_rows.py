@@ -13,6 +13,7 @@ class Array:
     shape: tuple
     dtype: str = "bfloat16"
     fill: typing.Any = "randn"  # or "empty", or a function of torch that makes it, on the CPU
+    after: typing.Callable = None  # (torch, the arrays before it) -> it, where it says something of those
 
 
 @dataclasses.dataclass
@@ -196,6 +197,47 @@ def attention(batch, heads, n, d, causal):
                                                               stride_n=d, D=d, CAUSAL=causal), lambda t: (-(-n // t["BM"]), batch * heads))],
                ATTENTION, ("o",), check, ("triton", "cudnn", "tutorial 06"), [Bar("Triton's tutorial 06", ("tutorial 06",), 1.0)],
                facts=dict(causal=causal, scale=scale))
+
+
+def attention_tiles(batch, heads, n, d, bm, bn, warps):
+    """f16 in one configuration, which is what tuners that know fewer have (64 columns of keys where D is 64)."""
+    row = attention(batch, heads, n, d, False)
+    return dataclasses.replace(row, name=f"attention f16 B{batch} H{heads} N{n} D{d}, {bm}x{bn} tiles, {warps} warps", rivals=("triton",),
+                               arrays={name: dataclasses.replace(a, dtype="float16") for name, a in row.arrays.items()},
+                               configs=configs([{"BM": bm, "BN": bn}], (warps,), (3,)), bars=[Bar("Triton", ("triton",), 1.0)])
+
+
+def attention_narrow(kind, batch, heads, n, d, causal):
+    """fp8: all operands, V along its keys; int8: the scores' factors, a scale a block."""
+    fp8, shape = kind == "fp8", (batch * heads, n, d)
+    dtype = "float8_e4m3fn" if fp8 else "int8"
+    scale = d ** -0.5 if fp8 else 0.01
+
+    def whole(torch):
+        return torch.randint(-60, 60, shape, dtype=torch.int8)
+
+    def check(torch, a):
+        q, k, v = (a[x][0].double() for x in "qkv")
+        s = q @ k.T * (scale if fp8 else scale * 0.05 * math.log(2))
+        if causal:
+            s += torch.full((n, n), -math.inf, device=s.device, dtype=s.dtype).triu(1)
+        return [("o", lambda o: o[0], torch.softmax(s, -1) @ (v.T if fp8 else v))]
+
+    def blocks(value):
+        return Array((batch * heads, n // 64), "float32", lambda torch: torch.full((batch * heads, n // 64), value))
+    arrays = {x: Array(shape, dtype, "randn" if fp8 else whole) for x in "qk"}
+    arrays |= {"v": Array((batch * heads, d, n), dtype) if fp8 else Array(shape, "float16"), "o": Array(shape, "bfloat16" if fp8 else "float16", "empty")}
+    args = dict(q_ptr="q", k_ptr="k", v_ptr="v", o_ptr="o", N=n, stride_h=n * d, stride_n=d, D=d, CAUSAL=causal)
+    if fp8:
+        args |= dict(scale=scale, stride_vh=n * d, stride_vd=n, stride_oh=n * d, stride_on=d)
+    else:
+        arrays |= {"q_scale": blocks(scale), "k_scale": blocks(0.05)}
+        args |= dict(q_scale_ptr="q_scale", k_scale_ptr="k_scale")
+    return Row(f"attention {kind} {'causal ' if causal else ''}B{batch} H{heads} N{n} D{d}", "TFLOP/s",
+               4.0 * batch * heads * n * n * d * (0.5 if causal else 1), arrays,
+               [Step("attention_narrow.py", f"attention_{'f8' if fp8 else 'i8'}_kernel", args, lambda t: (-(-n // t["BM"]), batch * heads))],
+               configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}], (4, 8), (3,)) + configs([{"BM": 64, "BN": 128}], (4,), (2,)),
+               ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)], bound=5e-2)
 
 
 def attention_backward(batch, heads, n, d):
@@ -478,6 +520,26 @@ def moe(tokens, count, top, n, k, block=128, weights="bfloat16"):
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
+def table_matmul(count, m, n, k, boxes=False):
+    """Products of matrices that lie where a table says, by hints or by descriptors made in the kernel (B by columns)."""
+    few = 64
+
+    def numbers(*each):
+        return lambda torch: torch.tensor(each * count, dtype=torch.int32)
+
+    def addresses(torch, arrays):
+        return torch.tensor([arrays[x][i].data_ptr() for i in range(count) for x in "abc"], device="cuda")
+    return Row(f"table matmul{' by descriptors' * boxes} {count} x {m}x{n}x{k}", "TFLOP/s", 2.0 * count * m * n * k,
+               {"a": Array((count, m, k), "float16"), "b": Array((count, n, k) if boxes else (count, k, n), "float16"),
+                "c": Array((count, m, n), "float16", "empty"), "addresses": Array((3 * count,), "int64", after=addresses),
+                "sizes": Array((3 * count,), "int32", numbers(m, n, k)), "strides": Array((3 * count,), "int32", numbers(k, k if boxes else n, n))},
+               [Step("table_matmul.py", "table_matmul_box_kernel" if boxes else "table_matmul_kernel",
+                     dict(memory="a", addresses="addresses", sizes="sizes", strides="strides", problems=count), lambda t: (132,))],
+               configs([{"BM": 128, "BN": 128, "BK": 64}, {"BM": 128, "BN": 256, "BK": 64}][:1 + boxes], (4, 8), (3, 4)), ("c",),
+               lambda torch, a: [("c", lambda c: c[-1, :few], a["a"][-1, :few].double() @ (a["b"][-1].t() if boxes else a["b"][-1]).double())],
+               ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
 def int4(m, n, k, group=128):
     """Weights of 4 bits, eight a word along K, unpacked in the loop."""
     few = min(m, 64)
@@ -606,6 +668,9 @@ ROWS = [
               configs([{"BM": 128, "BN": 256, "BK": 32}, {"BM": 128, "BN": 128, "BK": 32}], (8,), (3, 4)), LT),
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
+    *[attention_narrow("fp8", 4, heads, 4096, d, causal) for d, heads in ((128, 16), (64, 32)) for causal in (False, True)],
+    attention_narrow("int8", 4, 32, 4096, 64, True), attention_narrow("int8", 4, 16, 4096, 128, False),
+    attention_tiles(4, 32, 4096, 64, 128, 64, 4),
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
     *gated("SwiGLU", "swiglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.silu(x)),
     *gated("GeGLU", "geglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh")),
@@ -624,4 +689,5 @@ ROWS = [
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
     *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
     int4(4096, 4096, 4096), int4(16, 4096, 4096),
+    table_matmul(4, 1024, 8192, 8192), table_matmul(4, 1024, 8192, 8192, boxes=True), table_matmul(4, 1024, 1024, 1024),
 ]
