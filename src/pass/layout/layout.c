@@ -188,8 +188,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(
-            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -293,6 +292,11 @@ static void place_dot(LayoutState *st, Op *op) {
         if (from && from->home == HOME_SHARED) continue;
         if (i == 0 && lay_stays_in_registers(st, op, row, from)) {
             op->operands[0] = lay_want(st, x, from, op);
+            continue;
+        }
+        const Layout *traded = i == 0 ? lay_traded(st, op, row, from) : NULL;
+        if (traded) {
+            op->operands[0] = lay_want(st, x, traded, op);
             continue;
         }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), row, i, false);

@@ -5,6 +5,7 @@
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
+ *     convert<via=trade>                    the same of bytes, four at a time
  *     put<vector=8>, get<vector=8>          registers that lie side by side in a row of the tile in shared memory
  *     cmp<lt, vector=8>                     one comparison is that of 8 neighbours
  *
@@ -176,6 +177,32 @@ ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
                            &ir_value(k, convert->results[0])->layout->map, convert_bytes(type));
 }
 
+bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneTrade *trade) {
+    if (convert_bytes(type) != 1 || type->elem == EL_I1 || from->home != HOME_REGISTERS || to->home != HOME_REGISTERS ||
+        from->registers != 1 << from->map.count[LL_REGISTER] || to->registers != 1 << to->map.count[LL_REGISTER])
+        return false;
+    ConvertPlan plan = ll_plan_convert(&from->map, &to->map, 1);
+    return ll_plan_trade(&plan, trade);
+}
+
+/* Does nobody else use the value than matrix instructions, as their left operand? */
+static bool is_left_alone(const Op *first, Ref value) {
+    for (const Op *op = first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == value && !(op->code == OP_DOT && i == 0)) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!is_left_alone(op->regions[i]->first, value)) return false;
+    }
+    return true;
+}
+
+bool convert_trades(const Kernel *k, const Op *convert, LaneTrade *trade) {
+    LaneTrade own;
+    return is_left_alone(convert->next, convert->results[0]) &&
+           lay_may_trade(ir_value(k, convert->operands[0])->layout, ir_value(k, convert->results[0])->layout,
+                         ir_type(k, convert->results[0]), trade ? trade : &own);
+}
+
 /* Shuffles know words and 16-bit floats. A pass through shared memory costs two barriers, and two accesses for each
  * vector. */
 static bool shuffles_pay(const Machine *machine, const Type *type, const ConvertPlan *plan) {
@@ -191,6 +218,7 @@ Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert)
     const Layout *from = ir_value(k, convert->operands[0])->layout, *to = ir_value(k, convert->results[0])->layout;
     if (from->home != HOME_REGISTERS || to->home != HOME_REGISTERS) return WORD_NONE;
     ConvertPlan plan = convert_plan(k, convert);
+    if (convert_trades(k, convert, NULL)) return VIA_TRADE;
     bool round_about = plan.kind == CONVERT_SHUFFLE && !shuffles_pay(machine, ir_type(k, convert->results[0]), &plan);
     return round_about ? VIA_SHARED : words[plan.kind];
 }

@@ -13,8 +13,8 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
- * Rows of numbers that a product is weighed with (exponentials of differences) join later, where a role loads: the threads
- * that compute have no registers to fetch them ahead with.
+ * Rows of numbers that a product is weighed with (exponentials of differences) join later, where a role loads: the
+ * threads that compute have no registers to fetch them ahead with.
  *
  * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
  * share a ring when no dot and no other hand-over lies between their first uses; loops that follow

@@ -157,7 +157,8 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         if (yield->operands[i] == sum) r.carried = i, places++;
     for (const Op *op = f.body->first; op; op = op->next)
         if (op != yield && uses(op, sum)) return false;
-    if (places != 1 || ir_type(k, sum)->elem != EL_F32 || ir_type(k, r.first->results[0])->elem != EL_F32) return false;
+    Elem scores_in = ir_type(k, r.first->results[0])->elem;
+    if (places != 1 || ir_type(k, sum)->elem != EL_F32 || (scores_in != EL_F32 && scores_in != EL_I32)) return false;
     Ref left = r.second->operands[0], carried = f.body->args[1 + r.carried];
     const bool *scores = made_from(&f, r.first->results[0]);
     bool *weighted = made_from(&f, carried);

@@ -36,10 +36,17 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
-/* Two numbers of the type become a word of 16-bit floats at once. */
+/* Two numbers of the type become a word of 16-bit floats at once, four of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
     bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
-    return from == EL_F32 || (narrow && (to == EL_F16 || to == EL_BF16));
+    if (to == EL_F16 || to == EL_BF16) return from == EL_F32 || narrow;
+    return from == EL_F32 && (to == EL_F8E4M3 || to == EL_F8E5M2);
+}
+
+/* Who takes what is rounded: a dot as its left operand, or lanes that trade it on its way there. */
+static bool packs(const Op *user, Ref value) {
+    if (user->operand_count == 0 || user->operands[0] != value) return false;
+    return user->code == OP_DOT || (user->code == OP_CONVERT && op_word(user, AT_VIA, WORD_NONE) == VIA_TRADE);
 }
 
 static bool can_pack(const Schedule *s, const Op *cast) {
@@ -48,7 +55,7 @@ static bool can_pack(const Schedule *s, const Op *cast) {
     if (!packs_from(ir_type(s->k, cast->operands[0])->elem, ir_type(s->k, result)->elem)) return false;
     const Layout *layout = schedule_layout(s->k, result);
     const Op *dot = cast->next;
-    while (dot && !(dot->code == OP_DOT && dot->operands[0] == result)) dot = dot->next;
+    while (dot && !packs(dot, result)) dot = dot->next;
     return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS &&
            !schedule_is_number(s->k, cast->operands[0]);
 }
