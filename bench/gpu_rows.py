@@ -13,6 +13,7 @@ class Array:
     shape: tuple
     dtype: str = "bfloat16"
     fill: typing.Any = "randn"  # or "empty", or a function of torch that makes it, on the CPU
+    after: typing.Callable = None  # (torch, the arrays before it) -> it, where it says something of those
 
 
 @dataclasses.dataclass
@@ -198,6 +199,47 @@ def attention(batch, heads, n, d, causal):
                facts=dict(causal=causal, scale=scale))
 
 
+def attention_tiles(batch, heads, n, d, bm, bn, warps):
+    """f16 in one configuration, which is what tuners that know fewer have (64 columns of keys where D is 64)."""
+    row = attention(batch, heads, n, d, False)
+    return dataclasses.replace(row, name=f"attention f16 B{batch} H{heads} N{n} D{d}, {bm}x{bn} tiles, {warps} warps", rivals=("triton",),
+                               arrays={name: dataclasses.replace(a, dtype="float16") for name, a in row.arrays.items()},
+                               configs=configs([{"BM": bm, "BN": bn}], (warps,), (3,)), bars=[Bar("Triton", ("triton",), 1.0)])
+
+
+def attention_narrow(kind, batch, heads, n, d, causal):
+    """fp8: all operands, V along its keys; int8: the scores' factors, a scale a block."""
+    fp8, shape = kind == "fp8", (batch * heads, n, d)
+    dtype = "float8_e4m3fn" if fp8 else "int8"
+    scale = d ** -0.5 if fp8 else 0.01
+
+    def whole(torch):
+        return torch.randint(-60, 60, shape, dtype=torch.int8)
+
+    def check(torch, a):
+        q, k, v = (a[x][0].double() for x in "qkv")
+        s = q @ k.T * (scale if fp8 else scale * 0.05 * math.log(2))
+        if causal:
+            s += torch.full((n, n), -math.inf, device=s.device, dtype=s.dtype).triu(1)
+        return [("o", lambda o: o[0], torch.softmax(s, -1) @ (v.T if fp8 else v))]
+
+    def blocks(value):
+        return Array((batch * heads, n // 64), "float32", lambda torch: torch.full((batch * heads, n // 64), value))
+    arrays = {x: Array(shape, dtype, "randn" if fp8 else whole) for x in "qk"}
+    arrays |= {"v": Array((batch * heads, d, n), dtype) if fp8 else Array(shape, "float16"), "o": Array(shape, "bfloat16" if fp8 else "float16", "empty")}
+    args = dict(q_ptr="q", k_ptr="k", v_ptr="v", o_ptr="o", N=n, stride_h=n * d, stride_n=d, D=d, CAUSAL=causal)
+    if fp8:
+        args |= dict(scale=scale, stride_vh=n * d, stride_vd=n, stride_oh=n * d, stride_on=d)
+    else:
+        arrays |= {"q_scale": blocks(scale), "k_scale": blocks(0.05)}
+        args |= dict(q_scale_ptr="q_scale", k_scale_ptr="k_scale")
+    return Row(f"attention {kind} {'causal ' if causal else ''}B{batch} H{heads} N{n} D{d}", "TFLOP/s",
+               4.0 * batch * heads * n * n * d * (0.5 if causal else 1), arrays,
+               [Step("attention_narrow.py", f"attention_{'f8' if fp8 else 'i8'}_kernel", args, lambda t: (-(-n // t["BM"]), batch * heads))],
+               configs([{"BM": 128, "BN": 128}, {"BM": 128, "BN": 64}], (4, 8), (3,)) + configs([{"BM": 64, "BN": 128}], (4,), (2,)),
+               ("o",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)], bound=5e-2)
+
+
 def attention_backward(batch, heads, n, d):
     """Causal; the forward pass has left o and lse."""
     shape, scale = (batch, heads, n, d), d ** -0.5
@@ -378,7 +420,8 @@ def chunks(batch, length, heads, groups, p, n, size):
 
 
 def delta(batch, length, heads, k, v, size=64):
-    """The gated delta rule: the states before the chunks of a sequence, one after the other, and the outputs of all chunks."""
+    """The gated delta rule: the states before the chunks of a sequence, one after the other, the outputs of all chunks, and the states'
+    gradients, from the last chunk to the first."""
     count = -(-length // size)
 
     def gate(torch):
@@ -405,7 +448,18 @@ def delta(batch, length, heads, k, v, size=64):
         inner = (q @ ks.t() * (g[:, None] - g).exp()).tril() @ new
         return [("o", lambda t: t[0, :size, 0], q @ a["h"][0, 0, 0].double() * g.exp()[:, None] + inner)]
 
-    tiles = configs([{"BV": 32}, {"BV": 64}, {"BV": 128}], (2, 4, 8), (1, 2, 3))
+    def gradients(torch, a):
+        q, ks, w, do, inner, g = (a[name][0, :, 0].double() for name in ("q", "k", "w", "do", "inner", "g"))
+        dh, all_dh, all_dnew = torch.zeros(k, v, dtype=torch.float64, device=ks.device), [], []
+        for i in reversed(range(0, length, size)):
+            at = slice(i, i + size)
+            last = g[at][-1]
+            all_dh.append(dh)
+            all_dnew.append(ks[at] @ dh * (last - g[at]).exp()[:, None] + inner[at])
+            dh = dh * last.exp() + q[at].t() @ (do[at] * g[at].exp()[:, None]) - w[at].t() @ all_dnew[-1]
+        return [("dh", lambda t: t[0, :, 0], torch.stack(all_dh[::-1])), ("dnew", lambda t: t[0, :, 0], torch.cat(all_dnew[::-1]))]
+
+    tiles = [*configs([{"BV": 32}, {"BV": 64}], (2, 4), (1, 2, 3)), *configs([{"BV": 64}], (8,), (2, 3)), *configs([{"BV": 128}], (4, 8), (1, 2, 3))]
     shape = f"B{batch} L{length} H{heads} K{k} V{v}"
     sizes = dict(length=length, heads=heads, V=v, K=k, BT=size)
     return [
@@ -418,7 +472,13 @@ def delta(batch, length, heads, k, v, size=64):
             {**arrays, "q": Array((batch, length, heads, k)), "new": Array(values), "h": Array((batch, count, heads, k, v)),
              "o": Array(values, fill="empty")},
             [Step("gated_delta.py", "delta_output_kernel", dict(q_ptr="q", k_ptr="k", new_ptr="new", h_ptr="h", g_ptr="g", o_ptr="o", scale=1.0, **sizes),
-                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME)]
+                  lambda c: (-(-v // c["BV"]), count, batch * heads))], tiles, ("o",), outputs, ("triton",), SAME),
+        Row(f"delta rule gradients {shape}", "TFLOP/s", 6.0 * k * v * length * heads * batch,
+            {**arrays, "q": Array((batch, length, heads, k), fill=small), "w": Array((batch, length, heads, k), fill=small), "do": Array(values),
+             "inner": Array(values), "dh": Array((batch, count, heads, k, v), fill="empty"), "dnew": Array(values, fill="empty")},
+            [Step("gated_delta.py", "delta_back_kernel", dict(q_ptr="q", k_ptr="k", w_ptr="w", g_ptr="g", do_ptr="do", inner_ptr="inner", dh_ptr="dh",
+                                                              dnew_ptr="dnew", scale=1.0, **sizes),
+                  lambda c: (-(-v // c["BV"]), batch * heads))], tiles, ("dh", "dnew"), gradients, ("triton",), SAME)]
 
 
 def experts_of(torch, tokens, count, top):
@@ -458,6 +518,26 @@ def moe(tokens, count, top, n, k, block=128, weights="bfloat16"):
                configs([{"BM": block, "BN": 256, "BK": 64}, {"BM": block, "BN": 128, "BK": 64}]
                        + [{"BM": block, "BN": 128, "BK": 128}] * narrow, (8,), (3, 4)),
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
+def table_matmul(count, m, n, k, boxes=False):
+    """Products of matrices that lie where a table says, by hints or by descriptors made in the kernel (B by columns)."""
+    few = 64
+
+    def numbers(*each):
+        return lambda torch: torch.tensor(each * count, dtype=torch.int32)
+
+    def addresses(torch, arrays):
+        return torch.tensor([arrays[x][i].data_ptr() for i in range(count) for x in "abc"], device="cuda")
+    return Row(f"table matmul{' by descriptors' * boxes} {count} x {m}x{n}x{k}", "TFLOP/s", 2.0 * count * m * n * k,
+               {"a": Array((count, m, k), "float16"), "b": Array((count, n, k) if boxes else (count, k, n), "float16"),
+                "c": Array((count, m, n), "float16", "empty"), "addresses": Array((3 * count,), "int64", after=addresses),
+                "sizes": Array((3 * count,), "int32", numbers(m, n, k)), "strides": Array((3 * count,), "int32", numbers(k, k if boxes else n, n))},
+               [Step("table_matmul.py", "table_matmul_box_kernel" if boxes else "table_matmul_kernel",
+                     dict(memory="a", addresses="addresses", sizes="sizes", strides="strides", problems=count), lambda t: (132,))],
+               configs([{"BM": 128, "BN": 128, "BK": 64}, {"BM": 128, "BN": 256, "BK": 64}][:1 + boxes], (4, 8), (3, 4)), ("c",),
+               lambda torch, a: [("c", lambda c: c[-1, :few], a["a"][-1, :few].double() @ (a["b"][-1].t() if boxes else a["b"][-1]).double())],
+               ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
 def int4(m, n, k, group=128):
@@ -588,6 +668,9 @@ ROWS = [
               configs([{"BM": 128, "BN": 256, "BK": 32}, {"BM": 128, "BN": 128, "BK": 32}], (8,), (3, 4)), LT),
     *[attention(batch, heads, n, d, causal) for d, heads in ((128, 16), (64, 32)) for batch, n in ((4, 4096), (1, 16384))
       for causal in (False, True)],
+    *[attention_narrow("fp8", 4, heads, 4096, d, causal) for d, heads in ((128, 16), (64, 32)) for causal in (False, True)],
+    attention_narrow("int8", 4, 32, 4096, 64, True), attention_narrow("int8", 4, 16, 4096, 128, False),
+    attention_tiles(4, 32, 4096, 64, 128, 64, 4),
     attention_backward(4, 16, 4096, 128), attention_backward(1, 16, 16384, 128),
     *gated("SwiGLU", "swiglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.silu(x)),
     *gated("GeGLU", "geglu.py", 8192, 14336, lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh")),
@@ -606,4 +689,5 @@ ROWS = [
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
     *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
     int4(4096, 4096, 4096), int4(16, 4096, 4096),
+    table_matmul(4, 1024, 8192, 8192), table_matmul(4, 1024, 8192, 8192, boxes=True), table_matmul(4, 1024, 1024, 1024),
 ]

@@ -52,7 +52,6 @@ FILES = {
 
 # Why a test fails where we mean it to, by its name.
 REASONS = {
-    "test_reshape": "a tile of more than 8 axes",
     "test_optimize_thread_locality": "counts operations of `asm[\"ttgir\"]`, an intermediate form of Triton's GPU compiler",
     "test_assume": "looks for `llvm.assume` in `asm[\"llir\"]`",
     "test_tensor_descriptor_batched_gemm_3d_tma": "calls `torch.cuda.synchronize`, which needs a GPU",

@@ -9,12 +9,12 @@ import triton.language as tl
 
 @triton.jit
 def table_matmul_kernel(
-    memory,     # in which all of them lie: for those who check accesses
+    memory,     # in which all of them lie
     addresses,  # of A, B and C of each problem
     sizes,      # M, N, K of each problem
     strides,    # from a row to the next: of A, B and C
     problems,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, ELEM: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):
     tile = tl.program_id(0)
     before = 0
@@ -23,9 +23,9 @@ def table_matmul_kernel(
         tiles = tl.cdiv(tl.load(sizes + p * 3), BM) * columns
         K = tl.load(sizes + p * 3 + 2)
         while tile < before + tiles:
-            a = tl.load(addresses + p * 3).to(tl.pointer_type(ELEM))
-            b = tl.load(addresses + p * 3 + 1).to(tl.pointer_type(ELEM))
-            c = tl.load(addresses + p * 3 + 2).to(tl.pointer_type(ELEM))
+            a = tl.load(addresses + p * 3).to(tl.pointer_type(memory.dtype.element_ty))
+            b = tl.load(addresses + p * 3 + 1).to(tl.pointer_type(memory.dtype.element_ty))
+            c = tl.load(addresses + p * 3 + 2).to(tl.pointer_type(memory.dtype.element_ty))
             stride_a = tl.load(strides + p * 3)
             stride_b = tl.load(strides + p * 3 + 1)
             stride_c = tl.load(strides + p * 3 + 2)
@@ -42,7 +42,7 @@ def table_matmul_kernel(
                 x += BK
                 y += BK * stride_b
             z = c + rm[:, None] * stride_c + rn[None, :]
-            tl.store(z, acc.to(ELEM))
+            tl.store(z, acc.to(memory.dtype.element_ty))
             tile += tl.num_programs(0)
         before += tiles
 
@@ -50,7 +50,7 @@ def table_matmul_kernel(
 @triton.jit
 def table_matmul_box_kernel(
     memory, addresses, sizes, strides, problems,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, ELEM: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):
     tile = tl.program_id(0)
     before = 0
@@ -59,9 +59,9 @@ def table_matmul_box_kernel(
         columns = tl.cdiv(N, BN)
         tiles = tl.cdiv(M, BM) * columns
         if tile < before + tiles:
-            a = tl.load(addresses + p * 3).to(tl.pointer_type(ELEM))
-            b = tl.load(addresses + p * 3 + 1).to(tl.pointer_type(ELEM))
-            c = tl.load(addresses + p * 3 + 2).to(tl.pointer_type(ELEM))
+            a = tl.load(addresses + p * 3).to(tl.pointer_type(memory.dtype.element_ty))
+            b = tl.load(addresses + p * 3 + 1).to(tl.pointer_type(memory.dtype.element_ty))
+            c = tl.load(addresses + p * 3 + 2).to(tl.pointer_type(memory.dtype.element_ty))
             da = tl.make_tensor_descriptor(a, [M, K], [tl.load(strides + p * 3), 1], [BM, BK])
             db = tl.make_tensor_descriptor(b, [N, K], [tl.load(strides + p * 3 + 1), 1], [BN, BK])
             dc = tl.make_tensor_descriptor(c, [M, N], [tl.load(strides + p * 3 + 2), 1], [BM, BN])
@@ -71,7 +71,7 @@ def table_matmul_box_kernel(
                 acc = tl.zeros((BM, BN), dtype=tl.float32)
                 for k in range(0, K, BK):
                     acc = tl.dot(da.load([m, k]), db.load([n, k]).T, acc)
-                dc.store([m, n], acc.to(ELEM))
+                dc.store([m, n], acc.to(memory.dtype.element_ty))
                 tile += tl.num_programs(0)
         before += tiles
 
@@ -86,5 +86,4 @@ def tables(problems, device):
 
 def table_matmul(memory, problems, programs=64, BM=64, BN=64, BK=32, boxes=False, **options):
     kernel = table_matmul_box_kernel if boxes else table_matmul_kernel
-    elem = tl.float16 if memory.dtype == torch.float16 else tl.bfloat16
-    kernel[(programs,)](memory, *tables(problems, memory.device), len(problems), BM=BM, BN=BN, BK=BK, ELEM=elem, **options)
+    kernel[(programs,)](memory, *tables(problems, memory.device), len(problems), BM=BM, BN=BN, BK=BK, **options)

@@ -74,17 +74,18 @@ static inline void replace(PyObject **at, PyObject *object) {
  * (from the cache) again: `generation` says of which process a thing is. */
 typedef struct Session {
     unsigned generation;
-    int hooks;                /* launch hooks of the whole program */
-    unsigned sources;         /* counts texts of functions that were replaced */
-    PyObject *make_error;     /* f(status name, message, diagnostics, function, cause, note) -> exception */
-    PyObject *dtype_name;     /* f(dtype object) -> name that tw_dtype_find knows, or None */
-    PyObject *before_compile; /* f(Function, tags, constants, options dict, device, warmup) -> a note for
+    int hooks;                 /* launch hooks of the whole program */
+    unsigned sources;          /* counts texts of functions that were replaced */
+    PyObject *make_error;      /* f(status name, message, diagnostics, function, cause, note) -> exception */
+    PyObject *dtype_name;      /* f(dtype object) -> name that tw_dtype_find knows, or None */
+    PyObject *before_compile;  /* f(Function, tags, constants, options dict, device, warmup) -> a note for
                                  make_kernel; None: it is not to be compiled */
-    PyObject *make_kernel;    /* f(Function, Kernel, options dict, note) -> what a launch returns */
-    PyObject *kernel_ready;   /* f(what make_kernel gave), once it can be launched */
-    PyObject *default_device; /* f() -> the CUDA device of tensors that do not say where they lie, or None */
-    PyObject *plain_globals;  /* truth: kernels may use globals that are no constexpr */
-    PyObject *cache_dir;      /* str: where compiled kernels are kept; NULL: where the library says */
+    PyObject *make_kernel;     /* f(Function, Kernel, options dict, note) -> what a launch returns */
+    PyObject *kernel_ready;    /* f(what make_kernel gave), once it can be launched */
+    PyObject *default_device;  /* f() -> the CUDA device of tensors that do not say where they lie, or None */
+    PyObject *library_options; /* f(keywords dict, target) -> (target, dict of the library's options) */
+    PyObject *plain_globals;   /* truth: kernels may use globals that are no constexpr */
+    PyObject *cache_dir;       /* str: where compiled kernels are kept; NULL: where the library says */
 } Session;
 extern Session session;
 

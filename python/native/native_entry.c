@@ -11,35 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keyword arguments of a launch that are no parameters. `option` is the library's name for it, where it has one. */
-static const struct {
-    const char *name, *option;
-} keywords[] = {
-    {"num_warps", "num_warps"},
-    {"num_stages", "num_stages"},
-    {"enable_fp_fusion", "fuse"},
-    {"num_ctas", "cluster"}, /* a hint: 2 and more ask for pairs of blocks */
-    {"maxnreg", NULL},
-    {"debug", NULL},
-    {"sanitize_overflow", NULL},
-    {"launch_cooperative_grid", NULL},
-    {"launch_pdl", "launch_pdl"},
-    {"ptx_options", NULL},
-    {"ir_override", NULL},
-    {"extern_libs", NULL},
-    {"clc", NULL},
-    {"arch", NULL},
-    {"enable_reflect_ftz", NULL},
-    {"allow_fp8e4nv", NULL},
-    {"max_num_imprecise_acc_default", NULL},
-    {"default_dot_input_precision", NULL},
-    {"instrumentation_mode", NULL},
-    {"waves_per_eu", NULL},
-    {"matrix_instr_nonkdim", NULL},
-    {"kpack", NULL},
-    {"schedule_hint", NULL},
-    {"cluster_dims", NULL},
-    {"warp_size", NULL},
+/* Keyword arguments of a launch that are no parameters; what they mean says Python (runtime/options.py). */
+static const char *const keywords[] = {
+    "num_warps",
+    "num_stages",
+    "enable_fp_fusion",
+    "num_ctas",
+    "maxnreg",
+    "debug",
+    "sanitize_overflow",
+    "launch_cooperative_grid",
+    "launch_pdl",
+    "ptx_options",
+    "ir_override",
+    "extern_libs",
+    "clc",
+    "arch",
+    "enable_reflect_ftz",
+    "allow_fp8e4nv",
+    "max_num_imprecise_acc_default",
+    "default_dot_input_precision",
+    "instrumentation_mode",
+    "waves_per_eu",
+    "matrix_instr_nonkdim",
+    "kpack",
+    "schedule_hint",
+    "cluster_dims",
+    "warp_size",
 };
 _Static_assert(sizeof keywords / sizeof *keywords == KEYWORDS, "KEYWORDS counts them");
 PyObject *keyword_names[KEYWORDS];
@@ -197,37 +195,36 @@ static bool make_buffers(Entry *e, int count) {
     return session_leave_with(status, NULL);
 }
 
-/* An integer (numpy's too) as it is; anything else as Python shows it, which the library refuses. */
-static void option_text(PyObject *value, char *text, size_t size) {
-    PyObject *number = PyNumber_Index(value);
-    if (!number) PyErr_Clear();
-    PyObject *shown = PyObject_Str(number ? number : value);
-    const char *words = shown ? PyUnicode_AsUTF8AndSize(shown, NULL) : NULL;
-    PyErr_Clear();
-    PyOS_snprintf(text, size, "%s", words ? words : "?");
-    Py_XDECREF(shown);
-    Py_XDECREF(number);
+static PyObject *options_dict(const Entry *e, int count) {
+    PyObject *dict = PyDict_New();
+    for (int i = 0; dict && i < KEYWORDS; i++)
+        if (e->constants[count + i] && PyDict_SetItem(dict, keyword_names[i], e->constants[count + i]) < 0)
+            Py_CLEAR(dict);
+    return dict;
 }
 
-/* The library's options that keywords of the launch set; texts live in `texts`. */
-static size_t library_options(const Entry *e, int count, tw_pair *pairs, char (*texts)[24]) {
-    size_t n = 0;
-    for (int i = 0; i < KEYWORDS; i++) {
-        PyObject *value = e->constants[count + i];
-        if (!keywords[i].option || !value || value == Py_None) continue;
-        if (strcmp(keywords[i].option, "cluster") == 0) {
-            if (!PyLong_Check(value) || PyLong_AsLongLong(value) < 2) continue; /* 1: the compiler chooses */
-            strcpy(texts[n], "2");
-        } else if (PyBool_Check(value))
-            strcpy(texts[n], value == Py_True ? "on" : "off");
-        else
-            option_text(value, texts[n], sizeof texts[n]);
-        pairs[n] = (tw_pair){keywords[i].name, texts[n]};
-        pairs[n].name = keywords[i].option;
-        n++;
+enum { MOST_PAIRS = KEYWORDS + 1 }; /* and asserts */
+
+/* The target and the options for the keywords of the launch. Their texts live as long as what is returned; NULL: error
+ * set. */
+static PyObject *library_options(const Entry *e, int count, tw_compile_options *options, tw_pair *pairs) {
+    PyObject *given = options_dict(e, count), *name, *text, *target, *found;
+    PyObject *told =
+        given ? PyObject_CallFunction(session.library_options, "Os", given, options->target ? options->target : "cpu")
+              : NULL;
+    Py_XDECREF(given);
+    if (!told) return NULL;
+    bool ok = PyArg_ParseTuple(told, "UO!", &target, &PyDict_Type, &found);
+    ok = ok && (options->target = PyUnicode_AsUTF8AndSize(target, NULL)) && PyDict_Size(found) < MOST_PAIRS;
+    for (Py_ssize_t at = 0; ok && PyDict_Next(found, &at, &name, &text);) {
+        tw_pair *pair = &pairs[options->option_count++];
+        ok = (pair->name = PyUnicode_AsUTF8AndSize(name, NULL)) && (pair->value = PyUnicode_AsUTF8AndSize(text, NULL));
     }
-    pairs[n++] = (tw_pair){"asserts", e->debug ? "on" : "off"};
-    return n;
+    pairs[options->option_count++] = (tw_pair){"asserts", e->debug ? "on" : "off"};
+    options->options = pairs;
+    if (!ok) Py_CLEAR(told);
+    if (!ok && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "options of the library are texts");
+    return told;
 }
 
 /* What the library warns of, as Python does it; false: it became an exception. */
@@ -266,8 +263,8 @@ typedef struct Order {
 static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
     tw_arg args[MAX_PARAMS] = {0};
     tw_object *objects = PyMem_Calloc((size_t)f->count + 1, sizeof *objects);
-    tw_pair pairs[KEYWORDS + 1]; /* and asserts */
-    char texts[KEYWORDS][24];
+    tw_pair pairs[MOST_PAIRS];
+    PyObject *texts = NULL;
     tw_kernel *kernel = NULL;
     if (!objects) return (tw_kernel *)PyErr_NoMemory();
     bool ok = true;
@@ -302,13 +299,12 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
         options.sanitize = e->sanitize;
         options.args = args;
         options.arg_count = (size_t)f->count;
-        options.options = pairs;
-        options.option_count = library_options(e, f->count, pairs, texts);
         options.stage = order->stage;
         options.keep_ir = order->keep_ir;
         options.specialize_ones = 1;
         Py_CLEAR(desk->cause);
-        ok = session_follow_cache() && session_enter();
+        texts = library_options(e, f->count, &options, pairs);
+        ok = texts && session_follow_cache() && session_enter();
         if (ok) {
             desk->compiling = on_cuda ? "cuda" : "cpu";
             tw_status status = TW_OK;
@@ -325,16 +321,9 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             free(warnings);
         }
     }
+    Py_XDECREF(texts);
     PyMem_Free(objects);
     return kernel;
-}
-
-static PyObject *options_dict(const Entry *e, int count) {
-    PyObject *dict = PyDict_New();
-    for (int i = 0; dict && i < KEYWORDS; i++)
-        if (e->constants[count + i] && PyDict_SetItem(dict, keyword_names[i], e->constants[count + i]) < 0)
-            Py_CLEAR(dict);
-    return dict;
 }
 
 /* What Python knows of a compile before it begins: a note for make_kernel; None: a hook says no. */
@@ -433,6 +422,6 @@ bool entry_prepare(Call *c) {
 
 bool entry_init(void) {
     for (int i = 0; i < KEYWORDS; i++)
-        if (!(keyword_names[i] = PyUnicode_InternFromString(keywords[i].name))) return false;
+        if (!(keyword_names[i] = PyUnicode_InternFromString(keywords[i]))) return false;
     return true;
 }

@@ -352,6 +352,13 @@ bool fact_is_32_bits(const Kernel *k, Ref x) {
     const ElemInfo *info = &elem_info[v->type->elem];
     if (info->bytes < 4 || v->type->elem == EL_I32) return true;
     if (v->op && v->op->code == OP_CAST) return fact_is_32_bits(k, v->op->operands[0]);
+    /* No larger than x, as in heads that share their keys, h // 4; but -2^31 div -1. */
+    if (v->op && v->op->code == OP_REM) return fact_is_32_bits(k, v->op->operands[0]);
+    if (v->op && v->op->code == OP_DIV) {
+        Ref whole = v->op->operands[0];
+        bool positive = ir_const_int(k, v->op->operands[1], &number) && number > 0;
+        return fact_is_32_bits(k, whole) && (positive || fact_natural(k, whole, NULL, NULL));
+    }
     return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
 }
 
@@ -453,12 +460,39 @@ bool fact_wish_multiple(Facts *f, Ref x, int64_t multiple) {
     return fact_may_wish(f, x, multiple) && want_multiple(f, x, multiple, true, &(int){WISHES});
 }
 
+static Ref without_casts(const Kernel *k, Ref x) {
+    while (ref_is_value(x) && ir_value(k, x)->op && ir_value(k, x)->op->code == OP_CAST)
+        x = ir_value(k, x)->op->operands[0];
+    return x;
+}
+
+typedef struct Counted {
+    const Kernel *k;
+    Ref value;
+    bool divides;
+} Counted;
+
+static void look_at_divisor(Op *op, void *user) {
+    Counted *c = user;
+    bool division = op->code == OP_DIV || op->code == OP_REM || op->code == OP_FLOORDIV || op->code == OP_MOD ||
+                    op->code == OP_CDIV;
+    if (division && without_casts(c->k, op->operands[1]) == c->value) c->divides = true;
+}
+
+/* Does the kernel divide by it? Then it counts something (heads, groups, columns), and is rarely 1. */
+static bool is_count(const Kernel *k, Ref x) {
+    Counted c = {.k = k, .value = without_casts(k, x)};
+    if (ref_is_value(c.value)) ir_walk(k->body, look_at_divisor, &c);
+    return c.divides;
+}
+
 bool fact_wish_equal(Facts *f, Ref x, int64_t value) {
     int64_t number;
     if (ir_const_int(f->k, x, &number)) return number == value;
     const Attr *fact = ref_is_value(x) ? stated(f->k, x, AT_EQ) : NULL;
     if (fact) return fact->number == value;
-    return !(value == 1 && f->no_ones) && wish(f, x, AT_EQ, value);
+    if (value == 1 && (f->no_ones || is_count(f->k, x))) return false;
+    return wish(f, x, AT_EQ, value);
 }
 
 bool fact_wish_least(Facts *f, Ref x, int64_t least) {

@@ -74,6 +74,24 @@ typedef struct ConvertPlan {
     PlaceMap map; /* destination place -> source place */
     int shuffles; /* SHUFFLE: exchanges of 32 bits a thread */
 } ConvertPlan;
+/* Tiles of bytes whose lanes trade words: four bytes of a thread that all come from one lane, two words at a time.
+ *
+ *     destination registers r, r^1, r^far, r^far^1     come from one lane: a word on its way
+ *                           r^2, ..                    from another one, `away` from it
+ *
+ * and of the registers that hold them there, half of the lanes ask for others, `choice` away. So lanes of which one
+ * bit (`side`) is 0 give one of the two words first, the others the other one, and each lane takes from the one that
+ * gives what it asks for: its own word r first, or (`late`) r^2. One shuffle a word, and two selections of bytes for two.
+ * Example: the sum of wgmma as its left operand. */
+typedef struct LaneTrade {
+    uint32_t near, far;  /* source registers by which the bytes of a word differ .. */
+    uint32_t far_to;     /* .. and the destination register of `far` */
+    uint32_t choice;     /* source registers */
+    uint32_t away, side; /* source lanes */
+    uint32_t late;       /* lanes: those with an odd number of these bits */
+} LaneTrade;
+/* Can the lanes of the plan trade? */
+bool ll_plan_trade(const ConvertPlan *plan, LaneTrade *trade);
 /* The cheapest way there is; many shuffles may take longer than a pass through shared memory. */
 ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *target, int elem_bytes);
 

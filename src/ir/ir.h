@@ -41,7 +41,7 @@ double elem_round(Elem elem, double value);
 typedef enum WordSet {
     WS_NONE, WS_CMP, WS_COMBINE, WS_ROUND, WS_NAN, WS_MATH, WS_SEM, WS_REACH, WS_CACHE, WS_EVICT, WS_SCOPE,
     WS_UNIT, WS_PREC, WS_INSTR, WS_KERNEL, WS_LIFE, WS_MOVER, WS_VIA, WS_HELD, WS_BY, WS_ORDER, WS_ROLE,
-    WS_MEANS, WS_ARRIVE, WS_HALF, WS_ACROSS, WS_AMONG, WS_FETCH, WS_ATOMIC, WS_SYNC, WS_PROXY,
+    WS_MEANS, WS_ARRIVE, WS_HALF, WS_ACROSS, WS_AMONG, WS_OWN, WS_FETCH, WS_ATOMIC, WS_SYNC, WS_PROXY,
     WS_COUNT
 } WordSet;
 // clang-format on
@@ -98,7 +98,7 @@ typedef struct Attr {
 } Attr;
 
 /* --- types --- */
-enum { MAX_RANK = 8, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
+enum { MAX_RANK = 12, MAX_TILE_ELEMENTS = 1 << 20, MAX_MAP_OPERANDS = 64, MAX_MAP_RESULTS = 16 };
 /* Of ring form, which the checker holds it to; a Tensix core has 32 circular buffers. A kernel has one role of each
  * name. */
 enum { MAX_RINGS = 32, MAX_RING_FIELDS = 32, MAX_ROLES = ROLE_STORE - ROLE_LOAD + 1, MAX_SLOTS = 1024 };

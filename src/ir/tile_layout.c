@@ -282,7 +282,7 @@ static bool read_basis(Reader *r, const LinearLayout *map, uint32_t *basis) {
 static bool read_registers(Reader *r, LinearLayout *map) {
     int64_t extent[MAX_RANK];
     do {
-        if (map->rank == MAX_RANK) return fails(r, "a tile has at most 8 dimensions");
+        if (map->rank == MAX_RANK) return fails(r, "a tile has at most 12 dimensions");
         if (!take_number(r, &extent[map->rank])) return false;
         if (extent[map->rank] < 1 || extent[map->rank] & (extent[map->rank] - 1))
             return fails(r, "the extents of a layout are powers of two");

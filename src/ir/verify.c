@@ -321,6 +321,7 @@ static void check_layout(Verifier *v, const Op *op, Ref ref) {
         return;
     }
     if (!tile && !ring) return;
+    if (!layout && ring && !value->type->field_count) return;
     if (!layout) {
         complain(v, op,
                  tile ? "in layout form every tile has a layout" : "in layout form the fields of a ring have layouts");

@@ -12,8 +12,7 @@
  * are copied at once, if the trip before has read the table.
  *
  * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's
- * variable and of what does not change in it, in loops that write no memory: a load never passes a store. Turned loops
- * of two products (`rotate`) have a plan of their own. */
+ * variable and of what does not change in it, in loops that write no memory: a load never passes a store. */
 #include "ir/ringform.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
@@ -35,9 +34,11 @@ typedef struct Fetch {
 } Fetch;
 
 /* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do
- * not: what a role loads was proved to be there whenever it comes. */
+ * not: what a role loads was proved to be there whenever it comes; and what is said of numbers does nothing. */
 static bool may_write(const Op *op) {
-    if (hand_over(op) == HAND_NONE && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))) return true;
+    bool says = op->code == OP_ASSUME || op->code == OP_REQUIRE;
+    if (!says && hand_over(op) == HAND_NONE && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC)))
+        return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
             if (may_write(inner)) return true;
@@ -116,9 +117,10 @@ static int64_t room_of(const Fetch *f, const Machine *machine) {
 /* Copies that the machine makes by itself (`by`) never come into registers, and are ahead already. */
 static void consider(Fetch *f, Op *op) {
     bool varies = false;
+    int64_t words = op->result_count ? words_of(f, op->results[0]) : 0; /* 0: one number, for which there is room */
     if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) ||
         op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES || f->count == MOST_LOADS || !is_small(f, op->results[0]) ||
-        words_of(f, op->results[0]) > f->room)
+        (words && words > f->room))
         return;
     const Attr *fill = op_attr(op, AT_FILL);
     for (int i = 0; i < op->operand_count; i++)
@@ -126,7 +128,7 @@ static void consider(Fetch *f, Op *op) {
     if (!varies || (fill && !is_of_any_trip(f, fill->ref, &varies))) return;
     for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
     if (fill) need(f, fill->ref);
-    f->room -= words_of(f, op->results[0]);
+    f->room -= words;
     f->load[f->count++] = op;
 }
 
@@ -227,7 +229,7 @@ static bool hands_over_inside(const Region *body) {
 
 static bool takes_loop(const Fetch *f) {
     int64_t step;
-    return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 && !op_flag(f->loop, AT_ROTATE) &&
+    return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 &&
            (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop) &&
            !hands_over_inside(f->body);
 }

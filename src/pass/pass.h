@@ -17,21 +17,22 @@ enum { REQUIRE_ALL, REQUIRE_ALIGNED, REQUIRE_UNIT, REQUIRE_USUAL, REQUIRE_SIZES,
 
 /* Options of a compile, as `--set NAME=VALUE` or the API gave them; 0 / NULL is "the compiler chooses". */
 typedef struct PassOptions {
-    int num_warps;  /* 0: the source's, else 4 */
-    int num_stages; /* -1: the source's */
-    int slots;      /* 0: num_stages, or more where that helps; else so many, if they fit */
-    int roles;      /* -1 auto, 0 off, 1 on */
-    int persist;    /* -1 auto, 0 off, 1 on */
-    int workers;    /* 0 auto: consumer warpgroups */
-    int cluster;    /* 0 auto, 1 none, 2: pairs of blocks that share loads */
-    int rotate;     /* -1 auto, 0 off: products that run under the next trip's arithmetic */
-    int gang;       /* 0 auto: programs that run side by side in a block */
-    bool fuse;      /* multiply-adds become fma (default on) */
-    bool lines;     /* #line in emitted CUDA text, and line information in the cubin */
-    bool overlap;   /* arrays may overlap: nothing is wished of two of them */
-    bool no_ones;   /* integer arguments of 1 are constants already: none of the others is wished to be 1 */
-    int generic;    /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
-    uint64_t odd;   /* parameters, as bits, of which no multiple is wished for: in some launch they are none */
+    int num_warps;     /* 0: the source's, else 4 */
+    int num_stages;    /* -1: the source's */
+    int slots;         /* 0: num_stages, or more where that helps; else so many, if they fit */
+    int roles;         /* -1 auto, 0 off, 1 on */
+    int persist;       /* -1 auto, 0 off, 1 on */
+    int workers;       /* 0 auto: consumer warpgroups */
+    int cluster;       /* 0 auto, 1 none, 2: pairs of blocks that share loads */
+    int rotate;        /* -1 auto, 0 off: products that run under the next trip's arithmetic */
+    int gang;          /* 0 auto: programs that run side by side in a block */
+    int max_registers; /* of a thread; 0: as the assembler chooses */
+    bool fuse;         /* multiply-adds become fma (default on) */
+    bool lines;        /* #line in emitted CUDA text, and line information in the cubin */
+    bool overlap;      /* arrays may overlap: nothing is wished of two of them */
+    bool no_ones;      /* integer arguments of 1 are constants already: none of the others is wished to be 1 */
+    int generic;       /* REQUIRE_ALL ..: a launch that fails a `require` runs the next more general variant */
+    uint64_t odd;      /* parameters, as bits, of which no multiple is wished for: in some launch they are none */
 } PassOptions;
 extern const PassOptions pass_options_default;
 

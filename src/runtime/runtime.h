@@ -127,6 +127,7 @@ struct tw_kernel {
     bool no_asserts;     /* --set asserts=off */
     int vector_bits;     /* widest vectors of CPU code; 0: the machine's */
     bool bf16_wide;      /* --set bf16_pairs=off */
+    bool cooperative;    /* all its programs run at once */
     bool launch_pdl;     /* may begin before the launch before it ends */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
     uint64_t seed;       /* --set seed: the interpreter's orders */

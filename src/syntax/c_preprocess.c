@@ -1,314 +1,13 @@
-/* c_preprocess.c: Tile C's small preprocessor: #include, #define (object- and function-like, # and
- * ##, variadic), #undef, #if and its family, #error, #pragma once.
+/* c_preprocess.c: Tile C's small preprocessor: #include, #define (object- and function-like, # and ##, variadic),
+ * #undef, #if and its family, #error, #pragma once. Macros are expanded in c_macro.c.
  *
- * Input is the token vector of a file, output one vector for the parser. Expansion works on a stack
- * of frames: a file, the replacement of a macro, or an argument that is expanded by itself. A frame
- * marked `barrier` ends what the words above it may read. A macro met again while its own
- * replacement is being read is a loop and is reported with its chain (C would leave the name alone,
- * which no kernel wants); `#define X X` is allowed. All work is bounded by C_TOKEN_LIMIT, which counts
- * what is read of files too, and the two depth limits.
- *
- * Tokens made by a macro carry the range of its use and, apart, the place of its definition. */
-#include "syntax/c_parse.h"
-
-#include "base/map.h"
+ * Input is the token vector of a file, output one vector for the parser. All work is bounded by C_TOKEN_LIMIT, which
+ * counts what is read of files too, and the two depth limits. */
+#include "syntax/c_preprocessor.h"
 
 #include <string.h>
 
-enum { INCLUDE_LIMIT = 40, ARGUMENT_DEPTH_LIMIT = 100 };
-
-typedef struct Macro {
-    const char *name;
-    Range range;
-    bool defined, active, is_function, is_variadic;
-    size_t parameter_count; /* __VA_ARGS__ included */
-    const char **parameters;
-    CTokens body;
-} Macro;
-
-typedef struct Frame {
-    const CToken *at, *end;
-    Macro *macro; /* reading its replacement */
-    bool barrier;
-} Frame;
-
-typedef struct Condition {
-    Range range;
-    const char *directive;
-    bool live, taken, seen_else; /* this branch is read; a branch was read; #else was there */
-} Condition;
-
-typedef struct Preprocessor {
-    const CRequest *request;
-    Arena *arena;
-    Diag *diag;
-    Map macros, once;
-    Map lexed; /* file -> its CTokens: one that is included again is not cut up again */
-    VEC(Frame) frames;
-    VEC(Condition) conditions;
-    CTokens *out;
-    /* The file that is compiled: what comes out of it is written over what was read of it, as long as macros and
-     * includes leave it no longer than that. */
-    CTokens whole;
-    size_t whole_frame;
-    size_t work;           /* tokens that went through expansion */
-    size_t read;           /* tokens of files, each as often as it was included */
-    size_t condition_base; /* conditions below it belong to the including file */
-    int include_depth, argument_depth;
-    bool overflow;
-} Preprocessor;
-
-static bool is_word(const CToken *token, const char *word) {
-    return token->kind == CT_IDENT && text_equal(token->text, token->length, word);
-}
-
-static char *token_name(Preprocessor *pp, const CToken *token) {
-    return arena_string(pp->arena, token->text, token->length);
-}
-
-static Macro *find_macro(Preprocessor *pp, const CToken *token) {
-    MapEntry *entry = map_find(&pp->macros, token->text, token->length);
-    Macro *macro = entry ? entry->value : NULL;
-    return macro && macro->defined ? macro : NULL;
-}
-
-/* Counts a token of work; false, after one message, when there is too much of it. */
-static bool spend(Preprocessor *pp, Range range) {
-    if (pp->work++ < C_TOKEN_LIMIT) return true;
-    if (!pp->overflow) diag_emit(pp->diag, DIAG_C_TOO_MANY_TOKENS, range, C_TOKEN_LIMIT);
-    pp->overflow = true;
-    return false;
-}
-
-/* ---- frames ---- */
-
-static void push_frame(Preprocessor *pp, const CToken *tokens, size_t count, Macro *macro, bool barrier) {
-    *VEC_PUSH(&pp->frames, pp->arena) = (Frame){tokens, tokens + count, macro, barrier};
-}
-
-static void pop_frame(Preprocessor *pp) {
-    Frame *frame = &VEC_LAST(&pp->frames);
-    if (frame->macro) frame->macro->active = false;
-    pp->frames.count--;
-}
-
-/* The next token above the barrier; false at its end. */
-static bool next_token(Preprocessor *pp, CToken *out) {
-    for (;;) {
-        Frame *frame = &VEC_LAST(&pp->frames);
-        if (frame->at < frame->end) {
-            *out = *frame->at++;
-            return true;
-        }
-        if (frame->barrier) return false;
-        pop_frame(pp);
-    }
-}
-
-static bool next_is_open_paren(const Preprocessor *pp) {
-    for (size_t i = pp->frames.count; i-- > 0;) {
-        const Frame *frame = &pp->frames.at[i];
-        if (frame->at < frame->end) return frame->at->kind == CT_LPAREN;
-        if (frame->barrier) break;
-    }
-    return false;
-}
-
-/* ---- macro expansion ---- */
-
-static void expand_token(Preprocessor *pp, CToken token, CTokens *out);
-
-static void expand_list(Preprocessor *pp, const CToken *tokens, size_t count, CTokens *out) {
-    CToken token;
-    push_frame(pp, tokens, count, NULL, true);
-    while (!pp->overflow && next_token(pp, &token)) expand_token(pp, token, out);
-    while (!VEC_LAST(&pp->frames).barrier) pop_frame(pp);
-    pop_frame(pp);
-}
-
-typedef struct Arguments {
-    CTokens *raw, *expanded;
-    size_t count;
-    Range end; /* the closing parenthesis */
-} Arguments;
-
-/* Reads `( a , b )` behind the macro's name. */
-static bool collect_arguments(Preprocessor *pp, const Macro *macro, Range use, Arguments *args) {
-    size_t room = macro->parameter_count ? macro->parameter_count : 1;
-    CToken token;
-    args->raw = ARENA_ARRAY(pp->arena, CTokens, room);
-    args->expanded = ARENA_ARRAY(pp->arena, CTokens, room);
-    size_t given = 0, any = 0;
-    int depth = 0;
-    next_token(pp, &token);
-    for (;;) {
-        if (!next_token(pp, &token)) {
-            diag_emit(pp->diag, DIAG_C_MACRO_UNCLOSED, use, macro->name);
-            return false;
-        }
-        if (!spend(pp, use)) return false;
-        if (token.kind == CT_RPAREN && depth == 0) break;
-        if (token.kind == CT_LPAREN) depth++;
-        if (token.kind == CT_RPAREN) depth--;
-        any++;
-        bool rest = macro->is_variadic && given + 1 >= macro->parameter_count;
-        if (token.kind == CT_COMMA && depth == 0 && !rest)
-            given++;
-        else if (given < room)
-            *VEC_PUSH(&args->raw[given], pp->arena) = token;
-    }
-    args->end = token.range;
-    args->count = any || macro->parameter_count == 1 ? given + 1 : 0;
-    size_t least = macro->parameter_count - macro->is_variadic;
-    if (args->count < least || args->count > macro->parameter_count) {
-        diag_emit(pp->diag, DIAG_C_MACRO_ARGUMENTS, range_join(use, args->end), macro->name,
-                  macro->is_variadic ? "at least " : "", (int)least, least == 1 ? "" : "s", (int)args->count);
-        diag_emit(pp->diag, DIAG_NOTE_HERE, macro->range, "the macro is defined here");
-        return false;
-    }
-    for (size_t i = 0; i < args->count; i++) expand_list(pp, args->raw[i].at, args->raw[i].count, &args->expanded[i]);
-    return true;
-}
-
-static int parameter_index(const Macro *macro, const CToken *token) {
-    for (size_t i = 0; token->kind == CT_IDENT && i < macro->parameter_count; i++)
-        if (text_equal(token->text, token->length, macro->parameters[i])) return (int)i;
-    return -1;
-}
-
-static CToken stringize(Preprocessor *pp, const CTokens *tokens, CToken model) {
-    Text text = text_new(pp->arena);
-    text_add_char(&text, '"');
-    for (size_t i = 0; i < tokens->count; i++) {
-        const CToken *token = &tokens->at[i];
-        if (i && token->spaced) text_add_char(&text, ' ');
-        for (uint32_t j = 0; j < token->length; j++) {
-            bool quoted = token->kind == CT_STRING || token->kind == CT_CHAR;
-            if (quoted && (token->text[j] == '"' || token->text[j] == '\\')) text_add_char(&text, '\\');
-            text_add_char(&text, token->text[j]);
-        }
-    }
-    text_add_char(&text, '"');
-    model.kind = CT_STRING;
-    model.text = text.at;
-    model.length = (uint32_t)text.length;
-    return model;
-}
-
-/* Joins `right` onto the last token of out, as ## asks. */
-static void paste(Preprocessor *pp, CTokens *out, const CToken *right) {
-    CToken *left = &VEC_LAST(out);
-    char *joined = arena_printf(pp->arena, "%.*s%.*s", (int)left->length, left->text, (int)right->length, right->text);
-    SourceFile piece = {.name = "##", .text = joined, .size = (uint32_t)strlen(joined)};
-    CTokens tokens = {0};
-    Diag silent;
-    diag_init(&silent, pp->arena, NULL);
-    c_lex(pp->arena, &silent, &piece, &tokens);
-    if (tokens.count != 2 || silent.errors) {
-        diag_emit(pp->diag, DIAG_C_MACRO_PASTE, left->range, joined);
-        return;
-    }
-    left->kind = tokens.at[0].kind;
-    left->text = tokens.at[0].text;
-    left->length = tokens.at[0].length;
-    left->painted = false;
-}
-
-/* The replacement of the macro for one use, with the use's range on every token of the body. */
-static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments *args, Range use, Range definition) {
-    CTokens out = {0};
-    bool join = false;
-    for (size_t i = 0; i < macro->body.count && spend(pp, use); i++) {
-        CToken token = macro->body.at[i];
-        const CToken *next = i + 1 < macro->body.count ? &macro->body.at[i + 1] : NULL;
-        token.range = use;
-        token.macro = definition;
-        if (token.kind == CT_HASH_HASH && i && next) {
-            join = true;
-            continue;
-        }
-        int stringized = macro->is_function && token.kind == CT_HASH && next ? parameter_index(macro, next) : -1;
-        int parameter = stringized < 0 ? parameter_index(macro, &token) : -1;
-        bool pasted = join || (next && next->kind == CT_HASH_HASH);
-        CTokens one = {&token, 1, 1}, *piece = &one;
-        if (stringized >= 0) {
-            token = stringize(pp, &args->raw[stringized], token);
-            i++;
-        } else if (parameter >= 0) {
-            piece = pasted ? &args->raw[parameter] : &args->expanded[parameter];
-        }
-        for (size_t j = 0; j < piece->count && spend(pp, use); j++) {
-            if (j == 0 && join && out.count)
-                paste(pp, &out, &piece->at[0]);
-            else
-                *VEC_PUSH(&out, pp->arena) = piece->at[j];
-            if (j == 0 && parameter >= 0 && out.count) VEC_LAST(&out).spaced = macro->body.at[i].spaced;
-        }
-        join = false;
-    }
-    return out;
-}
-
-static void report_loop(Preprocessor *pp, const Macro *macro, Range use) {
-    Text chain = text_new(pp->arena);
-    bool inside = false;
-    for (size_t i = 0; i < pp->frames.count; i++) {
-        const Macro *link = pp->frames.at[i].macro;
-        inside = inside || link == macro;
-        if (link && inside) text_add(&chain, "%s -> ", link->name);
-    }
-    text_add(&chain, "%s", macro->name);
-    diag_emit(pp->diag, DIAG_C_MACRO_LOOP, use, macro->name, chain.at);
-    diag_emit(pp->diag, DIAG_NOTE_HERE, macro->range, "the macro is defined here");
-}
-
-/* For one more token of the output. */
-static void make_room(Preprocessor *pp) {
-    CTokens *out = pp->out;
-    if (!out->at || out->at != pp->whole.at) return;
-    const CToken *next = pp->frames.at[pp->whole_frame].at;
-    if (out->at + out->count < next) return;
-    CTokens apart = {0};
-    VEC_RESERVE(&apart, pp->arena, pp->whole.count + out->count);
-    memcpy(apart.at, out->at, out->count * sizeof *out->at);
-    apart.count = out->count;
-    *out = apart;
-}
-
-/* Appends the token, or pushes what its macro stands for. */
-static void expand_token(Preprocessor *pp, CToken token, CTokens *out) {
-    if (!spend(pp, token.range)) return;
-    Macro *macro = token.kind == CT_IDENT && !token.painted ? find_macro(pp, &token) : NULL;
-    if (macro && macro->is_function && !next_is_open_paren(pp)) macro = NULL;
-    if (macro && macro->active) {
-        bool itself = macro->body.count == 1 && is_word(&macro->body.at[0], macro->name);
-        if (!itself) report_loop(pp, macro, token.range);
-        token.painted = true;
-        macro = NULL;
-    }
-    if (!macro) {
-        if (out == pp->out) make_room(pp);
-        *VEC_PUSH(out, pp->arena) = token;
-        return;
-    }
-    Arguments args = {0};
-    Range use = token.range;
-    if (macro->is_function) {
-        if (++pp->argument_depth > ARGUMENT_DEPTH_LIMIT) {
-            diag_emit(pp->diag, DIAG_C_TOO_DEEP, use, ARGUMENT_DEPTH_LIMIT);
-            pp->overflow = true;
-        }
-        bool ok = !pp->overflow && collect_arguments(pp, macro, use, &args);
-        pp->argument_depth--;
-        if (!ok) return;
-        use = range_join(use, args.end);
-    }
-    Range definition = token.macro.begin ? token.macro : macro->range;
-    CTokens body = substitute(pp, macro, &args, use, definition);
-    if (body.count) body.at[0].spaced = token.spaced;
-    push_frame(pp, body.at, body.count, macro, false);
-    macro->active = true;
-}
+enum { INCLUDE_LIMIT = 40 };
 
 /* ---- directives ---- */
 
@@ -347,7 +46,7 @@ static size_t read_parameters(Preprocessor *pp, const Line *line, Macro *macro) 
             return i;
         }
         if (token->kind == CT_IDENT && !macro->is_variadic) {
-            *VEC_PUSH(&names, pp->arena) = token_name(pp, token);
+            *VEC_PUSH(&names, pp->arena) = pp_token_name(pp, token);
         } else if (token->kind == CT_ELLIPSIS && !macro->is_variadic) {
             macro->is_variadic = true;
             *VEC_PUSH(&names, pp->arena) = "__VA_ARGS__";
@@ -368,7 +67,7 @@ static void define_macro(Preprocessor *pp, const Line *line) {
         return;
     }
     Macro *macro = ARENA_NEW(pp->arena, Macro);
-    macro->name = token_name(pp, &line->at[0]);
+    macro->name = pp_token_name(pp, &line->at[0]);
     macro->range = line->at[0].range;
     macro->defined = true;
     macro->is_function = line->count > 1 && line->at[1].kind == CT_LPAREN && !line->at[1].spaced;
@@ -394,7 +93,7 @@ static bool evaluate_condition(Preprocessor *pp, const Line *line, const char *d
     CTokens plain = {0}, expanded = {0};
     for (size_t i = 0; i < line->count; i++) {
         CToken token = line->at[i];
-        if (is_word(&token, "defined")) {
+        if (pp_is_word(&token, "defined")) {
             bool paren = i + 1 < line->count && line->at[i + 1].kind == CT_LPAREN;
             size_t name = i + 1 + paren, last = name + paren;
             if (last >= line->count || line->at[name].kind != CT_IDENT || (paren && line->at[last].kind != CT_RPAREN)) {
@@ -403,7 +102,7 @@ static bool evaluate_condition(Preprocessor *pp, const Line *line, const char *d
                 return false;
             }
             token.kind = CT_NUMBER;
-            token.text = find_macro(pp, &line->at[name]) ? "1" : "0";
+            token.text = pp_find_macro(pp, &line->at[name]) ? "1" : "0";
             token.length = 1;
             i = last;
         }
@@ -413,7 +112,7 @@ static bool evaluate_condition(Preprocessor *pp, const Line *line, const char *d
         diag_emit(pp->diag, DIAG_C_DIRECTIVE_FORM, line->range, directive, "a condition");
         return false;
     }
-    expand_list(pp, plain.at, plain.count, &expanded);
+    pp_expand_list(pp, plain.at, plain.count, &expanded);
     CNode *tree = c_parse_line(pp->request, expanded.at, expanded.count);
     CConst value = {0, false};
     const CNode *wrong;
@@ -473,9 +172,9 @@ static void include_file(Preprocessor *pp, const Line *line) {
 }
 
 static void handle_pragma(Preprocessor *pp, const Line *line) {
-    if (line->count && is_word(&line->at[0], "once")) {
+    if (line->count && pp_is_word(&line->at[0], "once")) {
         map_put_number(&pp->once, pp->arena, line->file->base, NULL);
-    } else if (line->count && !is_word(&line->at[0], "unroll")) {
+    } else if (line->count && !pp_is_word(&line->at[0], "unroll")) {
         diag_emit(pp->diag, DIAG_C_PRAGMA_IGNORED, line->at[0].range, (int)line->at[0].length, line->at[0].text);
     }
 }
@@ -488,24 +187,24 @@ static void handle_error(Preprocessor *pp, const Line *line) {
 }
 
 static bool ifdef_name(Preprocessor *pp, const Line *line, const char *directive) {
-    if (line->count && line->at[0].kind == CT_IDENT) return find_macro(pp, &line->at[0]) != NULL;
+    if (line->count && line->at[0].kind == CT_IDENT) return pp_find_macro(pp, &line->at[0]) != NULL;
     diag_emit(pp->diag, DIAG_C_DIRECTIVE_FORM, line->range, directive, "a name");
     return false;
 }
 
 /* The directives that open, switch and close branches; true if it was one of them. */
 static bool handle_conditional(Preprocessor *pp, const CToken *name, const Line *line) {
-    if (is_word(name, "if")) {
+    if (pp_is_word(name, "if")) {
         open_condition(pp, line, "if", live(pp) && evaluate_condition(pp, line, "if"));
         return true;
     }
-    bool ifdef = is_word(name, "ifdef");
-    if (ifdef || is_word(name, "ifndef")) {
+    bool ifdef = pp_is_word(name, "ifdef");
+    if (ifdef || pp_is_word(name, "ifndef")) {
         const char *word = ifdef ? "ifdef" : "ifndef";
         open_condition(pp, line, word, live(pp) && ifdef_name(pp, line, word) == ifdef);
         return true;
     }
-    bool elif = is_word(name, "elif"), other = is_word(name, "else"), end = is_word(name, "endif");
+    bool elif = pp_is_word(name, "elif"), other = pp_is_word(name, "else"), end = pp_is_word(name, "endif");
     if (!elif && !other && !end) return false;
     const char *word = elif ? "elif" : other ? "else" : "endif";
     if (pp->conditions.count <= pp->condition_base || (!end && VEC_LAST(&pp->conditions).seen_else)) {
@@ -528,16 +227,16 @@ static void handle_directive(Preprocessor *pp, const CToken *tokens, size_t coun
     const CToken *name = &tokens[1];
     Line line = {tokens + 2, count - 2, name->range, file};
     if (handle_conditional(pp, name, &line) || !live(pp)) return;
-    if (is_word(name, "define")) {
+    if (pp_is_word(name, "define")) {
         define_macro(pp, &line);
-    } else if (is_word(name, "undef")) {
-        Macro *macro = ifdef_name(pp, &line, "undef") ? find_macro(pp, &line.at[0]) : NULL;
+    } else if (pp_is_word(name, "undef")) {
+        Macro *macro = ifdef_name(pp, &line, "undef") ? pp_find_macro(pp, &line.at[0]) : NULL;
         if (macro) macro->defined = false;
-    } else if (is_word(name, "include")) {
+    } else if (pp_is_word(name, "include")) {
         include_file(pp, &line);
-    } else if (is_word(name, "error")) {
+    } else if (pp_is_word(name, "error")) {
         handle_error(pp, &line);
-    } else if (is_word(name, "pragma")) {
+    } else if (pp_is_word(name, "pragma")) {
         handle_pragma(pp, &line);
     } else {
         diag_emit(pp->diag, DIAG_C_DIRECTIVE, name->range, (int)name->length, name->text);
@@ -569,7 +268,7 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
     /* What is skipped costs, too. A file's own end is enough of a place. */
     pp->read += tokens.count;
     if (pp->read > C_TOKEN_LIMIT) pp->work = C_TOKEN_LIMIT;
-    if (pp->read > C_TOKEN_LIMIT && !spend(pp, tokens.at[0].range)) return;
+    if (pp->read > C_TOKEN_LIMIT && !pp_spend(pp, tokens.at[0].range)) return;
     if (!pp->include_depth && !pp->out->count) {
         pp->whole = *pp->out = tokens;
         pp->whole_frame = pp->frames.count;
@@ -577,9 +276,9 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
     }
     size_t outer_base = pp->condition_base, frame = pp->frames.count;
     pp->condition_base = pp->conditions.count;
-    push_frame(pp, tokens.at, tokens.count - 1, NULL, true);
+    pp_push_frame(pp, tokens.at, tokens.count - 1, NULL, true);
     CToken token;
-    while (!pp->overflow && next_token(pp, &token)) {
+    while (!pp->overflow && pp_next_token(pp, &token)) {
         Frame *top = &VEC_LAST(&pp->frames);
         bool from_file = pp->frames.count == frame + 1;
         if (from_file && token.kind == CT_HASH && token.line_start) {
@@ -591,10 +290,10 @@ static void process_file(Preprocessor *pp, const SourceFile *file) {
         } else if (token.kind == CT_OTHER) {
             report_stray(pp, &token);
         } else {
-            expand_token(pp, token, pp->out);
+            pp_expand_token(pp, token, pp->out);
         }
     }
-    while (pp->frames.count > frame) pop_frame(pp);
+    while (pp->frames.count > frame) pp_pop_frame(pp);
     if (pp->overflow) pp->conditions.count = pp->condition_base; /* it was not read to its end */
     for (; pp->conditions.count > pp->condition_base; pp->conditions.count--) {
         Condition *open = &VEC_LAST(&pp->conditions);

@@ -18,7 +18,7 @@ $ grep '#' laid.ir
   %a_1#s0 = convert<vector=8> %a
   %b_1#s0 = convert<vector=8> %b
   %bt#s1 = permute<dims=[1,0]> %b_1
-  %d#r1 = dot<instr=mma> %a_1, %bt, %z
+  %d#r1 = dot<instr=mma, grid=[1,1]> %a_1, %bt, %z
   %h#r1 = cast %d : f16[16,16]
   %h_1#r0 = convert<via=shared> %h
 $ echo --arg A=randn:f16[16,16] --arg B=randn:f16[16,16] --arg C=empty:f16[16,16] --grid 1 > arguments
@@ -46,7 +46,7 @@ wrong.ir:35:4: error: `tload`: two bits of a place move an element along the sam
 $ sed 's/%d#r[0-9] = dot/%d#r0 = dot/' laid.ir > wrong.ir
 $ tilewright emit wrong.ir --target cuda
 wrong.ir:41:4: error: `dot`: its sum must live as mma leaves it [ir-invalid]
-   41 |   %d#r0 = dot<instr=mma> %a_1, %bt, %z
+   41 |   %d#r0 = dot<instr=mma, grid=[1,1]> %a_1, %bt, %z
       |    ^~~~~~~~~~
 [1]
 $ tilewright emit laid.ir --target cpu

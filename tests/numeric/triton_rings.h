@@ -154,7 +154,7 @@ static void rings_kernel(Gen *g) {
     g->small = types[draw(g, 6)];
     for (int i = 0; i < RINGS_ARRAYS; i++) line(g, "x%d = %s", i, new_array(g, 'x', g->small, RINGS_ROOM, WHOLE)->name);
     line(g, "d0 = %s", new_array(g, 'd', rows[draw(g, 4)], 512, WHOLE)->name);
-    line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
+    line(g, "e0 = %s", new_array(g, 'e', I32, 512, PLAIN)->name);
     line(g, "flag = tl.load(e0 + 200 + pid) & 7");
     line(g, "r = tl.arange(0, %d)", m);
     line(g, "c = tl.arange(0, %d)", n);

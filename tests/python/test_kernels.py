@@ -88,14 +88,19 @@ same(1e-5, dbefore=(chunk_dstates(dy, c, a, BM=16, BN=16, BK=16), arrays[6].grad
      dx=(dx, arrays[0].grad), ddt=(ddt, arrays[3].grad))
 """
 DELTA = """
-from gated_delta import delta_output, delta_state
+from gated_delta import delta_back, delta_output, delta_state
 batch, length, heads, K, V, size = 2, 75, 3, 16, 24, 32
 q, k, w = (torch.randn(batch, length, heads, K) / 4 for _ in range(3))
 u, gate = torch.randn(batch, length, heads, V), -torch.rand(batch, length, heads)
 g = torch.cat([part.cumsum(1) for part in gate.split(size, 1)], 1)
 h, new = delta_state(k, w, u, g, size=size, BV=16)
 o = delta_output(q, k, new, h, g, 0.5, size=size, BV=16)
+do = torch.randn(batch, length, heads, V)
+inner = torch.cat([0.5 * ((q[:, at].transpose(1, 2) @ k[:, at].transpose(1, 2).mT * (g[:, at].mT[..., :, None] - g[:, at].mT[..., None, :]).exp())
+                          .tril().mT @ do[:, at].transpose(1, 2)) for at in torch.arange(length).split(size)], 2).transpose(1, 2).contiguous()
+dh, dnew = delta_back(q, k, w, g, do, inner, 0.5, size=size, BV=16)
 q, k, w, u, g = (t.double().transpose(1, 2) for t in (q, k, w, u, g))
+u.requires_grad_()
 state, all_h, all_new, all_o = torch.zeros(batch, heads, K, V, dtype=torch.float64), [], [], []
 for i in range(0, length, size):
     at = slice(i, min(i + size, length))
@@ -105,6 +110,11 @@ for i in range(0, length, size):
     all_o.append(0.5 * (q[:, :, at] @ state * steps.exp()[..., None] + weights @ fresh))
     state = state * steps[..., -1:, None].exp() + k[:, :, at].mT @ (fresh * (steps[..., -1:] - steps).exp()[..., None])
     all_new.append(fresh)
+    [t.retain_grad() for t in (fresh, state)]
+torch.cat(all_o, 2).backward(do.double().transpose(1, 2))
+all_dh = [torch.zeros_like(h) if h.grad is None else h.grad for h in (*all_h[1:], state)]
+same(1e-5, dh=(dh, torch.stack(all_dh, 1)), dnew=(dnew.transpose(1, 2), torch.cat([t.grad for t in all_new], 2)))
+all_h, all_new, all_o = ([t.detach() for t in ts] for ts in (all_h, all_new, all_o))
 same(1e-5, h=(h, torch.stack(all_h, 1)), new=(new.transpose(1, 2), torch.cat(all_new, 2)), o=(o.transpose(1, 2), torch.cat(all_o, 2)))
 """
 PROGRAM = "".join([HEAD, GATED.format("swiglu", "torch.nn.functional.silu(g)"), LOSS, NORM, CHUNKS, DELTA,

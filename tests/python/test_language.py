@@ -305,3 +305,26 @@ def test_a_kernel_of_the_emulator_has_the_assembler_text_of_its_chip(monkeypatch
     else:
         assert ".visible .entry guarded_sum" in text and "atom.global.acq_rel.gpu.cas.b32" in text
     assert "int main" not in "".join(kernel.emit("cpu").values())
+
+
+@triton.jit
+def turn_bits(x, y, AXES: tl.constexpr):
+    tile = tl.reshape(tl.load(x + tl.arange(0, 2**AXES)), [2] * AXES)
+    tile = tl.sum(tl.flip(tl.flip(tile, AXES - 1), 0), 1)
+    tl.store(y + tl.arange(0, 2**(AXES - 1)), tl.reshape(tile, [2**(AXES - 1)]))
+
+
+@pytest.mark.parametrize("axes", [8, 9, 12])
+def test_a_tile_has_up_to_twelve_axes(axes, monkeypatch):
+    x = np.arange(2**axes, dtype=np.int32)**2
+    for emulate in ("0", "1"):
+        monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+        turn_bits.forget()
+        y = np.zeros(2**(axes - 1), np.int32)
+        turn_bits[(1, )](x, y, axes)
+        assert (y == np.flip(x.reshape([2] * axes), (0, axes - 1)).sum(1).ravel()).all()
+
+
+def test_more_axes_are_refused():
+    with pytest.raises(triton.CompilationError, match="a tile has at most 12 axes"):
+        turn_bits[(1, )](np.zeros(2**13, np.int32), np.zeros(2**12, np.int32), 13)

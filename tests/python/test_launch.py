@@ -1,5 +1,6 @@
 """Launching: arguments of every kind, grids, what a launch returns, and errors at the call."""
 import array
+import contextlib
 import ctypes
 import os
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import tilewright.triton as triton
 import tilewright.triton.language as tl
+from tilewright.triton.runtime import options
 
 
 @triton.jit
@@ -234,15 +236,65 @@ def test_wrong_calls():
         kind_of[(1, )](np.zeros(1, np.int64), 2**64)
 
 
-def test_options_of_other_targets_are_taken():
+def test_options_that_ask_for_nothing_are_taken():
     x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
-    scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=8, num_stages=2, num_ctas=1, maxnreg=None, waves_per_eu=1, kpack=2)
-    scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_ctas=2)
+    scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=8, num_stages=2, num_ctas=1, maxnreg=None, waves_per_eu=0, kpack=1, matrix_instr_nonkdim=0,
+                 cluster_dims=(1, 1, 1), launch_cooperative_grid=False, extern_libs={"libdevice": "/any"}, warp_size=32, ir_override=None)
+    scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_ctas=2, maxnreg=128)
     scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=np.int64(2))
     assert y.tolist() == [2.0] * 4
     for number in ("many", 2.5, 99):
         with pytest.raises(TypeError, match=f"option num_warps takes an integer from 1 to 32, not `{number}`"):
             scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=number)
+    with pytest.raises(TypeError, match="option maxnreg takes an integer from 0 to 255, not `300`"):
+        scale[(1, )](x, y, 4, 2.0, BLOCK=4, maxnreg=300)
+
+
+@pytest.mark.parametrize("name, value", [
+    ("waves_per_eu", 1), ("kpack", 2), ("matrix_instr_nonkdim", 16), ("schedule_hint", "attention"), ("cluster_dims", (2, 1, 1)), ("warp_size", 64),
+    ("num_ctas", 3), ("num_ctas", "2"), ("ptx_options", "-O0"), ("ir_override", "kernel.ttir"), ("extern_libs", {"mine": "lib.bc"}), ("clc", True),
+    ("enable_reflect_ftz", False), ("allow_fp8e4nv", False), ("max_num_imprecise_acc_default", 32), ("default_dot_input_precision", "ieee"),
+    ("instrumentation_mode", "gsan"), ("sanitize_overflow", True), ("arch", "sm90"), ("enable_fp_fusion", "no"), ("launch_pdl", "yes")])
+def test_options_that_cannot_be_done_are_refused_by_name(name, value):
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match=f"the option {name}=.* is refused: "):
+        scale[(1, )](x, x, 4, 2.0, BLOCK=4, **{name: value})
+
+
+def test_every_option_has_a_meaning():
+    """None of the extension's keywords is taken and forgotten."""
+    for name in options._MEANINGS:
+        with contextlib.suppress(ValueError, TypeError, triton.CompilationError):
+            scale.warmup(np.ones(4, np.float32), np.ones(4, np.float32), 4, 2.0, BLOCK=4, grid=(1, ), **{name: object()})
+            assert name == "debug"
+
+
+@pytest.mark.parametrize("emulate, target", [("0", "cpu"), ("1", "cuda-emulated")])
+def test_programs_that_wait_for_each_other_need_a_gpu(emulate, target, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+    x = np.ones(4, np.float32)
+    with pytest.raises(triton.CompilationError, match=f"on target {target} not all programs of a launch run at once"):
+        scale[(1, )](x, x, 4, 2.0, BLOCK=4, launch_cooperative_grid=True)
+
+
+@triton.jit
+def multiply_add(x, y, factor):
+    tl.store(y, tl.load(x) * factor + 1)
+
+
+def test_registers_and_the_chip_are_what_the_launch_says(monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    kernel = scale[(1, )](x, y, 4, 3.0, BLOCK=4, maxnreg=42, arch="sm80")
+    assert y.tolist() == [3.0] * 4
+    assert "__maxnreg__(42) scale_kernel(" in kernel.asm["cu"] and "__launch_bounds__" not in kernel.asm["cu"]
+    assert kernel.metadata.target.arch == 80 and "cuda:80" in kernel.asm["ttgir"].split("\n")[0]
+    with pytest.raises(ValueError, match="knows no architecture `sm_70`"):
+        scale[(1, )](x, y, 4, 3.0, BLOCK=4, arch="sm70")
+    for fuse in (True, False):
+        monkeypatch.setattr(triton.knobs.language, "default_fp_fusion", fuse)
+        multiply_add.forget()
+        assert ("fma" in multiply_add[(1, )](x, y, 3.0).asm["tir"]) == fuse
 
 
 def test_threads_launch_side_by_side():

@@ -14,7 +14,6 @@ import sys
 import torch
 sys.path.insert(0, sys.argv[1])
 from table_matmul import table_matmul, table_matmul_kernel, table_matmul_box_kernel, tables
-import triton.language as tl
 torch.manual_seed(1)
 
 class Memory:
@@ -59,36 +58,51 @@ for shapes in ([], [(70, 40, 50), (1, 8, 1), (5, 136, 0), (0, 64, 64), (130, 72,
         table_matmul(memory.all, problems, programs, boxes=True)
         check(problems, True)
 """,
-    # the first product is an operand of the second, and that of the third: one program has them in order
+    # each product of one tile is an operand of the next: one program has them in order
     "chain": """
 for boxes in (False, True):
-    memory = Memory()
-    first = (*memory.problem(128, 128, 64, boxes)[:2], memory.matrix(128, 128, 128, False))
-    second = (first[2], memory.problem(128, 128, 128, boxes)[1], memory.matrix(128, 128, 128, False))
-    third = (second[2], memory.problem(128, 128, 128, boxes)[1], memory.matrix(128, 128, 128, False))
-    table_matmul(memory.all, [first, second, third], 1, boxes=boxes)
-    check([first], boxes)
-    check([second, third], boxes, 100)
+    memory, links = Memory(), []
+    left = memory.matrix(64, 64, 64)
+    for _ in range(4):
+        links.append((left, memory.matrix(64, 64, 64).div_(8), memory.matrix(64, 64, 64, False)))
+        left = links[-1][2]
+    table_matmul(memory.all, links, 1, boxes=boxes)
+    check(links, boxes)
 """,
-    # C of the first problem, which has no trips and is 0, lies where the sizes of those that follow are: they are gone
+    # C of the first problem, which has no trips and is 0, lies where the sizes of the second are: it is gone
     "overwritten": """
 for kernel in (table_matmul_kernel, table_matmul_box_kernel):
     memory = Memory()
-    second = memory.problem(64, 64, 64, False)
+    second = memory.problem(64, 64, 512, kernel is table_matmul_box_kernel)
     target = memory.matrix(64, 64, 64, False)
     first = (memory.matrix(64, 0, 8), memory.matrix(64, 0, 8), target)
     addresses, given, strides = tables([first, second], "cpu")
     sizes = target.reshape(-1).view(torch.int32)
     sizes[:6] = given
-    kernel[(1,)](memory.all, addresses, sizes, strides, 2, BM=64, BN=64, BK=32, ELEM=tl.float16)
+    kernel[(1,)](memory.all, addresses, sizes, strides, 2, BM=64, BN=64, BK=32)
     assert (sizes == 0).all() and torch.isnan(second[2]).all(), kernel
 """,
 }
 
 
+BROKEN = """
+memory = Memory()
+a, b, c = memory.problem(64, 64, 64, False)
+table_matmul(memory.all, [(memory.all[1:].as_strided(a.shape, a.stride()), b, c)], 1)
+"""
+
+
+def run(program, where):
+    env = {**os.environ, "TILEWRIGHT_EMULATE": str(int(where == "emulator"))}
+    return subprocess.run([sys.executable, "-m", "tilewright", "-c", HEAD + program, str(KERNELS)], capture_output=True, text=True, env=env)
+
+
 @pytest.mark.parametrize("where", ["cpu", "emulator"])
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_table_matmul(program, where, torch):
-    env = {**os.environ, **({"TILEWRIGHT_EMULATE": "1"} if where == "emulator" else {})}
-    done = subprocess.run([sys.executable, "-m", "tilewright", "-c", HEAD + PROGRAMS[program], str(KERNELS)], capture_output=True, text=True, env=env)
+def test_table_matmul(where, torch):
+    done = run("".join(PROGRAMS.values()), where)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_broken_promise_is_a_fault(torch):
+    done = run(BROKEN, "emulator")
+    assert done.returncode == 1 and "cp.async of 16 bytes" in done.stderr and "aligned" in done.stderr, done.stderr

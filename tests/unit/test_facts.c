@@ -32,6 +32,8 @@ static const char text[] =
     "  %m48 = mul %pid, 48 ; %m36 = mul %n, -36 ; %m12 = sub %m48, %m36 ; %zero = mul %m48, 0\n"
     "  %u48 = mul %u, 48 ; %n48 = cast %m48 : i16 ; %w48 = cast %m48 : i64 ; %big = mul %w48, 6148914691236517205\n"
     "  for %by = 96, %n, 72 { %b3 = shl %by, 1 }\n"
+    "  %p64 = cast %pid : i64 ; %r64 = cast %ld : i64 ; %x64 = mul %p64, %r64\n"
+    "  %pd = div %p64, %x64 ; %rd4 = div %r64, 4 ; %rdx = div %r64, %x64 ; %xd = div %x64, 4 ; %rr = rem %r64, %x64\n"
     "  return }\n";
 
 static Kernel *kernel;
@@ -127,6 +129,13 @@ static void test_naturals(Facts *f) {
     CHECK(fact_stated_least(kernel, named("n")) == 0);
 }
 
+/* Quotients and remainders of 32 bits are of 32 bits, but for -2^31 div -1. */
+static void test_widths(void) {
+    static const char *const yes[] = {"ld", "p64", "r64", "pd", "rd4", "rr"}, *const no[] = {"x64", "rdx", "xd"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) CHECK(fact_is_32_bits(kernel, named(yes[i])));
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) CHECK(!fact_is_32_bits(kernel, named(no[i])));
+}
+
 /* (pid*64 + i) * ld + 32*k0 + j: base 64*ld*pid + 32*k0, strides (ld, 1). */
 static void test_forms(Arena *arena) {
     Analysis a;
@@ -174,6 +183,7 @@ int main(void) {
     test_multiples(&facts);
     test_any_multiples();
     test_naturals(&facts);
+    test_widths();
     test_forms(&arena);
     test_growth(&arena);
     arena_free(&arena);

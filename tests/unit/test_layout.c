@@ -279,6 +279,45 @@ static void test_conversions(void) {
     CHECK(ll_plan_convert(&a, &b, 4).kind == CONVERT_SHARED);
 }
 
+/* Trades word by word as convert<via=trade> does; elements that come to the wrong place. */
+static int misplaced(const LinearLayout *from, const LinearLayout *to, const ConvertPlan *plan, const LaneTrade *t) {
+    int wrong = 0, registers = 1 << to->count[LL_REGISTER], lanes = 1 << to->count[LL_LANE];
+    for (int l = 0; l < lanes; l++)
+        for (int r = 0; r < registers; r += 4) {
+            if ((uint32_t)r & t->far_to) continue;
+            bool late = __builtin_popcount((uint32_t)l & t->late) & 1;
+            LayoutPlace home = placemap_apply(&plan->map, at((uint32_t)r, (uint32_t)l, 0));
+            uint32_t source = placemap_apply(&plan->map, at((uint32_t)r, 0, 0)).at[LL_REGISTER];
+            for (uint32_t turn = 0; turn < 2; turn++) {
+                uint32_t lane = home.at[LL_LANE] ^ (late != (turn == 1) ? t->away : 0);
+                uint32_t first = !(lane & t->side) == !turn ? source : source ^ t->choice;
+                for (uint32_t i = 0; i < 4; i++) {
+                    uint32_t by = (i & 1 ? t->near : 0) ^ (i & 2 ? t->far : 0);
+                    uint32_t own = (uint32_t)r ^ (i & 1) ^ (i & 2 ? t->far_to : 0) ^ (late != (turn == 1) ? 2 : 0);
+                    wrong += ll_apply(from, at(first ^ by, lane, 0)) != ll_apply(to, at(own, (uint32_t)l, 0));
+                }
+            }
+        }
+    return wrong;
+}
+
+static void test_trades(void) {
+    LaneTrade t;
+    for (int64_t columns = 32; columns <= 256; columns *= 2) {
+        LinearLayout sum = wgmma_sum(64, columns, 1, 1), left = matrix_spread(FRAGMENT_A_64x32, 64, columns, 1, 1, true, 4);
+        ConvertPlan plan = ll_plan_convert(&sum, &left, 1);
+        CHECK(ll_plan_trade(&plan, &t) && misplaced(&sum, &left, &plan, &t) == 0);
+        LinearLayout sums = mma_sum(16, columns), small = matrix_spread(FRAGMENT_A_16x32, 16, columns, 1, 1, false, 1);
+        plan = ll_plan_convert(&sums, &small, 1);
+        CHECK(ll_plan_trade(&plan, &t) && misplaced(&sums, &small, &plan, &t) == 0);
+        /* there is nothing to trade the other way round, nor where nothing moves */
+        plan = ll_plan_convert(&left, &sum, 1);
+        CHECK(!ll_plan_trade(&plan, &t));
+        plan = ll_plan_convert(&sum, &sum, 1);
+        CHECK(!ll_plan_trade(&plan, &t));
+    }
+}
+
 /* join, cat and split of layouts: the new bits are registers, the old ones keep their elements. */
 static void test_moves(void) {
     int64_t extent[2] = {8, 16}, half[2] = {4, 16}, row[2] = {8, 8};
@@ -322,6 +361,7 @@ int main(void) {
     test_swizzles();
     test_counted_conflicts();
     test_conversions();
+    test_trades();
     test_moves();
     arena_free(&arena);
     return check_done();

@@ -154,6 +154,47 @@ static void test_whole_row_sum(void) {
            "the running add");
 }
 
+/* Places that move on with the trip, however they are written; what is read beyond the end is not looked at. */
+static void test_shifted_sum(void) {
+    raised("kernel @v(%A: tensor<f32,2>, %B: *f32, %m, %c: i32) {\n"
+           "  %z = splat 0.0 : f32[4]\n"
+           "  %s = for %j = 0, 300, 1 (%a = %z) { %q = add %j, %c ; %r = add %q, 1 ; %w = cast %r : i64\n"
+           "    %x = tload<dims=[0], nocheck> %A, [%m, %w] : f32[4] ; %b = add %a, %x ; yield %b }\n"
+           "  %o = tensor %B, [4], [1] ; tstore %o, [0], %s\n"
+           "}\n",
+           "kernel @v(%A: tensor<f32,2>, %B: *f32, %m, %c: i32) {\n"
+           "  %z = splat 0.0 : f32[4]\n"
+           "  %s = for %j = 0, 3, 1 (%0 = %z) {\n"
+           "    %1 = mul %j, 128\n"
+           "    %q = add %1, %c\n"
+           "    %r = add %q, 1\n"
+           "    %w = cast %r : i64\n"
+           "    %x = tload %A, [%m, %w] : f32[4,128]\n"
+           "    %2 = iota<0, 128>\n"
+           "    %3 = add %2, %1\n"
+           "    %4 = cmp<lt> %3, 300\n"
+           "    %5 = reshape %4 : i1[1,128]\n"
+           "    %6 = select %5, %x, 0.0\n"
+           "    %7 = reduce<add, axis=1> %6\n"
+           "    %8 = add %0, %7\n"
+           "    yield %8\n"
+           "  }\n"
+           "  %o = tensor %B, [4], [1]\n"
+           "  tstore %o, [0], %s\n"
+           "}\n",
+           "the running add");
+#define MOVES(at)                                                                             \
+    "kernel @m(%A: tensor<f32,2>, %B: *f32, %m: i32) {\n"                                     \
+    "  %z = splat 0.0 : f32[4]\n"                                                             \
+    "  %s = for %j = 0, 300, 1 (%a = %z) {\n    " at "    %b = add %a, %x\n    yield %b\n  }\n" \
+    "  %o = tensor %B, [4], [1] ; tstore %o, [0], %s\n}\n"
+    raised(MOVES("%q = mul %j, 2\n    %x = tload<dims=[0]> %A, [%m, %q] : f32[4]\n"), "~%j = 0, 300, 1", NULL);
+    raised(MOVES("%q = add %j, %m\n    %x = tload<dims=[0]> %A, [%q, %j] : f32[4]\n"), "~%j = 0, 300, 1", NULL);
+    raised(MOVES("%q = add %j, %m\n    %y = tload<dims=[0]> %A, [%m, %q] : f32[4]\n    %f = cast %q : f32\n"
+                 "    %x = mul %y, %f\n"),
+           "~%j = 0, 300, 1", NULL);
+}
+
 static void test_buffers(void) {
     raised("kernel @b(%p: *f32, %n: i32, %q: i1) {\n"
            "  %T = buf : buf<f32[4,4], shared> ; %z = splat 1.0 : f32[4,4] ; bstore %T, [0, 0], %z ; sync<unit=block>\n"
@@ -273,6 +314,7 @@ int main(void) {
     test_elementwise();
     test_row_sum();
     test_whole_row_sum();
+    test_shifted_sum();
     test_buffers();
     test_left_alone();
     test_sums_of_indices();

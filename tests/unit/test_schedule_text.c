@@ -33,6 +33,9 @@ static const Edit edits[] = {
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, right=matrix, ", NULL, "whose operands lanes fetch"},
     {"crowd", "put<apart> %s.cs", "put %s.cs", NULL, NULL},
+    {"late", "grid=[1,1]", "grid=[2,1]", NULL, "lie as `grid=[1,1]`"},
+    {"late", ", grid=[1,1]", "", NULL, "lie as `grid=[1,1]`"},
+    {"forms", "dot<instr=fma", "dot<instr=fma, grid=[1,1]", NULL, "`grid` is of instructions that warps run"},
     {"loose", "put<vector=8> %s.a", "put<vector=8, apart> %s.a", NULL, "must not meet"},
     {"loose", "commit<fence> %in", "commit %in", NULL, "threads have stored into the slot"},
     {"branches", "right=columns", "right=matrix", NULL, NULL},
@@ -44,6 +47,9 @@ static const Edit edits[] = {
     {"forms", "among=tree, ", "", NULL, NULL},
     {"forms", "among=tree", "among=whole", NULL, "`among` is of reductions"},
     {"forms", "among=whole", "among=tree", NULL, "`among` is of reductions"},
+    {"forms", "own=tree, ", "", NULL, NULL},
+    {"axis", "argmax, axis=0", "argmax, axis=0, own=tree", NULL, "combined before all others"},
+    {"axis", "order=[0,1,8,7,6,5,4,3,2]", "order=[0,1,8,7,6,5,4,3,2], own=tree", NULL, "combined before all others"},
     {"forms", "by=ordered, ", "", NULL, NULL},
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
@@ -142,11 +148,21 @@ static const Edit edits[] = {
     {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
     {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
     {"copies", "tload<by=async, along=1, vector=4, whole, rows>", "tload<along=1, vector=4, whole>", NULL, "`arrive` is not how"},
-    {"copies", "vector=4, whole, rows>", "vector=4>", NULL, "straight into a slot"},
+    {"copies", "vector=4, whole, rows>", "vector=4>", NULL, NULL},
+    {"copies", "vector=4, whole, rows>", "vector=1, whole>", NULL, "straight into a slot"},
     {"copies", "whole, rows>", "whole>", NULL, NULL},
     {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
     {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
     {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
+    /* writes at which load and compute meet */
+    {"meet", "        %1 = acquire %met\n        commit<fence> %met, %1\n", "", NULL, "met"},
+    {"meet", "        %3 = wait %met\n        release<fence> %met, %3\n", "", NULL, "met"},
+    {"meet", "        release<fence> %met, %2\n        %3 = wait %met\n", "        %3 = wait %met\n        release<fence> %met, %2\n", NULL, "met"},
+    {"meet", "        %2 = wait %met\n        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n", "        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n        %2 = wait %met\n", NULL, "in"},
+    {"meet", "release<fence> %met, %2", "release %met, %2", NULL, "it needs `fence`"},
+    {"meet", "arrivals=[128,128], lanes", "arrivals=[128,4]", NULL, "who waits for whom"},
+    {"meet", ", tests> %TD", "> %TD", NULL, "`tests` is missing"},
+    {"meet", "align=16> %TA", "align=8> %TA", NULL, "at most 4"},
     /* loops that are one */
     {"skew", "ahead=2", "ahead=1", NULL, NULL},
     {"skew", ", ahead=2", "", NULL, NULL},
@@ -210,7 +226,7 @@ static const Edit edits[] = {
     {"axis", "argmax, axis=0, vector=4", "argmax, axis=0, vector=3", NULL, "`vector` is of values"},
     {"axis", "reduce<add, axis=1, ", "reduce<add, axis=1, vector=2, ", NULL, "`vector` is of values"},
     {"axis", "reduce<add, axis=1, ", "reduce<add, axis=1, across=lanes, ", NULL, "`across`: a function"},
-    {"scratch", "reduce<max, axis=0> %low", "reduce<max, axis=0, across=tree> %low", NULL, "in which warps meet"},
+    {"scratch", "axis=0, own=tree> %low", "axis=0, across=tree> %low", NULL, "in which warps meet"},
     {"late", "width=64", "width=32", NULL, NULL},
     {"late", "width=64", "width=48", NULL, NULL},
     {"late", "width=64", "width=12", NULL, "`width` is one"},
@@ -227,7 +243,7 @@ static const Edit edits[] = {
     {"scratch", "convert<vector=8, at=0, bytes=8192>", "convert<vector=8, at=0, bytes=8192, sync=before>", NULL, NULL},
     {"scratch", "convert<vector=8, at=0", "convert<vector=8, sync=within, at=0", NULL, "`sync` stands on ops that touch memory"},
     {"scratch", "sync=before, proxy=shared", "sync=both, proxy=shared", NULL, "`sync` stands on ops that touch memory"},
-    {"scratch", "reduce<max, axis=0> %low", "reduce<max, axis=0, sync=before> %low", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "axis=0, own=tree> %low", "axis=0, own=tree, sync=before> %low", NULL, "`sync` stands on ops that touch memory"},
     {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, proxy=shared, ", NULL, "something is to be shown"},
     {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, settles, ", NULL, "something is to be shown"},
     {"scratch", "tstore<along=0, whole>", "tstore<along=0, whole, lands, sync=before>", NULL, "something is to be shown"},
@@ -333,7 +349,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

@@ -269,3 +269,33 @@ def grow(a, b, steps, c, n):
         t = (t + tl.load(steps + i)) % 5
         at = (at + t) % 5
     tl.store(c + place, acc)
+
+
+# check: x=randn:bf16[40,96] w=randn:bf16[3,72,96] y=zeros:bf16[120,72] sizes=full(37):i32[3] rows=randint(40):i32[120] E=3 N=72 K=96 BM=64 BN=64 BK=32 --grid 2
+# check: x=randn:f16[40,64] w=randn:f16[3,72,64] y=zeros:f16[330,72] sizes=full(110):i32[3] rows=randint(40):i32[330] E=3 N=72 K=64 BM=128 BN=64 BK=32 --grid 3
+# explain: of ring in (load to compute)
+# explain: of ring out (compute to store)
+# experts one after the other, tiles of one until they are done: rows of x picked by numbers, two loops around the product, one of them a while
+@triton.jit
+def experts_whiled(x, w, y, sizes, rows, E, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    t = tl.program_id(0)
+    first, before = 0, 0
+    for e in range(E):
+        m = tl.load(sizes + e)
+        if m > 0:
+            down = tl.cdiv(m, BM)
+            tiles = down * tl.cdiv(N, BN)
+            while t >= before and t < before + tiles:
+                r = (t - before) % down * BM + tl.arange(0, BM)
+                n = (t - before) // down * BN + tl.arange(0, BN)
+                ids = tl.load(rows + first + r, mask=r < m, other=0)
+                acc = tl.zeros((BM, BN), tl.float32)
+                for k in range(0, K, BK):
+                    rk = k + tl.arange(0, BK)
+                    a = tl.load(x + ids[:, None] * K + rk[None, :], mask=(r < m)[:, None] & (rk < K)[None, :], other=0.)
+                    b = tl.load(w + e * N * K + n[:, None] * K + rk[None, :], mask=(n < N)[:, None] & (rk < K)[None, :], other=0.)
+                    acc = tl.dot(a, b.T, acc)
+                tl.store(y + (first + r)[:, None] * N + n[None, :], acc.to(y.dtype.element_ty), mask=(r < m)[:, None] & (n < N)[None, :])
+                t += tl.num_programs(0)
+            before += tiles
+        first += m

@@ -10,7 +10,8 @@
  *     tilec.c           the door: kernels and parameters of a file, entry of lowering
  *     tilec_type.c      types, names and scopes
  *     tilec_number.c    arithmetic on numbers, also those that depend on the thread
- *     tilec_expr.c      places, expressions
+ *     tilec_place.c     places: variables, their parts, initializers, assignment
+ *     tilec_expr.c      expressions
  *     tilec_stmt.c      statements, branches, calls
  *     tilec_loop.c      loops, and what is kept of variables around control flow
  *     tilec_typeof.c    the type of an expression that is not computed
@@ -229,14 +230,17 @@ Ref tc_uniform(Tc *tc, Scalar s, Range range);
 Expr tc_expr(Tc *tc, const CNode *node);
 Expr tc_read(Tc *tc, Expr e); /* the number in a variable, what a pointer points to; others unchanged */
 bool tc_number(Tc *tc, const CNode *node, Scalar *out);
-Elem tc_literal_elem(const CNode *node); /* of an integer literal */
+bool tc_as_number(Tc *tc, Expr e, Scalar *out); /* what it reads; false after an error */
+Elem tc_literal_elem(const CNode *node);        /* of an integer literal */
+bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function of the file */
+
+/* tilec_place.c */
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
 Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
 bool tc_copy(Object *to, const Object *from);      /* numbers and pointers; false if there is a tile inside */
+Scalar tc_zero(Tc *tc, const TcType *type);
 void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
-
-bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function of the file */
 
 /* tilec_typeof.c */
 const TcType *tc_type_of(Tc *tc, const CNode *node); /* of a number; NULL: not known */

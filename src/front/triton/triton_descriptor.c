@@ -5,8 +5,8 @@
  *     r = d.gather(rows, n); d.scatter(r, rows, n)         # block shape [1, columns]
  *
  * The value is a VAL_DESCRIPTOR of six items: base pointer, tuples shape, strides and block shape,
- * whether what lies outside reads as NaN, and whether the kernel made it. All dimensions are bounded. Loads and stores are
- * boxes (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
+ * whether what lies outside reads as NaN, and whether the kernel made it. All dimensions are bounded.
+ * Loads and stores are boxes (triton_block.c); rows picked by a tile of indices go through pointers with a mask. */
 #include "front/triton/triton.h"
 
 #include <math.h>

@@ -188,8 +188,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return at ? at : lay_default(st, type);
     }
     case OP_TLOAD:
-        return lay_in_registers(
-            st, choose_blocked(type, st->cx->machine->lanes, st->warps, choose_contiguous(&st->facts, op, type)), type);
+        return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
@@ -293,6 +292,11 @@ static void place_dot(LayoutState *st, Op *op) {
         if (from && from->home == HOME_SHARED) continue;
         if (i == 0 && lay_stays_in_registers(st, op, row, from)) {
             op->operands[0] = lay_want(st, x, from, op);
+            continue;
+        }
+        const Layout *traded = i == 0 ? lay_traded(st, op, row, from) : NULL;
+        if (traded) {
+            op->operands[0] = lay_want(st, x, traded, op);
             continue;
         }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), row, i, false);
@@ -514,7 +518,7 @@ static void remove_dead(Kernel *k, Region *region, int *uses, bool *changed) {
     for (Op *op = region->last, *previous; op; op = previous) {
         previous = op->previous;
         for (int i = 0; i < op->region_count; i++) remove_dead(k, op->regions[i], uses, changed);
-        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD) && !op_flag(op, AT_VOLATILE);
+        bool reads = (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_GET) && !op_flag(op, AT_VOLATILE);
         bool dead = (reads || op_has(op->code, TRAIT_PURE)) && op->result_count > 0;
         for (int i = 0; dead && i < op->result_count; i++)
             dead = lay_is_tile(k, op->results[i]) && uses[op->results[i]] == 0;

@@ -1,10 +1,11 @@
 /* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
  *
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside
- *     tstore<along=1, vector=8, tests>      the same, if the address of a vector turns out to be a multiple; else one by one
+ *     tstore<along=1, vector=8, tests>      the same where the address of a vector is a multiple; else one by one
  *     tload<along=1, vector=8, by=async>    the threads copy it straight into a slot of a ring
  *     tload<by=tma>                         layout_tma.c
  *     convert<via=shuffle>                  between lanes of a warp
+ *     convert<via=trade>                    the same of bytes, four at a time
  *     put<vector=8>, get<vector=8>          registers that lie side by side in a row of the tile in shared memory
  *     cmp<lt, vector=8>                     one comparison is that of 8 neighbours
  *
@@ -100,6 +101,17 @@ static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
     op_set(k, op, (Attr){.id = id, .number = number});
 }
 
+/* Are they elements that a thread loads one by one in each trip of a loop? The next does not wait for the one before,
+ * if the load is an instruction under a condition, and not a choice between memory and a number. */
+bool access_loads_singly(const Kernel *k, const Op *op, Access a) {
+    enum { LEAST = 4, BYTES = 2 };
+    if (op->code != OP_TLOAD || a.vector > 1 || !a.whole || !lay_is_tile(k, op->results[0])) return false;
+    const Layout *layout = ir_value(k, op->results[0])->layout;
+    const Op *loop = op->parent->owner;
+    return layout && layout->home == HOME_REGISTERS && layout->registers >= LEAST && loop && loop->code == OP_FOR &&
+           elem_info[ir_type(k, op->results[0])->elem].bytes == BYTES;
+}
+
 static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA) return;
     Access a = access_best(st, op);
@@ -107,6 +119,7 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
     if (a.tests) set_number(st->k, op, AT_TESTS, 1);
+    if (access_loads_singly(st->k, op, a)) set_number(st->k, op, AT_SINGLY, 1);
     if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }
@@ -164,6 +177,32 @@ ConvertPlan convert_plan(const Kernel *k, const Op *convert) {
                            &ir_value(k, convert->results[0])->layout->map, convert_bytes(type));
 }
 
+bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneTrade *trade) {
+    if (convert_bytes(type) != 1 || type->elem == EL_I1 || from->home != HOME_REGISTERS || to->home != HOME_REGISTERS ||
+        from->registers != 1 << from->map.count[LL_REGISTER] || to->registers != 1 << to->map.count[LL_REGISTER])
+        return false;
+    ConvertPlan plan = ll_plan_convert(&from->map, &to->map, 1);
+    return ll_plan_trade(&plan, trade);
+}
+
+/* Does nobody else use the value than matrix instructions, as their left operand? */
+static bool is_left_alone(const Op *first, Ref value) {
+    for (const Op *op = first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == value && !(op->code == OP_DOT && i == 0)) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!is_left_alone(op->regions[i]->first, value)) return false;
+    }
+    return true;
+}
+
+bool convert_trades(const Kernel *k, const Op *convert, LaneTrade *trade) {
+    LaneTrade own;
+    return is_left_alone(convert->next, convert->results[0]) &&
+           lay_may_trade(ir_value(k, convert->operands[0])->layout, ir_value(k, convert->results[0])->layout,
+                         ir_type(k, convert->results[0]), trade ? trade : &own);
+}
+
 /* Shuffles know words and 16-bit floats. A pass through shared memory costs two barriers, and two accesses for each
  * vector. */
 static bool shuffles_pay(const Machine *machine, const Type *type, const ConvertPlan *plan) {
@@ -179,6 +218,7 @@ Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert)
     const Layout *from = ir_value(k, convert->operands[0])->layout, *to = ir_value(k, convert->results[0])->layout;
     if (from->home != HOME_REGISTERS || to->home != HOME_REGISTERS) return WORD_NONE;
     ConvertPlan plan = convert_plan(k, convert);
+    if (convert_trades(k, convert, NULL)) return VIA_TRADE;
     bool round_about = plan.kind == CONVERT_SHUFFLE && !shuffles_pay(machine, ir_type(k, convert->results[0]), &plan);
     return round_about ? VIA_SHARED : words[plan.kind];
 }

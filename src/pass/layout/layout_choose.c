@@ -181,7 +181,7 @@ void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
 }
 
 /* --- registers --- */
-LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous) {
+static LinearLayout blocked(const Type *type, int threads, int warps, int contiguous, int64_t most) {
     int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
     int64_t left[MAX_RANK], elements = 1;
     int n = 0;
@@ -193,7 +193,7 @@ LinearLayout choose_blocked(const Type *type, int threads, int warps, int contig
         elements *= left[d];
         size[d] = lanes[d] = ways[d] = 1;
     }
-    int64_t vector = LL_VECTOR_BYTES / ty_elem_bytes(type), each = elements / (threads * warps);
+    int64_t vector = most, each = elements / (threads * warps);
     if (vector > each) vector = each < 1 ? 1 : floor_pow2(each);
     if (vector > left[contiguous]) vector = left[contiguous];
     size[contiguous] = (int)vector;
@@ -213,6 +213,10 @@ LinearLayout choose_blocked(const Type *type, int threads, int warps, int contig
         groups /= take;
     }
     return ll_blocked(rank, type->extent, size, lanes, ways, order);
+}
+
+LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous) {
+    return blocked(type, threads, warps, contiguous, LL_VECTOR_BYTES / ty_elem_bytes(type));
 }
 
 /* Multiply-adds: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows. */
@@ -273,6 +277,14 @@ int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (last < 0) return tile->rank - 1;
     fact_wish_equal(f, parts.stride[box_dim(access, parts.rank, tile->rank, last)], 1);
     return last;
+}
+
+/* Neighbours that are loaded one by one are those of lanes, so that a warp reads whole lines; and a thread has few rows
+ * of which it must know where they lie. */
+LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps) {
+    int contiguous = choose_contiguous(f, access, tile);
+    bool singly = access->code == OP_TLOAD && op_flag(access, AT_NEAR) && ty_elem_bytes(tile) == 2;
+    return singly ? blocked(tile, threads, warps, contiguous, 1) : choose_blocked(tile, threads, warps, contiguous);
 }
 
 /* --- vectors --- */

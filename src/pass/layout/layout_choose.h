@@ -15,4 +15,6 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int fi
 /* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when
  * nothing is known. */
 int choose_contiguous(Facts *f, const Op *access, const Type *tile);
+/* Of what an access loads: blocked along that dimension. */
+LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps);
 #endif

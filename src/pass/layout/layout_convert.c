@@ -64,6 +64,36 @@ ConvertPlan ll_plan_convert(const LinearLayout *source, const LinearLayout *targ
     return plan;
 }
 
+static bool independent(uint32_t x, uint32_t y, uint32_t z) {
+    return x && y && z && x != y && x != z && y != z && (x ^ y) != z;
+}
+
+bool ll_plan_trade(const ConvertPlan *plan, LaneTrade *trade) {
+    const PlaceMap *m = &plan->map;
+    const LayoutPlace *by = m->basis[LL_REGISTER];
+    LaneTrade t = {0};
+    if (plan->kind != CONVERT_SHUFFLE || m->count[LL_REGISTER] < 3) return false;
+    if (by[0].at[LL_LANE] || !by[1].at[LL_LANE] || by[1].at[LL_REGISTER]) return false;
+    t.near = by[0].at[LL_REGISTER];
+    t.away = by[1].at[LL_LANE];
+    t.side = t.away & -t.away;
+    for (int i = 0; i < m->count[LL_LANE]; i++) {
+        const LayoutPlace *from = &m->basis[LL_LANE][i];
+        uint32_t choice = from->at[LL_REGISTER];
+        if (choice && t.choice && t.choice != choice) return false;
+        if (choice) t.choice = choice;
+        if (!choice != !(from->at[LL_LANE] & t.side)) t.late |= (uint32_t)1 << i;
+    }
+    for (int i = m->count[LL_REGISTER]; i-- > 2;) {
+        if (by[i].at[LL_LANE] & t.side) return false; /* some registers late, others not */
+        if (by[i].at[LL_LANE] || !independent(t.near, by[i].at[LL_REGISTER], t.choice)) continue;
+        t.far = by[i].at[LL_REGISTER];
+        t.far_to = (uint32_t)1 << i;
+    }
+    *trade = t;
+    return t.far_to;
+}
+
 int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits) {
     int vector = 1;
     for (int bit = 0; vector * 2 * elem_bytes <= max_bytes; bit++, vector *= 2) {

@@ -93,18 +93,26 @@ bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
     return bytes << ll_index_bits(&layout->map) > st->cx->machine->ring_bytes && is_loaded(st, ref, &(int){MOST_STEPS});
 }
 
-/* A view of a slot, perhaps under casts: the slot is still there, and each thread can take what it needs. */
-bool index_is_got(LayoutState *st, Ref ref, const Layout *layout) {
+static bool is_got(LayoutState *st, Ref ref, const LinearLayout *map) {
     enum { LEAST_BYTES = 4 }; /* of one load of a thread: smaller ones are too many */
-    const Op *op = ir_value(st->k, ref)->op;
-    while (op && op->code == OP_CAST) op = ref_is_value(op->operands[0]) ? ir_value(st->k, op->operands[0])->op : NULL;
-    if (!op || op->code != OP_GET || op_flag(op, AT_COPY) || !lay_inside_role(st, op->parent)) return false;
-    const Layout *from = ir_value(st->k, op->results[0])->layout;
-    const Type *type = ir_type(st->k, op->results[0]);
+    const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
+    if (!op) return false;
+    if (op->code == OP_CAST) return is_got(st, op->operands[0], map);
+    if (op->code == OP_EXPAND && ir_type(st->k, ref)->rank == 2) {
+        LinearLayout row = ll_slice(map, (int)op_int(op, AT_AXIS, 0));
+        return is_got(st, op->operands[0], &row);
+    }
+    if (op->code != OP_GET || op_flag(op, AT_COPY) || !lay_inside_role(st, op->parent)) return false;
+    const Layout *from = ir_value(st->k, ref)->layout;
+    const Type *type = ir_type(st->k, ref);
     int bytes = ty_elem_bytes(type);
-    return from && from->home == HOME_REGISTERS && type->rank == 2 &&
-           ll_run(&layout->map, 1, bytes) * bytes >= LEAST_BYTES;
+    return from && from->home == HOME_REGISTERS && type->rank && type->rank <= 2 &&
+           ll_run(map, type->rank - 1, bytes) * bytes >= LEAST_BYTES;
 }
+
+/* A view of a slot, perhaps under casts, or a row of it: the slot is still there, and each thread can take what it
+ * needs. */
+bool index_is_got(LayoutState *st, Ref ref, const Layout *layout) { return is_got(st, ref, &layout->map); }
 
 void index_note_move(LayoutState *st, Ref ref, const Op *user) {
     const Type *type = ir_type(st->k, ref);

@@ -7,7 +7,8 @@
  *     %w = get %slot<field=0> ; %e = mul %w, %scales ; %a = cast %e : bf16 ; %d = dot %a, %x, %acc
  *
  * where `get` brings the tile to the threads in the layout of A at once; of a tile that is repeated on its way (packed
- * weights, a word for 8 elements) each thread gets the words that its elements are in. */
+ * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum than
+ * in A, but in lanes of the same warp, which trade them (`convert<via=trade>`). */
 #include "pass/layout/layout_state.h"
 
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
@@ -18,6 +19,16 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
     choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
     return along_n == 1 && ll_equal(&from->map, &wanted);
+}
+
+const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
+    int along_m, along_n;
+    LaneTrade trade;
+    if (!(row->a_from & FROM_REGISTERS) || !from) return NULL;
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    const Type *type = ir_type(st->k, dot->operands[0]);
+    const Layout *left = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), type);
+    return lay_stays_in_registers(st, dot, row, left) && lay_may_trade(from, left, type, &trade) ? left : NULL;
 }
 
 /* Where the use takes the value on to: what is made of it element by element, perhaps turned or repeated; REF_NONE: it

@@ -63,6 +63,8 @@ bool lay_inside_role(const LayoutState *st, const Region *region);
 /* --- layout_left.c --- */
 /* May the left operand of a dot stay in registers, where `from` has it? */
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
+/* Where lanes of a warp can bring it for that, by trading words with each other; NULL: they cannot. */
+const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
 /* Where the result (of a ring's `get`, a `repeat`) should be of which a dot's left operand is made, and nothing else;
  * NULL: it is not. */
 const Layout *lay_left(LayoutState *st, const Op *op);
@@ -103,9 +105,12 @@ void moves_place(LayoutState *st, Op *op);
 /* The best that is known to be possible; may threads, moving it so, copy the load straight into a slot of its ring? */
 Access access_best(LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
+bool access_loads_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
+/* Can a tile of this type go from one layout to the other by trading words? */
+bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneTrade *trade);
 /* WORD_NONE: to or from shared memory */
 Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert);
 void access_decide(LayoutState *st); /* writes it to all of them; facts without wishes */

@@ -8,9 +8,10 @@
  *                                                            yield %b }
  *
  * Taken are loops with one carried tile, `yield op(carried, e)` for add, min or max, where e is elementwise over loads
- * whose last tensor dimension is exactly the loop variable, and the loop runs from 0 to that dimension's extent or
- * below. What a block reads beyond the loop's end is replaced by the neutral value. The sum's order changes; it is
+ * that move on by one along their last dimension, and along no other. What a block reads beyond the loop's end is
+ * replaced by the neutral value. The sum's order changes; it is
  * still one f32 sum, and the order is stamped like that of every reduce. */
+#include "analysis/affine.h"
 #include "pass/raise/raise.h"
 
 #include <math.h>
@@ -25,21 +26,45 @@ typedef struct Sum {
     Op *update; /* op(carried, e) */
     Ref e;
     int rank; /* of the carried tile */
+    Analysis analysis;
 } Sum;
 
 static Word combine_of(Opcode code) {
     return code == OP_ADD ? COMBINE_ADD : code == OP_MIN ? COMBINE_MIN : code == OP_MAX ? COMBINE_MAX : WORD_NONE;
 }
 
-/* A load whose last index is the loop variable, alone, and whose tile covers the other dimensions before it. */
-static bool is_column_load(const Sum *s, const Op *op) {
+/* Does it grow by so much from trip to trip? */
+static bool grows_by(Sum *s, Ref number, int64_t wanted) {
+    int64_t growth;
+    return affine_growth(&s->analysis, s->loop, number, &growth) && growth == wanted;
+}
+
+/* A number of the trip that only says where loads lie. */
+static bool is_place(Sum *s, const Op *op) {
+    int64_t growth;
+    if (!op_has(op->code, TRAIT_ELEMENTWISE) || op->parent != s->body) return false;
+    const Type *type = ir_type(s->k, op->results[0]);
+    return !type->rank && !type->pointer && elem_is_int(type->elem) &&
+           affine_growth(&s->analysis, s->loop, op->results[0], &growth);
+}
+
+static bool takes_place(Sum *s, const Op *op) {
+    for (int i = 0; i < op->operand_count; i++) {
+        const Op *from = ref_is_value(op->operands[i]) ? ir_value(s->k, op->operands[i])->op : NULL;
+        if (op->operands[i] == s->body->args[0] || (from && is_place(s, from))) return true;
+    }
+    return false;
+}
+
+/* A load that moves on by one along its last dimension, alone, and whose tile covers the other dimensions before it. */
+static bool is_column_load(Sum *s, const Op *op) {
     if (op->code != OP_TLOAD) return false;
     RefList at = op_list(op, 0);
     const Type *type = ir_type(s->k, op->results[0]);
     if (at.count != s->rank + 1 || type->rank != s->rank || op_operand(op, 1) || box_is_indexed(s->k, op)) return false;
-    if (at.at[s->rank] != s->body->args[0] || op_flag(op, AT_WRAP)) return false;
+    if (!grows_by(s, at.at[s->rank], 1) || op_attr(op, AT_WRAP)) return false;
     for (int d = 0; d < s->rank; d++)
-        if (at.at[d] == s->body->args[0]) return false;
+        if (!grows_by(s, at.at[d], 0)) return false;
     const Attr *dims = op_attr(op, AT_DIMS);
     if (!dims) return s->rank == 0;
     for (int d = 0; d < dims->list.count; d++)
@@ -70,14 +95,15 @@ static bool matches(Sum *s) {
     int side = s->update->operands[0] == s->body->args[1] ? 0 : 1;
     s->e = s->update->operands[1 - side];
     if (s->update->operands[side] != s->body->args[1] || s->e == s->body->args[1]) return false;
+    affine_init(&s->analysis, s->k, s->cx->scratch, true);
     int loads = 0;
     for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
         if (op == s->update) continue;
         if (uses(op, s->body->args[1])) return false;
         if (is_column_load(s, op))
             loads++;
-        else if (!op_has(op->code, TRAIT_ELEMENTWISE) || uses(op, s->body->args[0]) ||
-                 ir_type(s->k, op->results[0])->rank != s->rank)
+        else if (!is_place(s, op) && (!op_has(op->code, TRAIT_ELEMENTWISE) || takes_place(s, op) ||
+                                      ir_type(s->k, op->results[0])->rank != s->rank))
             return false;
     }
     return loads > 0;
@@ -99,11 +125,13 @@ static const Type *block_type(Sum *s, const Type *type) {
 
 /* Beyond the loop's end a block reads the tensor's fill. That is the sum's neutral 0 already when the loop ends at the
  * tensor's own extent, the fill is 0, and e keeps 0. */
-static bool reads_zero_beyond(const Sum *s) {
+static bool reads_zero_beyond(Sum *s) {
     if (s->update->code != OP_ADD) return false;
     for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
         if (op == s->update || op->code == OP_CAST || op->code == OP_NEG || op->code == OP_ABS) continue;
-        if (op->code != OP_TLOAD || op_attr(op, AT_FILL)) return false;
+        if (is_place(s, op)) continue;
+        if (op->code != OP_TLOAD || op_attr(op, AT_FILL) || op_list(op, 0).at[s->rank] != s->body->args[0])
+            return false;
         const Op *tensor = ir_value(s->k, op->operands[0])->op;
         if (!tensor || tensor->code != OP_TENSOR) return false;
         int64_t extent, end;
@@ -143,15 +171,20 @@ static void rewrite(Sum *s) {
     Builder in = ir_builder_inside(&b, loop->regions[0]);
     Ref start = ir_binary(&in, OP_MUL, loop->regions[0]->args[0], ir_int(&in, counter, BLOCK));
     RefMap map = {.arena = s->cx->scratch};
+    refmap_set(&map, s->body->args[0], start);
     for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
         if (op == s->update) continue;
         in.range = op->range;
+        if (is_place(s, op)) {
+            refmap_set(&map, op->results[0], ir_clone(&in, op, &map)->results[0]);
+            continue;
+        }
         Op *made = ir_begin(&in, op->code);
         const Type *type = block_type(s, ir_type(k, op->results[0]));
         if (op->code == OP_TLOAD) {
             RefList at = op_list(op, 0);
             Ref offsets[MAX_RANK];
-            for (int d = 0; d < at.count; d++) offsets[d] = d == s->rank ? start : at.at[d];
+            for (int d = 0; d < at.count; d++) offsets[d] = refmap_get(&map, at.at[d]);
             ir_operand(&in, made, op->operands[0]);
             ir_operand_list(&in, made, 0, offsets, at.count);
             ir_operand(&in, made, REF_NONE);
@@ -160,7 +193,7 @@ static void rewrite(Sum *s) {
                 ir_operand(&in, made, op->operands[i] ? widened(s, &in, &map, op->operands[i]) : REF_NONE);
         }
         for (int i = 0; i < op->attr_count; i++)
-            if (op->attrs[i].id != AT_DIMS) op_set(k, made, op->attrs[i]);
+            if (op->attrs[i].id != AT_DIMS && op->attrs[i].id != AT_NOCHECK) op_set(k, made, op->attrs[i]);
         bool given = op_info[op->code].result == RES_GIVEN;
         Ref result = ir_end(&in, made, given ? type : NULL);
         ir_name(k, result, ir_value(k, op->results[0])->name);

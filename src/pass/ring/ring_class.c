@@ -13,6 +13,9 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
+ * Rows of numbers that a product is weighed with (exponentials of differences) join later, where a role loads: the
+ * threads that compute have no registers to fetch them ahead with.
+ *
  * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
  * share a ring when no dot and no other hand-over lies between their first uses; loops that follow
  * each other and load equal tiles of the same tensors share one too. */
@@ -285,14 +288,17 @@ static bool may_be_copied(const Cut *c, const Op *load) {
     return load->code == OP_TLOAD && ir_type(c->k, load->results[0])->rank > 1 && ir_fills_zero(c->k, load);
 }
 
-static void consider_load(Cut *c, Op *op) {
+static bool is_worth(const Cut *c, const Op *load, const CutRing *ring) {
+    return c->all || (load->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
+}
+
+static void consider_load(Cut *c, Op *op, bool in_any_case) {
     if (c->replicable[op->results[0]]) return; /* every role reads it for itself */
     CutRing *ring = new_ring(c, op, false);
     note_uses(c, ring, op->results[0]);
     if (!ring->first_use) return;
     ring->bytes = tile_bytes(ir_type(c->k, op->results[0]));
-    bool worth = c->all || (op->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
-    if (!worth) return;
+    if (!in_any_case && !is_worth(c, op, ring)) return;
     if (!operands_are_replicable(c, op) || !cut_control_is_replicable(c, op)) {
         refuse(c, op,
                "its place, or whether it happens, is computed from data, or read where the kernel "
@@ -458,7 +464,7 @@ static void consider(Op *op, void *user) {
     } else if (v->stores) {
         consider_store(v->c, op);
     } else {
-        consider_load(v->c, op);
+        consider_load(v->c, op, false);
     }
 }
 
@@ -507,4 +513,32 @@ void cut_classify(Cut *c) {
     share_rings(c);
     ir_walk(c->k->body, consider, &(Visit){c, true});
     cut_settle_stores(c);
+}
+
+/* --- rows beside a product --- */
+
+/* A row of numbers that a loop weighs its product with. */
+static void consider_row(Op *op, void *user) {
+    Cut *c = user;
+    const Op *loop = op->parent->owner;
+    if (op->code != OP_TLOAD || ir_type(c->k, op->results[0])->rank != 1 || cut_ring_of(c, op) ||
+        cut_must_stay(c, op) || !loop || loop->code != OP_FOR || !cut_weighs(c->k, op->parent))
+        return;
+    consider_load(c, op, true);
+}
+
+void cut_take_rows(Cut *c) {
+    size_t before = c->rings.count, inputs = 0;
+    if (before >= MAX_RINGS) return;
+    ir_walk(c->k->body, consider_row, c);
+    CutRing *rows = c->rings.count > before ? c->rings.at[before] : NULL;
+    for (size_t i = before + 1; i < c->rings.count; i++)
+        if (may_share(c, rows, c->rings.at[i])) merge(c, rows, c->rings.at[i]);
+    c->rings.count = before;
+    if (!rows) return;
+    while (inputs < before && !c->rings.at[inputs]->output) inputs++;
+    VEC_PUSH(&c->rings, c->arena);
+    for (size_t i = before; i > inputs; i--) c->rings.at[i] = c->rings.at[i - 1];
+    c->rings.at[inputs] = rows;
+    cut_index(c);
 }

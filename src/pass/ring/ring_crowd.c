@@ -62,17 +62,25 @@ static int64_t registers_of(const Kernel *k, const Op *dot, int which) {
     return which == 0 ? ty_elements(type) : ty_elements(type) * ty_elem_bytes(type) / REGISTER_BYTES;
 }
 
+bool cut_weighs(const Kernel *k, const Region *body) {
+    const Op *dot = NULL;
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->code != OP_DOT) continue;
+        if (dot || !matrix_of(k, op)->is_async) return false;
+        dot = op;
+    }
+    return dot && sums_made(k, body, dot);
+}
+
 static void look_at_loop(Op *loop, void *user) {
     enum { MOST_STEPS = 64 };
     Crowd *crowd = user;
     int64_t registers = 0;
     bool found = false;
-    int dots = 0;
     const Op *last = NULL;
     for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
         if (op->code != OP_DOT) continue;
         registers += ty_elements(ir_type(crowd->k, op->results[0]));
-        dots++;
         last = op;
         for (int i = 0; i < 2 && matrix_of(crowd->k, op)->is_async; i++) {
             Made made = {.k = crowd->k, .body = loop->regions[0], .left = MOST_STEPS};
@@ -82,7 +90,7 @@ static void look_at_loop(Op *loop, void *user) {
             found = true;
         }
     }
-    if (dots == 1 && matrix_of(crowd->k, last)->is_async && sums_made(crowd->k, loop->regions[0], last)) {
+    if (last && cut_weighs(crowd->k, loop->regions[0])) {
         registers += ty_elements(ir_type(crowd->k, last->results[0])); /* the sum, and the product */
         found = true;
     }

@@ -103,6 +103,7 @@ void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_
 
 void cut_find_memory(Cut *c);   /* numbers all ops and notes the accesses */
 void cut_classify(Cut *c);      /* behind that */
+void cut_take_rows(Cut *c);     /* rings for rows that products are weighed with; where a role of its own loads */
 void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with later ones of compute */
 int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */
@@ -133,6 +134,8 @@ Execution cut_choose(Cut *c);                    /* with a finding that says why
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 /* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles; or 0 (ring_crowd.c) */
 int cut_crowd(const Cut *c);
+/* Is the only product of the loop weighed with exponentials, one for each of its elements, before it is summed? */
+bool cut_weighs(const Kernel *k, const Region *body);
 /* Warps of a load role whose threads find their rows anew in each trip; 0: as other load roles have (ring_rows.c). */
 int cut_load_warps(const Cut *c, const Op *tasks, int workers);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */

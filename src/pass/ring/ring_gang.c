@@ -143,23 +143,50 @@ static int64_t bytes_needed(const Cut *c, int programs) {
     return bytes;
 }
 
+/* Programs that registers and shared memory hold side by side, up to so many. */
+static int most_programs(Cut *c, const Rotation *r, int programs) {
+    const Machine *machine = c->cx->machine;
+    while (programs > 1 &&
+           (bytes_needed(c, programs) > machine->ring_bytes ||
+            registers_needed(machine, c->k, r) > gang_registers(machine, programs, 1, machine->issue_registers)))
+        programs--;
+    return programs;
+}
+
+static bool find_turned(Cut *c, Op *tasks, Gang *gang, Rotation *r, const char **why) {
+    return gang_find(c->cx, c->k, tasks, gang, why) && rotation_find(c->k, gang->loop, c->arena, r);
+}
+
+/* A program of so few columns that one warpgroup holds all of its rows, twice in a block: trips of twice the work
+ * between the same barriers, in two chains. That takes a launch that asked for no more warps. */
+static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
+    Op *compute = role_find(tasks, ROLE_COMPUTE);
+    const char *why;
+    if (!compute || c->cx->options.workers || op_int(compute, AT_WORKERS, 1) != 2) return false;
+    Attr workers = *op_attr(compute, AT_WORKERS), by = *op_attr(compute, AT_BY);
+    op_drop(compute, AT_WORKERS);
+    op_drop(compute, AT_BY);
+    if (find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2) {
+        pass_find(c->cx, c->k->range, FIND_WORKERS_ONE);
+        return true;
+    }
+    op_set(c->k, compute, workers);
+    op_set(c->k, compute, by);
+    return false;
+}
+
 void cut_gang(Cut *c, Op *tasks) {
     Kernel *k = c->k;
-    const Machine *machine = c->cx->machine;
     int wanted = c->cx->options.gang;
     Gang gang;
     Rotation r;
     const char *why = "its tasks run in groups that share the L2";
     if (wanted == 1 || op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_GROUPED ||
-        !gang_find(c->cx, k, tasks, &gang, &why) || !rotation_find(k, gang.loop, c->arena, &r)) {
+        (!find_turned(c, tasks, &gang, &r, &why) && !take_one_worker(c, tasks, &gang, &r))) {
         if (wanted > 1) pass_find(c->cx, k->range, FIND_GANG_NONE, why);
         return;
     }
-    int programs = wanted ? wanted : machine->cost.gang_programs;
-    while (programs > 1 &&
-           (bytes_needed(c, programs) > machine->ring_bytes ||
-            registers_needed(machine, k, &r) > gang_registers(machine, programs, 1, machine->issue_registers)))
-        programs--;
+    int programs = most_programs(c, &r, wanted ? wanted : c->cx->machine->cost.gang_programs);
     if (programs < wanted) pass_find(c->cx, k->range, FIND_GANG_FEWER, wanted, programs);
     if (programs == 1) return;
     op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});

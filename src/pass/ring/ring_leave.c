@@ -5,6 +5,7 @@
  *
  *     in a branch inside of a loop     skew: loads that are used there run ahead under its condition; a value that
  *                                      leaves it would be copied twice, a store is one of compute anyway
+ *     in a `while`                     skew: which trip is loaded ahead is counted
  *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
  *     a crowd of blocks                stores: the buffers of their tiles would be another block's memory
@@ -30,10 +31,19 @@ static void leave(Cut *c, size_t which, const char *why) {
         cut_index(c);
 }
 
+static bool is_in_while(const CutRing *ring) {
+    for (const Op *owner = ring->region->owner; owner; owner = owner->parent->owner)
+        if (owner->code == OP_WHILE) return true;
+    return false;
+}
+
 void cut_leave_branches(Cut *c) {
     for (size_t i = 0; i < c->rings.count;) {
         const CutRing *ring = c->rings.at[i];
-        if (ring->in_loop && ring->region->owner != ring->loop && (ring->output || ring->copies)) {
+        if (is_in_while(ring)) {
+            leave(c, i, "it stands in a `while`, whose trips threads that load for themselves do not count");
+            i = 0;
+        } else if (ring->in_loop && ring->region->owner != ring->loop && (ring->output || ring->copies)) {
             leave(c, i, "it stands in a branch of the loop that its value leaves");
             i = 0; /* stores may have left with it */
         } else

@@ -14,8 +14,8 @@
  * result are no part of a number.
  *
  * What is read from memory is the same in all roles only if no op of the kernel writes through the same parameter, or
- * if all that write meet the role that loads there (`meetings`, ring_meet.c) and the two read between the same meetings;
- * otherwise each role sees its own. What this file does not see through is a number of its own, which refutes nothing
+ * if all that write meet the role that loads there (ring_meet.c), and the two read between the same meetings; otherwise
+ * each role sees its own. What this file does not see through is a number of its own, which refutes nothing
  * and proves nothing. */
 #include "pass/ring/ring_number.h"
 

@@ -264,11 +264,20 @@ typedef struct DotSearch {
     bool reduces_rows;
 } DotSearch;
 
+/* The least or greatest index of a task, say: numbers of rank 1 that are reduced once, before its loops. */
+static bool is_reduced_once(const DotSearch *s, const Op *op) {
+    const Type *type = ir_type(s->k, op->operands[0]);
+    return op->code == OP_REDUCE && type->rank == 1 && elem_is_int(type->elem) && op->parent->owner &&
+           op->parent->owner->code == OP_ROLE;
+}
+
 static void look_at_op(Op *op, void *user) {
     DotSearch *s = user;
     if (op->code == OP_DOT && matrix_of(s->k, op)->is_async) s->wide = true;
     switch (op->code) {
     case OP_REDUCE:
+        if (op_int(op, AT_AXIS, 0) == 0 && !is_reduced_once(s, op)) s->reduces_rows = true;
+        break;
     case OP_SCAN:
     case OP_SORT:
     case OP_FLIP:
@@ -371,6 +380,7 @@ Execution cut_choose(Cut *c) {
     static const char *const names[] = {"flat", "skew", "roles"};
     const char *why = "";
     Execution run = decide(c, &why);
+    if (run == RUN_ROLES && c->cx->machine->has_threads) cut_take_rows(c);
     if (run != RUN_FLAT && !choose_slots(c, run)) {
         why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
                            (long long)c->cx->machine->ring_bytes);

@@ -180,6 +180,8 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});
+    if (s->cx->options.max_registers)
+        kernel_set(s->k, (Attr){.id = AT_MOST_REGS, .number = s->cx->options.max_registers});
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);

@@ -113,6 +113,7 @@ bool schedule_loose_holds(Schedule *s, const Op *op);
 /* --- schedule_rows.c --- */
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);
+int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread holds through a loop */
 
 /* --- schedule_natural.c --- */
 void schedule_natural(Schedule *s);

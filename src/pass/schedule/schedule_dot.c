@@ -37,10 +37,12 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
-/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first. */
+/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first; four
+ * of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
     bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
-    return from == EL_F32 || ((narrow || from == EL_I32) && (to == EL_F16 || to == EL_BF16));
+    if (to == EL_F16 || to == EL_BF16) return from == EL_F32 || from == EL_I32 || narrow;
+    return from == EL_F32 && (to == EL_F8E4M3 || to == EL_F8E5M2);
 }
 
 static bool is_pair_cast(const Schedule *s, const Op *op) {
@@ -53,6 +55,12 @@ static bool is_pair_sum(const Schedule *s, const Op *op) {
     return op->result_count == 1 && layout_pair_name(s->k, op) && !schedule_is_number(s->k, op->results[0]);
 }
 
+/* Who takes what is packed: a dot as its left operand, or lanes that trade what was rounded on its way there. */
+static bool takes(const Schedule *s, const Op *user, const Op *op) {
+    if (user->code != OP_CONVERT || op_word(user, AT_VIA, WORD_NONE) != VIA_TRADE) return user->code == OP_DOT;
+    return op->code == OP_CAST && ir_type(s->k, op->operands[0])->elem != EL_I32;
+}
+
 static bool can_pack(const Schedule *s, const Op *op) {
     if (!is_pair_cast(s, op) && !is_pair_sum(s, op)) return false;
     Ref result = op->results[0];
@@ -61,7 +69,7 @@ static bool can_pack(const Schedule *s, const Op *op) {
     for (const Op *user = op->next; user; user = user->next)
         for (int i = 0; i < user->operand_count; i++)
             if (user->operands[i] == result)
-                return user->code == OP_DOT ? i == 0 : is_pair_sum(s, user) && can_pack(s, user);
+                return (i == 0 && takes(s, user, op)) || (is_pair_sum(s, user) && can_pack(s, user));
     return false;
 }
 

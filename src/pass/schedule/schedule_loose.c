@@ -65,6 +65,7 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         if (!is_loose(s, op) || op_attr(op, AT_BATCH) || !is_ready(s->k, op, first)) continue;
         held += schedule_layout(s->k, op->results[0])->registers;
         if (op != first && held > most) break;
+        op_drop(op, AT_SINGLY);
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
         op_set(
             s->k, op,

@@ -20,6 +20,13 @@ static bool threads_copy(const Schedule *s) {
     return false;
 }
 
+/* Two a row, where there are more than the usual ones. */
+static int registers_of_copies(const Schedule *s) {
+    enum { USUAL_ROWS = 16 };
+    int more = 2 * (schedule_rows_kept(s) - USUAL_ROWS), step = s->cx->machine->register_step;
+    return s->cx->machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
+}
+
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
  * only issues TMA needs very few, threads that copy rows hold their addresses, those that carry what they move need
  * many. 0: as the compiler has it. */
@@ -38,10 +45,11 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
         return 0;
     int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
               : threads_load(s)                        ? machine->carry_registers
-              : threads_copy(s)                        ? machine->copy_registers
+              : threads_copy(s)                        ? registers_of_copies(s)
                                                        : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
+    if (s->cx->options.max_registers) return 0; /* none is to have more */
     if (asked) return asked;
     if (many < few) return 0; /* with so many warps the movers have none to give */
     return is_compute(role) ? many : few;
@@ -166,6 +174,8 @@ static bool registers_hold(Schedule *s) {
         wanted += op_int(role, AT_ROLE_WARPS, 0) * programs * (own ? own : entry);
         any |= own;
     }
+    if (any && kernel_int(s->k, AT_MOST_REGS, 0))
+        return schedule_fail(s, s->tasks, "a role has registers (`regs`) of its own in a kernel that limits them");
     return !any || wanted <= entry * warps ||
            schedule_fail(s, s->tasks, "its roles want more registers (`regs`) than others of the block give away");
 }

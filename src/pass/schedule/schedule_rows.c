@@ -52,6 +52,23 @@ static void decide(Op *op, void *user) {
 
 void schedule_rows(Schedule *s) { ir_walk(s->k->body, decide, s); }
 
+typedef struct Kept {
+    const Schedule *s;
+    int most;
+} Kept;
+
+static void count_kept(Op *op, void *user) {
+    Kept *kept = user;
+    int count = op_flag(op, AT_ROWS) ? rows_of(kept->s, op) + rows_before(kept->s, op) : 0;
+    if (count > kept->most) kept->most = count;
+}
+
+int schedule_rows_kept(const Schedule *s) {
+    Kept kept = {.s = s};
+    ir_walk(s->k->body, count_kept, &kept);
+    return kept.most;
+}
+
 bool schedule_rows_hold(Schedule *s, const Op *load) {
     return !op_flag(load, AT_ROWS) || may_keep(s, load) ||
            schedule_fail(s, load,

@@ -79,12 +79,11 @@ static int64_t alive_in(const Schedule *s, const Region *region) {
 }
 
 bool schedule_share_holds(const Schedule *s, int blocks) {
-    enum { OTHER_REGISTERS = 24, STEP = 8 }; /* addresses, places, conditions; so many are given at once */
     const Machine *machine = s->cx->machine;
-    int warps = layout_warps(s->cx, s->k);
-    int64_t each = machine->registers / (blocks * warps * machine->lanes) / STEP * STEP;
+    int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
+    int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
     bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
     Trip trip = {s->k, alive_in(s, role_find(s->tasks, ROLE_COMPUTE)->regions[0])};
     ir_walk(s->k->body, look_at_trip, &trip);
-    return trip.most + (fewest ? 0 : OTHER_REGISTERS) <= each;
+    return trip.most + (fewest ? 0 : machine->cost.crowd_registers) <= each;
 }

@@ -408,6 +408,21 @@ static tw_status check_assembly(tw_kernel *k) {
     return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);
 }
 
+/* Programs that may wait for each other are not run one after the other by a few. */
+static tw_status run_together(tw_kernel *k) {
+    if (!k->target->runs_together)
+        return context_fail(k->context, TW_ERROR_UNSUPPORTED,
+                            "option cooperative: on target %s not all programs of a launch run at once, so that they "
+                            "cannot wait for each other; use a GPU",
+                            k->target->name);
+    if (k->pass.options.persist == 1)
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "options cooperative and persist: a worker that runs many programs runs one after the "
+                            "other; leave out one of them");
+    k->pass.options.persist = 0;
+    return TW_OK;
+}
+
 /* Door, passes, emitter. */
 static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
@@ -472,6 +487,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     k->sanitize = request->sanitize;
     tw_status status = choose_target(k, request->target, request->emulate);
     if (status == TW_OK) status = options_apply(k, request->options, request->option_count);
+    if (status == TW_OK && k->cooperative) status = run_together(k);
     if (status == TW_OK) status = check_arguments(k, request);
     if (status != TW_OK) return status;
     if (k->sanitize && k->target != &target_interp)

@@ -38,6 +38,7 @@ struct Target {
     tw_status (*assemble)(tw_kernel *k, const char *name);
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
+    bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     tw_status (*synchronize)(tw_context *cx, tw_stream *stream); /* NULL: launches are done when they return */
     void (*destroy)(tw_kernel *k);                               /* frees k->code; NULL: nothing outside the arena */

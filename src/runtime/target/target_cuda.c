@@ -365,16 +365,18 @@ static void fit_grid(const CudaCode *code, int64_t programs, unsigned grid[3], u
     grid[1] = grid[2] = 1;
 }
 
-static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, bool early, void *stream) {
+static CudaResult run_kernel(CudaCode *code, const unsigned grid[3], unsigned cluster, bool early, bool together,
+                             void *stream) {
     const CudaDriver *driver = code->device->driver;
     unsigned threads = (unsigned)code->plan->threads, bytes = (unsigned)code->plan->shared_bytes;
-    if (cluster == 1 && !early)
+    if (cluster == 1 && !early && !together)
         return driver->launch(code->function, grid[0], grid[1], grid[2], threads, 1, 1, bytes, stream, code->params,
                               NULL);
-    CudaLaunchAttribute attributes[2] = {0};
+    CudaLaunchAttribute attributes[3] = {0};
     unsigned count = 0;
     if (cluster != 1) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_CLUSTER, .value = {cluster, 1, 1}};
     if (early) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_EARLY, .value = {1}};
+    if (together) attributes[count++] = (CudaLaunchAttribute){.id = CUDA_LAUNCH_COOPERATIVE, .value = {1}};
     CudaLaunchConfig config = {.grid = {grid[0], grid[1], grid[2]},
                                .block = {threads, 1, 1},
                                .shared_bytes = bytes,
@@ -402,7 +404,8 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     CudaResult result = 0;
     if (code->plan->persist) fit_grid(code, call->grid[0] * call->grid[1] * call->grid[2], grid, &cluster);
     bool early = k->launch_pdl && code->plan->waits && level_of(device) >= 90;
-    if (status == TW_OK) result = run_kernel(code, grid, cluster, early, call->stream ? call->stream->native : NULL);
+    if (status == TW_OK)
+        result = run_kernel(code, grid, cluster, early, k->cooperative, call->stream ? call->stream->native : NULL);
     cuda_device_leave(device, entered);
     /* A launch that fails for what was launched before it is no suspect itself. */
     bool alone = faults->blocking || faults->launches == faults->ended;
@@ -542,6 +545,7 @@ const Target target_cuda = {
     .build = cuda_build,
     .assemble = cuda_assemble,
     .assembly_ending = ".ptx",
+    .runs_together = true,
     .runs_assembly = true,
     .launch = cuda_launch,
     .synchronize = cuda_synchronize,

@@ -1,12 +1,9 @@
-/* cpu_box.c: boxes of global tensors (tload, tstore).
+/* cpu_box.c: boxes of global tensors: address, bounds, what is loaded.
  *
  * At the op's place a box is described by a few C variables: the address of its first element,
  * and per axis the range of indices that lies inside the tensor. Where an index vector says where
  * the places of an axis lie, it is in memory, and the address of a row is made where its number is
- * known; the box is full if all indices lie inside. A loop over boxes comes in two
- * versions: the fast one, if every box is full and every last stride is 1; else the slow one,
- * which checks each load and stores inside the bounds only. Where what is read may overlap what is
- * written, it is copied before, and read from the copy. The results are the same, bit for bit.
+ * known; the box is full if all indices lie inside. How loops over boxes are written stands in cpu_store.c.
  *
  *     f32 *const x_p = X + (i64)row * sx;
  *     const i64 x_hi0 = tw_min_i64(1024, C);
@@ -66,9 +63,7 @@ typedef struct BoxMaker {
     Text address, ok, full, uncut;
 } BoxMaker;
 
-static void and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
-
-static bool is_number(Known known, int64_t number) { return known.is && known.number == number; }
+void cpu_and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
 
 /* Where the box begins in a dimension. */
 typedef struct Offset {
@@ -77,8 +72,8 @@ typedef struct Offset {
 } Offset;
 
 static void add_term(BoxMaker *m, Offset offset, const char *stride, Known known) {
-    if (offset.zero || is_number(known, 0)) return;
-    text_add(&m->address, is_number(known, 1) ? " + %s" : " + %s * %s", offset.text, stride);
+    if (offset.zero || known_is(known, 0)) return;
+    text_add(&m->address, known_is(known, 1) ? " + %s" : " + %s * %s", offset.text, stride);
 }
 
 /* A dimension that the tile does not cover: its offset must lie inside. */
@@ -86,11 +81,11 @@ static void add_point(BoxMaker *m, int d, Offset offset, const char *extent, boo
     Arena *a = m->e->arena;
     const char *stride = m->tensor->stride[d];
     if (wrap) {
-        and_also(&m->ok, arena_printf(a, "%s > 0", extent));
+        cpu_and_also(&m->ok, arena_printf(a, "%s > 0", extent));
         offset = (Offset){arena_printf(a, "%s(%s, %s)", cpu_call(m->e, "tw_mod_i64"), offset.text, extent), false};
     } else if (extent) {
-        if (!offset.zero) and_also(&m->ok, arena_printf(a, "%s >= 0", offset.text));
-        and_also(&m->ok, arena_printf(a, "%s < %s", offset.text, extent));
+        if (!offset.zero) cpu_and_also(&m->ok, arena_printf(a, "%s >= 0", offset.text));
+        cpu_and_also(&m->ok, arena_printf(a, "%s < %s", offset.text, extent));
     }
     add_term(m, offset, stride, m->tensor->known[d]);
 }
@@ -110,10 +105,10 @@ static void add_axis(BoxMaker *m, int axis, int d, Offset from, const char *exte
     const char *size = axis == m->long_axis ? m->long_size : cpu_integer(e, EL_I32, box->tile->extent[axis]);
     const char *offset = from.text;
     if (wrap) {
-        and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
+        cpu_and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
         const char *whole = arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent);
-        and_also(&m->full, whole);
-        and_also(&m->uncut, whole);
+        cpu_and_also(&m->full, whole);
+        cpu_and_also(&m->uncut, whole);
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
@@ -132,9 +127,9 @@ static void add_axis(BoxMaker *m, int axis, int d, Offset from, const char *exte
     else {
         box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
         cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = %s;", box->lo[axis], offset, box->hi[axis], hi);
-        and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
+        cpu_and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
     }
-    and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
+    cpu_and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
 }
 
 /* An axis whose places an index vector gives: the address is completed where its element is known. */
@@ -161,8 +156,8 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
     const char *all = cs_fresh(&e->p, arena_printf(e->arena, "%s_all%d", m->name, axis));
     cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s, %s);", all, type, list, box->begin[axis], box->end[axis],
             ends);
-    and_also(&m->full, all);
-    and_also(&m->uncut, all);
+    cpu_and_also(&m->full, all);
+    cpu_and_also(&m->uncut, all);
 }
 
 static Offset offset_of(Emit *e, Ref offset) {
@@ -182,7 +177,7 @@ static bool may_move(const Emit *e, const Op *op) {
 /* A variable of the box, but for a last stride of 1, which a copy has too. */
 static void own_stride(BoxMaker *m, int axis) {
     Box *box = m->box;
-    if (axis == box->tile->rank - 1 && is_number(box->known[axis], 1)) return;
+    if (axis == box->tile->rank - 1 && known_is(box->known[axis], 1)) return;
     const char *name = cs_fresh(&m->e->p, arena_printf(m->e->arena, "%s_s%d", m->name, axis));
     cs_line(&m->e->p, "i64 %s = %s;", name, box->stride[axis]);
     box->stride[axis] = name;
@@ -225,15 +220,15 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     }
     int rank = box->tile->rank;
     box->unit =
-        rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] || is_number(box->known[rank - 1], 1);
+        rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] || known_is(box->known[rank - 1], 1);
     box->pointer = arena_printf(e->arena, "%s_p", m.name);
     cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
             m.tensor->base, m.address.at);
     if (m.ok.length) {
         box->ok = arena_printf(e->arena, "%s_ok", m.name);
         cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
-        and_also(&m.full, box->ok);
-        and_also(&m.uncut, box->ok);
+        cpu_and_also(&m.full, box->ok);
+        cpu_and_also(&m.uncut, box->ok);
     }
     if (m.uncut.length) box->uncut = m.uncut.at;
     if (m.full.length) {
@@ -296,7 +291,7 @@ const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
             if (!fast) at = arena_printf(e->arena, "%s(%s, %s)", cpu_call(e, "tw_mod_i64"), at, box->wrap_extent[d]);
         }
         if (index[d].zero && !box->wrap_offset[d]) continue;
-        bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || is_number(box->known[d], 1);
+        bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || known_is(box->known[d], 1);
         text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, box->stride[d]);
     }
     return arena_printf(e->arena, "%s[%s]", row.text, t.length ? t.at : "0");
@@ -337,12 +332,12 @@ const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
 /* The condition that the indices lie inside; NULL: always. */
 static const char *inside_text(Emit *e, Nest *nest, const Box *box, const Ix *index) {
     Text t = text_new(e->arena);
-    if (box->ok) and_also(&t, box->ok);
+    if (box->ok) cpu_and_also(&t, box->ok);
     for (int d = 0; d < box->tile->rank; d++) {
-        if (box->end[d]) and_also(&t, index_inside(e, nest, box, d, index[d]).text);
+        if (box->end[d]) cpu_and_also(&t, index_inside(e, nest, box, d, index[d]).text);
         if (!box->checked[d]) continue;
-        if (box->cut_low[d]) and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
-        and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
+        if (box->cut_low[d]) cpu_and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
+        cpu_and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
     }
     return t.length ? t.at : NULL;
 }
@@ -382,222 +377,4 @@ void cpu_scalar_tload(Emit *e, Op *op) {
     Ix x = cpu_box_load(e, &nest, op, NULL);
     nest_end(e, &nest, false);
     e->p.names[op->results[0]] = x.text;
-}
-
-/* --- two versions --- */
-
-static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
-    if (!ref_is_value(tile)) return;
-    const Value *value = ir_value(e->k, tile);
-    if (value->type->kind != TY_TILE || value->type->rank == 0 || !value->op) return;
-    Storage storage = cpu_placed(&e->plan, tile)->storage;
-    if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(e->k, value->op))) return;
-    if (!cpu_search_meets(&e->plan, tile)) return;
-    if (value->op->code == OP_TLOAD) *VEC_PUSH(loads, e->arena) = value->op;
-    for (int i = 0; i < value->op->operand_count; i++) add_loads(e, value->op->operands[i], false, loads);
-}
-
-/* The inline tloads that evaluating the tiles meets; `top`: of a tile in memory, too. */
-static OpList collect_loads(Emit *e, const Ref *tiles, int count, bool top) {
-    OpList loads = {0};
-    cpu_search_begin(&e->plan);
-    for (int i = 0; i < count; i++) add_loads(e, tiles[i], top, &loads);
-    return loads;
-}
-
-void cpu_prefetch(Emit *e, Ref tile) {
-    enum { MOST_BYTES = 16384 };
-    OpList loads = collect_loads(e, &tile, 1, true);
-    for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
-        const Box *box = cpu_find_box(e, loads.at[i]);
-        long long bytes = (long long)cpu_tile_bytes(box->tile, false);
-        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || box->indices[0] || bytes > MOST_BYTES)
-            continue;
-        cs_line(&e->p, "tw_ahead(&ahead[%d], %s, %lld);", e->ahead++, box->pointer, bytes);
-    }
-}
-
-/* First and one past the last address of a full box. */
-static void add_span(Emit *e, Text *t, const Box *box) {
-    Text start = text_new(e->arena), low = text_new(e->arena), high = text_new(e->arena);
-    text_add(&start, "%s", box->pointer);
-    for (int d = 0; d < box->tile->rank; d++) {
-        const char *stride = box->stride[d];
-        if (box->wrap_offset[d]) text_add(&start, " + %s * %s", box->wrap_offset[d], stride);
-        if (box->indices[d]) {
-            const char *ends[2] = {box->least[d], box->most[d]};
-            text_add(&low, " + tw_min_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
-            text_add(&high, " + tw_max_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
-            continue;
-        }
-        if (box->tile->extent[d] == 1) continue;
-        long long top = (long long)box->tile->extent[d] - 1;
-        char *end = NULL;
-        long long known = strtoll(stride, &end, 10);
-        if (!*end && known >= 0) {
-            text_add(&high, " + %lld", top * known);
-            continue;
-        }
-        text_add(&low, " + tw_min_i64(0, %lld * %s)", top, stride);
-        text_add(&high, " + tw_max_i64(0, %lld * %s)", top, stride);
-    }
-    text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
-}
-
-/* Do they have the same stride, whatever a launch says? */
-static bool same_stride(const Box *a, const Box *b, int d) {
-    return a->stride[d] == b->stride[d] || (b->known[d].is && is_number(a->known[d], b->known[d].number));
-}
-
-const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place) {
-    Text t = text_new(e->arena);
-    text_add(&t, "(tw_apart(");
-    add_span(e, &t, load);
-    text_add(&t, ", ");
-    add_span(e, &t, store);
-    text_add(&t, ")");
-    bool alike = same_place && load->tile == store->tile;
-    for (int d = 0; d < load->tile->rank && alike; d++)
-        alike = !load->wrap_offset[d] && !load->indices[d] && !store->indices[d];
-    if (alike) {
-        text_add(&t, " || (%s == %s", load->pointer, store->pointer);
-        for (int d = 0; d < load->tile->rank; d++)
-            if (load->tile->extent[d] > 1 && !same_stride(load, store, d))
-                text_add(&t, " && %s == %s", load->stride[d], store->stride[d]);
-        text_add(&t, ")");
-    }
-    text_add(&t, ")");
-    return t.at;
-}
-
-static void require_full(Emit *e, Text *t, const Box *box) {
-    if (box->full) and_also(t, box->full);
-    if (!box->unit) and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
-}
-
-const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
-    Text t = text_new(e->arena);
-    OpList loads = collect_loads(e, tiles, count, !store);
-    for (size_t i = 0; i < loads.count; i++) require_full(e, &t, cpu_find_box(e, loads.at[i]));
-    if (store) require_full(e, &t, cpu_find_box(e, store));
-    return t.at;
-}
-
-/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are
- * written: rows that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
-static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
-    enum { LONG_ROW = 256 };
-    const Box *to = cpu_find_box(e, store);
-    OpList loads = collect_loads(e, tiles, count, false);
-    Text t = text_new(e->arena);
-    int rank = to->tile->rank;
-    if (!to->full || !rank || to->tile->extent[rank - 1] < LONG_ROW || op_attr(store, AT_WRAP)) return NULL;
-    if (to->uncut) and_also(&t, to->uncut);
-    if (!to->unit) and_also(&t, arena_printf(e->arena, "%s == 1", to->stride[rank - 1]));
-    for (size_t i = 0; i < loads.count; i++) {
-        const Box *from = cpu_find_box(e, loads.at[i]);
-        Ref loaded = loads.at[i]->results[0];
-        bool same = from->tile->rank == rank;
-        for (int d = 0; d < rank && same; d++) same = from->tile->extent[d] == to->tile->extent[d];
-        for (int j = 0; j < count && same; j++) same = cpu_same_place(&e->plan, tiles[j], loaded);
-        if (!same) return NULL;
-        if (from->uncut) and_also(&t, from->uncut);
-        if (!from->unit) and_also(&t, arena_printf(e->arena, "%s == 1", from->stride[rank - 1]));
-        const char *covers = cpu_box_covers(e, from, cpu_same_axes, to);
-        if (*covers) and_also(&t, covers);
-    }
-    return t.length ? t.at : "1";
-}
-
-static void store_loop(Emit *e, const Op *op, const Box *box, bool fast, bool cut) {
-    Ref value = op_operand(op, 1), mask = op_operand(op, 2);
-    Nest nest;
-    nest_begin(e, &nest, box->tile);
-    if (cpu_box_is_turned(e->k, op)) nest_inner(&nest, cpu_unit_axis(e->k, op));
-    nest.fast = fast;
-    nest.cut = cut;
-    cpu_box_bounds(e, &nest, box);
-    Ix x = cpu_element(e, &nest, value, nest.index);
-    int depth = 0;
-    const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
-    const char *packed = cpu_pack(e, box->tile->elem, x.text);
-    if (mask) {
-        Ix m = cpu_operand(e, &nest, mask, nest.index);
-        nest_add(e, &nest, nest.rank, "if (%s) %s = %s;", m.text, slot, packed);
-    } else
-        nest_add(e, &nest, nest.rank, "%s = %s;", slot, packed);
-    nest_end(e, &nest, true);
-}
-
-void cpu_set_aside(Emit *e, const OpList *loads) {
-    for (size_t i = 0; i < loads->count; i++) {
-        Ref tile = loads->at[i]->results[0];
-        Box *box = cpu_find_box(e, loads->at[i]);
-        cpu_declare(e, tile);
-        const char *name = cs_name(&e->p, tile);
-        cpu_fill_tested(e, name, tile, !box_is_indexed(e->k, loads->at[i])); /* rows that are left out are no rarity */
-        if (!box->movable) continue;
-        cs_line(&e->p, "%s = %s;", box->pointer, name);
-        long long stride = 1;
-        for (int d = box->tile->rank; d-- > 0; stride *= box->tile->extent[d])
-            if (!is_number(box->known[d], 1)) cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
-    }
-}
-
-static void emit_store(Emit *e, Op *op, Box *box) {
-    if (cpu_store_from_rows(e, op)) return;
-    Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
-    int count = tiles[1] ? 2 : 1;
-    OpList loads = collect_loads(e, tiles, count, false);
-    Text apart = text_new(e->arena);
-    bool all_move = true;
-    for (size_t i = 0; i < loads.count; i++) {
-        Ref loaded = loads.at[i]->results[0];
-        bool same = true;
-        for (int j = 0; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loaded);
-        const Box *from = cpu_find_box(e, loads.at[i]);
-        all_move = all_move && from->movable;
-        and_also(&apart, cpu_apart(e, from, box, same));
-    }
-    const char *turns = cpu_store_turns(e, op), *cut = turns ? NULL : cut_condition(e, tiles, count, op);
-    const char *fast = turns ? turns : cut ? cut : cpu_fast_condition(e, tiles, count, op);
-    if (!all_move && !*fast) fast = "1";
-    if (apart.length && all_move) {
-        cs_open(&e->p, "if (TW_UNLIKELY(!(%s)))", apart.at);
-        cpu_set_aside(e, &loads);
-        cs_close(&e->p);
-    } else if (apart.length)
-        fast = arena_printf(e->arena, "%s && %s", fast, apart.at);
-    if (!*fast) {
-        store_loop(e, op, box, true, false);
-        return;
-    }
-    cs_open(&e->p, "if (%s)", fast);
-    if (turns)
-        cpu_store_turned(e, op);
-    else
-        store_loop(e, op, box, true, cut != NULL);
-    cs_reopen(&e->p, "else");
-    if (!all_move) { /* read from the copies for good */
-        cpu_set_aside(e, &loads);
-        for (size_t i = 0; i < loads.count; i++)
-            cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_MEMORY;
-    }
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
-    store_loop(e, op, box, false, false);
-    if (box->ok) cs_close(&e->p);
-    for (size_t i = 0; i < loads.count && !all_move; i++)
-        cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
-    cs_close(&e->p);
-}
-
-void cpu_emit_tstore(Emit *e, Op *op) {
-    Box *box = cpu_box(e, op);
-    MapEntry *stored = map_find_number(&e->stored, (uint64_t)(uintptr_t)op);
-    if (stored) {
-        cs_open(&e->p, "if (!%s)", (const char *)stored->value);
-        emit_store(e, op, box);
-        cs_close(&e->p);
-    } else
-        emit_store(e, op, box);
 }

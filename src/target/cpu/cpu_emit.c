@@ -11,10 +11,11 @@
 
 /* Names that the emitter itself uses. */
 static const char *const own_names[] = {
-    "launch", "begin", "end", "scratch", "program", "args",   "o",    "j",     "r",      "r0",   "r1",   "r2",
-    "r3",     "r4",    "r5",  "r6",      "r7",      "r8",     "r9",   "best",  "found",  "here", "line", "column",
-    "i0",     "i1",    "i2",  "i3",      "i4",      "i5",     "i6",   "i7",    "pid0",   "pid1", "pid2", "half",
-    "top",    "q",     "l",   "bests",   "founds",  "chains", "take", "equal", "values", NULL};
+    "launch", "begin", "end",  "scratch", "program", "args",   "o",    "j",     "r",      "r0",
+    "r1",     "r2",    "r3",   "r4",      "r5",      "r6",     "r7",   "r8",    "r9",     "best",
+    "found",  "here",  "line", "column",  "i0",      "i1",     "i2",   "i3",    "i4",     "i5",
+    "i6",     "i7",    "i8",   "i9",      "i10",     "i11",    "pid0", "pid1",  "pid2",   "half",
+    "top",    "q",     "l",    "bests",   "founds",  "chains", "take", "equal", "values", NULL};
 
 /* --- carried values --- */
 

@@ -94,9 +94,7 @@ static bool match_side(const CpuPlan *plan, const Op *loop, const Op *dot, int o
 
 /* Offset and extent of an axis of a box. */
 static void axis_place(const CpuPlan *plan, const Op *op, int axis, Ref *offset, Ref *extent) {
-    const Attr *dims = op_attr(op, AT_DIMS);
-    int rank = ir_type(plan->k, op->operands[0])->rank;
-    int d = dims ? (int)dims->list.at[axis] : rank - 2 + axis;
+    int d = box_dim(op, ir_type(plan->k, op->operands[0])->rank, 2, axis);
     const Op *tensor = ir_value(plan->k, op->operands[0])->op;
     *offset = op_list(op, 0).at[d];
     *extent = tensor ? op_list(tensor, 0).at[d] : op->operands[0]; /* a parameter has its own */

@@ -5,6 +5,7 @@
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
  *     cpu_merge.c   axes that share a loop
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
+ *     cpu_store.c   stores to them, and the fast and the slow version of a loop over boxes
  *     cpu_reduce.c  reduce and scan, in their stamped order
  *     cpu_reduce_rows.c  reduce along the last axis, in the loop that computes the tile
  *     cpu_dot.c     dot of tiles
@@ -119,6 +120,7 @@ typedef struct Known {
     bool is; /* is it one? */
     int64_t number;
 } Known;
+static inline bool known_is(Known known, int64_t number) { return known.is && known.number == number; }
 
 typedef struct Box {
     const Type *tile;
@@ -161,6 +163,7 @@ typedef struct Emit {
     Map helper_names;
     Map calls;  /* functions of the prelude that the text calls, and whose header is not always there */
     Map packed; /* name of a small float in a register -> name of its bits */
+    Map zeros;  /* text of a 0 -> its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices, uses_turn;
@@ -235,7 +238,8 @@ const char *cpu_cast(Emit *e, Elem from, Elem to, bool toward_zero, const char *
 const char *cpu_combine(Emit *e, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
 
 /* --- cpu_box.c --- */
-Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
+void cpu_and_also(Text *t, const char *condition); /* one condition more of a text */
+Box *cpu_box(Emit *e, Op *op);                     /* declares it on first use */
 /* The same, for an axis as long as that expression instead of the tile's extent; not kept. */
 Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
 Box *cpu_find_box(Emit *e, const Op *op);
@@ -250,15 +254,17 @@ const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
 /* Bounds of a nest that writes to the box: it does what lies inside, and leaves out the rest. */
 void cpu_box_bounds(Emit *e, Nest *nest, const Box *box);
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index);
+const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
+void cpu_scalar_tload(Emit *e, Op *op);
+
+/* --- cpu_store.c --- */
 void cpu_emit_tstore(Emit *e, Op *op);
 /* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`
  * (may be NULL); "" if nothing, NULL if there can be none. */
 const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
-const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
 /* Reading the load's box while writing the other one is right: they are apart, or the same element by element. */
 const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
 void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
-void cpu_scalar_tload(Emit *e, Op *op);
 /* Asks for the boxes that the tile is made of as the next program will want them. */
 void cpu_prefetch(Emit *e, Ref tile);
 

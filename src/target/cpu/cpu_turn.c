@@ -20,7 +20,7 @@ typedef struct Spread {
     int unit; /* the axis along which elements lie side by side; -1: none */
 } Spread;
 
-const int cpu_same_axes[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+const int cpu_same_axes[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 /* --- what is turned --- */
 
@@ -127,7 +127,8 @@ static const char *length(Emit *e, const Type *tile, const Box *box, int d, int 
 /* What of the tile lies inside of the box (NULL: all) moves; axes[d] is the box's axis of the tile's d. */
 static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread *from, const Box *box,
                       const int *axes) {
-    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4",  "i5",
+                                                "i6", "i7", "i8", "i9", "i10", "i11"};
     Text to_at = text_new(e->arena), from_at = text_new(e->arena);
     int a = to->unit, b = from->unit, opened = 0;
     for (int d = 0; d < tile->rank; d++) {

@@ -88,12 +88,29 @@ static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
                 condition);
 }
 
-static void copy_rows(Emit *e, const Op *load, Box *b, const Expr *at) {
-    const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)load)->value;
-    const Expr *number = ex(e->arena, "r / %d", b->vector);
-    box_part(e, b, BOX_ALONG);
-    if (rows->some) box_also(e, &b->condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
-    copy_one(e, b, at, ex(e->arena, "%s[%p]", rows->name, number));
+static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, const Expr *offset) {
+    const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)b.op)->value;
+    const Expr *number = ex(e->arena, "r / %d", b.vector);
+    open_copies(e, &b);
+    box_part(e, &b, BOX_ALONG);
+    if (rows->some) box_also(e, &b.condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
+    copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), ex(e->arena, "%s[%p]", rows->name, number));
+    cs_close(&e->p);
+}
+
+/* Rows may end within a vector: in one trip of the loop, which is asked for as a whole. */
+static void copy_cut_rows(Emit *e, const Op *put, const Box *b, const SharedTile *tile, const Expr *offset) {
+    int axis = box_axis(b->op, b->tensor.rank, b->tile->rank, b->inner_dim);
+    const Expr *from = emit_scalar(e, op_list(b->op, 0).at[b->inner_dim]);
+    cs_open(&e->p, "if (%p >= 0 && (i64)%p + %lld <= (i64)%p)", from, from, (long long)b->tile->extent[axis],
+            b->tensor.extent[b->inner_dim]);
+    Box inside = *b;
+    inside.tensor.extent[b->inner_dim] = NULL;
+    inside.whole = true;
+    copy_rows(e, put, inside, tile, offset);
+    cs_reopen(&e->p, "else");
+    copy_rows(e, put, *b, tile, offset);
+    cs_close(&e->p);
 }
 
 /* --- copies --- */
@@ -103,14 +120,17 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
     int bytes = elem_info[type->elem].bytes;
     sync_before(e, load);
     Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
-    open_copies(e, &b);
-    if (op_flag(load, AT_ROWS)) {
-        copy_rows(e, load, &b, place_in_slot(e, put, &b, tile, offset));
+    bool rows = op_flag(load, AT_ROWS);
+    if (rows && !b.whole && !ir_type(e->k, op_list(load, 0).at[b.inner_dim])->rank) {
+        copy_cut_rows(e, put, &b, tile, offset);
+    } else if (rows) {
+        copy_rows(e, put, b, tile, offset);
     } else {
+        open_copies(e, &b);
         box_indices(e, &b, REF_NONE);
         copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);
+        cs_close(&e->p);
     }
-    cs_close(&e->p);
     shared_zero_tail(e, tile, offset);
     emit_find(e, load, FIND_LOAD_ASYNC, b.vector * bytes);
 }

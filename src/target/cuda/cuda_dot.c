@@ -55,11 +55,14 @@ static const char *define_form(Dot *d, int n) {
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
 }
 
+static int left_each(const Dot *d) { return 4 / ty_elem_bytes(ir_type(d->e->k, d->op->operands[0])); }
+static int left_words(const Dot *d) { return emit_layout(d->e, d->op->operands[0])->registers / left_each(d); }
+
 static const char *declare_left(Dot *d, bool set) {
     Emit *e = d->e;
     if (d->tile[0]) return NULL;
     const char *words = cs_fresh(&e->p, "left");
-    cs_line(&e->p, set ? "u32 %s[%d] = {};" : "u32 %s[%d];", words, emit_layout(e, d->op->operands[0])->registers / 2);
+    cs_line(&e->p, set ? "u32 %s[%d] = {};" : "u32 %s[%d];", words, left_words(d));
     return words;
 }
 
@@ -86,13 +89,26 @@ static const Expr *pair_of(Emit *e, Ref x, const Layout *at) {
               half_of(e, from, at, true));
 }
 
-/* A as the instruction takes it: two elements a word. */
+/* A as the instruction takes it: two or four elements a word. */
 static void pack_left(Dot *d, const char *words) {
     Emit *e = d->e;
     Ref a = d->op->operands[0];
     if (!words) return;
-    emit_unroll(e, "r", emit_layout(e, a)->registers / 2, 1);
-    cs_line(&e->p, "%s[r] = %p;", words, pair_of(e, a, emit_layout(e, a)));
+    if (emit_hold(e, a)->kind == HOLD_TRADED) {
+        shared_take_traded(e, a, words);
+        return;
+    }
+    emit_unroll(e, "r", left_words(d), 1);
+    if (left_each(d) == 2) {
+        cs_line(&e->p, "%s[r] = %p;", words, pair_of(e, a, emit_layout(e, a)));
+    } else {
+        const Op *cast = ir_value(e->k, a)->op;
+        bool round = cast && op_flag(cast, AT_PACKED);
+        const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
+        const char *name = arena_printf(e->arena, "tw_pack%s%s", round ? "_" : "", round ? d->row->spelling : "");
+        cs_line(&e->p, "%s[r] = %s(%p[4 * r], %p[4 * r + 1], %p[4 * r + 2], %p[4 * r + 3]);", words, name, from, from,
+                from, from);
+    }
     cs_close(&e->p);
 }
 
@@ -124,7 +140,7 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
                            : ex_int(e->arena, at);
     const Expr *step_a, *step_b, *b = descriptor(d, 1, first, &step_b), *a;
     if (left)
-        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / 4);
+        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / (2 * left_each(d)));
     else
         a = descriptor(d, 0, m, &step_a), a = ex(e->arena, "tw_desc_step(%p, %p)", a, step_a);
     cs_line(&e->p, "%s(%p, %p, tw_desc_step(%p, %p), %p);", define_form(d, n), sum, a, b, step_b, accumulate);

@@ -42,6 +42,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
                       .execution = cuda.plan->execution,
                       .threads = cuda.plan->threads,
                       .blocks = kernel_int(k, AT_BLOCKS, 0),
+                      .registers = kernel_int(k, AT_MOST_REGS, 0),
                       .shared_bytes = cuda.plan->shared_bytes,
                       .before = &cuda.forms_lines,
                       .top = &top,

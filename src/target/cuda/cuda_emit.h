@@ -74,7 +74,7 @@ extern const SimtTarget cuda_target;
 
 /* --- cuda_copy.c --- */
 void copy_begin(Emit *e, const Op *loop); /* before a loop: where the rows begin that are copied in it */
-/* The load `by=async` of a put, there; if nobody waits for the copies (they arrive at a barrier), `lands_by_itself`. */
+/* The load `by=async` of a put, where the put stands. */
 void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset);
 
 /* --- cuda_loose.c --- */

@@ -9,7 +9,7 @@
  * TMA
  *
  * Each role computes the task's header for itself. A role that runs on another one is part of it
- * (cuda_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
+ * by then (pass/schedule/schedule_follow.c), or feeds it and runs ahead in its loops (cuda_skew.c). */
 #include "target/cuda/cuda_emit.h"
 
 /* --- dots in flight --- */

@@ -41,6 +41,7 @@ typedef enum HoldKind {
     HOLD_SCALAR, /* by: an expression; also a tile whose elements are all that scalar */
     HOLD_ARRAY,  /* by: the array */
     HOLD_WORDS,  /* by: an array of u32 that holds its elements, for a put */
+    HOLD_TRADED, /* by: an array of u32 that lanes have traded, for a matrix instruction (shared_take_traded) */
     HOLD_PAIRS,  /* by: an array of u32, two elements each (simt_pairs.c) */
     HOLD_WIDE,   /* by: an array of f32 that a store rounds (simt_pairs.c) */
     HOLD_LOCAL,  /* by: a variable of the loop being written, or what would be its value */
@@ -137,6 +138,7 @@ typedef struct EntryFile {
     const char *name, *params, *execution;
     int threads;
     int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
+    int64_t registers;            /* of a thread, at most; 0: not said */
     const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
     bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
 } EntryFile;
@@ -258,6 +260,7 @@ void sync_round(Emit *e, const Op *op, bool *begun);
 /* --- simt_shared.c --- */
 int64_t shared_offset(Emit *e, const Op *op);
 void shared_convert(Emit *e, const Op *op);
+void shared_take_traded(Emit *e, Ref value, const char *words); /* what lanes have traded, as A's words */
 /* Registers to a shared tile at `offset` (an expression), as the op that puts them there says (`vector`), and back: the
  * result of the op that gets them. */
 void shared_store_tile(Emit *e, const Op *put, Ref value, const SharedTile *tile, const Expr *offset);

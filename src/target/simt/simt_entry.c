@@ -12,10 +12,11 @@
 
 #include <string.h>
 
-const char *const entry_words[] = {
-    "r",        "i",    "j",    "kk",     "lane", "warp",  "grid0", "grid1",  "grid2", "cell", "raw", "word", "other",
-    "other_at", "mine", "all",  "all_at", "from", "piece", "zero",  "i0",     "i1",    "i2",   "i3",  "i4",   "i5",
-    "i6",       "i7",   "got0", "old",    "low",  "high",  "swap",  "number", "bin",   "q",    "b",   NULL};
+const char *const entry_words[] = {"r",     "i",      "j",    "kk",    "lane",     "warp", "grid0", "grid1",  "grid2",
+                                   "cell",  "raw",    "word", "other", "other_at", "mine", "all",   "all_at", "from",
+                                   "piece", "zero",   "i0",   "i1",    "i2",       "i3",   "i4",    "i5",     "i6",
+                                   "i7",    "i8",     "i9",   "i10",   "i11",      "got0", "old",   "low",    "high",
+                                   "swap",  "number", "bin",  "q",     "b",        NULL};
 
 const char *entry_name(CPrinter *p, const char *name) {
     static const char ending[] = "_kernel";
@@ -108,8 +109,9 @@ const char *entry_file(Emit *e, const EntryFile *file) {
         cs_blank(&e->p);
     }
     const char *blocks = file->blocks ? arena_printf(e->arena, ", %lld", (long long)file->blocks) : "";
-    const Expr *bounds = ex_atom(e->arena, arena_printf(e->arena, "%d%s", file->threads, blocks));
-    cs_open(&e->p, "extern \"C\" __global__ void __launch_bounds__(%p) %s(%p)", bounds, file->name,
+    const char *bounds = file->registers ? arena_printf(e->arena, "__maxnreg__(%lld)", (long long)file->registers)
+                                         : arena_printf(e->arena, "__launch_bounds__(%d%s)", file->threads, blocks);
+    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", ex_atom(e->arena, bounds), file->name,
             ex_atom(e->arena, file->params));
     if (file->names_thread) write_thread(e, file->top, &body);
     cs_append(&e->p, file->top);

@@ -220,6 +220,8 @@ void memory_tload(Emit *e, const Op *op) {
         if (pairs) {
             cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
                     to, at, pairs_fill(e, op));
+        } else if (b.condition && op_flag(op, AT_SINGLY)) {
+            cs_line(&e->p, "tw_ldg_singly(%p, %p, %p, %p);", b.condition, to, at, fill);
         } else if (b.condition) {
             cs_line(&e->p, "tw_ldg_or(%d, %p, %p, %p, %p);", b.vector, b.condition, to, at, fill);
         } else {

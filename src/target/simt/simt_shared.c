@@ -211,6 +211,75 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     cs_close(&e->p);
 }
 
+/* The four bytes of a word on its way, from source register `at` on, as one: rounded here if nobody else has done so. */
+static const Expr *trade_word(Emit *e, const Op *op, const LaneTrade *t, const Expr *at) {
+    const Op *cast = ir_value(e->k, op->operands[0])->op;
+    bool round = cast && op_flag(cast, AT_PACKED);
+    const Expr *from = emit_hold(e, round ? cast->operands[0] : op->operands[0])->by, *byte[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t by = (i & 1 ? t->near : 0) ^ (i & 2 ? t->far : 0);
+        byte[i] = by ? ex(e->arena, "%p[%p ^ %u]", from, at, by) : ex(e->arena, "%p[%p]", from, at);
+    }
+    const char *elem = round ? cs_memory_type(ir_type(e->k, op->operands[0])->elem) : "";
+    return ex(e->arena, "tw_pack%s%s(%p, %p, %p, %p)", round ? "_" : "", elem, byte[0], byte[1], byte[2], byte[3]);
+}
+
+static LaneTrade trade_of(Emit *e, const Op *convert) {
+    LaneTrade t;
+    if (!convert_trades(e->k, convert, &t)) ice(e->k->module->trap, "simt: lanes that cannot trade");
+    return t;
+}
+
+static const Expr *trade_late(Emit *e, const LaneTrade *t) {
+    bool one = (t->late & (t->late - 1)) == 0;
+    return one ? ex(e->arena, "(lane & %u)", t->late) : ex(e->arena, "(tw_popc(lane & %u) & 1)", t->late);
+}
+
+/* Every fourth register but those that are far from another one, up to so many. */
+static void open_trades(Emit *e, const LaneTrade *t, int registers) {
+    emit_unroll(e, "r", registers, 4);
+    cs_line(&e->p, "if (r & %u) continue;", t->far_to);
+}
+
+/* Lanes trade words of four bytes (LaneTrade), two of each at a time; who takes them puts their bytes in order. */
+static void convert_trade(Emit *e, const Op *op, const PlaceMap *map) {
+    LaneTrade t = trade_of(e, op);
+    int registers = emit_layout(e, op->results[0])->registers;
+    uint32_t masks[LL_MAX_BITS];
+    register_masks(map, LL_REGISTER, LL_REGISTER, masks);
+    const Expr *at = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks);
+    register_masks(map, LL_REGISTER, LL_LANE, masks);
+    masks[1] = 0; /* r is a multiple of 4 */
+    const Expr *by_register = place_bits(e->arena, &place_r, map->count[LL_REGISTER], masks);
+    register_masks(map, LL_LANE, LL_LANE, masks);
+    const Expr *by_lane = place_bits(e->arena, &place_lane, map->count[LL_LANE], masks);
+    const Expr *first = trade_word(e, op, &t, at);
+    const Expr *second = trade_word(e, op, &t, ex(e->arena, "(%p ^ %u)", at, t.choice));
+    const char *array = cs_fresh(&e->p, "traded");
+    cs_line(&e->p, "u32 %s[%d];", array, registers / 4);
+    open_trades(e, &t, registers);
+    cs_line(&e->p, "const u32 first = %p, second = %p;", first, second);
+    cs_line(&e->p, "const i32 from = (%p ^ %p) ^ (%p ? %u : 0);", by_lane, by_register, trade_late(e, &t), t.away);
+    cs_line(&e->p, "%s[r / 4] = tw_shfl_idx(lane & %u ? second : first, from);", array, t.side);
+    cs_line(&e->p, "%s[r / 4 + %u] = tw_shfl_idx(lane & %u ? first : second, from ^ %u);", array, t.far_to / 4, t.side,
+            t.away);
+    cs_close(&e->p);
+    emit_set_name(e, op->results[0], HOLD_TRADED, array);
+    emit_find(e, op, FIND_CONVERT_TRADE, registers / 4);
+}
+
+void shared_take_traded(Emit *e, Ref value, const char *words) {
+    const Expr *array = emit_hold(e, value)->by;
+    LaneTrade t = trade_of(e, ir_value(e->k, value)->op);
+    unsigned far = t.far_to / 4;
+    open_trades(e, &t, emit_layout(e, value)->registers);
+    cs_line(&e->p, "const u32 order = %p ? 0x1054 : 0x5410;", trade_late(e, &t));
+    cs_line(&e->p, "%s[r / 4] = tw_prmt(%p[r / 4], %p[r / 4 + %u], order);", words, array, array, far);
+    cs_line(&e->p, "%s[r / 4 + %u] = tw_prmt(%p[r / 4], %p[r / 4 + %u], order ^ 0x2222);", words, far, array, array,
+            far);
+    cs_close(&e->p);
+}
+
 /* The bits of the map's offsets from `first` on, so many: those of lane and warp, and those of register r. */
 static void offset_bits(Emit *e, const PlaceMap *map, int first, int count, const Expr **thread, const Expr **reg) {
     uint32_t masks[LL_INPUTS][LL_MAX_BITS];
@@ -325,6 +394,7 @@ void shared_convert(Emit *e, const Op *op) {
         emit_find(e, op, FIND_CONVERT_SHUFFLES, plan.shuffles);
         convert_shuffle(e, op, &plan.map);
         return;
+    case VIA_TRADE: convert_trade(e, op, &plan.map); return;
     default: break;
     }
     int pieces = (int)op_int(op, AT_PIECES, 1);

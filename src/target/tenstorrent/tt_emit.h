@@ -56,6 +56,7 @@ typedef struct Tt {
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
     Map padding;             /* value -> its number; NULL: none is known */
+    Map calls;               /* that set the machine up: text -> the one text of it (tt_emit_compute.c) */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;
 

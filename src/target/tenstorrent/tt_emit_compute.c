@@ -28,12 +28,21 @@ static const Asked nothing = {.cb = {-1, -1, -1}};
 
 static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
 
-void compute_init(Compute *c, const char *init) {
+/* Each call that sets the machine up is kept once: equal ones are the same. */
+static const char *call_of(Compute *c, const char *text) {
+    Tt *tt = c->role.tt;
+    const char *known = map_get(&tt->calls, text);
+    if (!known) map_set(&tt->calls, tt->arena, text, (void *)(uintptr_t)text);
+    return known ? known : text;
+}
+
+void compute_init(Compute *c, const char *text) {
+    const char *init = call_of(c, text);
     if (!c->asked.init)
         c->asked.init = init;
-    else if (strcmp(c->asked.init, init) != 0)
+    else if (c->asked.init != init)
         c->asked.inits_differ = true;
-    if (c->now.init && strcmp(c->now.init, init) == 0) return;
+    if (c->now.init == init) return;
     cs_line(&c->role.p, "%s;", init);
     c->now.init = init;
 }
@@ -55,7 +64,7 @@ static void add_wishes(Compute *c, const Asked *more) {
     if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
     if (!all->init)
         all->init = more->init;
-    else if (more->init && strcmp(all->init, more->init) != 0)
+    else if (more->init && all->init != more->init)
         all->inits_differ = true;
     all->inits_differ |= more->inits_differ;
     for (int reg = 0; reg < REG_COUNT; reg++) {

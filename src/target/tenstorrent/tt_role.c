@@ -62,9 +62,9 @@ static void need_region(Role *role, const Region *region) {
 void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
-    static const char *const words[] = {"task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",
-                                        "c",    "p",          "kt",         "i",           "j",    "i0", "i1",   "i2",
-                                        "i3",   "i4",         "i5",         "i6",          "i7",   NULL};
+    static const char *const words[] = {
+        "task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
+        "i0",   "i1",         "i2",         "i3",          "i4",   "i5", "i6",   "i7", "i8", "i9", "i10", "i11", NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
     role->needed = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);

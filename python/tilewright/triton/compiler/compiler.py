@@ -38,7 +38,7 @@ def disassembled(cubin):
 
 
 # Triton's texts that have no like here; what stands under their names says so in its first line.
-_NO_TTGIR = "// Tilewright has no TritonGPU IR. This is Tile IR after all passes, with layouts, schedule and places (docs/ir.md).\n"
+_NO_TTGIR = "// Tilewright has no TritonGPU IR. This is Tile IR for {} after all passes, with layouts, schedule and places (docs/ir.md).\n"
 _NO_LLIR = "; Tilewright makes no LLVM IR. This is the text that it emits for the target's own compiler.\n"
 
 
@@ -152,8 +152,8 @@ class CompiledKernel:
             return next((text for name, text in artifacts.items() if name.endswith(ending)), "")
 
         code = {"cuda": find(".cu"), "cu": find(".cu"), "cubin": find(".cubin")} if self._on_cuda else {"c": find(".c")}
-        text = code.get("cuda") or code.get("c")
-        return {"source": self._function.src, "ttir": printed[0][1], "ttgir": _NO_TTGIR + printed[-1][1], "llir": _NO_LLIR + text,
+        text, target = code.get("cuda") or code.get("c"), self.metadata.target
+        return {"source": self._function.src, "ttir": printed[0][1], "ttgir": _NO_TTGIR.format(f"{target.backend}:{target.arch}" if self._on_cuda else "the CPU") + printed[-1][1], "llir": _NO_LLIR + text,
                 "tir": printed[-1][1], "explain": lowered.explain(), **code}
 
 

@@ -13,7 +13,7 @@ import reprlib
 from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
-from . import cache, discarded
+from . import cache, discarded, options as _options  # noqa: F401 (the extension asks it)
 from .errors import OutOfResources
 
 # The extension's tags of parameters, as types of a signature; 8 and more are pointers to a dtype.

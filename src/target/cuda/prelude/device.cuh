@@ -73,6 +73,17 @@ TW_FN e5m2 tw_e5m2(f32 x) {
     asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.0f), "f"(x));
     return e5m2{(u8)r};
 }
+#define TW_PACK_BYTES(type)                                                                        \
+    TW_FN u32 tw_pack_##type(f32 x0, f32 x1, f32 x2, f32 x3) {                                     \
+        u32 r;                                                                                     \
+        asm("{.reg .b16 lo, hi;\ncvt.rn.satfinite." #type "x2.f32 lo, %2, %1;\n"                   \
+            "cvt.rn.satfinite." #type "x2.f32 hi, %4, %3;\nmov.b32 %0, {lo, hi};}"                 \
+            : "=r"(r)                                                                              \
+            : "f"(x0), "f"(x1), "f"(x2), "f"(x3));                                                 \
+        return r;                                                                                  \
+    }
+TW_PACK_BYTES(e4m3)
+TW_PACK_BYTES(e5m2)
 #else /* on bits: rounded by adding half a unit, or (subnormals) by a sum that has their unit */
 TW_FN f32 tw_f32(e4m3 x) {
     f32 size = tw_as_f32((x.bits & 0x7fu) << 20) * 0x1p120f;
@@ -87,6 +98,8 @@ TW_FN u32 tw_f8_bits(f32 x, u32 shift, u32 base, f32 add, u32 most) {
 }
 TW_FN e4m3 tw_e4m3(f32 x) { return e4m3{(u8)tw_f8_bits(x, 20, 0x3c000000u, 0x1p14f, 0x7e)}; }
 TW_FN e5m2 tw_e5m2(f32 x) { return e5m2{(u8)tw_f8_bits(x, 21, 0x38000000u, 0x1p7f, 0x7b)}; }
+TW_FN u32 tw_pack_e4m3(f32 x0, f32 x1, f32 x2, f32 x3) { return tw_pack(tw_e4m3(x0), tw_e4m3(x1), tw_e4m3(x2), tw_e4m3(x3)); }
+TW_FN u32 tw_pack_e5m2(f32 x0, f32 x1, f32 x2, f32 x3) { return tw_pack(tw_e5m2(x0), tw_e5m2(x1), tw_e5m2(x2), tw_e5m2(x3)); }
 #endif
 TW_FN u32 tw_tf32(f32 x) {
     u32 r;
@@ -284,6 +297,12 @@ TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill) {
         if (on) v = *(const uint2 *)p;
         to[0] = v.x, to[1] = v.y;
     } else to[0] = on ? *(const u32 *)p : fill;
+}
+TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill) {
+    u16 x;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\nmov.b16 %0, %3;\n@p ld.global.b16 %0, [%1];\n}"
+                 : "=h"(x) : "l"(p), "r"((u32)on), "h"(fill) : "memory");
+    return x;
 }
 TW_FN void tw_ldg_volatile_bytes(int bytes, void *to, const void *p) {
     TW_LOAD_BYTES(volatile, "ld.volatile.global", bytes, to, p, "l")

@@ -29,6 +29,7 @@
  *  convert   tw_f32(f16|bf16|e4m3|e5m2)   tw_f16 tw_bf16 tw_e4m3 tw_e5m2(f32): nearest even; fp8 saturates
  *            tw_tf32(f32): bits rounded for mma, nearest even to away   tw_i32 tw_u32 tw_i64 tw_u64(f32|f64): to zero,
  *            saturating, NaN 0   tw_pack_f16 tw_pack_bf16(lo, hi) -> u32   tw_pack(f16|bf16|u16 lo, hi) -> u32
+ *            tw_pack_e4m3 tw_pack_e5m2(f32 x0, .., x3) -> u32   tw_pack(x0, .., x3) -> u32: four of 8 bits
  *            the first two also of two e4m3 (and others of 8 bits, convert.cuh)
  *            tw_lo_f16 tw_hi_f16 tw_lo_bf16 tw_hi_bf16(u32) -> f32
  *            tw_add_bf16x2 tw_sub_bf16x2 tw_add_f16x2 tw_sub_f16x2 tw_mul_f16x2(u32, u32): of both halves, rounded once
@@ -46,6 +47,7 @@
  *  global    tw_ldg(V, T *to, p)  tw_stg(V, p, const T *from): V elements, V * sizeof(T) = 1..16 bytes, aligned to
  *            their size   tw_ldg_if(V, bool, to, p) tw_stg_if(V, bool, p, from): nothing where false
  *            tw_ldg_or(V, bool, to, p, T fill): fill in all V where false
+ *            tw_ldg_singly(bool, to, p, T fill): of 16 bits, one by one; none waits for the one before
  *            tw_ldg_pairs(words, bool, u32 *to, p, u32 fill): the same for 16-bit elements, kept two a word;
  *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32
  *            tw_zero(): 0, but no compiler knows

@@ -85,6 +85,16 @@ TW_FN void tw_ldg_words_or(int count, int size, bool on, void *to, const void *p
         tw_ldg_words_or(V, (int)sizeof(*(to)), on, to, p, &tw_fill);                               \
     } while (0)
 
+/* An element of 16 bits; where not true: fill. The next does not wait for it. */
+#define tw_ldg_singly(on, to, p, fill)                                                               \
+    do {                                                                                           \
+        const auto tw_fill = fill;                                                                 \
+        u16 tw_bits;                                                                               \
+        memcpy(&tw_bits, &tw_fill, 2);                                                             \
+        tw_bits = tw_ldg_half(on, p, tw_bits);                                                     \
+        memcpy(to, &tw_bits, 2);                                                                   \
+    } while (0)
+
 /* Element i of 16-bit floats that lie two a word. */
 TW_FN f32 tw_bf16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_bf16(pairs[i / 2]) : tw_lo_bf16(pairs[i / 2]); }
 TW_FN f32 tw_f16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_f16(pairs[i / 2]) : tw_lo_f16(pairs[i / 2]); }

@@ -11,6 +11,7 @@
 #define __forceinline__ inline
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 
 static __thread EmuBind *tw_emu;
 #define TW_LINE int line = __builtin_LINE()
@@ -62,6 +63,12 @@ TW_FN u32 tw_pack_f16(f32 lo, f32 hi) { return tw_pack(tw_f16(lo), tw_f16(hi)); 
 TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) { return tw_pack(tw_bf16(lo), tw_bf16(hi)); }
 TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) { return tw_pack_f16(tw_f32(lo), tw_f32(hi)); }
 TW_FN u32 tw_pack_bf16(e4m3 lo, e4m3 hi) { return tw_pack_bf16(tw_f32(lo), tw_f32(hi)); }
+TW_FN u32 tw_pack_e4m3(f32 x0, f32 x1, f32 x2, f32 x3) {
+    return tw_pack(tw_e4m3(x0), tw_e4m3(x1), tw_e4m3(x2), tw_e4m3(x3));
+}
+TW_FN u32 tw_pack_e5m2(f32 x0, f32 x1, f32 x2, f32 x3) {
+    return tw_pack(tw_e5m2(x0), tw_e5m2(x1), tw_e5m2(x2), tw_e5m2(x3));
+}
 TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
 TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
 TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
@@ -131,6 +138,10 @@ TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LIN
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
     for (int i = 0; i < count; i++) to[i] = fill;
     if (on) TW_CALL(load_global, to, p, 4 * count);
+}
+TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill, TW_LINE) {
+    if (on) TW_CALL(load_global, &fill, p, 2);
+    return fill;
 }
 TW_FN u32 tw_zero() { return 0; }
 #define tw_stg_cs_bytes tw_stg_bytes

@@ -1,0 +1,178 @@
+/* tilec_place.c: the places of Tile C: what a variable is, how it begins, and what is assigned to it.
+ *
+ * A variable is a Object: a scalar's current value, a tile's buffer, a struct's or array's parts. Pointers are places
+ * too, but what they point to is known here: `a->common->row` names a place, not an address. A tile in the record of a
+ * ring (input_block) keeps its indices, since they may differ from worker to worker. */
+#include "front/tilec/tilec.h"
+
+#include <string.h>
+
+/* Numbers keep the array's name, by which loops find what they change; tiles get one of their own. */
+static const char *element_name(Tc *tc, const TcType *type, const char *name, int64_t i) {
+    bool number = type->kind == TC_SCALAR;
+    return number ? name : arena_printf(tc->arena, "%s%lld", name ? name : "tile", (long long)i);
+}
+
+Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
+    Object *place = ARENA_NEW(tc->arena, Object);
+    *place = (Object){.type = type, .name = name, .semaphore = -1};
+    int64_t extent[2] = {type->rows, type->cols};
+    switch (type->kind) {
+    case TC_SCALAR:
+        place->value.type = type;
+        *VEC_PUSH(&tc->cells, tc->arena) = place;
+        break;
+    case TC_POINTER: *VEC_PUSH(&tc->cells, tc->arena) = place; break;
+    case TC_STRUCT:
+        place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
+        for (int i = 0; i < type->field_count; i++)
+            place->parts[i] = tc_place(tc, type->fields[i].type, type->fields[i].name, range);
+        break;
+    case TC_ARRAY:
+        place->parts = ARENA_ARRAY(tc->arena, Object *, type->count);
+        for (int64_t i = 0; i < type->count; i++)
+            place->parts[i] = tc_place(tc, type->of, element_name(tc, type->of, name, i), range);
+        break;
+    case TC_TILE:
+        /* A register tile of 16 rows a warp is one of 64 rows for a warpgroup. */
+        if (tc->group_unit && type->level == TC_REGISTER) extent[0] *= 4;
+        place->buffer = ir_buffer(
+            &tc->b,
+            ty_buffer(tc->module, type->elem, 2, extent, type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT),
+            name);
+        break;
+    case TC_VOID:
+    case TC_SEMAPHORE:
+        TC_ERROR(tc, TC_UNSUPPORTED, range, arena_printf(tc->arena, "variables of type %s", type->name),
+                 "semaphores belong to the template's callbacks");
+        break;
+    default: break;
+    }
+    return place;
+}
+
+Object *tc_part(Object *place, const char *field) {
+    for (int i = 0; i < place->type->field_count; i++)
+        if (!strcmp(place->type->fields[i].name, field)) return place->parts[i];
+    return NULL;
+}
+
+Scalar tc_zero(Tc *tc, const TcType *type) {
+    Ref ref = elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0) : ir_int(&tc->b, type->elem, 0);
+    return tc_scalar(type, ref, NULL);
+}
+
+static void set_zero(Tc *tc, Object *place) {
+    const TcType *type = place->type;
+    if (type->kind == TC_SCALAR) place->value = tc_zero(tc, type);
+    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) set_zero(tc, place->parts[i]);
+    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++) set_zero(tc, place->parts[i]);
+}
+
+bool tc_copy(Object *to, const Object *from) {
+    const TcType *type = to->type;
+    bool ok = type == from->type;
+    if (type->kind == TC_SCALAR)
+        to->value = from->value;
+    else if (type->kind == TC_POINTER)
+        to->target = from->target;
+    else if (type->kind == TC_STRUCT && ok)
+        for (int i = 0; i < type->field_count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
+    else if (type->kind == TC_ARRAY && ok && from->parts && to->parts)
+        for (int64_t i = 0; i < type->count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
+    else
+        ok = false;
+    return ok;
+}
+
+static Object *designated_part(Tc *tc, Object *place, const CNode *node, int64_t *at) {
+    const TcType *type = place->type;
+    if (node->name && type->kind == TC_STRUCT) {
+        for (int i = 0; i < type->field_count; i++)
+            if (!strcmp(type->fields[i].name, node->name)) {
+                *at = i;
+                return place->parts[i];
+            }
+        TC_ERROR(tc, TC_NO_MEMBER, node->range, type->name, node->name, "");
+        return NULL;
+    }
+    if (!node->name && type->kind == TC_ARRAY) {
+        if (!tc_constant(tc, node->kids[0], at, "an index in an initializer")) return NULL;
+        if (*at >= 0 && *at < type->count) return place->parts[*at];
+    }
+    TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
+    return NULL;
+}
+
+static void initialize_list(Tc *tc, Object *place, const CNode *list) {
+    const TcType *type = place->type;
+    int64_t limit = type->kind == TC_STRUCT ? type->field_count : type->kind == TC_ARRAY ? type->count : 0;
+    set_zero(tc, place);
+    int64_t at = 0;
+    bool nested = false; /* the last one named a part of a part */
+    for (uint32_t i = 0; i < list->count; i++, at++) {
+        const CNode *value = list->kids[i];
+        if (nested && value->kind != C_DESIGNATED) {
+            TC_ERROR(tc, TC_UNSUPPORTED, value->range, "a value behind a nested designator", "name its member too");
+            return;
+        }
+        Object *part = at < limit && place->parts ? place->parts[at] : NULL;
+        while (value && value->kind == C_DESIGNATED) {
+            nested = value != list->kids[i];
+            part = designated_part(tc, nested ? part : place, value, &at);
+            if (!part) return;
+            value = value->kids[1];
+        }
+        if (!part || !value) {
+            TC_ERROR(tc, TC_INITIALIZER, list->kids[i]->range, type->name);
+            return;
+        }
+        tc_initialize(tc, part, value);
+    }
+}
+
+void tc_initialize(Tc *tc, Object *place, const CNode *node) {
+    if (node->kind == C_INITIALIZER) {
+        if (place->type->kind == TC_SCALAR && node->count == 1)
+            tc_initialize(tc, place, node->kids[0]);
+        else
+            initialize_list(tc, place, node);
+        return;
+    }
+    Expr value = tc_expr(tc, node);
+    if (value.kind == X_ERROR) return;
+    if (place->type->kind == TC_POINTER) {
+        value = tc_read(tc, value);
+        if (value.kind == X_ERROR) return;
+        if (value.kind != X_POINTER || !tc_same_type(place->type->of, value.lvalue.type)) {
+            TC_ERROR(tc, TC_POINTER_INIT, node->range, place->type->name);
+            return;
+        }
+        place->target = value.lvalue;
+        if (!value.lvalue.place->name) { /* fresh from shared_alloc */
+            value.lvalue.place->name = place->name;
+            ir_name(tc->kernel, value.lvalue.place->buffer, place->name);
+        }
+        return;
+    }
+    if (place->type->kind == TC_SCALAR) {
+        Scalar number;
+        Lvalue target = {.place = place, .type = place->type};
+        if (tc_as_number(tc, value, &number)) tc_assign(tc, &target, number, node->range);
+        return;
+    }
+    bool copied = value.kind == X_PLACE && !value.lvalue.index_count && tc_copy(place, value.lvalue.place);
+    if (!copied) TC_ERROR(tc, TC_INITIALIZER, node->range, place->type->name);
+}
+
+void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range) {
+    Object *place = target->place;
+    if (place->locked) {
+        TC_ERROR(tc, TC_LOCKED, range, place->name, place->locked);
+        return;
+    }
+    place->value = tc_convert(tc, value, place->type, range);
+    Ref ref = place->value.ref;
+    bool unnamed = ref_is_value(ref) && !ir_value(tc->kernel, ref)->name;
+    if (unnamed) ir_name(tc->kernel, ref, place->name);
+}
