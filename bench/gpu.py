@@ -235,6 +235,7 @@ def main():
         sys.exit("bench/gpu.py: no CUDA device here; nothing was measured")
     try:
         import triton
+        triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))  # for descriptors
     except ImportError:
         triton = None
         print("triton is not installed: its columns are not measured")

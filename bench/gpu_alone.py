@@ -88,7 +88,7 @@ def main(rows, why):
     random.seed(1)
     driver, library = Driver(), Library()
     for row in rows:
-        if any(callable(a.fill) for a in row.arrays.values()):
+        if any(a.after or callable(a.fill) for a in row.arrays.values()):
             print(f"{row.name}: its numbers are made by torch")
             continue
         arrays = {name: Placed(driver, a) for name, a in row.arrays.items()}

@@ -88,7 +88,9 @@ def make_arrays(torch, row):
     arrays = {}
     for name, a in row.arrays.items():
         dtype = getattr(torch, a.dtype)
-        if callable(a.fill):
+        if a.after:
+            arrays[name] = a.after(torch, arrays)
+        elif callable(a.fill):
             arrays[name] = a.fill(torch).to("cuda")
         elif a.fill == "empty":
             arrays[name] = torch.empty(a.shape, device="cuda", dtype=dtype)

@@ -13,6 +13,7 @@ class Array:
     shape: tuple
     dtype: str = "bfloat16"
     fill: typing.Any = "randn"  # or "empty", or a function of torch that makes it, on the CPU
+    after: typing.Callable = None  # (torch, the arrays before it) -> it, where it says something of those
 
 
 @dataclasses.dataclass
@@ -519,6 +520,26 @@ def moe(tokens, count, top, n, k, block=128, weights="bfloat16"):
                ("c",), check, ("triton",), [Bar("Triton", ("triton",), 1.0)])
 
 
+def table_matmul(count, m, n, k, boxes=False):
+    """Products of matrices that lie where a table says, by hints or by descriptors made in the kernel (B by columns)."""
+    few = 64
+
+    def numbers(*each):
+        return lambda torch: torch.tensor(each * count, dtype=torch.int32)
+
+    def addresses(torch, arrays):
+        return torch.tensor([arrays[x][i].data_ptr() for i in range(count) for x in "abc"], device="cuda")
+    return Row(f"table matmul{' by descriptors' * boxes} {count} x {m}x{n}x{k}", "TFLOP/s", 2.0 * count * m * n * k,
+               {"a": Array((count, m, k), "float16"), "b": Array((count, n, k) if boxes else (count, k, n), "float16"),
+                "c": Array((count, m, n), "float16", "empty"), "addresses": Array((3 * count,), "int64", after=addresses),
+                "sizes": Array((3 * count,), "int32", numbers(m, n, k)), "strides": Array((3 * count,), "int32", numbers(k, k if boxes else n, n))},
+               [Step("table_matmul.py", "table_matmul_box_kernel" if boxes else "table_matmul_kernel",
+                     dict(memory="a", addresses="addresses", sizes="sizes", strides="strides", problems=count), lambda t: (132,))],
+               configs([{"BM": 128, "BN": 128, "BK": 64}, {"BM": 128, "BN": 256, "BK": 64}][:1 + boxes], (4, 8), (3, 4)), ("c",),
+               lambda torch, a: [("c", lambda c: c[-1, :few], a["a"][-1, :few].double() @ (a["b"][-1].t() if boxes else a["b"][-1]).double())],
+               ("triton",), [Bar("Triton", ("triton",), 1.0)])
+
+
 def int4(m, n, k, group=128):
     """Weights of 4 bits, eight a word along K, unpacked in the loop."""
     few = min(m, 64)
@@ -668,4 +689,5 @@ ROWS = [
     moe(4096, 64, 8, 2048, 2048), paged_attention(8, 1024, 4096, 32, 8, 128), paged_decode(64, 4096, 32, 8, 128),
     *[moe(4096, 64, 8, 2048, 2048, weights=weights) for weights in ("int8", "float8_e4m3fn")],
     int4(4096, 4096, 4096), int4(16, 4096, 4096),
+    table_matmul(4, 1024, 8192, 8192), table_matmul(4, 1024, 8192, 8192, boxes=True), table_matmul(4, 1024, 1024, 1024),
 ]

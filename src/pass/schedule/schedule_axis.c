@@ -1,6 +1,8 @@
 /* schedule_axis.c: how the threads of a reduction take what other lanes have, and what other warps have put into the
  * scratch.
  *
+ *     reduce<add, axis=0, own=tree>                      a thread has few values, which are all combined first:
+ *                                                        they are written out, in no array
  *     reduce<add, axis=0, among=tree>                    a thread has one number of f32: one function of the prelude
  *                                                        combines all lanes, in the order of the sum
  *     reduce<max, axis=0, among=whole>                   whole numbers of at most 32 bits, and the best index: by one
@@ -33,6 +35,26 @@ static bool is_plain(const Type *type, const Op *op) {
     if (type->pointer || !elem_is_float(type->elem) || type->elem == EL_F64) return false;
     if (kind == COMBINE_ADD) return true;
     return (kind == COMBINE_MAX || kind == COMBINE_MIN) && op_word(op, AT_NAN, NAN_DROP) != NAN_KEEP;
+}
+
+enum { FEW_REGISTERS = 32 }; /* of a thread: a text of more is longer than what it saves */
+
+/* May the values of a thread be combined in one expression? All of them first, none of them in the padding. */
+static bool can_be_written_out(const Schedule *s, const Op *op) {
+    const Type *type = ir_type(s->k, op->operands[0]);
+    const Layout *layout = schedule_layout(s->k, op->operands[0]);
+    const LinearLayout *map = &layout->map;
+    int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
+    int bits = map->count[LL_REGISTER];
+    if (op->region_count || reduce_is_index(op) || kernel_int(s->k, AT_LEAN, 0) || 1 << bits > FEW_REGISTERS ||
+        layout->registers != 1 << bits || count < bits || type->extent[axis] != (int64_t)1 << map->log2[axis])
+        return false;
+    for (int i = 0; i < bits; i++) {
+        LayoutInput input;
+        int bit;
+        if (!axis_find_bit(map, axis, order[i], &input, &bit) || input != LL_REGISTER) return false;
+    }
+    return true;
 }
 
 /* Whole numbers, and indices of the best, which travel as such. */
@@ -111,7 +133,9 @@ static bool meets_warps(const Op *op) { return op->code == OP_REDUCE && !op->reg
 
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
-    Word among = op->code == OP_REDUCE && !op->region_count ? best_among(s, op) : WORD_NONE;
+    bool reduces = op->code == OP_REDUCE && !op->region_count;
+    Word among = reduces ? best_among(s, op) : WORD_NONE;
+    if (reduces && can_be_written_out(s, op)) op_set(s->k, op, (Attr){.id = AT_OWN, .word = OWN_TREE});
     if (among) op_set(s->k, op, (Attr){.id = AT_AMONG, .word = among});
     if (!meets_warps(op)) return;
     Ways w = ways_of(s, op);
@@ -125,6 +149,9 @@ void schedule_axis(Schedule *s) { ir_walk(s->k->body, plan_op, s); }
 bool schedule_axis_holds(Schedule *s, const Op *op) {
     if (op->code != OP_REDUCE) return true;
     Word across = op_word(op, AT_ACROSS, ACROSS_EACH), among = op_word(op, AT_AMONG, AMONG_EACH);
+    if (op_word(op, AT_OWN, OWN_LOOP) == OWN_TREE && !can_be_written_out(s, op))
+        return schedule_fail(s, op,
+                             "`own=tree` is of at most 32 values of a thread that are combined before all others");
     if (among != AMONG_EACH && (op->region_count || among != best_among(s, op)))
         return schedule_fail(s, op,
                              "`among` is of reductions that combine all lanes one after the other: in their order one "

@@ -34,9 +34,25 @@ static const char *text_of(Emit *e, const Expr *x) {
     return ex_plain(e->arena, x);
 }
 
-const char *cpu_ref(Emit *e, Ref ref) { return ref == REF_NONE ? NULL : text_of(e, cs_ref(&e->p, ref)); }
+/* A 0 of a float that registers hold as f32, whose bits are 0 in every format. */
+static const char *note_zero(Emit *e, const char *text) {
+    map_set(&e->zeros, e->arena, text, (void *)(uintptr_t) "0");
+    return text;
+}
+
+const char *cpu_ref(Emit *e, Ref ref) {
+    if (ref == REF_NONE) return NULL;
+    const char *text = text_of(e, cs_ref(&e->p, ref));
+    const Literal *number = ref_is_literal(ref) ? ir_literal(e->k, ref) : NULL;
+    bool zero = number && elem_is_float(number->type->elem) && number->type->elem != EL_F64 && number->i == 0;
+    return zero ? note_zero(e, text) : text;
+}
 const char *cpu_integer(Emit *e, Elem elem, int64_t value) { return text_of(e, cs_number(e->arena, elem, value)); }
-const char *cpu_zero(Emit *e, const Type *type) { return text_of(e, cs_zero(e->arena, type)); }
+const char *cpu_zero(Emit *e, const Type *type) {
+    const char *text = text_of(e, cs_zero(e->arena, type));
+    bool real = !type->pointer && elem_is_float(type->elem) && type->elem != EL_F64;
+    return real ? note_zero(e, text) : text;
+}
 
 const char *cpu_unpack(Emit *e, Elem elem, const char *x) { return text_of(e, cs_unpack(&e->p, elem, atom(e, x))); }
 const char *cpu_pack_number(Emit *e, Elem elem, const char *x) { return text_of(e, cs_pack(&e->p, elem, atom(e, x))); }
@@ -284,7 +300,7 @@ static const Expr *bits_inside(Emit *e, Elem elem, const Expr *x) {
 
 const char *cpu_pack(Emit *e, Elem elem, const char *value) {
     const char *bits = map_get(&e->packed, value);
-    if (!bits && strcmp(value, "0.0f") == 0) return "0"; /* the bits of 0 in every format */
+    if (!bits) bits = map_get(&e->zeros, value);
     return bits ? bits : cpu_pack_number(e, elem, value);
 }
 

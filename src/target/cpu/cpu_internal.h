@@ -163,6 +163,7 @@ typedef struct Emit {
     Map helper_names;
     Map calls;  /* functions of the prelude that the text calls, and whose header is not always there */
     Map packed; /* name of a small float in a register -> name of its bits */
+    Map zeros;  /* text of a 0 -> its bits */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices, uses_turn;

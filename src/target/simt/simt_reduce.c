@@ -399,19 +399,14 @@ static void copy_in(Reduce *r) {
     cs_close(&e->p);
 }
 
-/* The same where few registers are all combined first: written out, two levels a line. */
-static bool tree_in(Reduce *r) {
-    enum { MOST = 32 };
+/* The same where the registers are all combined first (`own=tree`): written out, two levels a line. */
+static void tree_in(Reduce *r) {
     Emit *e = r->e;
-    const Expr *text[MOST];
-    int bits = r->layout->map.count[LL_REGISTER], count = register_count(r);
-    if (r->index || count > MOST || r->layout->registers != count || r->count < bits ||
-        place_inside(e, r->layout, r->type, r->axis, &place_r))
-        return false;
-    int bit[LL_MAX_BITS];
+    int bits = r->layout->map.count[LL_REGISTER], count = register_count(r), bit[LL_MAX_BITS];
+    const Expr **text = ARENA_ARRAY(e->arena, const Expr *, count);
     for (int i = 0; i < bits; i++) {
         LayoutInput input;
-        if (!find_bit(r, r->order[i], &input, &bit[i]) || input != LL_REGISTER) return false;
+        find_bit(r, r->order[i], &input, &bit[i]);
     }
     for (int i = 0; i < count; i++)
         text[i] = elementwise_operand(e, r->op->operands[0], r->layout, ex_int(e->arena, i));
@@ -431,7 +426,6 @@ static bool tree_in(Reduce *r) {
     r->scalar = true;
     r->values = cs_fresh(&e->p, "part");
     cs_line(&e->p, "%s %s = %p;", element_type(r), r->values, text[0]);
-    return true;
 }
 
 /* The same in a lean kernel: an element at a time, in the order in which the tree takes them, so
@@ -487,10 +481,12 @@ void reduce_emit(Emit *e, const Op *op) {
         emit_set_name(e, result, HOLD_SCALAR, scalar);
     }
     emit_block(e);
-    bool tree = !e->lean && tree_in(&r);
+    bool tree = op_word(op, AT_OWN, OWN_LOOP) == OWN_TREE;
     if (e->lean)
         fold_in(&r);
-    else if (!tree)
+    else if (tree)
+        tree_in(&r);
+    else
         copy_in(&r);
     int highest = -1; /* bit that was combined: while they come in their order, so do the indices */
     for (int i = e->lean || tree ? r.layout->map.count[LL_REGISTER] : 0; i < r.count;) {
