@@ -1,8 +1,11 @@
 """What packages touch beside kernels: caches, knobs, texts, scopes, pickling, threads."""
+import ast
 import concurrent.futures
 import copy
 import os
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -14,6 +17,7 @@ import tilewright.triton as triton
 import tilewright.triton.language as tl
 import tilewright.triton.language.core as core
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FACTOR = tl.constexpr(3)
 
 
@@ -382,3 +386,9 @@ def test_the_part_of_tritons_library_that_programs_use(torch):
         product.matmul(a, a, c)
     with pytest.raises(ImportError, match="cannot import name 'ir'"):
         from tilewright.triton._C.libtriton import ir  # noqa: F401
+
+
+def test_the_package_is_written_in_the_oldest_python_that_it_promises():
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text())
+    for path in (ROOT / "python").rglob("*.py"):
+        ast.parse(path.read_text(), str(path), feature_version=(3, int(oldest[1])))

@@ -81,6 +81,50 @@ def whole_scores(q, k, v, o, scales, n, G: tl.constexpr, D: tl.constexpr, BM: tl
     tl.store(o + head * n * D + rm[:, None] * D + rd[None, :], acc / l[:, None], mask=rm[:, None] < n)
 
 
+@triton.jit
+def add_rounded(acc, l, m, Q, k, v, rm, rn, lo, hi, n, scale, D: tl.constexpr, BN: tl.constexpr, MASKED: tl.constexpr, SCALED: tl.constexpr):
+    rd = tl.arange(0, D)
+    for start in range(lo, hi, BN):
+        at = start + rn
+        K = tl.load(k + at[:, None] * D + rd[None, :], mask=at[:, None] < n, other=0.0)
+        s = tl.dot(Q, tl.trans(K)).to(tl.float32) * scale
+        s = tl.where(at[None, :] < n, s, -float("inf"))
+        if MASKED:
+            s = tl.where(rm[:, None] >= at[None, :], s, -float("inf"))
+        peak = tl.maximum(m, tl.max(s, 1)) if SCALED else m
+        p = tl.math.exp2(s - peak[:, None])
+        alpha = tl.math.exp2(m - peak)
+        V = tl.load(v + at[:, None] * D + rd[None, :], mask=at[:, None] < n, other=0.0)
+        if SCALED:
+            acc = acc * alpha[:, None]
+        acc += tl.dot(p.to(V.dtype), V, out_dtype=tl.float16)
+        l = l * alpha + tl.sum(p, 1)
+        m = peak
+    return acc, l, m
+
+
+# Sums that are rounded before they are added: each is added in the trip behind its own. No trip at all, one, several; infinities.
+# check: q=randn:f16[2,256,64] k=randn:f16[2,256,64] v=randn:f16[2,256,64] o=zeros:f32[2,256,64] n=256 scale=0.18 D=64 BM=128 BN=64 SCALED=True --grid 2,2 --tolerance 2e-3
+# check: q=randint(40):i8[1,150,64] k=randint(40):i8[1,150,64] v=randn:f16[1,150,64] o=zeros:f32[1,150,64] n=150 scale=0.001 D=64 BM=64 BN=32 SCALED=True --grid 3,1 --tolerance 2e-3
+# check: q=randn:f16[1,128,64] k=randn:f16[1,128,64] v=randn:f16[1,128,64] o=zeros:f32[1,128,64] n=128 scale=inf D=64 BM=64 BN=64 SCALED=True --grid 2,1 --tolerance 2e-3
+# check: q=randn:f16[1,192,64] k=randn:f16[1,192,64] v=randn:f16[1,192,64] o=zeros:f32[1,192,64] n=192 scale=0.1 D=64 BM=64 BN=64 SCALED=False --grid 3,1 --tolerance 2e-3
+# explain: the loop is turned
+@triton.jit
+def rounded_sums(q, k, v, o, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, SCALED: tl.constexpr):
+    block = tl.program_id(0)
+    head = tl.program_id(1) * n * D
+    rm = block * BM + tl.arange(0, BM)
+    rn = tl.arange(0, BN)
+    rd = tl.arange(0, D)
+    Q = tl.load(q + head + rm[:, None] * D + rd[None, :], mask=rm[:, None] < n, other=0.0)
+    m = tl.full((BM,), -float("inf") if SCALED else 0.0, tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    acc, l, m = add_rounded(acc, l, m, Q, k + head, v + head, rm, rn, 0, block * BM, n, scale, D, BN, False, SCALED)
+    acc, l, m = add_rounded(acc, l, m, Q, k + head, v + head, rm, rn, block * BM, tl.minimum((block + 1) * BM, n), n, scale, D, BN, True, SCALED)
+    tl.store(o + head + rm[:, None] * D + rd[None, :], acc / l[:, None], mask=rm[:, None] < n)
+
+
 # Weights as whole numbers: of the second product all are.
 # check: q=randn:f16[2,192,64] k=randn:f16[2,192,64] v=randint(40):i8[2,64,192] o=zeros:f32[2,192,64] n=192 D=64 BM=128 BN=64 --grid 2,2
 # check: q=randn:f16[1,96,64] k=randn:f16[1,96,64] v=randint(40):i8[1,64,96] o=zeros:f32[1,96,64] n=96 D=64 BM=64 BN=32 --grid 2,1

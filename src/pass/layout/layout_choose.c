@@ -191,7 +191,7 @@ void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
 /* --- registers --- */
 static LinearLayout blocked(const Type *type, int threads, int warps, int contiguous, int64_t most) {
     int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
-    int64_t left[MAX_RANK], elements = 1;
+    int64_t left[MAX_RANK] = {1}, elements = 1;
     int n = 0;
     order[n++] = contiguous;
     for (int d = rank - 1; d >= 0; d--)

@@ -104,7 +104,7 @@ static bool find_tail(Find *f) {
 static bool find_scale(Find *f) {
     Ref carried = f->body->args[1 + f->r->carried];
     for (const Op *op = f->body->first; op; op = op->next) {
-        if (op == f->r->second) continue;
+        if (op == f->r->second || op == f->body->last) continue;
         bool touches = uses(op, carried);
         for (size_t i = 0; i < f->r->scale.count && !touches; i++) touches = uses(op, f->r->scale.at[i]->results[0]);
         if (!touches) continue;
@@ -163,12 +163,17 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
     const bool *scores = made_from(&f, r.first->results[0]);
     bool *weighted = made_from(&f, carried);
     if (!maker(&f, left) || !scores[left] || weighted[left]) return false;
-    weighted[sum] = false;
-    for (int i = 0; i < yield->operand_count; i++)
-        if (ref_is_value(yield->operands[i]) && weighted[yield->operands[i]]) return false;
     if (!find_tail(&f) || !find_scale(&f) || !parts_are_apart(&f)) return false;
+    /* What else is made of the accumulator is made where it is scaled, once it is there. */
+    weighted[sum] = false;
+    for (int i = 0; i < yield->operand_count; i++) {
+        const Op *made = maker(&f, yield->operands[i]);
+        bool late = made && rotation_part(&r, made) == ROTATE_SCALE;
+        if (ref_is_value(yield->operands[i]) && weighted[yield->operands[i]] && !late) return false;
+    }
+    /* It starts from the accumulator, perhaps scaled, or from nothing. */
     const Op *into = maker(&f, r.second->operands[2]);
-    bool scaled = into && rotation_part(&r, into) == ROTATE_SCALE;
+    bool scaled = into && (rotation_part(&r, into) == ROTATE_SCALE || into->code == OP_SPLAT);
     if (!scaled && r.second->operands[2] != carried) return false;
     *out = r;
     return true;
@@ -208,12 +213,19 @@ typedef struct Turn {
     PassContext *cx;
     Kernel *k;
     const Op *tasks;
+    VEC(Op *) loops;
     bool any;
 } Turn;
 
-static void turn_loop(Op *op, void *user) {
+static void note_loop(Op *op, void *user) {
     Turn *t = user;
+    if (op->code == OP_FOR) *VEC_PUSH(&t->loops, t->cx->scratch) = op;
+}
+
+static void turn_loop(Turn *t, Op *op) {
     Rotation r;
+    Op *late = ring_carry_sum(t->cx, t->k, op);
+    if (late) op = late;
     if (!rotation_find(t->k, op, t->cx->scratch, &r) || !is_filled_last(&r, t->tasks)) return;
     t->any = true;
     op_set(t->k, op, (Attr){.id = AT_ROTATE, .number = 1});
@@ -221,7 +233,8 @@ static void turn_loop(Op *op, void *user) {
 }
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {
-    Turn t = {cx, k, tasks, false};
-    ir_walk(tasks_body(tasks), turn_loop, &t);
+    Turn t = {.cx = cx, .k = k, .tasks = tasks};
+    ir_walk(tasks_body(tasks), note_loop, &t);
+    for (size_t i = 0; i < t.loops.count; i++) turn_loop(&t, t.loops.at[i]);
     return t.any;
 }

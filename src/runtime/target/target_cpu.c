@@ -67,6 +67,9 @@ static const char *narrow_flag(int vector_bits) {
     return NULL;
 }
 
+/* Of longer texts the compiler's time grows with the square: of one of 400 kB it takes 17 s, without its dearest passes 4. */
+enum { LONG_TEXT = 200000 };
+
 /* The flags of a kernel, in a list of TOOL_FLAGS. Without AVX, fma is a function of libm. */
 static const char *const *flags_of(const tw_kernel *k, const char **list) {
     const CpuKernel *code = k->code;
@@ -75,6 +78,10 @@ static const char *const *flags_of(const tw_kernel *k, const char **list) {
     int n = 0;
     for (; all[n]; n++) list[n] = all[n];
     if (k->bf16_wide) list[n++] = "-DTW_BF16_WIDE";
+    if (strlen(code->code.text) > LONG_TEXT) {
+        list[n++] = "-O1";
+        list[n++] = "-ftree-vectorize";
+    }
     list[n++] = narrow;
     list[n] = NULL;
     return list;
