@@ -49,7 +49,9 @@ ConvertPlan convert_plan(const Kernel *k, const Op *convert);
 int convert_bytes(const Type *type); /* of an element on its way */
 /* Do the lanes trade words of four bytes (`via=trade`)? For the left operands of products alone. */
 bool convert_trades(const Kernel *k, const Op *convert, LaneTrade *trade);
-/* The function of two words of pairs that does an elementwise op on `held=pairs`: "add"; NULL: there is none. */
+/* The function of two words of 16-bit floats that does an elementwise op on both halves, with the bits that f32 would
+ * have rounded to: "add"; NULL: there is none. The same where all of its tiles are `held=pairs`. */
+const char *layout_pair_name(const Kernel *k, const Op *op);
 const char *layout_pair_function(const Kernel *k, const Op *op);
 
 SharedTile layout_shared_tile(const Type *type, int rows_multiple);

@@ -121,9 +121,14 @@ static bool moves_pairs(const Kernel *k, const Op *op, Ref value) {
     return a.whole && a.vector % 2 == 0;
 }
 
+const char *layout_pair_name(const Kernel *k, const Op *op) {
+    if (op->result_count != 1 || !is_half(ir_type(k, op->results[0]))) return NULL;
+    if (op->code == OP_MUL) return ir_type(k, op->results[0])->elem == EL_F16 ? "mul" : NULL;
+    return op->code == OP_ADD ? "add" : op->code == OP_SUB ? "sub" : NULL;
+}
+
 const char *layout_pair_function(const Kernel *k, const Op *op) {
-    const char *name = op->code == OP_ADD ? "add" : op->code == OP_SUB ? "sub" : NULL;
-    if (op->code == OP_MUL && ir_type(k, op->results[0])->elem == EL_F16) name = "mul";
+    const char *name = layout_pair_name(k, op);
     const Layout *layout = name ? layout_at(k, op->results[0]) : NULL;
     if (!layout || layout->registers % 2) return NULL;
     for (int i = 0; i < 2; i++) {

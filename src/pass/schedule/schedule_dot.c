@@ -2,7 +2,8 @@
  * how wide its instructions are, and how their operands come to them.
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
- * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array.
+ * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. So are sums and
+ * products of 16-bit floats that are on the way to it: one instruction for two, where f32 takes five.
  *
  *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
  *
@@ -36,28 +37,40 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
-/* Two numbers of the type become a word of 16-bit floats at once, four of f32 one of 8-bit floats. */
+/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first; four
+ * of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
     bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
-    if (to == EL_F16 || to == EL_BF16) return from == EL_F32 || narrow;
+    if (to == EL_F16 || to == EL_BF16) return from == EL_F32 || from == EL_I32 || narrow;
     return from == EL_F32 && (to == EL_F8E4M3 || to == EL_F8E5M2);
 }
 
-/* Who takes what is rounded: a dot as its left operand, or lanes that trade it on its way there. */
-static bool packs(const Op *user, Ref value) {
-    if (user->operand_count == 0 || user->operands[0] != value) return false;
-    return user->code == OP_DOT || (user->code == OP_CONVERT && op_word(user, AT_VIA, WORD_NONE) == VIA_TRADE);
+static bool is_pair_cast(const Schedule *s, const Op *op) {
+    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !schedule_is_number(s->k, op->operands[0]) &&
+           packs_from(ir_type(s->k, op->operands[0])->elem, ir_type(s->k, op->results[0])->elem);
 }
 
-static bool can_pack(const Schedule *s, const Op *cast) {
-    if (cast->code != OP_CAST || op_attr(cast, AT_ROUND)) return false;
-    Ref result = cast->results[0];
-    if (!packs_from(ir_type(s->k, cast->operands[0])->elem, ir_type(s->k, result)->elem)) return false;
+/* Done by one instruction for two, with the same bits as in f32. */
+static bool is_pair_sum(const Schedule *s, const Op *op) {
+    return op->result_count == 1 && layout_pair_name(s->k, op) && !schedule_is_number(s->k, op->results[0]);
+}
+
+/* Who takes what is packed: a dot as its left operand, or lanes that trade what was rounded on its way there. */
+static bool takes(const Schedule *s, const Op *user, const Op *op) {
+    if (user->code != OP_CONVERT || op_word(user, AT_VIA, WORD_NONE) != VIA_TRADE) return user->code == OP_DOT;
+    return op->code == OP_CAST && ir_type(s->k, op->operands[0])->elem != EL_I32;
+}
+
+static bool can_pack(const Schedule *s, const Op *op) {
+    if (!is_pair_cast(s, op) && !is_pair_sum(s, op)) return false;
+    Ref result = op->results[0];
     const Layout *layout = schedule_layout(s->k, result);
-    const Op *dot = cast->next;
-    while (dot && !packs(dot, result)) dot = dot->next;
-    return dot && s->uses[result] == 1 && layout->home == HOME_REGISTERS &&
-           !schedule_is_number(s->k, cast->operands[0]);
+    if (!layout || layout->home != HOME_REGISTERS || layout->registers % 2 || s->uses[result] != 1) return false;
+    for (const Op *user = op->next; user; user = user->next)
+        for (int i = 0; i < user->operand_count; i++)
+            if (user->operands[i] == result)
+                return (i == 0 && takes(s, user, op)) || (is_pair_sum(s, user) && can_pack(s, user));
+    return false;
 }
 
 /* --- instructions that have many widths --- */

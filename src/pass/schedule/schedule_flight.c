@@ -20,12 +20,22 @@ static bool is_carried(const Schedule *s, const Op *loop, const Op *dot) {
     return false;
 }
 
+/* Only loads and arithmetic, in all of its regions: what `fetch` takes a trip ahead. */
+static bool is_plain(const Op *op) {
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next) {
+            bool reads = inner->code == OP_TLOAD || inner->code == OP_LOAD || inner->code == OP_YIELD;
+            if ((!reads && !op_has(inner->code, TRAIT_PURE)) || inner->code == OP_DOT || !is_plain(inner)) return false;
+        }
+    return true;
+}
+
 /* The product and the release of its slot, if they may come late. */
 static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **release) {
     *dot = *release = NULL;
     if (!role_around(loop)) return false;
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
-        if (op->region_count) return false;
+        if (op->region_count && (*dot || op->code != OP_IF || !is_plain(op))) return false;
         if (op->code == OP_DOT) {
             if (*dot) return false;
             *dot = op;
