@@ -57,6 +57,7 @@ struct tw_module {
     const char **import_folders; /* that the caller named, and how the text's own and they are really called */
     const char **import_roots;
     size_t import_folder_count, import_root_count;
+    Map import_known; /* real path -> SourceFile */
     bool import_anywhere;
     double parse_seconds;
 };

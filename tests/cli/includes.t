@@ -65,3 +65,8 @@ $ python3 -c "print('(' * 100000)" > deep.py; timeout 5 tilewright list deep.py 
 too-deep
 too-deep
 ir-syntax
+#! A package may import from itself, and modules may take all of each other's names.
+$ mkdir -p round && printf 'from round import near\nfrom round import k\nfrom .a import *\n' > round/__init__.py && echo 'from .b import *' > round/a.py && printf 'from .a import *\nTWO = 2\n' > round/b.py && echo 'NEAR = 5' > round/near.py && printf 'import triton\nimport triton.language as tl\nfrom round import near, TWO\n@triton.jit\ndef k(x):\n    tl.store(x, near.NEAR + TWO)\n' > round/k.py && tilewright run round/k.py --arg x=zeros:i32[1] --grid 1 --save x=x.npy && tail -c 4 x.npy | od -An -td4
+           7
+$ sed 's/TWO/THREE/' round/k.py > round/j.py && tilewright run round/j.py --arg x=zeros:i32[1] --grid 1 2>&1 | sed -n 's/.*\[\(.*\)\]$/\1/p'
+operands

@@ -7,7 +7,7 @@
  *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
  *     FAKE_COUNT=2 FAKE_ARCH=90,80                      two devices; streams 1000 to 1999 are of the second, and so on
  *     FAKE_LOST=1                                       what is asked for in FAKE_CUDA happens on this device alone
- *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_last_cluster()   fake_last_early()
+ *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_last_cluster()   fake_last_early()   fake_last_together()
  *     fake_place(address, 1) */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 static const char *called[4096];
 static int call_count;
 static void *last_stream;
-static unsigned last_grid[3], last_cluster, last_early;
+static unsigned last_grid[3], last_cluster, last_early, last_together;
 enum { DEVICES = 8, PLACES = 64 };
 static int contexts[DEVICES], modules[DEVICES], functions[DEVICES]; /* addresses that tell the device */
 static int current[64], depth;                                      /* devices of the contexts that were pushed */
@@ -52,6 +52,8 @@ unsigned fake_last_cluster(void);
 unsigned fake_last_cluster(void) { return last_cluster; }
 unsigned fake_last_early(void);
 unsigned fake_last_early(void) { return last_early; }
+unsigned fake_last_together(void);
+unsigned fake_last_together(void) { return last_together; }
 
 /* Counts the call; the answer that is asked for, else 0. */
 static int answer(const char *name) {
@@ -132,7 +134,7 @@ API(cuLaunchKernel, (void *given, unsigned x, unsigned y, unsigned z, unsigned b
     if (last_device != now() || (stream && (int)((uintptr_t)stream / 1000) != last_device)) return 400;
     last_stream = stream;
     last_grid[0] = x, last_grid[1] = y, last_grid[2] = z;
-    last_cluster = 1, last_early = 0;
+    last_cluster = 1, last_early = last_together = 0;
     return ANSWER;
 }
 /* CUlaunchConfig, and CUlaunchAttribute: the extents of a cluster (4), beginning before the launch before it ends (6). */
@@ -151,10 +153,11 @@ API(cuLaunchKernelEx, (const struct config *c, void *given, void **params, void 
     last_device = (int)((int *)given - functions);
     last_stream = c->stream;
     memcpy(last_grid, c->grid, sizeof last_grid);
-    last_cluster = 1, last_early = 0;
+    last_cluster = 1, last_early = last_together = 0;
     for (unsigned i = 0; i < c->count; i++) {
         if (c->attributes[i].id == 4) last_cluster = c->attributes[i].value[0];
         if (c->attributes[i].id == 6) last_early = c->attributes[i].value[0];
+        if (c->attributes[i].id == 2) last_together = c->attributes[i].value[0];
     }
     return ANSWER;
 }

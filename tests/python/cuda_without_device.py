@@ -143,6 +143,14 @@ for device, wait, asked, early in ((0, True, True, 1), (0, True, False, 0), (0, 
 calls()
 
 
+# all programs of a cooperative launch run at once, each by a block of its own; a limit of registers is the kernel's
+for together in (False, True):
+    kernel = late[(7, )](Tensor(0), Tensor(0), 448, WAIT=False, BLOCK=64, launch_cooperative_grid=together, maxnreg=40 if together else None)
+    assert driver.fake_last_together() == together and (not together or driver.fake_last_grid(0) == 7)
+    assert (".maxnreg 40" in kernel.asm["ptx"]) == together
+calls()
+
+
 # assembly of the source goes into the kernel as it stands
 @triton.jit
 def assembly(x, out, BLOCK: tl.constexpr):

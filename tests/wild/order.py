@@ -202,3 +202,38 @@ def turned_behind_a_while(a, b, c, n, B: tl.constexpr):
         acc = tl.dot(x, y, acc)
         trip += 1
     tl.store(c + at, tl.flip(acc, 0))
+
+
+# check: a=randn:bf16[256,256] x=randn:bf16[256,64] N=256 scale=0.05 BM=64 BN=64 --grid 1
+# check: a=randn:f16[192,192] x=randn:f16[192,128] N=192 scale=0.05 BM=64 BN=64 --grid 2
+# rows of x by all rows above them, which were stored just before: what the product loads is what the task wrote
+@triton.jit
+def substituted(a, x, N, scale, BM: tl.constexpr, BN: tl.constexpr):
+    W = BN * tl.num_programs(0)
+    n = tl.program_id(0) * BN + tl.arange(0, BN)
+    for i in range(N // BM):
+        r = i * BM + tl.arange(0, BM)
+        acc = tl.zeros((BM, BN), tl.float32)
+        for j in range(i):
+            s = j * BM + tl.arange(0, BM)
+            acc = tl.dot(tl.load(a + r[:, None] * N + s[None, :]), tl.load(x + s[:, None] * W + n[None, :]), acc)
+        here = x + r[:, None] * W + n[None, :]
+        tl.store(here, (tl.load(here).to(tl.float32) - acc * scale).to(x.dtype.element_ty))
+
+
+# check: a=randn:bf16[256,64] x=randn:bf16[256,64] y=zeros:f32[256,64] N=256 BM=64 BN=64 --grid 1
+# two stores, one of them in a branch, and a while around both
+@triton.jit
+def substituted_twice(a, x, y, N, BM: tl.constexpr, BN: tl.constexpr):
+    n = tl.arange(0, BN)
+    i = 0
+    while i < N:
+        r = i + tl.arange(0, BM)
+        acc = tl.zeros((BM, BN), tl.float32)
+        for j in range(0, i, BM):
+            s = j + tl.arange(0, BM)
+            acc = tl.dot(tl.load(x + s[:, None] * BN + n[None, :]).trans(), tl.load(a + s[:, None] * BN + n[None, :]), acc)
+        if i % (2 * BM) == 0:
+            tl.store(x + r[:, None] * BN + n[None, :], (acc * 0.01).to(x.dtype.element_ty))
+        tl.store(y + r[:, None] * BN + n[None, :], acc + tl.load(y + r[:, None] * BN + n[None, :]))
+        i += BM

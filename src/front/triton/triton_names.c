@@ -30,7 +30,7 @@ typedef struct Name {
     const PyNode *node; /* VALUE: the expression; FUNCTION: the def */
     Function function;  /* FUNCTION */
     const char *path;   /* MODULE */
-    bool busy, ready;   /* VALUE: being computed; computed */
+    bool busy, ready;   /* VALUE: being computed; computed. MODULE: being looked for */
     Val value;
     int order;           /* of the statement that defines it, from 1 */
     struct Name *before; /* what the name meant until then; NULL: nothing */
@@ -47,6 +47,7 @@ struct Names {
     int until;                  /* while a constant is computed: the statement that defines it, and only those before
                   it count; 0: all do */
     VEC(const char *) stars;    /* modules whose names are all taken: from x import * */
+    const char *starred;        /* the name that is looked for in these; NULL: none */
     bool live;                  /* what the map does not have is asked of the host */
     void *scope;                /* by that handle */
 };
@@ -323,6 +324,29 @@ static Val function_value(Lower *l, Names *names, Name *name, const char *id, Ra
     return (Val){.kind = VAL_FUNCTION, .function = &name->function};
 }
 
+/* A file may import a name from itself, or from one that imports it from there: a submodule, if anything. */
+static Val imported_once(Lower *l, const Names *names, Name *name, Range range) {
+    if (name->busy) return (Val){.kind = VAL_UNBOUND};
+    name->busy = true;
+    Val v = imported(l, names, name->path, range);
+    name->busy = false;
+    return v;
+}
+
+/* In the modules whose names are all taken; these may take each other's. */
+static Val starred(Lower *l, Names *names, const char *id, Range range) {
+    Val v = {.kind = VAL_UNBOUND};
+    if (names->starred && strcmp(names->starred, id) == 0) return v;
+    const char *before = names->starred;
+    names->starred = id;
+    for (size_t i = 0; i < names->stars.count && v.kind == VAL_UNBOUND; i++) {
+        Names *other = tri_import(l, names->file, names->stars.at[i]);
+        if (other) v = lookup_in(l, other, id, range);
+    }
+    names->starred = before;
+    return v;
+}
+
 /* UNBOUND when the module has no such name. */
 static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
     const FrontValue *given = front_define(l->unit, id);
@@ -333,19 +357,15 @@ static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
     if (name) {
         switch (name->kind) {
         case NAME_VALUE: return compute(l, names, name, id, range);
-        case NAME_MODULE: return imported(l, names, name->path, range);
+        case NAME_MODULE: return imported_once(l, names, name, range);
         case NAME_FUNCTION: return function_value(l, names, name, id, range);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
         case NAME_LOOP: return tri_error(l, DIAG_TRI_UNSURE, range, id, "in a loop");
         }
     }
-    for (size_t i = 0; i < names->stars.count; i++) {
-        Names *other = tri_import(l, names->file, names->stars.at[i]);
-        Val v = other ? lookup_in(l, other, id, range) : (Val){.kind = VAL_UNBOUND};
-        if (v.kind != VAL_UNBOUND) return v;
-    }
-    if (!names->live) return (Val){.kind = VAL_UNBOUND};
-    Val v = tri_live_lookup(l, names->scope, id, range);
+    Val v = starred(l, names, id, range);
+    if (v.kind != VAL_UNBOUND || !names->live) return v;
+    v = tri_live_lookup(l, names->scope, id, range);
     if (v.kind == VAL_UNBOUND) return v;
     name = define(names, id, NAME_VALUE);
     name->ready = true;

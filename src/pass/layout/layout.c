@@ -319,12 +319,7 @@ static void place_dot(LayoutState *st, Op *op) {
     }
     op->operands[2] = lay_want(st, op->operands[2], layout, op);
     lay_set(st, op->results[0], layout);
-    if (!row->warps) return;
-    int along_m, along_n;
-    int64_t *grid = ARENA_ARRAY(st->k->module->arena, int64_t, 2);
-    choose_dot_grid(st->k, op, st->warps, &along_m, &along_n);
-    grid[0] = along_m, grid[1] = along_n;
-    op_set(st->k, op, (Attr){.id = AT_DOT_GRID, .list = {.at = grid, .count = 2}});
+    if (row->warps) choose_grid(st->k, op, st->warps);
 }
 
 /* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector, then its lanes. */

@@ -175,6 +175,14 @@ void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, in
     while (row->n_share && *along_n > 1 && ((n & (n - 1)) || n / *along_n < row->n_share)) *along_n /= 2;
 }
 
+void choose_grid(Kernel *k, Op *dot, int warps) {
+    int along_m, along_n;
+    int64_t *grid = ARENA_ARRAY(k->module->arena, int64_t, 2);
+    choose_dot_grid(k, dot, warps, &along_m, &along_n);
+    grid[0] = along_m, grid[1] = along_n;
+    op_set(k, dot, (Attr){.id = AT_DOT_GRID, .list = {.at = grid, .count = 2}});
+}
+
 void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
     const int64_t *grid = op_attr(dot, AT_DOT_GRID)->list.at;
     *along_m = (int)grid[0], *along_n = (int)grid[1];
@@ -183,7 +191,7 @@ void layout_dot_grid(const Op *dot, int *along_m, int *along_n) {
 /* --- registers --- */
 static LinearLayout blocked(const Type *type, int threads, int warps, int contiguous, int64_t most) {
     int rank = type->rank, order[MAX_RANK], size[MAX_RANK], lanes[MAX_RANK], ways[MAX_RANK];
-    int64_t left[MAX_RANK], elements = 1;
+    int64_t left[MAX_RANK] = {1}, elements = 1;
     int n = 0;
     order[n++] = contiguous;
     for (int d = rank - 1; d >= 0; d--)

@@ -10,6 +10,7 @@ LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps)
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
 /* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
 void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);
+void choose_grid(Kernel *k, Op *dot, int warps); /* and writes it */
 /* How a field of a ring is stored: by type and by the instructions that read it. */
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field);
 /* The dimension of the tile along which memory is contiguous; the last one, and a wish for it, when

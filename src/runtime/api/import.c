@@ -55,9 +55,14 @@ static const SourceFile *read_allowed(tw_module *m, const char *path) {
     for (size_t i = 0; real && i < m->import_root_count; i++) allowed |= lies_in(real, m->import_roots[i]);
     int64_t size = allowed ? file_size(real) : -1;
     if (size < 0 || size > MOST_SOURCE_BYTES) return NULL;
+    const SourceFile *known = map_get(&m->import_known, real); /* by another path: a/../a/b.py */
+    if (known) return known;
     char *text = arena_alloc(&m->arena, (size_t)size + 1);
     size = file_read(real, text, (size_t)size);
-    return size < 0 ? NULL : source_add(&m->sources, path, text, (size_t)size);
+    if (size < 0) return NULL;
+    SourceFile *file = source_add(&m->sources, path, text, (size_t)size);
+    map_put(&m->import_known, &m->arena, real, strlen(real), file);
+    return file;
 }
 
 const SourceFile *import_file(void *user, const SourceFile *from, const char *path) {

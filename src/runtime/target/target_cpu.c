@@ -67,7 +67,7 @@ static const char *narrow_flag(int vector_bits) {
     return NULL;
 }
 
-/* Of longer texts the compiler's time grows with the square: of one of 400 kB it takes 17 s, without its dearest passes 4. */
+/* Behind that the compiler's time grows with the square: a text of 400 kB takes 17 s, without its dearest passes 4. */
 enum { LONG_TEXT = 200000 };
 
 /* The flags of a kernel, in a list of TOOL_FLAGS. Without AVX, fma is a function of libm. */

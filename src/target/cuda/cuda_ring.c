@@ -404,8 +404,10 @@ static void emit_get(Emit *e, const Op *op) {
 }
 
 void ring_show_read(Emit *e, const RingPlan *r, const Op *release) {
+    bool empty =
+        !ir_type(e->k, r->ring)->field_count; /* what was done is a write to global memory, which TMA may read */
     if (!op_flag(release, AT_FENCE)) return;
-    cs_line(&e->p, "tw_fence_async();");
+    cs_line(&e->p, empty ? "tw_fence_async_global();" : "tw_fence_async();");
     if (!r->by_lane) cs_line(&e->p, "tw_sync_warp();");
 }
 

@@ -211,7 +211,7 @@ static void convert_shuffle(Emit *e, const Op *op, const PlaceMap *map) {
     cs_close(&e->p);
 }
 
-/* The four bytes of a word on its way, from source register `at` on, as one: rounded here if nobody else has done so. */
+/* The four bytes of a word on its way, from source register `at` on, as one: rounded here if nobody else has. */
 static const Expr *trade_word(Emit *e, const Op *op, const LaneTrade *t, const Expr *at) {
     const Op *cast = ir_value(e->k, op->operands[0])->op;
     bool round = cast && op_flag(cast, AT_PACKED);
