@@ -37,8 +37,8 @@ bool schedule_is_number(const Kernel *k, Ref ref) {
     return op_has(op->code, TRAIT_ELEMENTWISE);
 }
 
-/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first; four
- * of f32 one of 8-bit floats. */
+/* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first;
+ * four of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
     bool narrow = from == EL_I8 || from == EL_U8 || from == EL_F8E4M3 || from == EL_F8E5M2;
     if (to == EL_F16 || to == EL_BF16) return from == EL_F32 || from == EL_I32 || narrow;
