@@ -81,7 +81,7 @@ typedef struct ConvertPlan {
  *
  * and of the registers that hold them there, half of the lanes ask for others, `choice` away. So lanes of which one
  * bit (`side`) is 0 give one of the two words first, the others the other one, and each lane takes from the one that
- * gives what it asks for: its own word r first, or (`late`) r^2. One shuffle a word, and two selections of bytes for two.
+ * gives what it asks for: its own word r first, or (`late`) r^2. One shuffle a word, two selections of bytes for two.
  * Example: the sum of wgmma as its left operand. */
 typedef struct LaneTrade {
     uint32_t near, far;  /* source registers by which the bytes of a word differ .. */

@@ -7,8 +7,8 @@
  *     %w = get %slot<field=0> ; %e = mul %w, %scales ; %a = cast %e : bf16 ; %d = dot %a, %x, %acc
  *
  * where `get` brings the tile to the threads in the layout of A at once; of a tile that is repeated on its way (packed
- * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum than
- * in A, but in lanes of the same warp, which trade them (`convert<via=trade>`). */
+ * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum
+ * than in A, but in lanes of the same warp, which trade them (`convert<via=trade>`). */
 #include "pass/layout/layout_state.h"
 
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {

@@ -1,7 +1,7 @@
 /* ring_late.c: sums that are rounded before they are added up, carried to the next trip.
  *
- * `acc = acc * a + dot(p, v, out_dtype=float16)` adds a product to the accumulator by itself, rounded. Nothing then runs
- * under the product. So its sum goes on to the next trip, with the factor that belongs to it, and is added there:
+ * `acc = acc * a + dot(p, v, out_dtype=float16)` adds a product to the accumulator by itself, rounded. Nothing then
+ * runs under the product. So its sum goes on to the next trip, with the factor that belongs to it, and is added there:
  *
  *     for (acc) { .. ; t = dot p, v, 0 : f16 ; acc = fma acc, a, cast t }
  *  -> for (acc, s = -0.0, b = 1.0) { acc = fma acc, b, cast (cast s : f16) ; .. ; s = dot p, v, 0 : f32 ; b = a }

@@ -47,7 +47,13 @@ TW_FN u32 tw_pack(f16 lo, f16 hi) { return tw_pack(lo.bits, hi.bits); }
 TW_FN u32 tw_pack(bf16 lo, bf16 hi) { return tw_pack(lo.bits, hi.bits); }
 TW_FN u32 tw_pack(u8 x0, u8 x1, u8 x2, u8 x3) { return x0 | (u32)x1 << 8 | (u32)x2 << 16 | (u32)x3 << 24; }
 TW_FN u32 tw_pack(i8 x0, i8 x1, i8 x2, i8 x3) { return tw_pack((u8)x0, (u8)x1, (u8)x2, (u8)x3); }
-template <class T> TW_FN u32 tw_pack(T x0, T x1, T x2, T x3) { return tw_pack(x0.bits, x1.bits, x2.bits, x3.bits); }
+#define TW_PACK_FOUR(T) \
+    TW_FN u32 tw_pack(T x0, T x1, T x2, T x3) { return tw_pack(x0.bits, x1.bits, x2.bits, x3.bits); }
+TW_PACK_FOUR(e4m3)
+TW_PACK_FOUR(e5m2)
+TW_PACK_FOUR(e4b8)
+TW_PACK_FOUR(e5b16)
+TW_PACK_FOUR(e4b15)
 
 /* A shared offset s whose 16-byte chunks are stored in the swizzle of width W (128, 64, 32; 0: none), the same
  * function as TMA and wgmma use: bits 4.. are xored with bits 7... */
