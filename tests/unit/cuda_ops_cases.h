@@ -96,7 +96,7 @@ static const OpsCase ops_cases[] = {
      "  %t = splat %n2 : f32[64] ; %u = add %t, %n1 ; %q3 = ptr_add %z, 400 ; %q3i = ptr_add %q3, %i ; store %q3i, %u\n"
      "  %c1 = atomic_cas %s, 7.0, 9.0 ; %c2 = atomic_cas %s, 7.0, 11.0 ; %c = add %c1, %c2 ; %s2 = ptr_add %z, 301 ; store %s2, %c\n"
      "  %g = iota<0, 8> ; %gp = ptr_add %z, %g ; %gx = splat 1.0 : f32[8] ; %g1 = atomic<min> %gp, %gx ; %gq = ptr_add %gp, 500 ; store %gq, %g1\n",
-     {1, 4, 0}, 1e-6, "tw_atomic_cas"},
+     {1, 4, 0}, 1e-6, "TW_ATOM_CAS"},
     {"batched dots",
      "  %X = tensor %x, [none, none, none], [512, 16, 1] ; %Z = tensor %z, [none, none, none], [1024, 32, 1] ; %c = splat 1.0 : f32[4,32,32]\n"
      "  %a = tload<nocheck> %X, [0, 0, 0] : f32[4,32,16] ; %b0 = tload<nocheck> %X, [4, 0, 0] : f32[4,32,16] ; %b = permute<dims=[0,2,1]> %b0\n"
