@@ -91,7 +91,7 @@ def make_arrays(torch, row):
         if a.after:
             arrays[name] = a.after(torch, arrays)
         elif callable(a.fill):
-            arrays[name] = a.fill(torch).to("cuda")
+            arrays[name] = a.fill(torch).to("cuda", dtype)
         elif a.fill == "empty":
             arrays[name] = torch.empty(a.shape, device="cuda", dtype=dtype)
         else:

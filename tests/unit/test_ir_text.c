@@ -324,7 +324,7 @@ static void test_attributes(void) {
     refused("kernel @e() { %x = program_id }", "`dim` must be given");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[1, 0]> %X, [0, 0] : f32[4,4] }", "2 of the tensor's 2 dimensions, in their order");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[0]> %X, [0, 0] : f32[4,4] }", "`dims` must name 2");
-    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[2147483647]> %X, [0, 0] : f32[7] }", "`dims` must be in 0 .. 7");
+    refused("kernel @e(%X: tensor<f32,2>) { %x = tload<dims=[2147483647]> %X, [0, 0] : f32[7] }", "`dims` must be in 0 .. 11");
     refused("kernel @e(%X: tensor<f32,2>) { %x = tload<wrap=[0, 0]> %X, [0, 0] : f32[4] }", "`wrap` must name dimensions of the tensor, each once");
     refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 4> ; %x = tload %X, [%v, 0] : f32[5,8] }", "along dimension 0 the box has 5 places, the index vector is i32[4]");
     refused("kernel @e(%X: tensor<f32,2>) { %v = iota<0, 4> ; %x = tload %X, [%v, 0] : f32[8] }", "the box has no axis along dimension 0: its offset there must be a scalar, it is i32[4]");

@@ -89,8 +89,8 @@ TW_FN u32 tw_swizzle(u32 s, u32 width) { return s ^ ((s >> 3) & (width - 16) & 0
     }                                                                                              \
     TW_FN T tw_cdiv(T x, T y) { /* (x + y - 1) div y; no step overflows but the last */            \
         if (y == 0) return 0;                                                                      \
-        if (y > 0) return (x > 0 ? x - 1 : x + y - 1) / y + (T)(x > 0);                            \
-        if (x > 0) return (x - 1 + y) / y;                                                         \
+        if (x > 0) return y > 0 ? (x - 1) / y + 1 : (x - 1 + y) / y;                               \
+        if (y > 0) return (x + y - 1) / y;                                                         \
         return tw_add(tw_div(x, y), (T)(1 + (tw_rem(x, y) - 1 == y)));                             \
     }                                                                                              \
     TW_FN T tw_shr(T x, T n) { return (U)n < 8 * sizeof(T) ? x >> n : x < 0 ? -1 : 0; }            \
