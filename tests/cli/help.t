@@ -183,6 +183,8 @@ $ tilewright docs options
 - `variant`: how little is assumed of the arguments: 0 all that most launches keep (tested at each; one that does not runs the next variant), 5 nothing. Takes an integer from 0 to 5.
 - `overlap`: arrays of a launch may overlap where one is written; off: that is tested at each launch, and one whose arrays do runs a variant of its own; default off. Takes on or off.
 - `launch_pdl`: CUDA: a launch may begin before the one before it on its stream has ended (programmatic dependent launch), if the kernel waits for that itself (tl.extra.cuda.gdc_wait); default off. Takes on or off.
+- `cooperative`: all programs of a launch run at once, so that they may wait for each other: on GPUs alone, and a launch of more than the GPU holds fails; default off. Takes on or off.
+- `maxnreg`: CUDA: registers of a thread, at most; 0: the assembler chooses; other targets have none to count. Takes an integer from 0 to 255.
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
 - `vector_bits`: widest vectors of CPU code; 0: the machine's; changes no bit of a sum or product, but below 512 there are no bf16_pairs. Takes 0, 128, 256 or 512.
 - `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: many times as fast, but not bit for bit what other machines compute; default on. Takes on or off.

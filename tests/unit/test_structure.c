@@ -84,7 +84,7 @@ int main(void) {
     if (module) run(cx, module);
     tw_module_destroy(module);
     static const char *const wrong[] = {"",    "(",     "(.",   "(.,)", ".)", "<>",
-                                        "<9>", "<2 na", "(..)", "(a:)", "x",  "<0>"};
+                                        "<13>", "<2 na", "(..)", "(a:)", "x",  "<0>"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         module = NULL;
         CHECK(load(cx, wrong[i], ".", &module) == TW_ERROR_SOURCE && !module);

@@ -6,6 +6,8 @@ function is given that annotation, in place: no line moves.
 import ast
 import re
 
+from .trees import tree_of
+
 
 def closure_values(fn):
     """What the closure of a function holds, by name; cells that are still empty are left out."""
@@ -57,7 +59,7 @@ def _parsed(text):
     end = _HEAD_END.search(text)
     for part in ([text[:end.end()] + "    pass\n"] if end else []) + [text]:
         try:
-            return ast.parse(part).body[0]
+            return tree_of(part).body[0]
         except SyntaxError:
             pass
     return None  # the compiler says what is wrong

@@ -2,6 +2,7 @@
 import ast
 
 from ..compiler.errors import CompilationError
+from .trees import tree_of
 
 _seen = {}  # source of a function -> its (call, dotted name) statements
 
@@ -10,7 +11,7 @@ def _statements(source):
     """The calls of a source that are whole statements, with the names they are called by."""
     if source not in _seen:
         try:
-            tree = ast.parse(source)
+            tree = tree_of(source)
         except SyntaxError:
             tree = ast.Module([], [])
         calls = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]

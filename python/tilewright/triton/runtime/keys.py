@@ -6,6 +6,8 @@ import hashlib
 import textwrap
 import types
 
+from .trees import tree_of
+
 _MISSING = object()
 
 
@@ -13,7 +15,7 @@ _MISSING = object()
 def _chains(source):
     """The names that a source reads, as tuples: ("tl", "reduce"); in their order, each once."""
     try:
-        tree = ast.parse(textwrap.dedent(source))
+        tree = tree_of(textwrap.dedent(source))
     except SyntaxError:  # what cannot be compiled has no key but its text
         return []
     found = {}
