@@ -101,15 +101,20 @@ static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
     op_set(k, op, (Attr){.id = id, .number = number});
 }
 
-/* Are they elements that a thread loads one by one in each trip of a loop? The next does not wait for the one before,
- * if the load is an instruction under a condition, and not a choice between memory and a number. */
-bool access_loads_singly(const Kernel *k, const Op *op, Access a) {
-    enum { LEAST = 4, BYTES = 2 };
+/* Elements that a thread loads one by one. The next does not wait for the one before, if the load is an instruction
+ * under a condition, and not a choice between memory and a number. */
+bool access_may_load_singly(const Kernel *k, const Op *op, Access a) {
+    enum { BYTES = 2 };
     if (op->code != OP_TLOAD || a.vector > 1 || !a.whole || !lay_is_tile(k, op->results[0])) return false;
     const Layout *layout = ir_value(k, op->results[0])->layout;
+    return layout && layout->home == HOME_REGISTERS && elem_info[ir_type(k, op->results[0])->elem].bytes == BYTES;
+}
+
+/* Is that worth it: several of them, in each trip of a loop? */
+static bool gains_singly(const Kernel *k, const Op *op) {
+    enum { LEAST = 4 };
     const Op *loop = op->parent->owner;
-    return layout && layout->home == HOME_REGISTERS && layout->registers >= LEAST && loop && loop->code == OP_FOR &&
-           elem_info[ir_type(k, op->results[0])->elem].bytes == BYTES;
+    return ir_value(k, op->results[0])->layout->registers >= LEAST && loop && loop->code == OP_FOR;
 }
 
 static void decide_box(LayoutState *st, const int *uses, Op *op) {
@@ -119,7 +124,7 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
     if (a.tests) set_number(st->k, op, AT_TESTS, 1);
-    if (access_loads_singly(st->k, op, a)) set_number(st->k, op, AT_SINGLY, 1);
+    if (access_may_load_singly(st->k, op, a) && gains_singly(st->k, op)) set_number(st->k, op, AT_SINGLY, 1);
     if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }

@@ -132,8 +132,8 @@ static void check_access(Check *c, const Op *op) {
                  best.vector, best.whole ? "" : ", some of them partly outside");
     if (a.vector > 1 && best.tests && !a.tests)
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
-    if (op_flag(op, AT_SINGLY) && !access_loads_singly(c->st.k, op, a))
-        complain(c, op, "`singly` is of elements of 16 bits that a thread loads one by one in a loop");
+    if (op_flag(op, AT_SINGLY) && !access_may_load_singly(c->st.k, op, a))
+        complain(c, op, "`singly` is of elements of 16 bits that a thread loads one by one");
     if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)
         complain(c, op, "atomics add whole vectors, none across an edge: `whole` is missing");
     if (op_word(op, AT_MOVER, MOVER_LANES) == MOVER_ASYNC &&

@@ -105,7 +105,7 @@ void moves_place(LayoutState *st, Op *op);
 /* The best that is known to be possible; may threads, moving it so, copy the load straight into a slot of its ring? */
 Access access_best(LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
-bool access_loads_singly(const Kernel *k, const Op *op, Access a);
+bool access_may_load_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
 int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
