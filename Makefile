@@ -100,7 +100,7 @@ python: $(PY_MODULE) $(B)/python/.copied
 test:
 	@tests/all.sh
 # The whole products, over all processors.
-test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep
+test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/tests/test_layout_text
 	tests/all.sh
 	tests/random_long.sh 20000
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
@@ -114,6 +114,7 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep
 	for plan in "cuda" "cuda --set num_warps=8" "cuda --set num_warps=1" "cuda --set roles=off" "cuda:sm_80 --set num_stages=3" "cuda --set variant=1"; do python3 tests/wild/scheduled.py --plans "$$plan" || exit 1; done
 	python3 tests/emu/deletions.py
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
+	TILEWRIGHT_WHOLE=1 $(B)/tests/test_layout_text
 demo:
 	@$(MAKE) -s -j$$(nproc) all $(B)/tests/matrix
 	@CXX_PRESENT=$$(command -v $${CXX:-g++} || command -v clang++ || command -v c++); \
