@@ -128,6 +128,7 @@ void entry_requirements(Emit *e) {
         int64_t by = op_int(op, AT_ALIGN, op_int(op, AT_MULT, 0));
         if (op->code != OP_REQUIRE || by <= 1) continue;
         for (int i = 0; i < op->operand_count; i++) {
+            if (!ref_is_value(op->operands[i])) continue; /* an argument that another wish made a number */
             const char *name = ir_value(e->k, op->operands[i])->name;
             text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
