@@ -271,6 +271,7 @@ Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value);  /* wrapped to
 Ref ir_literal_float(Kernel *k, const Type *scalar, double value); /* rounded to the type */
 /* True and the value if the reference is a literal integer (or i1). */
 bool ir_const_int(const Kernel *k, Ref r, int64_t *value);
+bool ir_is_zero(const Kernel *k, Ref r); /* is it, or each element of it, 0? All bits: -0.0 is another number */
 bool ir_fills_zero(const Kernel *k, const Op *load); /* is what it reads outside of its tensor 0? */
 
 /* --- attributes of an op (or of a kernel) --- */

@@ -194,7 +194,13 @@ Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
 
 bool ir_fills_zero(const Kernel *k, const Op *load) {
     const Attr *fill = op_attr(load, AT_FILL);
-    return !fill || (ref_is_literal(fill->ref) && ir_literal(k, fill->ref)->i == 0);
+    return !fill || ir_is_zero(k, fill->ref);
+}
+
+bool ir_is_zero(const Kernel *k, Ref r) {
+    const Op *op = ref_is_value(r) ? ir_value(k, r)->op : NULL;
+    if (op && (op->code == OP_SPLAT || op->code == OP_BROADCAST)) return ir_is_zero(k, op->operands[0]);
+    return ref_is_literal(r) && ir_literal(k, r)->i == 0;
 }
 
 bool ir_const_int(const Kernel *k, Ref r, int64_t *value) {

@@ -329,12 +329,6 @@ static void set_align(Access *x, Op *op, const Plan *plan) {
     if (most > 1) op_set(x->k, op, (Attr){.id = AT_ALIGN, .number = most});
 }
 
-static bool is_zero(const Access *x, Ref r) {
-    if (!ref_is_literal(r)) return false;
-    const Literal *l = ir_literal(x->k, r);
-    return l->i == 0; /* all bits: -0.0 is another fill */
-}
-
 static void rewrite_load(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
@@ -346,7 +340,7 @@ static void rewrite_load(Access *x, Plan *plan) {
     set_run(x, load, plan);
     set_align(x, load, plan);
     Ref other = op->operand_count > 2 ? op->operands[2] : REF_NONE, fill = access_fill(x->k, other);
-    if (fill && !is_zero(x, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
+    if (fill && !ir_is_zero(x->k, fill)) op_set(x->k, load, (Attr){.id = AT_FILL, .ref = fill});
     int64_t wrapped[MAX_RANK];
     int wraps = 0;
     for (int i = 0; i < plan->dim_count; i++)

@@ -20,12 +20,6 @@ typedef struct Late {
     Ref factor;                  /* REF_NONE: none */
 } Late;
 
-static bool is_zero(const Kernel *k, Ref c) {
-    const Op *splat = ref_is_value(c) ? ir_value(k, c)->op : NULL;
-    return splat && splat->code == OP_SPLAT && ref_is_literal(splat->operands[0]) &&
-           ir_literal(k, splat->operands[0])->i == 0; /* all bits */
-}
-
 /* The only user of the value, in the body itself; NULL: there are more, or it stands elsewhere. */
 static Op *only_user(const Late *l, const int *uses, Ref value) {
     if (uses[value] != 1) return NULL;
@@ -41,7 +35,7 @@ static bool find(Late *l) {
     int products = 0;
     for (Op *op = body->first; op; op = op->next)
         if (op->code == OP_DOT) l->dot = op, products++;
-    if (products != 2 || !matrix_overlaps(k, l->dot) || !is_zero(k, l->dot->operands[2])) return false;
+    if (products != 2 || !matrix_overlaps(k, l->dot) || !ir_is_zero(k, l->dot->operands[2])) return false;
     const Type *type = ir_type(k, l->dot->results[0]);
     if (type->elem != EL_F16 && type->elem != EL_BF16) return false;
     const int *uses = ir_count_uses(k, l->arena);

@@ -127,11 +127,8 @@ static Word best_right(const Schedule *s, const Op *dot) {
 /* Nobody has to set a sum to 0 that the first step of an instruction can write instead. */
 static bool can_be_fresh(const Schedule *s, const Op *dot) {
     const Matrix *row = matrix_of(s->k, dot);
-    const Op *splat = ref_is_value(dot->operands[2]) ? ir_value(s->k, dot->operands[2])->op : NULL;
     int64_t n = ir_type(s->k, dot->results[0])->extent[1];
-    return schedule_is_async(s, dot) && is_power(n) && n >= row->n && splat && splat->code == OP_SPLAT &&
-           ref_is_literal(splat->operands[0]) &&
-           ir_literal(s->k, splat->operands[0])->i == 0; /* all bits: -0.0 is another number */
+    return schedule_is_async(s, dot) && is_power(n) && n >= row->n && ir_is_zero(s->k, dot->operands[2]);
 }
 
 static void plan_fetch(const Schedule *s, Op *dot) {

@@ -1,7 +1,6 @@
 /* simt_flow.c: loops and branches, and the values that they carry. */
 #include "target/simt/simt.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Copies a value (scalar or tile) into a carried variable. */
@@ -22,17 +21,8 @@ static void copy_to(Emit *e, Ref target, Ref source, const Expr *to) {
     cs_close(&e->p);
 }
 
-/* Is every element of the value +0? */
-static bool is_zero(Emit *e, Ref ref) {
-    const Op *op = ref_is_value(ref) ? ir_value(e->k, ref)->op : NULL;
-    if (op && (op->code == OP_SPLAT || op->code == OP_BROADCAST)) return is_zero(e, op->operands[0]);
-    if (!ref_is_literal(ref)) return false;
-    const Literal *literal = ir_literal(e->k, ref);
-    return elem_is_float(literal->type->elem) ? literal->f == 0 && !signbit(literal->f) : !literal->i;
-}
-
 void emit_carried(Emit *e, Ref ref, Ref initial) {
-    if (emit_layout(e, ref) && initial && is_zero(e, initial)) {
+    if (emit_layout(e, ref) && initial && ir_is_zero(e->k, initial)) {
         const char *name = cs_name(&e->p, ref);
         cs_line(&e->p, "%s %s[%d] = {};", emit_array_type(e, ir_type(e->k, ref)), name, emit_layout(e, ref)->registers);
         emit_set_name(e, ref, HOLD_ARRAY, name);
