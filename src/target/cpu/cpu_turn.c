@@ -116,7 +116,7 @@ static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread 
                       const int *axes) {
     static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4",  "i5",
                                                 "i6", "i7", "i8", "i9", "i10", "i11"};
-    const Expr *to_at = to->pointer, *from_at = from->pointer, *lengths[MAX_RANK];
+    const Expr *to_at = to->pointer, *from_at = from->pointer, *lengths[MAX_RANK] = {0};
     int a = to->unit, b = from->unit, opened = 0;
     for (int d = 0; d < tile->rank; d++) {
         bool whole = d == a || d == b, cut = box && box->checked[axes[d]];
