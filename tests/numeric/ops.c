@@ -188,7 +188,7 @@ static bool write_broadcast(Writer *w) {
     two_inputs(w);
     for (int axis = 0; axis < w->shape.rank; axis++) {
         Shape thin = with(&w->shape, axis, 1);
-        char name[10];
+        char name[16];
         snprintf(name, sizeof name, "n%d", axis);
         load(w, name, "y", &thin, axis);
         put(w, "  %%l%d = %s %%u, %%n%d ; %%r%d = %s %%n%d, %%v ; %%w%d = broadcast %%n%d : %s\n",
