@@ -13,7 +13,7 @@
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
- *   schedule_parts.c    output tiles that leave panel by panel
+ *   schedule_parts.c    output tiles that leave panel by panel, warpgroup by warpgroup
  *   schedule_cluster.c  pairs of blocks that load for each other
  *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
@@ -50,7 +50,8 @@ typedef struct RingSchedule {
     int tma_puts, store_puts, copy_puts; /* that TMA moves, that the producer's threads store, or copy (cp.async) */
     bool leaves;                         /* a field goes out by TMA */
     int parts;                           /* panels that go out one by one, two have room; 0: the whole tile */
-    bool fused;                          /* producer and consumer are the same threads: no barriers */
+    int solo;    /* each warpgroup stores its own rows: the first of their named barriers; 0: all of them together */
+    bool fused;  /* producer and consumer are the same threads: no barriers */
     bool ahead;  /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
     bool paired; /* blocks of a cluster fill it for each other */
     bool each;   /* every program of a gang has slots of its own */
