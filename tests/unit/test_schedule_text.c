@@ -19,6 +19,14 @@ static const Edit edits[] = {
     {"pieces", "", "", NULL, NULL},
     {"crowd", "", "", NULL, NULL},
     {"forms", "", "", NULL, NULL},
+    {"join", "", "", NULL, NULL},
+    /* a product runs on until the next one is issued: nobody reads its sum before, its slots are held */
+    {"join", "joins, width=64, fresh> %k", "width=64, fresh> %k", NULL, NULL},
+    {"join", "joins, width=64> %ph", "width=64> %ph", NULL, NULL},
+    {"join", "exp2 %s_2", "exp2 %dp", NULL, "nobody reads its sum before"},
+    {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
+    {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
+    {"join", "release %in_1, %s_1\n        yield", "yield", NULL, "release"},
     /* a product in flight and the release of its slot belong together */
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist>", NULL, "in use by another op"},
     /* tasks that are the blocks of the launch */
@@ -352,7 +360,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;
