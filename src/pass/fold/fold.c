@@ -174,9 +174,8 @@ static void follow_variable(Fold *f, Op *op, int i) {
     const Op *add = ref_is_value(next) ? ir_value(f->k, next)->op : NULL;
     int64_t far;
     if (!add || add->code != OP_ADD || add->operands[0] != arg || current(f, add->operands[1]) != op->operands[2] ||
-        ir_type(f->k, arg) != ir_type(f->k, variable) ||
-        !distance(f->k, op->operands[3 + i], op->operands[0], &far) || current(f, arg) != arg ||
-        ir_count_uses(f->k, f->scratch)[op->results[i]])
+        ir_type(f->k, arg) != ir_type(f->k, variable) || !distance(f->k, op->operands[3 + i], op->operands[0], &far) ||
+        current(f, arg) != arg || ir_count_uses(f->k, f->scratch)[op->results[i]])
         return;
     Builder b = ir_builder_before(f->k, body->first);
     replace(f, arg, ir_binary(&b, OP_ADD, variable, ir_int(&b, ir_type(f->k, variable)->elem, far)));
