@@ -11,6 +11,7 @@
  * The same where it is the product that threads make something of before they add it up:
  *
  *     for h { y = load ; x = load ; acc = acc + dot(y, x, 0) * exp(..) } */
+#include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 
@@ -115,10 +116,10 @@ int cut_crowd(const Cut *c) {
     Crowd crowd = {.k = c->k};
     ir_walk(c->k->body, look_at_loop, &crowd);
     if (!crowd.found || !machine->cost.crowd_warps) return 0;
-    int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
+    int warps = layout_warps(c->cx, c->k);
     int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
     if (least < 2) return 0;
     /* The others are addresses, places, conditions, and what is fetched for the next trip. */
-    bool held = crowd.registers / threads <= machine->registers / (least * threads) * 3 / 5;
+    bool held = crowd.registers / threads <= machine->registers / (least * threads) * machine->cost.crowd_percent / 100;
     return held && least_bytes(c) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

@@ -101,9 +101,11 @@ bool cut_concerns_reads(Cut *c, const Op *write);
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
 
-void cut_find_memory(Cut *c);   /* numbers all ops and notes the accesses */
-void cut_classify(Cut *c);      /* behind that */
-void cut_take_rows(Cut *c);     /* rings for rows that products are weighed with; where a role of its own loads */
+void cut_find_memory(Cut *c); /* numbers all ops and notes the accesses */
+void cut_classify(Cut *c);    /* behind that */
+/* Rows beside the tiles: those that operands of short trips are made with join them; those that products are weighed
+ * with have rings of their own, where a role loads. */
+void cut_take_rows(Cut *c, bool role);
 void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with later ones of compute */
 int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */

@@ -380,7 +380,7 @@ Execution cut_choose(Cut *c) {
     static const char *const names[] = {"flat", "skew", "roles"};
     const char *why = "";
     Execution run = decide(c, &why);
-    if (run == RUN_ROLES && c->cx->machine->has_threads) cut_take_rows(c);
+    if (run != RUN_FLAT && c->cx->machine->has_threads) cut_take_rows(c, run == RUN_ROLES);
     if (run != RUN_FLAT && !choose_slots(c, run)) {
         why = arena_printf(c->arena, "its slots take %lld bytes, the machine has %lld", (long long)ring_bytes(c),
                            (long long)c->cx->machine->ring_bytes);

@@ -5,6 +5,7 @@
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
+ *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
@@ -102,6 +103,10 @@ bool schedule_is_async(const Schedule *s, const Op *dot);
 /* --- schedule_flight.c --- */
 void schedule_flight(Schedule *s); /* when the rings have their slots */
 bool schedule_flight_holds(Schedule *s, const Op *loop);
+
+/* --- schedule_join.c --- */
+void schedule_join(Schedule *s); /* the same */
+bool schedule_join_holds(Schedule *s, const Op *dot);
 
 /* --- schedule_skew.c --- */
 bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */

@@ -22,9 +22,9 @@ static bool threads_copy(const Schedule *s) {
 
 /* Two a row, where there are more than the usual ones. */
 static int registers_of_copies(const Schedule *s) {
-    enum { USUAL_ROWS = 16 };
-    int more = 2 * (schedule_rows_kept(s) - USUAL_ROWS), step = s->cx->machine->register_step;
-    return s->cx->machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
+    const Machine *machine = s->cx->machine;
+    int more = 2 * (schedule_rows_kept(s) - machine->copy_rows), step = machine->register_step;
+    return machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that

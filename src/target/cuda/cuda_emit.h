@@ -63,6 +63,7 @@ typedef struct CudaEmit {
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
+    const char *joined;    /* array: the sum of a product that is waited for when the next one is issued, or NULL */
     const char *left;      /* array: the left operand in registers of a product in flight, or NULL */
     const char *zero;      /* variable: 0, which the compiler does not know; beside `left` */
     const char *late;      /* variable: the slot that is still held, or -1 */
