@@ -19,6 +19,15 @@ static const Edit edits[] = {
     {"pieces", "", "", NULL, NULL},
     {"crowd", "", "", NULL, NULL},
     {"forms", "", "", NULL, NULL},
+    {"solo", "", "", NULL, NULL},
+    /* warpgroups that store their own rows: what lies beside them in memory must never be another's */
+    {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "require<least=0> %3", "require<least=-1> %3", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "sub %2, %1", "sub %1, %2", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "%r = mul %20, 128", "%r = mul %20, 64", "role compute", "`solo`: warpgroups store rows"},
+    {"solo", "id=1, warps=8", "id=11, warps=8", NULL, "a barrier of its own"},
+    {"solo", "%C, [%r, 64]", "%C, [%r, 56]", NULL, "may not have reached the memory"},
+    {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},
     {"join", "", "", NULL, NULL},
     /* a product runs on until the next one is issued: nobody reads its sum before, its slots are held */
     {"join", "joins, width=64, fresh> %k", "width=64, fresh> %k", NULL, NULL},
