@@ -268,6 +268,10 @@ static bool is_run(const Op *access, const TensorParts *parts, int dim) {
     return dim == parts->rank - 1 && op_int(access, AT_RUN, 1) > 1;
 }
 
+bool choose_by_element(const Op *access) {
+    return op_operand(access, access->code == OP_TLOAD ? 1 : 2) && op_int(access, AT_RUN, 1) == 1;
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
@@ -331,8 +335,7 @@ static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, bool test
 }
 
 static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearLayout *map, bool tests) {
-    if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
-        return 1; /* a mask: element by element */
+    if (tile->rank == 0 || choose_by_element(access)) return 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
