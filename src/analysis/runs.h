@@ -32,7 +32,7 @@ typedef struct Runs {
     RunTrust trust;
     bool promises; /* `contiguous` of the source counts as proof of runs that are as long as a vector */
     int left;      /* questions */
-    int axis;      /* of the value that is asked about: the one along which it runs; -1: the only one that it moves along */
+    int axis; /* of the value that is asked about: the one along which it runs; -1: the only one that it moves along */
 } Runs;
 
 Runs runs_new(Analysis *a, bool may_wish, bool promises);

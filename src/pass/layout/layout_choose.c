@@ -291,11 +291,20 @@ int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     return last;
 }
 
+/* Are neighbours along the axis known to lie side by side, or asked to? */
+static bool is_side_by_side(Facts *f, const Op *access, const Type *tile, int axis) {
+    TensorParts parts = fact_tensor(f, access->operands[0]);
+    int dim = box_dim(access, parts.rank, tile->rank, axis);
+    return is_run(access, &parts, dim) || fact_wish_equal(f, parts.stride[dim], 1);
+}
+
 /* Neighbours that are loaded one by one are those of lanes, so that a warp reads whole lines; and a thread has few rows
  * of which it must know where they lie. */
 LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps) {
     int contiguous = choose_contiguous(f, access, tile);
-    bool singly = access->code == OP_TLOAD && op_flag(access, AT_NEAR) && ty_elem_bytes(tile) == 2;
+    bool apart =
+        access->parent->owner && access->parent->owner->code == OP_FOR && !is_side_by_side(f, access, tile, contiguous);
+    bool singly = access->code == OP_TLOAD && (op_flag(access, AT_NEAR) || apart) && ty_elem_bytes(tile) == 2;
     return singly ? blocked(tile, threads, warps, contiguous, 1) : choose_blocked(tile, threads, warps, contiguous);
 }
 

@@ -116,16 +116,16 @@ static int64_t least_bytes(const Cut *c, bool all) {
     return most;
 }
 
-int cut_crowd(const Cut *c) {
+int cut_crowd(const Cut *c, bool *searches) {
     const Machine *machine = c->cx->machine;
     Crowd crowd = {.k = c->k};
     ir_walk(c->k->body, look_at_loop, &crowd);
-    bool searches = !crowd.found && cut_finds_rows(c->k, c->k->body);
-    if ((!crowd.found && !searches) || !machine->cost.crowd_warps) return 0;
+    *searches = !crowd.found && cut_finds_rows(c->k, c->k->body);
+    if ((!crowd.found && !*searches) || !machine->cost.crowd_warps) return 0;
     int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
     int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
     if (least < 2) return 0;
     /* The others are addresses, places, conditions, and what is fetched for the next trip. */
     bool held = crowd.registers / threads <= machine->registers / (least * threads) * 3 / 5;
-    return held && least_bytes(c, searches) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
+    return held && least_bytes(c, *searches) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

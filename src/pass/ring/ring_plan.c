@@ -336,7 +336,7 @@ static Execution decide(Cut *c, const char **why) {
     }
     DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
-    c->blocks = machine->skew_allowed ? cut_crowd(c) : 0;
+    c->blocks = machine->skew_allowed ? cut_crowd(c, &c->searches) : 0;
     if (machine->roles_allowed && options->roles != 0 && search.wide && !c->blocks) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
@@ -349,7 +349,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
-        *why = c->blocks                 ? "threads make operands of what a trip loads, or search for it: a crowd of blocks hides that"
+        *why = c->blocks && c->searches  ? "threads find the rows of a trip anew: a crowd of blocks hides that"
+               : c->blocks               ? "threads make operands of what a trip loads: a crowd of blocks hides that"
                : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
                                          : "its dots are too small for a warp that only loads";
