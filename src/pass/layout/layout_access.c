@@ -111,10 +111,10 @@ bool access_may_load_singly(const Kernel *k, const Op *op, Access a) {
 }
 
 /* Is that worth it: several of them, in each trip of a loop? */
-static bool gains_singly(const Kernel *k, const Op *op) {
-    enum { LEAST = 4 };
+static bool gains_singly(const LayoutState *st, const Op *op) {
     const Op *loop = op->parent->owner;
-    return ir_value(k, op->results[0])->layout->registers >= LEAST && loop && loop->code == OP_FOR;
+    return ir_value(st->k, op->results[0])->layout->registers >= st->cx->machine->cost.single_loads && loop &&
+           loop->code == OP_FOR;
 }
 
 static void decide_box(LayoutState *st, const int *uses, Op *op) {
@@ -124,7 +124,7 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
     if (a.tests) set_number(st->k, op, AT_TESTS, 1);
-    if (access_may_load_singly(st->k, op, a) && gains_singly(st->k, op)) set_number(st->k, op, AT_SINGLY, 1);
+    if (access_may_load_singly(st->k, op, a) && gains_singly(st, op)) set_number(st->k, op, AT_SINGLY, 1);
     if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});
 }

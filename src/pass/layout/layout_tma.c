@@ -99,5 +99,11 @@ bool tma_place_store(LayoutState *st, const Op *get) {
     if (!store) return false;
     lay_set(st, get->results[0], lay_in_shared(st, tile));
     op_set(st->k, store, (Attr){.id = AT_MOVER, .word = MOVER_TMA});
+    int groups = layout_group(st->cx, st->k, st->role).warps / st->cx->machine->group_warps;
+    if (groups > 1 &&
+        role_loops_around(store)) { /* there, warpgroups may store by themselves what is never the same memory */
+        TensorParts parts = fact_tensor(&st->facts, store->operands[0]);
+        fact_wish_rows_apart(&st->facts, &parts);
+    }
     return true;
 }

@@ -15,6 +15,7 @@
  * And where they find the rows of a tile anew in each trip (ring_rows.c): a role that does that is a chain of its own,
  * and stands still while it divides for the rows of its next task. Then two blocks must have all the slots that were
  * asked for: what is read is near, but far more than once, and fewer copies in flight cost more than the chain. */
+#include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 
@@ -122,10 +123,10 @@ int cut_crowd(const Cut *c, bool *searches) {
     ir_walk(c->k->body, look_at_loop, &crowd);
     *searches = !crowd.found && cut_finds_rows(c->k, c->k->body);
     if ((!crowd.found && !*searches) || !machine->cost.crowd_warps) return 0;
-    int warps = c->cx->options.num_warps > 0 ? c->cx->options.num_warps : (int)kernel_int(c->k, AT_WARPS, 4);
+    int warps = layout_warps(c->cx, c->k);
     int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
     if (least < 2) return 0;
     /* The others are addresses, places, conditions, and what is fetched for the next trip. */
-    bool held = crowd.registers / threads <= machine->registers / (least * threads) * 3 / 5;
+    bool held = crowd.registers / threads <= machine->registers / (least * threads) * machine->cost.crowd_percent / 100;
     return held && least_bytes(c, *searches) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }
