@@ -91,6 +91,34 @@ Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
                : NULL;
 }
 
+Facts lay_facts(const PassContext *cx, Kernel *k) {
+    Facts facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED);
+    facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    facts.odd = cx->options.odd;
+    facts.no_ones = cx->options.no_ones;
+    return facts;
+}
+
+/* Does TMA fill the field that the put writes: as its load says, or, before layout, as it will? */
+static bool is_filled(PassContext *cx, Kernel *k, const Op *put) {
+    if (k->form >= FORM_LAYOUT) return layout_put_mover(k, put) == MOVER_TMA;
+    const Op *load = ref_is_value(put_value(put)) ? ir_value(k, put_value(put))->op : NULL;
+    if (!load || load->code != OP_TLOAD) return false;
+    LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k), .role = role_around(put)};
+    SharedTile tile;
+    st.facts.only_asks = true;
+    return tma_may_load(&st, load, &tile);
+}
+
+bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && !is_filled(cx, k, op)) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!layout_fills_by_tma(cx, k, op->regions[i])) return false;
+    }
+    return true;
+}
+
 /* --- who does --- */
 bool tma_place_load(LayoutState *st, Op *load) {
     SharedTile tile;
