@@ -158,8 +158,6 @@ static bool holds_dot(const Region *region) {
     return false;
 }
 
-enum { FMA_STEPS = 4 }; /* along K, side by side: what the next ones read is under way */
-
 static void plan_op(Op *op, void *user) {
     Schedule *s = user;
     int64_t width = op->code == OP_DOT ? best_width(s, op) : 0;
@@ -167,7 +165,7 @@ static void plan_op(Op *op, void *user) {
     if (width) op_set(s->k, op, (Attr){.id = AT_WIDTH, .number = width});
     if (op->code == OP_DOT) plan_fetch(s, op);
     if (op->code == OP_DOT && !matrix_of(s->k, op)->warps)
-        op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = FMA_STEPS});
+        op_set(s->k, op, (Attr){.id = AT_UNROLL, .number = s->cx->machine->cost.fma_steps});
     if (op->code == OP_DOT && !s->tasks)
         kernel_set(s->k, (Attr){.id = AT_UNIFORM, .number = 1}); /* it costs a shuffle */
     /* A trip with a product is long enough. */

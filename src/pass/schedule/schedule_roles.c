@@ -22,9 +22,9 @@ static bool threads_copy(const Schedule *s) {
 
 /* Two a row, where there are more than the usual ones. */
 static int registers_of_copies(const Schedule *s) {
-    enum { USUAL_ROWS = 16 };
-    int more = 2 * (schedule_rows_kept(s) - USUAL_ROWS), step = s->cx->machine->register_step;
-    return s->cx->machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
+    const Machine *machine = s->cx->machine;
+    int more = 2 * (schedule_rows_kept(s) - machine->copy_rows), step = machine->register_step;
+    return machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
@@ -187,6 +187,11 @@ bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
     if (!tasks_hold(s)) return false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
+        for (int g = 0; g * s->cx->machine->group_warps < groups; g++)
+            barriers |= (uint64_t)1 << (s->rings.at[i].solo + g);
+    }
     for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
         if (role_is_guest(role)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);
