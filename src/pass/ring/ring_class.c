@@ -284,12 +284,6 @@ static bool chases(const Cut *c, const Op *load, const Op *loop) {
     return false;
 }
 
-/* Can asynchronous copies bring the tile into a slot that is no larger than it is? They leave zeros outside, and rows
- * come in groups. */
-static bool may_be_copied(const Cut *c, const Op *load) {
-    return load->code == OP_TLOAD && ir_type(c->k, load->results[0])->rank > 1 && ir_fills_zero(c->k, load);
-}
-
 static bool is_worth(const Cut *c, const Op *load, const CutRing *ring) {
     return c->all || (load->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
 }
@@ -308,8 +302,7 @@ static void consider_load(Cut *c, Op *op, bool in_any_case) {
         return;
     }
     ring->chases = ring->loop && chases(c, op, ring->loop);
-    ring->asked =
-        ring->loop && may_be_copied(c, op) && (op_int(ring->loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1);
+    ring->asked = ring->loop && cut_may_be_copied(c, op) && cut_is_asked(c, ring->loop);
     const Op *before = cut_write_before(c, op);
     const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
     if (conflict)
