@@ -3,8 +3,8 @@
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
  * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. So are sums and
- * products of 16-bit floats that are on the way to it, or to the tile in shared memory that it reads: one instruction for
- * two, where f32 takes five.
+ * products of 16-bit floats that are on the way to it, or to the tile in shared memory that it reads: one instruction
+ * for two, where f32 takes five.
  *
  *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
  *
