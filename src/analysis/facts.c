@@ -403,6 +403,7 @@ uint64_t fact_parameters(const Kernel *k, Ref x) { return parameters_at(k, x, &(
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
     if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
+    if (f->only_asks) return true;
     /* Right behind its definition, or first of all. */
     const Value *v = ir_value(k, x);
     Builder b = ir_builder(k, k->body);

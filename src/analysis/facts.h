@@ -15,6 +15,7 @@
 typedef struct Facts {
     Kernel *k;
     bool may_wish;
+    bool only_asks;  /* a wish is answered, and not written down */
     bool whole_rows; /* wish for rows of whole vectors, too */
     bool no_ones;    /* but never that something is 1: what is 1 is a constant already */
     uint64_t odd;    /* parameters of which no multiple is wished for, nor of what is made of them */

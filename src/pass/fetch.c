@@ -16,6 +16,7 @@
 #include "ir/ringform.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
+#include "pass/layout/layout.h"
 #include "pass/pass.h"
 
 enum { MOST_LOADS = 8, FEW_ELEMENTS = 512 };
@@ -268,6 +269,8 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         turn(&f);
         changed = true;
     }
-    if (changed) fold_sweep(k, cx->scratch); /* the old addresses */
-    return changed;
+    if (!changed) return false;
+    fold_sweep(k, cx->scratch); /* the old addresses */
+    layout_hold_less(k);        /* what a loop carries is held element by element */
+    return true;
 }

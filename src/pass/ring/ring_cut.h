@@ -102,9 +102,11 @@ bool cut_concerns_reads(Cut *c, const Op *write);
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
 
-void cut_find_memory(Cut *c);   /* numbers all ops and notes the accesses */
-void cut_classify(Cut *c);      /* behind that */
-void cut_take_rows(Cut *c);     /* rings for rows that products are weighed with; where a role of its own loads */
+void cut_find_memory(Cut *c); /* numbers all ops and notes the accesses */
+void cut_classify(Cut *c);    /* behind that */
+/* Rows beside the tiles: those that operands of short trips are made with join them; those that products are weighed
+ * with have rings of their own, where a role loads. */
+void cut_take_rows(Cut *c, bool role);
 void cut_settle_stores(Cut *c); /* takes rings from stores that must stay with later ones of compute */
 int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */
@@ -115,6 +117,13 @@ bool cut_wants_meetings(const Cut *c); /* would a loop of products have rings if
 bool cut_arrange_meetings(Cut *c);     /* behind the classification; false: they cannot, or gain nothing */
 bool cut_is_met(const Cut *c, const Op *write);
 bool cut_control_is_replicable(const Cut *c, const Op *op); /* can each role tell whether the op happens? */
+
+/* Loops over rows (ring_ahead.c): should the loads of the loop run ahead although no product waits for them, and can
+ * copies bring that one; before the cut, fills that are not 0 of loads that should (true: some are). */
+bool cut_is_asked(const Cut *c, const Op *loop);
+bool cut_may_be_copied(const Cut *c, const Op *load);
+bool cut_part_fills(PassContext *cx, Kernel *k);
+int cut_row_blocks(const Cut *c); /* that should share a multiprocessor, as far as slots and registers let them */
 
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */

@@ -137,11 +137,11 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     Arena *arena = e->k->module->arena;
     CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
-        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, 2, d);
+        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, box->rank, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
         map.stride[i] = ring_wanted(e, parts.stride[d]);
         int rows = (int)box->extent[0] / (half == HALF_ROWS ? pieces : 1);
-        map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
+        map.box[i] = t == box->rank - 1 ? p.per : t == 0 ? rows : 1;
         p.coord[i] = ex(e->arena, "(i32)%p", emit_scalar(e, offsets.at[d]));
         int step = half == HALF_ROWS && t == 0 ? rows : half == HALF_PANELS && i == 0 ? p.per * p.count / 2 : 0;
         p.coord[i] = half_at(e, p.coord[i], which, step);
@@ -333,7 +333,11 @@ static void emit_put(Emit *e, const Op *op) {
         copy_emit(e, op, &r->field[field], at);
         return;
     }
-    if (r->part) return; /* with its store */
+    if (r->parts) return; /* with its store */
+    if (r->solo) {
+        solo_put(e, r);
+        return;
+    }
     sync_before(e, op);
     if (layout) {
         shared_store_tile(e, op, value, &r->field[field], at);
