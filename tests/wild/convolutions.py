@@ -72,16 +72,16 @@ def experts_in_between(x, w, y, expert, N, K, rows, E: tl.constexpr, BM: tl.cons
     tl.store(y + rm[:, None] * N + rn[None, :], acc.to(y.dtype.element_ty), mask=(rm < rows)[:, None] & (rn < N)[None, :])
 
 
-# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=3 high=37 steps=4 --grid 2
-# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=33 low=-2 high=60 steps=4 --grid 2
-# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=50 high=20 steps=4 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=3 high=37 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=33 low=-2 high=60 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=50 high=20 --grid 2
 # explain: in runs of 8
 @triton.jit
-def masks_of_runs(x, y, z, rows, low, high, steps):
+def masks_of_runs(x, y, z, rows, low, high):
     """Numbers that come in runs along the contiguous axis, under a mask of both axes that is the same for all of a run:
     loaded, stored and added."""
     i = tl.program_id(0) * 32 + tl.arange(0, 32)
-    for step in range(steps):
+    for step in range(4):
         k = step * 16 + tl.arange(0, 16)
         tap = k // 24
         h = i[:, None] + tap[None, :]
