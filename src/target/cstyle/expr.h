@@ -118,8 +118,10 @@ bool ex_is_int(const Expr *x, int64_t value);
 bool ex_is_name(const Expr *x, const char *name);
 /* The one argument, where x is a call of the function (in parentheses or not); else NULL. */
 const Expr *ex_argument_of(const Expr *x, const char *function);
-/* As the templates have it, with all their parentheses and unfolded: for keys and for dialects that print so. */
+bool ex_same(const Expr *x, const Expr *y); /* the same tree */
+/* As the templates have it, with all their parentheses and unfolded: for dialects that print so. */
 char *ex_plain(Arena *arena, const Expr *x);
+int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
 
 /* --- printing --- */
 typedef struct ExprPrinter {
