@@ -58,4 +58,6 @@ typedef struct TensorParts {
 } TensorParts;
 /* Parts of a parameter are made as ops at the start of the kernel, once each. */
 TensorParts fact_tensor(Facts *f, Ref tensor);
+/* Is no element of a row of this matrix one of another row (the stride at least the extent), known or wished for? */
+bool fact_wish_rows_apart(Facts *f, const TensorParts *parts);
 #endif

@@ -4,7 +4,7 @@
 enum { DEEPEST = 40, QUESTIONS = 600, LONGEST = 1 << 20 };
 
 Runs runs_new(Analysis *a, bool may_wish, bool promises) {
-    Runs q = {.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises};
+    Runs q = {.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises, .axis = -1};
     q.facts.whole_rows = a->wholes;
     return q;
 }
@@ -251,6 +251,16 @@ static bool run_other(Runs *q, const Op *op, int64_t n, int depth) {
     return true;
 }
 
+/* The same elements in another shape; the axis is that of the operand on the way. */
+static bool run_spread(Runs *q, const Op *op, int64_t n, int64_t multiple, int64_t *step, int depth) {
+    int axis = q->axis;
+    if (axis >= 0) q->axis = affine_axis_from(q->a->k, op, axis);
+    bool still = axis >= 0 && q->axis < 0;
+    bool good = still ? multiple <= 1 : run_at(q, op->operands[0], n, multiple, step, depth);
+    q->axis = axis;
+    return good;
+}
+
 static bool run_op(Runs *q, Ref x, const Op *op, int64_t n, int64_t multiple, int64_t *step, int depth) {
     const Type *type = ir_type(q->a->k, x);
     int64_t number, other;
@@ -263,8 +273,8 @@ static bool run_op(Runs *q, Ref x, const Op *op, int64_t n, int64_t multiple, in
     case OP_SPLAT: return multiple <= 1 || is_multiple(q, op->operands[0], multiple);
     case OP_EXPAND:
     case OP_BROADCAST:
-    case OP_PERMUTE: return run_at(q, op->operands[0], n, multiple, step, depth);
-    case OP_RESHAPE: return affine_is_spread(q->a->k, op) && run_at(q, op->operands[0], n, multiple, step, depth);
+    case OP_PERMUTE:
+    case OP_RESHAPE: return affine_is_spread(q->a->k, op) && run_spread(q, op, n, multiple, step, depth);
     case OP_ADD:
     case OP_SUB: return run_sum(q, op, n, multiple, step, depth);
     case OP_MUL: return run_product(q, op->operands[0], op->operands[1], n, multiple, step, depth);
@@ -307,6 +317,8 @@ static bool run_at(Runs *q, Ref x, int64_t n, int64_t multiple, int64_t *step, i
     const Type *type = ir_type(q->a->k, x);
     if (type->kind != TY_TILE) return false;
     if (ref_is_literal(x) || type->rank == 0) return is_multiple(q, x, multiple);
+    if (q->axis >= type->rank) return false;
+    if (q->axis >= 0 && type->extent[q->axis] == 1) return multiple <= 1;
     if (is_promised(q, x, n, multiple)) {
         *step = 1;
         return true;
@@ -330,4 +342,11 @@ bool runs_of(Runs *q, Ref value, int64_t n, int64_t multiple, int64_t *step) {
 bool runs_level(Runs *q, Ref value, int64_t n) {
     int64_t step;
     return runs_of(q, value, n, 1, &step) && step == 0;
+}
+
+bool runs_level_along(Runs *q, Ref value, int axis, int64_t n) {
+    q->axis = axis;
+    bool level = runs_level(q, value, n);
+    q->axis = -1;
+    return level;
 }

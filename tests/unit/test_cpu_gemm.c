@@ -12,6 +12,7 @@
 #define LOOP(load_a, load_b)                                              \
     "  %r = for %i = 0, %n, 1 (%c = %z) { %k = mul %i, 8\n" load_a load_b \
     "    %d = dot %a, %b, %c ; yield %d }\n"
+#define INVERSE "  %o = splat 1.0 : f32[16,24] ; %r = div %o, %s\n"
 #define STORE      "  tstore %C, [%m0, %n0], %r\n}\n"
 #define F32        "%A: tensor<f32,2>, %B: tensor<f32,2>, %C: tensor<f32,2>"
 #define A_         "    %a = tload %A, [%m0, %k] : f32[16,8]\n"
@@ -51,6 +52,26 @@ static const Case cases[] = {
      .text = HEAD(F32) PLACE LOOP(A_, B_) STORE,
      EXTENTS(20),
      .number = 0,
+     .grid = {2, 1}},
+    /* -0.0 is no 0 to begin with: it is what a sum of no products is, and of products that are all -0.0. The
+     * comparison takes one for the other, so the cases store 1 / sum. */
+    {.name = "no rounds from -0.0",
+     .text = HEAD(F32) PLACE "  %y = splat -0.0 : f32[16,24]\n"
+                             "  %s = for %i = 0, %n, 1 (%c = %y) { %k = mul %i, 8\n" A_ B_
+                             "    %d = dot %a, %b, %c ; yield %d }\n" INVERSE STORE,
+     EXTENTS(20),
+     .number = 0,
+     .grid = {2, 1}},
+    {.name = "a dot of -0.0 from -0.0",
+     .text = HEAD(F32) PLACE "  %y = splat -0.0 : f32[16,24] ; %b = splat 1.0 : f32[8,24]\n"
+                             "  %a = splat -0.0 : f32[16,8] ; %s = dot %a, %b, %y\n" INVERSE STORE,
+     EXTENTS(20),
+     .grid = {2, 1}},
+    {.name = "what lies behind the edge is -0.0",
+     .text = HEAD(F32) PLACE "  %y = splat -0.0 : f32[16,24] ; %k = mul %n, 8 ; %b = splat 1.0 : f32[8,24]\n"
+                             "  %a = tload<fill=-0.0> %A, [%m0, %k] : f32[16,8] ; %s = dot %a, %b, %y\n" INVERSE STORE,
+     EXTENTS(20),
+     .number = 5,
      .grid = {2, 1}},
     {.name = "long k",
      .text = HEAD(F32) PLACE LOOP(A_, B_) STORE,

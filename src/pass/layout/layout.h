@@ -34,6 +34,8 @@ int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const Lin
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
+/* Takes `held` away where values are not, or no longer, read in a way that allows it. */
+void layout_hold_less(Kernel *k);
 /* How an access to a box moves it, as the pass has written it to the op. */
 typedef struct Access {
     int along;  /* dimension of the tile that vectors run along; -1: element by element, bounds and all */

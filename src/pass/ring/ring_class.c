@@ -13,12 +13,14 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
- * Rows of numbers that a product is weighed with (exponentials of differences) join later, where a role loads: the
- * threads that compute have no registers to fetch them ahead with.
+ * Rows of numbers that operands are made with (scales of weights) come with the tiles of a trip that is too short to
+ * fetch them ahead in. Rows that a product is weighed with (exponentials of differences) join later, where a role loads:
+ * the threads that compute have no registers to fetch them ahead with.
  *
  * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
  * share a ring when no dot and no other hand-over lies between their first uses; loops that follow
  * each other and load equal tiles of the same tensors share one too. */
+#include "analysis/facts.h"
 #include "pass/ring/ring_cut.h"
 
 enum { WORTH_BYTES = 1024 }; /* less is no tile: an order of magnitude, no fact of a chip */
@@ -527,7 +529,54 @@ static void consider_row(Op *op, void *user) {
     consider_load(c, op, true);
 }
 
-void cut_take_rows(Cut *c) {
+/* Are the products of the loop those of few rows? Then a trip is over before memory answers, and there are not the
+ * blocks that others would wait under. */
+static bool is_short(const Cut *c, const Op *loop) {
+    enum { FEW_ROWS = 32 };
+    bool found = false;
+    for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
+        if (op->code != OP_DOT) continue;
+        const Type *sum = ir_type(c->k, op->results[0]);
+        if (sum->rank != 2 || (sum->extent[0] > FEW_ROWS && sum->extent[1] > FEW_ROWS)) return false;
+        found = true;
+    }
+    return found;
+}
+
+/* A row that copies bring without a thread, from wherever the machine wants them to begin. */
+static bool is_row(const Cut *c, const Op *load) {
+    const Type *type = load->code == OP_TLOAD ? ir_type(c->k, load->results[0]) : NULL;
+    int least = c->cx->machine->box_align;
+    if (!type || type->rank != 1 || op_operand(load, 1) || box_is_indexed(c->k, load) || op_attr(load, AT_WRAP) ||
+        op_attr(load, AT_DIMS) || tile_bytes(type) % least || !ir_fills_zero(c->k, load))
+        return false;
+    RefList offsets = op_list(load, 0);
+    Facts facts = facts_new(c->k, false);
+    return fact_divisor(&facts, offsets.at[offsets.count - 1]) * ty_elem_bytes(type) % least == 0;
+}
+
+/* Scales, zero points: loaded by the threads that compute they would be waited for in every trip, however early the
+ * tiles come; so they come with those. */
+static void join_row(Op *op, void *user) {
+    Cut *c = user;
+    const Op *loop = op->parent->owner;
+    if (!cut_is_read(op) || !loop || !is_short(c, loop) || !is_row(c, op) || cut_ring_of(c, op) ||
+        cut_must_stay(c, op) || cut_weighs(c->k, op->parent))
+        return;
+    size_t before = c->rings.count;
+    consider_load(c, op, true);
+    CutRing *row = c->rings.count > before ? c->rings.at[before] : NULL;
+    c->rings.count = before;
+    for (size_t i = 0; row && i < before; i++) {
+        CutRing *tiles = c->rings.at[i];
+        if (!tiles->feeds_dot || tiles->chases || !may_share(c, tiles, row)) continue;
+        merge(c, tiles, row);
+        cut_index(c);
+        return;
+    }
+}
+
+static void take_weights(Cut *c) {
     size_t before = c->rings.count, inputs = 0;
     if (before >= MAX_RINGS) return;
     ir_walk(c->k->body, consider_row, c);
@@ -541,4 +590,9 @@ void cut_take_rows(Cut *c) {
     for (size_t i = before; i > inputs; i--) c->rings.at[i] = c->rings.at[i - 1];
     c->rings.at[inputs] = rows;
     cut_index(c);
+}
+
+void cut_take_rows(Cut *c, bool role) {
+    if (role) take_weights(c);
+    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, c);
 }

@@ -184,6 +184,11 @@ bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
     if (!tasks_hold(s)) return false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
+        for (int g = 0; g * s->cx->machine->group_warps < groups; g++)
+            barriers |= (uint64_t)1 << (s->rings.at[i].solo + g);
+    }
     for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
         if (role_is_guest(role)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);

@@ -108,17 +108,10 @@ static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     return x;
 }
 
-bool cpu_is_zero_splat(const Kernel *k, Ref r) {
-    const Op *splat = ref_is_value(r) ? ir_value(k, r)->op : NULL;
-    if (!splat || splat->code != OP_SPLAT || !ref_is_literal(splat->operands[0])) return false;
-    const Literal *x = ir_literal(k, splat->operands[0]);
-    return elem_is_float(x->type->elem) ? x->f == 0 : x->i == 0;
-}
-
 void cpu_emit_dot(Emit *e, Op *op) {
     Ref result = op->results[0], start = op->operands[2];
     const Type *c = ir_type(e->k, result), *a = ir_type(e->k, op->operands[0]);
-    bool small = cpu_is_wide_elem(c), zero = cpu_is_zero_splat(e->k, start);
+    bool small = cpu_is_wide_elem(c), zero = ir_is_zero(e->k, start);
     const Type *sum = small ? ty_with_elem(e->k->module, c, EL_F32) : c;
     if (!elem_is_float(sum->elem) && elem_info[sum->elem].bits < 32) {
         cpu_unsupported(e, op, "the sum must be a float or an integer of at least 32 bits");

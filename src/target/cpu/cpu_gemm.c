@@ -47,10 +47,8 @@ static bool find_box(const CpuPlan *plan, const Op *user, Ref operand, DotBox *b
     const Type *tile = ir_type(plan->k, box->load->results[0]);
     Elem elem = tile->elem;
     int vector;
-    const Attr *fill = op_attr(box->load, AT_FILL);
     if (tile->rank != 2 || op_operand(box->load, 1) || op_attr(box->load, AT_WRAP)) return false;
-    if (fill && (ref_is_value(fill->ref) || ir_literal(plan->k, fill->ref)->f != 0)) return false;
-    if (!cpu_box_vector(plan->k, box->load, &vector)) return false;
+    if (!ir_fills_zero(plan->k, box->load) || !cpu_box_vector(plan->k, box->load, &vector)) return false;
     box->rows = axis[0], box->columns = axis[1];
     return elem == EL_F32 || elem == EL_BF16 || elem == EL_F16;
 }
@@ -220,7 +218,7 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     Ref sum = body->args[1], initial = loop->operands[3];
     const Type *c = ir_type(e->k, sum), *a = ir_type(e->k, g->a.load->results[0]);
     const Type *b = ir_type(e->k, g->b.load->results[0]);
-    bool start = !cpu_is_zero_splat(e->k, initial);
+    bool start = !ir_is_zero(e->k, initial);
     cpu_declare(e, sum);
     e->p.names[loop->results[0]] = cs_name(&e->p, sum);
     if (start && !cpu_shares_block(&e->plan, sum, initial)) cpu_fill(e, cs_name(&e->p, sum), false, initial);

@@ -322,7 +322,6 @@ void cpu_emit_dot(Emit *e, Op *op);
 /* Behind an operand that is copied: from which byte on, and how many, stand the places of its lines. */
 int64_t cpu_lines_offset(const Type *type);
 int64_t cpu_lines_bytes(const Type *type);
-bool cpu_is_zero_splat(const Kernel *k, Ref r);
 
 /* --- cpu_emit.c --- */
 void cpu_emit_op(Emit *e, Op *op);

@@ -220,13 +220,23 @@ static void issue(Dot *d) {
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
 
+/* The product is issued: the one that joined it is waited for, and itself if it joins no other. */
+static void wait_for_issued(Dot *d) {
+    CudaEmit *cuda = cuda_of(d->e);
+    bool joins = op_flag(d->op, AT_JOINS);
+    if (!joins || cuda->joined) cs_line(&d->e->p, "tw_wgmma_wait(%d);", joins);
+    if (cuda->joined) cs_line(&d->e->p, "tw_wgmma_settle(%s);", cuda->joined);
+    if (!joins) cs_line(&d->e->p, "tw_wgmma_settle(%s);", d->acc);
+    cuda->joined = joins ? d->acc : NULL;
+}
+
 void dot_multiply(Dot *d) {
     if (!d->row->is_async) {
         dot_emit_mma(d);
         return;
     }
     issue(d);
-    if (!d->every && !op_flag(d->op, AT_FLIGHT)) wait_for(d->e, d->acc);
+    if (!d->every && !op_flag(d->op, AT_FLIGHT)) wait_for_issued(d);
 }
 
 const char *dot_issue(Emit *e, const Op *op) {

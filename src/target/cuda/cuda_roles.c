@@ -255,7 +255,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
         write_task(e, tasks, role);
     cs_close(&e->p);
     rotate_end(e, role);
-    if (op_flag(role, AT_LANDS)) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);");
+    if (op_flag(role, AT_LANDS)) cs_line(&e->p, "if (%p) tw_bulk_wait(0);", parts_issuers(e));
     if (single) cs_close(&e->p);
     CLines body = e->p.lines;
     e->p.lines = before;
