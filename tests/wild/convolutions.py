@@ -35,7 +35,7 @@ def channels_first(x, w, y, n, H, W, P, Q, C: tl.constexpr, O, R: tl.constexpr, 
 # check: x=randn:bf16[1,9,9,32] w=randn:bf16[3,3,32,64] y=zeros:bf16[1,4,4,64] n=1 H=9 W=9 P=4 Q=4 F=64 C=32 R=3 S=3 STRIDE=2 PAD=1 HOLES=2 BM=128 BN=64 BK=32 --grid 1,1
 # check: x=randn:bf16[1,5,5,32] w=randn:bf16[1,1,32,40] y=zeros:bf16[1,5,5,40] n=0 H=5 W=5 P=5 Q=5 F=40 C=32 R=1 S=1 STRIDE=1 PAD=0 HOLES=1 BM=128 BN=64 BK=32 --grid 1,1
 # check: x=randn:bf16[1,5,5,32] w=randn:bf16[3,3,32,40] y=zeros:bf16[1,5,5,40] n=1 H=-5 W=5 P=5 Q=5 F=40 C=32 R=3 S=3 STRIDE=1 PAD=1 HOLES=1 BM=128 BN=64 BK=32 --grid 1,1
-# explain: roles, 512 threads
+# explain: threads find the rows of a trip anew
 @triton.jit
 def channels_last(x, w, y, n, H, W, P, Q, F, C: tl.constexpr, R: tl.constexpr, S: tl.constexpr, STRIDE: tl.constexpr, PAD: tl.constexpr,
                   HOLES: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):

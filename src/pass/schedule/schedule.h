@@ -190,4 +190,6 @@ bool schedule_roles_hold(Schedule *s);
 /* --- schedule_share.c --- */
 /* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
 bool schedule_share_holds(const Schedule *s, int blocks);
+/* Of a thread: tiles that it holds while its program reduces a row in a loop. 0: there is none, or products. */
+int schedule_row_registers(const Schedule *s);
 #endif

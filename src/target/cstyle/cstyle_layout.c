@@ -134,3 +134,9 @@ char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives) {
     }
     return out.at;
 }
+
+char *cs_text(Arena *arena, const CLines *lines) {
+    Text out = text_new(arena);
+    for (size_t i = 0; i < lines->count; i++) put_line(&out, &lines->at[i], 0);
+    return out.at;
+}

@@ -231,6 +231,10 @@ const Expr *pairs_element(Emit *e, Ref value, const Expr *at); /* as f32 */
 const Expr *pairs_fill(Emit *e, const Op *load);
 /* Address of the words of `vector` elements from r on. */
 const Expr *pairs_stored(Emit *e, Ref value, int vector);
+/* Elements 2 r and 2 r + 1 of a value, or of what it is made of where that is `packed`, in one word; all of them as an
+ * array of words. */
+const Expr *pairs_made(Emit *e, Ref x, const Layout *at);
+void pairs_make(Emit *e, Ref value);
 
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);

@@ -20,17 +20,15 @@ bool elementwise_is(const Op *op) {
 
 const Expr *elementwise_packed(Emit *e, Elem elem, const Expr *x) {
     if (!elem_is_float(elem) || elem_info[elem].bits >= 32) return x;
-    /* What was read from memory, or rounded to the type, is packed already: tw_f32(x) -> x. */
-    const Expr *packed = ex_argument_of(x, "tw_f32");
-    return packed ? packed : cs_pack(&e->p, elem, x);
+    return x->bits ? x->bits
+                   : cs_pack(&e->p, elem, x); /* what was read from memory, or rounded to the type: tw_f32(x) -> x */
 }
 
 /* What a store will round: tw_f32(tw_bf16(x)) -> x, if x is f32. */
 static const Expr *unrounded(Emit *e, const Op *op, const Expr *x) {
     Elem elem = ir_type(e->k, op->results[0])->elem;
     if (op->code == OP_CAST && ir_type(e->k, op->operands[0])->elem == EL_F64) return x;
-    const char *pack = arena_printf(e->arena, "tw_%s", cs_memory_type(elem));
-    const Expr *rounded = ex_argument_of(elementwise_packed(e, elem, x), pack);
+    const Expr *rounded = elementwise_packed(e, elem, x)->rounded;
     return rounded ? rounded : x;
 }
 

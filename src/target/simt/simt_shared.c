@@ -364,6 +364,8 @@ void shared_convert(Emit *e, const Op *op) {
     const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
     if (to->home == HOME_SHARED) {
         const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
+        const Op *made = ir_value(e->k, value)->op;
+        if (made && op_flag(made, AT_PACKED)) pairs_make(e, value);
         sync_before(e, op);
         shared_store_tile(e, op, value, &to->tile, offset);
         emit_set(e, result, HOLD_SHARED, offset);
