@@ -403,6 +403,7 @@ uint64_t fact_parameters(const Kernel *k, Ref x) { return parameters_at(k, x, &(
 static bool wish(Facts *f, Ref x, AttrId id, int64_t number) {
     Kernel *k = f->k;
     if (!f->may_wish || !ref_is_value(x) || !fact_at_launch(k, x)) return false;
+    if (f->only_asks) return true;
     /* Right behind its definition, or first of all. */
     const Value *v = ir_value(k, x);
     Builder b = ir_builder(k, k->body);
@@ -504,6 +505,37 @@ bool fact_wish_least(Facts *f, Ref x, int64_t least) {
 }
 
 /* --- tensors --- */
+/* Is the number by which y is more than x stated to be at least 0? */
+static bool is_stated_less(const Kernel *k, Ref x, Ref y) {
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
+        const Attr *least = op_attr(op, AT_LEAST);
+        for (int i = 0; least && least->number >= 0 && i < op->operand_count; i++) {
+            const Op *sub = made_by(k, op->operands[i], OP_SUB);
+            if (sub && without_casts(k, sub->operands[0]) == y && without_casts(k, sub->operands[1]) == x) return true;
+        }
+    }
+    return false;
+}
+
+bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
+    Kernel *k = f->k;
+    int64_t columns, stride;
+    if (parts->rank != 2 || parts->extent[1] == REF_NONE || !fact_at_launch(k, parts->extent[1]) ||
+        !fact_at_launch(k, parts->stride[0]))
+        return false;
+    Ref extent = without_casts(k, parts->extent[1]), step = without_casts(k, parts->stride[0]);
+    if (extent == step || is_stated_less(k, extent, step)) return true;
+    if (ir_const_int(k, extent, &columns) && ir_const_int(k, step, &stride)) return columns <= stride;
+    if (!f->may_wish) return false;
+    Builder b = ir_builder(k, k->body);
+    b.before = k->body->first;
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->result_count && (op->results[0] == parts->extent[1] || op->results[0] == parts->stride[0]))
+            b.before = op->next;
+    Ref more = ir_binary(&b, OP_SUB, ir_cast(&b, step, EL_I64), ir_cast(&b, extent, EL_I64));
+    return wish(f, more, AT_LEAST, 0);
+}
+
 static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
     Kernel *k = f->k;
     for (const Op *op = k->body->first; op; op = op->next)

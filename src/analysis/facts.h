@@ -15,6 +15,7 @@
 typedef struct Facts {
     Kernel *k;
     bool may_wish;
+    bool only_asks;  /* a wish is answered, and not written down */
     bool whole_rows; /* wish for rows of whole vectors, too */
     bool no_ones;    /* but never that something is 1: what is 1 is a constant already */
     uint64_t odd;    /* parameters of which no multiple is wished for, nor of what is made of them */
@@ -57,4 +58,6 @@ typedef struct TensorParts {
 } TensorParts;
 /* Parts of a parameter are made as ops at the start of the kernel, once each. */
 TensorParts fact_tensor(Facts *f, Ref tensor);
+/* Is no element of a row of this matrix one of another row (the stride at least the extent), known or wished for? */
+bool fact_wish_rows_apart(Facts *f, const TensorParts *parts);
 #endif

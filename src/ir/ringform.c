@@ -36,6 +36,12 @@ Op *role_around(const Op *op) {
     return (Op *)op;
 }
 
+bool role_loops_around(const Op *op) {
+    for (op = op->parent->owner; op && op->code != OP_ROLE; op = op->parent->owner)
+        if (op->code == OP_FOR || op->code == OP_WHILE) return true;
+    return false;
+}
+
 /* --- rings --- */
 
 Word ring_producer(const Op *ring) { return op_word(ring, AT_PRODUCER, WORD_NONE); }

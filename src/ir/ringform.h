@@ -26,7 +26,8 @@ const char *role_text(const Op *role);
 /* The role whose workers run this one too, or WORD_NONE; is there one? */
 Word role_host(const Op *role);
 bool role_is_guest(const Op *role);
-Op *role_around(const Op *op); /* the role that the op stands in, or is; NULL: none */
+Op *role_around(const Op *op);        /* the role that the op stands in, or is; NULL: none */
+bool role_loops_around(const Op *op); /* does a loop of its role go round the op? */
 
 /* --- rings: of the op `ring` --- */
 

@@ -188,7 +188,8 @@ Ref ir_literal_int(Kernel *k, const Type *scalar, int64_t value) {
 }
 
 Ref ir_literal_float(Kernel *k, const Type *scalar, double value) {
-    value = isnan(value) ? (double)NAN : elem_round(scalar->elem, value);
+    value = elem_round(scalar->elem, value);
+    if (isnan(value)) value = (double)NAN; /* one literal, whatever its bits */
     return intern_literal(k, (Literal){.type = scalar, .f = value});
 }
 

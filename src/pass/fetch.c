@@ -16,6 +16,7 @@
 #include "ir/ringform.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
+#include "pass/layout/layout.h"
 #include "pass/pass.h"
 
 enum { MOST_LOADS = 8, FEW_ELEMENTS = 512 };
@@ -104,13 +105,18 @@ static int64_t words_of(const Fetch *f, Ref value) {
                : 0;
 }
 
+/* A sum that the loop carries: a product adds to it where it is. */
+static bool is_carried(const Fetch *f, Ref sum) {
+    return ref_is_value(sum) && !ir_value(f->k, sum)->op && ir_value(f->k, sum)->region == f->body;
+}
+
 /* What products and what the loop carries leave for what is fetched; the rest is for their operands, places and the
  * arithmetic between. */
 static int64_t room_of(const Fetch *f, const Machine *machine) {
-    int64_t room = loads_tiles(f) ? machine->move_registers / 2 : machine->thread_registers * 5 / 8;
+    int64_t room = loads_tiles(f) ? machine->cost.ahead_registers : machine->cost.held_registers;
     for (int i = 1; i < f->body->arg_count; i++) room -= words_of(f, f->body->args[i]);
     for (const Op *op = f->body->first; op; op = op->next)
-        if (op->code == OP_DOT) room -= words_of(f, op->results[0]);
+        if (op->code == OP_DOT && !is_carried(f, op->operands[2])) room -= words_of(f, op->results[0]);
     return room;
 }
 
@@ -263,6 +269,8 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         turn(&f);
         changed = true;
     }
-    if (changed) fold_sweep(k, cx->scratch); /* the old addresses */
-    return changed;
+    if (!changed) return false;
+    fold_sweep(k, cx->scratch); /* the old addresses */
+    layout_hold_less(k);        /* what a loop carries is held element by element */
+    return true;
 }

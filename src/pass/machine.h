@@ -24,20 +24,29 @@ typedef struct MachineCost {
     int enough_slots;  /* one more than these gained less than panels one after the other cost */
     int pair_columns;  /* of a product, at most, for pairs of blocks that load for each other to pay .. */
     int pair_slots;    /* .. with at least so many slots .. */
-    int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor */
+    int pair_tasks;    /* .. in launches of so many tasks for each multiprocessor .. */
+    int pair_along;    /* .. that are even, or so many along their index: both blocks do an odd last one */
     int gang_programs; /* that run side by side in a block, at most */
     int grouped_rows;  /* of tiles that are walked together for the L2, when the source does not say */
     int crowd_warps;   /* of blocks that load for themselves, which hide what threads do between tile and product .. */
     int crowd_most;    /* .. and more than these hide no more .. */
-    int crowd_registers;  /* .. with so many of a thread beside what a trip of its loop holds */
-    int beside_sums;      /* registers of a thread that copies and multiplies, beside those of its sums */
-    int search_warps;     /* of a load role whose threads find their rows anew in each trip; 0: as any other */
-    int long_product;     /* elements along K from which products take longer than an exponential an element */
-    int pair_registers;   /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
-    int other_registers;  /* that a thread needs beside its tiles: addresses, partial results */
-    int fetch_registers;  /* that one load may take which comes a trip ahead .. */
-    int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
-    int lane_warps;       /* from so many on, each lane takes what one warp has; a thread that takes all needs more
+    int crowd_percent; /* .. where tiles that a trip holds take at most this much of a thread's registers .. */
+    int crowd_registers; /* .. with so many of a thread beside what a trip of its loop holds */
+    int beside_sums;     /* registers of a thread that copies and multiplies, beside those of its sums .. */
+    int beside_rows;     /* .. and of one that copies and reduces, beside what it holds of rows */
+    int search_warps;    /* of a load role whose threads find their rows anew in each trip; 0: as any other */
+    int long_product;    /* elements along K from which products take longer than an exponential an element */
+    int pair_registers;  /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
+    int other_registers; /* that a thread needs beside its tiles: addresses, partial results */
+    int held_registers; /* of a thread, that tiles which live through a trip may take with what is loaded ahead of it */
+    int ahead_registers; /* the same of a thread whose copies run ahead: what tells it where they are */
+    int fetch_registers; /* that one load may take which comes a trip ahead .. */
+    int loose_registers; /* .. and loads, together, that wait for the words around rows which are not aligned */
+    int loose_trips;     /* that such words are copied ahead */
+    int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
+    int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
+    int fma_steps;    /* along K, side by side: what the next ones read is under way */
+    int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
                              registers than the block has to spare */
     int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */
 } MachineCost;
@@ -73,7 +82,8 @@ typedef struct Machine {
     int register_step;    /* .. given in steps of so many; 0: they stay where they are */
     int issue_registers;  /* that a thread keeps which only issues copies .. */
     int move_registers;   /* .. which waits for copies and passes them on .. */
-    int copy_registers;   /* .. which copies rows, and holds their addresses .. */
+    int copy_registers;   /* .. which copies rows, and holds the addresses of .. */
+    int copy_rows;        /* .. so many of them .. */
     int carry_registers;  /* .. and which carries what it moves itself */
     int named_barriers;   /* of a block */
 

@@ -11,8 +11,8 @@
  *         tl.store(dst + .., small(acc), mask=acc > 1)
  *         src, dst = dst, src
  *
- * All numbers are small and whole, so that every order of a sum gives the same bits; every order of accesses but the written one
- * gives others. Each program has memory of its own. Plans (roles, stages, clusters ..) are drawn too: they may change nothing. */
+ * The arrays are of any type. All numbers are small and whole, so that every order of a sum gives the same bits; every order of accesses
+ * but the written one gives others. Each program has memory of its own. Plans (roles, stages, clusters ..) are drawn too: they may change nothing. */
 #ifndef TESTS_TRITON_ORDER_H
 #define TESTS_TRITON_ORDER_H
 #include "triton_values.h"
@@ -72,7 +72,9 @@ static void order_store(Gen *g, const char *index) {
     order_place(g, index, place, sizeof place);
     order_mask(g, true, mask, sizeof mask);
     uint32_t form = draw(g, 4);
-    const char *value = form == 0 ? "small(acc)" : form == 1 ? "small(acc + 1.0)" : form == 2 ? "tl.zeros((64, 64), tl.float16)" : "small(acc * 3.0)";
+    char zeros[60];
+    snprintf(zeros, sizeof zeros, "tl.zeros((64, 64), tl.%s)", dtypes[g->small].name);
+    const char *value = form == 0 ? "small(acc)" : form == 1 ? "small(acc + 1.0)" : form == 2 ? zeros : "small(acc * 3.0)";
     line(g, "tl.store(%s + %s, %s%s)", order_pointer(g), place, value, mask);
 }
 
@@ -82,12 +84,25 @@ static int order_load(Gen *g, const char *index) {
     int id = g->next++;
     order_place(g, index, place, sizeof place);
     order_mask(g, true, mask, sizeof mask);
-    line(g, "t%d = tl.load(%s + %s%s%s)", id, order_pointer(g), place, mask, *mask ? ", other=1.0" : "");
+    line(g, "t%d = tl.load(%s + %s%s%s)", id, order_pointer(g), place, mask, *mask ? ", other=1" : "");
     return id;
 }
 
+/* acc + x y, in float32. */
+static void order_dot(const Gen *g, const char *x, const char *y, char *text, size_t size) {
+    const char *form = g->small == F32  ? "tl.dot(%s, %s, acc, input_precision=\"tf32\")"
+                       : g->small == I8 ? "tl.dot(%s, %s, acc.to(tl.int32), out_dtype=tl.int32).to(tl.float32)"
+                       : dtypes[g->small].kind != '8' && dtypes[g->small].bits != 16 ? "tl.dot(%s.to(tl.float16), %s.to(tl.float16), acc)"
+                                                                                     : "tl.dot(%s, %s, acc)";
+    snprintf(text, size, form, x, y);
+}
+
 static void order_use(Gen *g, int tile) {
-    line(g, draw(g, 2) ? "acc = small(tl.dot(t%d, t%d, acc)).to(tl.float32)" : "acc = small(acc + t%d).to(tl.float32)", tile, tile);
+    char name[16], product[120];
+    snprintf(name, sizeof name, "t%d", tile);
+    order_dot(g, name, name, product, sizeof product);
+    if (draw(g, 2)) line(g, "acc = small(%s).to(tl.float32)", product);
+    else line(g, "acc = small(acc + %s.to(tl.float32)).to(tl.float32)", name);
 }
 
 static void order_integers(Gen *g) {
@@ -140,8 +155,8 @@ static void order_products(Gen *g, const char *outer) {
         line(g, draw(g, 4) == 3 ? "for %s in tl.range(0, %s, num_stages=3):" : "for %s in range(0, %s):", index, trips);
         g->indent++;
         if (carried && masked) {
-            line(g, "la%d = tl.load(a%d, mask=on%d[None, :], other=0.0)", id, id, id);
-            line(g, "lb%d = tl.load(b%d, mask=on%d[:, None], other=0.0)", id, id, id);
+            line(g, "la%d = tl.load(a%d, mask=on%d[None, :], other=0)", id, id, id);
+            line(g, "lb%d = tl.load(b%d, mask=on%d[:, None], other=0)", id, id, id);
         } else if (carried) {
             line(g, "la%d = tl.load(a%d)", id, id);
             line(g, "lb%d = tl.load(b%d)", id, id);
@@ -149,7 +164,11 @@ static void order_products(Gen *g, const char *outer) {
             if (!early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + w%d)[None, :])", id, left, row, rows, index, width, id);
             line(g, "lb%d = tl.load(%s + (%s * %d + w%d + pid * %d)[:, None] * 64 + c[None, :])", id, right, index, width, id, lines);
         }
-        line(g, "acc = tl.dot(la%d, lb%d, acc)", id, id);
+        char x[16], y[16], product[120];
+        snprintf(x, sizeof x, "la%d", id);
+        snprintf(y, sizeof y, "lb%d", id);
+        order_dot(g, x, y, product, sizeof product);
+        line(g, "acc = %s", product);
         if (early) line(g, "la%d = tl.load(%s + (r + %s + pid * %d)[:, None] * 128 + (%s * %d + %d + w%d)[None, :])", id, left, row, rows, index, width, width, id);
         if (draw(g, 3) == 2) {
             line(g, "acc = small(acc).to(tl.float32)");
@@ -234,7 +253,7 @@ static void order_arrays(Gen *g) {
     Program *p = g->p;
     int64_t whole = ORDER_ROOM * programs(g) + ORDER_VIEW;
     for (int i = 0; i < 3; i++) {
-        Array *a = new_array(g, 'm', F16, whole, WHOLE);
+        Array *a = new_array(g, 'm', g->small, whole, WHOLE);
         int of = i ? (int)draw(g, (uint32_t)i + 2) - 1 : 0; /* mostly apart */
         line(g, "q%d = %s", i, a->name);
         if (of < 1) continue;
@@ -243,7 +262,7 @@ static void order_arrays(Gen *g) {
         a->count = whole - a->shift;
     }
     for (int i = 0; i < 2; i++)
-        line(g, "p%d = %s", i, new_array(g, 'x', F16, ORDER_ROOM, WHOLE)->name);
+        line(g, "p%d = %s", i, new_array(g, 'x', g->small, ORDER_ROOM, WHOLE)->name);
     line(g, "e0 = %s + pid * 128", new_array(g, 'e', I32, 128 * programs(g), PLAIN)->name);
     line(g, "at = tl.load(%s + pid) & 15", new_array(g, 'x', I32, 16, PLAIN)->name);
 }
@@ -264,12 +283,14 @@ static void order_plan(Gen *g) {
     static const tw_pair plans[] = {
         {"roles", "on"}, {"roles", "off"}, {"cluster", "2"}, {"persist", "on"}, {"persist", "off"}, {"num_warps", "8"}, {"num_stages", "1"},
         {"num_stages", "2"}, {"num_stages", "4"}, {"slots", "2"}, {"rotate", "off"}, {"variant", "1"}, {"variant", "4"}, {"workers", "2"}, {"num_warps", "1"},
+        {"num_warps", "2"}, {"num_warps", "16"}, {"num_stages", "5"},
     };
     draw_plans(g, plans, sizeof plans / sizeof *plans);
 }
 
 /* The whole kernel; random_triton.c writes head and parameters. */
 static void order_kernel(Gen *g) {
+    static const int types[] = {F16, F16, F32, BF16, I8, F8E5, F64, U32, U8, I64};
     g->statements_left = 14;
     g->p->grid[0] = 1 + draw(g, 5), g->p->grid[1] = 1;
     g->spice = (int)draw(g, 16);
@@ -278,7 +299,7 @@ static void order_kernel(Gen *g) {
     line(g, "pid = tl.program_id(0)"); /* places are known to be far apart */
     scalar_argument(g, (int64_t)draw(g, 4));     /* n0 */
     if (!scalar_argument(g, 5) || g->p->scalar_count < 2) return; /* n1: of masks */
-    g->small = F16;
+    g->small = types[draw(g, 10)];
     order_arrays(g);
     line(g, "r = tl.arange(0, 64)");
     line(g, "c = tl.arange(0, 64)");

@@ -160,8 +160,9 @@ static void rows_load(Gen *g, const RowsTile *shape) {
 }
 
 static void rows_kernel(Gen *g) {
-    static const int data[] = {F16, F32, I32};
-    static const tw_pair plans[] = {{"num_warps", "8"}, {"num_warps", "1"}, {"roles", "off"}, {"variant", "1"}, {"variant", "3"}, {"persist", "off"}};
+    static const int data[] = {F16, F32, I32, BF16, I8, F64, U8, I64, F8E5, U32}, sums[] = {F32, I32, F64, I64, U32}, outs[] = {F16, F32, BF16, F64, I32, I8};
+    static const tw_pair plans[] = {{"num_warps", "8"}, {"num_warps", "1"},  {"num_warps", "2"}, {"num_warps", "16"}, {"roles", "off"},
+                                    {"variant", "1"},   {"variant", "3"},   {"persist", "off"}, {"num_stages", "1"}, {"num_stages", "5"}};
     RowsTile t;
     g->p->grid[0] = 1 + draw(g, 3), g->p->grid[1] = 1;
     draw_plans(g, plans, sizeof plans / sizeof *plans);
@@ -171,7 +172,7 @@ static void rows_kernel(Gen *g) {
     Var shape = {.rank = t.rank};
     for (int d = 0; d < t.rank; d++) size *= t.ext[d], shape.ext[d] = t.ext[d];
     shape_text(&shape, text, sizeof text);
-    line(g, "x0 = %s + %d", new_array(g, 'x', data[draw(g, 3)], ROWS_ROOM, WHOLE)->name, ROWS_MIDDLE);
+    line(g, "x0 = %s + %d", new_array(g, 'x', data[draw(g, 10)], ROWS_ROOM, WHOLE)->name, ROWS_MIDDLE);
     line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
     line(g, "f0 = %s", new_array(g, 'e', I64, 256, PLAIN)->name);
     line(g, "flag = tl.load(e0 + 200 + pid) & 7");
@@ -180,13 +181,13 @@ static void rows_kernel(Gen *g) {
     /* Rows in another order, none twice; or as they come, added up. */
     char mask[700], safe[60];
     if (draw(g, 2)) {
-        Array *sums = new_array(g, 'a', draw(g, 2) ? F32 : I32, ROWS_ROOM, WHOLE);
-        line(g, "y0 = %s + %d", sums->name, ROWS_MIDDLE);
+        Array *sum = new_array(g, 'a', sums[draw(g, 5)], ROWS_ROOM, WHOLE);
+        line(g, "y0 = %s + %d", sum->name, ROWS_MIDDLE);
         int p = rows_pointer(g, &t, "y0", NULL, safe, sizeof safe);
         rows_mask(g, &t, safe, mask, sizeof mask);
         line(g, "tl.atomic_add(p%d, acc.to(y0.dtype.element_ty)%s%s)", p, *mask ? ", mask=" : "", mask);
     }
-    Array *out = new_array(g, 's', draw(g, 2) ? F16 : F32, 2 * size * programs(g), PLAIN);
+    Array *out = new_array(g, 's', outs[draw(g, 6)], 2 * size * programs(g), PLAIN);
     int64_t step = size;
     char at[300] = "";
     size_t n = 0;

@@ -65,6 +65,8 @@ static void case_fill(tw_buffer *b, int plain) {
             memcpy(&bits, &d, 8);
         else if (dtype == TW_F16 && plain)
             bits = (bits & 0x8fff) % 0x4800 | (bits & 0x8000);
+        else if (dtype >= TW_F16 && size == 1 && plain) /* neither NaN nor infinity in any of them */
+            bits = (bits & 0x3f) ? bits & 0xbf : 0;
         else if (dtype == TW_BF16) {
             memcpy(&bits, &f, 4);
             bits = (bits >> 16) & 0xffff;

@@ -33,7 +33,12 @@ static void test_machines(void) {
         CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));
         CHECK(m->has_tma == (m->cost.copy_clocks > 0) && m->has_tma == (m->cost.most_slots > 0));
         CHECK(m->cost.most_alone <= m->cost.most_slots && m->cost.enough_slots <= m->cost.most_slots);
-        CHECK((m->cluster_blocks > 1) == (m->cost.pair_tasks > 0));
+        CHECK((m->cluster_blocks > 1) == (m->cost.pair_tasks > 0) && !m->cost.pair_tasks == !m->cost.pair_along);
+        CHECK(!m->copy_registers == !m->copy_rows && m->cost.held_registers <= m->thread_registers);
+        CHECK(!m->cost.crowd_warps == !m->cost.crowd_percent && m->cost.crowd_percent <= 100);
+        if (m->has_threads) /* counts of which 0 would be no plan */
+            CHECK(m->cost.held_registers && m->cost.loose_trips && m->cost.apart_loads && m->cost.single_loads &&
+                  m->cost.fma_steps);
         /* What reads shared memory by itself needs the fence. */
         CHECK(m->async_proxy == (m->has_tma || matrix_async(m)));
         if (!m->arch) continue;

@@ -19,6 +19,23 @@ static const Edit edits[] = {
     {"pieces", "", "", NULL, NULL},
     {"crowd", "", "", NULL, NULL},
     {"forms", "", "", NULL, NULL},
+    {"solo", "", "", NULL, NULL},
+    /* warpgroups that store their own rows: what lies beside them in memory must never be another's */
+    {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "require<least=0> %3", "require<least=-1> %3", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "sub %2, %1", "sub %1, %2", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "%r = mul %20, 128", "%r = mul %20, 64", "role compute", "`solo`: warpgroups store rows"},
+    {"solo", "id=1, warps=8", "id=11, warps=8", NULL, "a barrier of its own"},
+    {"solo", "%C, [%r, 64]", "%C, [%r, 56]", NULL, "may not have reached the memory"},
+    {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},
+    {"join", "", "", NULL, NULL},
+    /* a product runs on until the next one is issued: nobody reads its sum before, its slots are held */
+    {"join", "joins, width=64, fresh> %k", "width=64, fresh> %k", NULL, NULL},
+    {"join", "joins, width=64> %ph", "width=64> %ph", NULL, NULL},
+    {"join", "sub %s_2, %lr", "sub %dp, %lr", NULL, "nobody reads its sum before"},
+    {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
+    {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
+    {"join", "release %in_1, %s_1\n        yield", "yield", NULL, "release"},
     /* a product in flight and the release of its slot belong together */
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist>", NULL, "in use by another op"},
     /* tasks that are the blocks of the launch */
@@ -151,6 +168,9 @@ static const Edit edits[] = {
     {"copies", "vector=4, whole, rows>", "vector=4>", NULL, NULL},
     {"copies", "vector=4, whole, rows>", "vector=1, whole>", NULL, "straight into a slot"},
     {"copies", "whole, rows>", "whole>", NULL, NULL},
+    {"copies", "vector=4, whole, rows>", "vector=4, rows, ends>", NULL, NULL},
+    {"copies", "whole, rows>", "whole, rows, ends>", NULL, "`ends` are of `rows`"},
+    {"copies", "vector=4, whole, rows>", "vector=4, ends>", NULL, "`ends` are of `rows`"},
     {"copies", "rows> %A, [%r, %ka]", "rows> %A, [%ka, %ka]", NULL, "`rows` are of copies"},
     {"copies", "tload<by=tma> %B", "tload<by=tma, rows> %B", NULL, "`rows` are of copies"},
     {"copies", "bytes=8192> %in", "bytes=16384> %in", NULL, "announced bytes"},
@@ -349,7 +369,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

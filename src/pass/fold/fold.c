@@ -155,6 +155,32 @@ static bool inline_if(Fold *f, Op *op) {
     return true;
 }
 
+/* How far is x above y, as the text says it? */
+static bool distance(const Kernel *k, Ref x, Ref y, int64_t *far) {
+    int64_t a, b;
+    *far = 0;
+    if (x == y) return true;
+    if (ir_const_int(k, x, &a) && ir_const_int(k, y, &b)) return fold_int(OP_SUB, ir_type(k, x)->elem, a, b, far);
+    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
+    if (!op || (op->code != OP_ADD && op->code != OP_SUB) || op->operands[0] != y) return false;
+    return ir_const_int(k, op->operands[1], &b) && fold_int(op->code, ir_type(k, x)->elem, 0, b, far);
+}
+
+/* A number that goes by the loop's own step is the loop's variable and a constant, round about the largest number as
+ * well: the second counter of a kernel that has two is the first. What it is behind the loop nobody may ask. */
+static void follow_variable(Fold *f, Op *op, int i) {
+    Region *body = op->regions[0];
+    Ref variable = body->args[0], arg = body->args[1 + i], next = current(f, body->last->operands[i]);
+    const Op *add = ref_is_value(next) ? ir_value(f->k, next)->op : NULL;
+    int64_t far;
+    if (!add || add->code != OP_ADD || add->operands[0] != arg || current(f, add->operands[1]) != op->operands[2] ||
+        ir_type(f->k, arg) != ir_type(f->k, variable) || !distance(f->k, op->operands[3 + i], op->operands[0], &far) ||
+        current(f, arg) != arg || ir_count_uses(f->k, f->scratch)[op->results[i]])
+        return;
+    Builder b = ir_builder_before(f->k, body->first);
+    replace(f, arg, ir_binary(&b, OP_ADD, variable, ir_int(&b, ir_type(f->k, variable)->elem, far)));
+}
+
 /* A carried value that every trip hands on unchanged is its first value; a loop of no trips gives its first values. */
 static void simplify_for(Fold *f, Op *op) {
     Region *body = op->regions[0];
@@ -166,6 +192,7 @@ static void simplify_for(Fold *f, Op *op) {
         bool kept = next == arg || next == first;
         if (kept && current(f, arg) == arg) replace(f, arg, first);
         if ((kept || never) && current(f, op->results[i]) == op->results[i]) replace(f, op->results[i], first);
+        if (!kept) follow_variable(f, op, i);
     }
 }
 

@@ -575,10 +575,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         return false;
     }
     if (!cx->machine->has_threads) return false;
-    LayoutState st = {.cx = cx, .k = k, .facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED)};
-    st.facts.whole_rows = cx->options.generic == REQUIRE_ALL;
-    st.facts.odd = cx->options.odd;
-    st.facts.no_ones = cx->options.no_ones;
+    LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k)};
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {
         diag_emit(k->module->diag, DIAG_NUM_WARPS, k->range, st.warps);

@@ -34,6 +34,8 @@ int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const Lin
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
 int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
+/* Takes `held` away where values are not, or no longer, read in a way that allows it. */
+void layout_hold_less(Kernel *k);
 /* How an access to a box moves it, as the pass has written it to the op. */
 typedef struct Access {
     int along;  /* dimension of the tile that vectors run along; -1: element by element, bounds and all */
@@ -44,6 +46,8 @@ typedef struct Access {
 Access access_of(const Op *access);
 /* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
 Word layout_put_mover(const Kernel *k, const Op *put);
+/* Does TMA fill all that is put into slots in the region? Of a kernel in ring form: will it, by what layout decides? */
+bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region);
 /* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
 ConvertPlan convert_plan(const Kernel *k, const Op *convert);
 int convert_bytes(const Type *type); /* of an element on its way */

@@ -196,6 +196,10 @@ bool hold_is_right(const Kernel *k, const Op *op) {
                               : form_of(k, op, lean) != WORD_NONE && op->code != OP_TLOAD;
 }
 
+void layout_hold_less(Kernel *k) {
+    while (drop_forms(k, k->body)) continue;
+}
+
 void hold_decide(LayoutState *st) {
     Kernel *k = st->k;
     for (const Op *op = k->body->first; op; op = op->next)
@@ -203,5 +207,5 @@ void hold_decide(LayoutState *st) {
     bool lean = is_lean(st->cx, k);
     if (lean) kernel_set(k, (Attr){.id = AT_LEAN, .number = 1});
     find_forms(k, k->body, lean);
-    while (drop_forms(k, k->body)) continue;
+    layout_hold_less(k);
 }

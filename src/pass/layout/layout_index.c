@@ -94,7 +94,7 @@ bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
 }
 
 static bool is_got(LayoutState *st, Ref ref, const LinearLayout *map) {
-    enum { LEAST_BYTES = 4 }; /* of one load of a thread: smaller ones are too many */
+    enum { LEAST_BYTES = 4, FEW = 4 }; /* of one load of a thread: smaller ones are too many, unless they are few */
     const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
     if (!op) return false;
     if (op->code == OP_CAST) return is_got(st, op->operands[0], map);
@@ -106,8 +106,9 @@ static bool is_got(LayoutState *st, Ref ref, const LinearLayout *map) {
     const Layout *from = ir_value(st->k, ref)->layout;
     const Type *type = ir_type(st->k, ref);
     int bytes = ty_elem_bytes(type);
+    bool few = type->rank == 1 && ll_registers(map, type->extent) <= FEW;
     return from && from->home == HOME_REGISTERS && type->rank && type->rank <= 2 &&
-           ll_run(map, type->rank - 1, bytes) * bytes >= LEAST_BYTES;
+           (few || ll_run(map, type->rank - 1, bytes) * bytes >= LEAST_BYTES);
 }
 
 /* A view of a slot, perhaps under casts, or a row of it: the slot is still there, and each thread can take what it

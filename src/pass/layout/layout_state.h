@@ -85,6 +85,8 @@ bool index_is_got(LayoutState *st, Ref ref, const Layout *layout);
 void index_note_move(LayoutState *st, Ref ref, const Op *user);
 
 /* --- layout_tma.c --- */
+/* What is known, and may be wished for. */
+Facts lay_facts(const PassContext *cx, Kernel *k);
 /* How the field of the slot's ring is stored. */
 SharedTile tma_field(LayoutState *st, const Op *hand_over);
 bool tma_fills(const SharedTile *tile); /* does what is copied into it leave nothing to be written as zeros? */

@@ -15,13 +15,15 @@
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
     const Machine *machine = st->cx->machine;
-    if (!machine->has_tma || box->rank != 2 || op_attr(op, AT_WRAP) || box_is_indexed(k, op)) return false;
+    int along = box->rank - 1;
+    if (!machine->has_tma || box->rank > 2 || op_attr(op, AT_WRAP) || box_is_indexed(k, op)) return false;
     Ref mask = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    if (mask || box->extent[0] > machine->box_extent || box->extent[1] * tile->elem_bytes % tile->width) return false;
+    if (mask || (along && box->extent[0] > machine->box_extent) || box->extent[along] * tile->elem_bytes % tile->width)
+        return false;
     if (!ir_fills_zero(k, op)) return false;
     TensorParts parts = fact_tensor(&st->facts, op->operands[0]);
-    if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != 1) return false;
-    int inner = box_dim(op, parts.rank, 2, 1);
+    if (parts.rank > machine->box_rank || choose_contiguous(&st->facts, op, box) != along) return false;
+    int inner = box_dim(op, parts.rank, box->rank, along);
     if (inner != parts.rank - 1) return false;
     /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
      * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
@@ -71,6 +73,8 @@ bool tma_may_load(LayoutState *st, const Op *load, SharedTile *tile) {
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!put || uses[load->results[0]] != 1 || put->list_count[0]) return false;
     if (is_fused(st, hand_ring(st->k, put))) return false;
+    /* Rows by themselves come sooner by the threads of the role. */
+    if (ir_type(st->k, load->results[0])->rank < 2 && !choose_is_beside(st->k, put)) return false;
     *tile = tma_field(st, put);
     return tma_fills(tile) && tma_fits(st, load, ir_type(st->k, load->results[0]), tile);
 }
@@ -81,7 +85,38 @@ Op *tma_may_store(LayoutState *st, const Op *get, SharedTile *tile) {
     int *uses = ir_count_uses(st->k, st->cx->scratch);
     if (!store || uses[get->results[0]] != 1) return NULL;
     *tile = tma_field(st, get);
-    return tma_fills(tile) && tma_fits(st, store, ir_type(st->k, get->results[0]), tile) ? store : NULL;
+    return ir_type(st->k, get->results[0])->rank == 2 && tma_fills(tile) &&
+                   tma_fits(st, store, ir_type(st->k, get->results[0]), tile)
+               ? store
+               : NULL;
+}
+
+Facts lay_facts(const PassContext *cx, Kernel *k) {
+    Facts facts = facts_new(k, cx->options.generic <= REQUIRE_ALIGNED);
+    facts.whole_rows = cx->options.generic == REQUIRE_ALL;
+    facts.odd = cx->options.odd;
+    facts.no_ones = cx->options.no_ones;
+    return facts;
+}
+
+/* Does TMA fill the field that the put writes: as its load says, or, before layout, as it will? */
+static bool is_filled(PassContext *cx, Kernel *k, const Op *put) {
+    if (k->form >= FORM_LAYOUT) return layout_put_mover(k, put) == MOVER_TMA;
+    const Op *load = ref_is_value(put_value(put)) ? ir_value(k, put_value(put))->op : NULL;
+    if (!load || load->code != OP_TLOAD) return false;
+    LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k), .role = role_around(put)};
+    SharedTile tile;
+    st.facts.only_asks = true;
+    return tma_may_load(&st, load, &tile);
+}
+
+bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_PUT && !is_filled(cx, k, op)) return false;
+        for (int i = 0; i < op->region_count; i++)
+            if (!layout_fills_by_tma(cx, k, op->regions[i])) return false;
+    }
+    return true;
 }
 
 /* --- who does --- */
@@ -99,5 +134,11 @@ bool tma_place_store(LayoutState *st, const Op *get) {
     if (!store) return false;
     lay_set(st, get->results[0], lay_in_shared(st, tile));
     op_set(st->k, store, (Attr){.id = AT_MOVER, .word = MOVER_TMA});
+    int groups = layout_group(st->cx, st->k, st->role).warps / st->cx->machine->group_warps;
+    if (groups > 1 &&
+        role_loops_around(store)) { /* there, warpgroups may store by themselves what is never the same memory */
+        TensorParts parts = fact_tensor(&st->facts, store->operands[0]);
+        fact_wish_rows_apart(&st->facts, &parts);
+    }
     return true;
 }

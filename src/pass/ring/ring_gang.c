@@ -157,37 +157,19 @@ static bool find_turned(Cut *c, Op *tasks, Gang *gang, Rotation *r, const char *
     return gang_find(c->cx, c->k, tasks, gang, why) && rotation_find(c->k, gang->loop, c->arena, r);
 }
 
-/* Is nothing of a load in sight that keeps TMA from it? It is for layout to say what does; a gang whose loads turn out
- * to be the threads' is parted, and one worker would be left. */
-static bool may_go_by_tma(const Cut *c, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_LOAD) return false;
-        if (op->code == OP_TLOAD) {
-            RefList offsets = op_list(op, 0);
-            if (op_operand(op, 1) || op_attr(op, AT_WRAP) || box_is_indexed(c->k, op) || !ir_fills_zero(c->k, op))
-                return false;
-            for (int d = 0; d < offsets.count; d++)
-                if (!fact_is_32_bits(c->k, offsets.at[d])) return false;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            if (!may_go_by_tma(c, op->regions[i])) return false;
-    }
-    return c->cx->machine->has_tma && c->cx->options.generic <= REQUIRE_ALIGNED;
-}
-
 /* A program of so few columns that one warpgroup holds all of its rows, twice in a block: trips of twice the work
  * between the same barriers, in two chains. That takes a launch that asked for no more warps. */
 static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
     Op *compute = role_find(tasks, ROLE_COMPUTE);
     const char *why;
     const Op *load = role_find(tasks, ROLE_LOAD);
-    if (!compute || !load || c->cx->options.workers || op_int(compute, AT_WORKERS, 1) != 2 ||
-        !may_go_by_tma(c, load->regions[0]))
-        return false;
+    if (!compute || !load || c->cx->options.workers || op_int(compute, AT_WORKERS, 1) != 2) return false;
     Attr workers = *op_attr(compute, AT_WORKERS), by = *op_attr(compute, AT_BY);
     op_drop(compute, AT_WORKERS);
     op_drop(compute, AT_BY);
-    if (find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2) {
+    /* Whose loads are the threads' would be parted, and one worker left. */
+    if (find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2 &&
+        layout_fills_by_tma(c->cx, c->k, load->regions[0])) {
         pass_find(c->cx, c->k->range, FIND_WORKERS_ONE);
         return true;
     }

@@ -229,8 +229,8 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
               asked ? "asked for"
                     : arena_printf(cx->scratch,
                                    "in launches of %d and more tasks for each multiprocessor, an "
-                                   "even number or 32 and more of them along it",
-                                   cx->machine->cost.pair_tasks));
+                                   "even number or %d and more of them along it",
+                                   cx->machine->cost.pair_tasks, cx->machine->cost.pair_along));
 }
 
 void ring_group_plan(PassContext *cx, Kernel *k, Op *tasks) {

@@ -68,6 +68,10 @@ static void meet_at(Order *o, Op *op, Word where, bool needed, const char *why) 
 void pending_join(Order *o, Pending p) {
     Pending *now = &o->now;
     if (now->scratch != p.scratch) now->scratch = NULL;
+    if (!now->in_flight)
+        now->flying = p.flying;
+    else if (p.in_flight && p.flying != now->flying)
+        now->flying = NULL;
     now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
     now->stores |= p.stores, now->unread |= p.unread;
     now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
@@ -199,6 +203,7 @@ void pending_mark(Order *o, const Op *op) {
     Pending *now = &o->now;
     if (!is_global(o, op)) return;
     if (goes_beside(op)) {
+        now->flying = now->in_flight ? NULL : op;
         now->in_flight |= roots(o, op);
         return;
     }
@@ -214,10 +219,38 @@ void pending_mark(Order *o, const Op *op) {
     now->by_threads |= roots(o, op);
 }
 
+/* An offset as what it is counted from (REF_NONE: 0) and how much more. */
+static Ref offset_base(const Kernel *k, Ref offset, int64_t *more) {
+    if (ir_const_int(k, offset, more)) return REF_NONE;
+    const Op *add = ref_is_value(offset) ? ir_value(k, offset)->op : NULL;
+    *more = 0;
+    if (!add || add->code != OP_ADD || !ir_const_int(k, add->operands[1], more)) return offset;
+    return add->operands[0];
+}
+
+/* Do the two store boxes of one matrix that have no element in common? (The offset of the first has not changed since:
+ * all that a loop stores is in flight when it begins, so `flying` is a store of this trip.) */
+static bool stores_apart(Order *o, const Op *a, const Op *b) {
+    const Kernel *k = o->s->k;
+    if (!a || a == b || b->code != OP_TSTORE || !goes_beside(b) || a->operands[0] != b->operands[0]) return false;
+    TensorParts parts = fact_tensor(&o->s->facts, a->operands[0]);
+    if (!fact_wish_rows_apart(&o->s->facts, &parts)) return false;
+    const Type *first = ir_type(k, op_operand(a, 1)), *second = ir_type(k, op_operand(b, 1));
+    for (int d = 0; d < parts.rank; d++) {
+        int64_t from, to;
+        int i = box_axis(a, parts.rank, first->rank, d), j = box_axis(b, parts.rank, second->rank, d);
+        Ref base = offset_base(k, op_list(a, 0).at[d], &from), other = offset_base(k, op_list(b, 0).at[d], &to);
+        if (base != other || i < 0 || j < 0) continue;
+        if (to - from >= first->extent[i] || from - to >= second->extent[j]) return true;
+    }
+    return false;
+}
+
 /* Stores beside the threads have no order of their own: before another access of the same memory they must have landed,
  * before a release all of them. */
 static bool land(Order *o, Op *op, bool releases) {
     uint64_t met = releases ? UINT64_MAX : roots(o, op);
+    if (!releases && o->now.in_flight && stores_apart(o, o->now.flying, op)) met = 0;
     bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & met,
                          "a store that runs beside the threads may not have reached the memory yet (`lands`)");
     if (lands) o->now.in_flight = 0;

@@ -151,6 +151,7 @@ static bool plan_rings(Schedule *s) {
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
     schedule_flight(s);
+    schedule_join(s);
     if (!schedule_skew(s)) return false;
     schedule_roles(s);
     return true;

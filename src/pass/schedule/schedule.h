@@ -5,6 +5,7 @@
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
+ *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
@@ -12,7 +13,7 @@
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
- *   schedule_parts.c    output tiles that leave panel by panel
+ *   schedule_parts.c    output tiles that leave panel by panel, warpgroup by warpgroup
  *   schedule_cluster.c  pairs of blocks that load for each other
  *   schedule_pieces.c   conversions through shared memory, piece by piece
  *   schedule_place.c    who lies where in shared memory beside the rings
@@ -49,7 +50,8 @@ typedef struct RingSchedule {
     int tma_puts, store_puts, copy_puts; /* that TMA moves, that the producer's threads store, or copy (cp.async) */
     bool leaves;                         /* a field goes out by TMA */
     int parts;                           /* panels that go out one by one, two have room; 0: the whole tile */
-    bool fused;                          /* producer and consumer are the same threads: no barriers */
+    int solo;    /* each warpgroup stores its own rows: the first of their named barriers; 0: all of them together */
+    bool fused;  /* producer and consumer are the same threads: no barriers */
     bool ahead;  /* and the producer runs ahead: cp.async; else the ring is a buffer of one item */
     bool paired; /* blocks of a cluster fill it for each other */
     bool each;   /* every program of a gang has slots of its own */
@@ -93,14 +95,16 @@ void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
-/* Are all elements one number? Then the text has no array of it. */
-bool schedule_is_number(const Kernel *k, Ref ref);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
 /* --- schedule_flight.c --- */
 void schedule_flight(Schedule *s); /* when the rings have their slots */
 bool schedule_flight_holds(Schedule *s, const Op *loop);
+
+/* --- schedule_join.c --- */
+void schedule_join(Schedule *s); /* the same */
+bool schedule_join_holds(Schedule *s, const Op *dot);
 
 /* --- schedule_skew.c --- */
 bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */
@@ -186,4 +190,6 @@ bool schedule_roles_hold(Schedule *s);
 /* --- schedule_share.c --- */
 /* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
 bool schedule_share_holds(const Schedule *s, int blocks);
+/* Of a thread: tiles that it holds while its program reduces a row in a loop. 0: there is none, or products. */
+int schedule_row_registers(const Schedule *s);
 #endif

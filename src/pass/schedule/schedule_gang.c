@@ -6,15 +6,6 @@
  * only. */
 #include "pass/schedule/schedule.h"
 
-static bool loads_by_tma(const Kernel *k, const Region *region) {
-    for (const Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_PUT && layout_put_mover(k, op) != MOVER_TMA) return false;
-        for (int i = 0; i < op->region_count; i++)
-            if (!loads_by_tma(k, op->regions[i])) return false;
-    }
-    return true;
-}
-
 void schedule_part_gang(Schedule *s, const char *why) {
     s->gang = (Gang){.programs = 1};
     op_drop(s->tasks, AT_GANG);
@@ -28,7 +19,7 @@ void schedule_gang(Schedule *s) {
     Gang gang;
     bool found = gang_find(s->cx, s->k, s->tasks, &gang, &why);
     if (found && s->bytes) why = "each would need shared memory of its own";
-    if (found && !loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
+    if (found && !layout_fills_by_tma(s->cx, s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         why = "threads load, not TMA";
     else if (found && !s->bytes) {
         s->gang = gang;
@@ -53,7 +44,7 @@ bool schedule_gang_holds(Schedule *s) {
     if (!s->tasks || op_int(s->tasks, AT_GANG, 1) == 1) return true;
     bool found = gang_find(s->cx, s->k, s->tasks, &s->gang, &why);
     if (!found) return schedule_fail(s, s->tasks, why);
-    if (!loads_by_tma(s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
+    if (!layout_fills_by_tma(s->cx, s->k, role_find(s->tasks, ROLE_LOAD)->regions[0]))
         return schedule_fail(s, s->tasks, "a gang's rings are filled by TMA");
     if (uses_scratch(tasks_body(s->tasks)))
         return schedule_fail(s, s->tasks,

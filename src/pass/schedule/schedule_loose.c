@@ -13,8 +13,6 @@
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
-enum { AHEAD = 2 };
-
 static bool is_loose(Schedule *s, const Op *op) {
     if (op->code != OP_TLOAD || op_operand(op, 1)) return false;
     const Layout *layout = schedule_layout(s->k, op->results[0]);
@@ -139,9 +137,10 @@ static void plan_ahead(Schedule *s, Op *loop) {
         if (can_come_ahead(s, op, body)) bytes += words_of(s, op);
     /* Rings, their barriers, the words and scratch begin where tiles begin. */
     int64_t room = s->cx->machine->ring_bytes - machine_spare_bytes(s->cx->machine, 4);
-    if (!bytes || (AHEAD + 1) * bytes + least_ring_bytes(s) > room) return;
-    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = AHEAD});
-    op_set(s->k, loop, (Attr){.id = AT_BYTES, .number = (AHEAD + 1) * bytes});
+    int trips = s->cx->machine->cost.loose_trips;
+    if (!bytes || (trips + 1) * bytes + least_ring_bytes(s) > room) return;
+    op_set(s->k, loop, (Attr){.id = AT_AHEAD, .number = trips});
+    op_set(s->k, loop, (Attr){.id = AT_BYTES, .number = (trips + 1) * bytes});
     int64_t at = 0;
     for (Op *op = body->first; op; op = op->next) {
         if (!can_come_ahead(s, op, body)) continue;

@@ -73,8 +73,6 @@ static int best_staged(const Schedule *s, Ref value) {
 }
 
 /* --- addresses in slots --- */
-enum { MANY_LOADS = 16 }; /* of a thread: from so many on their addresses cost more than they keep registers */
-
 /* Does every bit of the places belong to one bit of lane, warp or register, and of their offsets to one of the
  * places? Slots begin where tiles do, so the swizzle does not see them, and what it makes of thread and register is
  * apart. */
@@ -120,7 +118,7 @@ static void plan_slot(const Schedule *s, Op *op) {
     if (op->code == OP_GET) {
         bool moves = op_int(ring, AT_SLOTS, 1) > 1 || op_flag(ring, AT_EACH); /* from slot to slot */
         int loads = schedule_layout(s->k, op->results[0])->registers / (int)op_int(op, AT_VECTOR, 1);
-        if (!moves || loads < MANY_LOADS) return;
+        if (!moves || loads < s->cx->machine->cost.apart_loads) return;
     }
     op_set(s->k, op, (Attr){.id = AT_APART, .number = 1});
 }

@@ -22,9 +22,9 @@ static bool threads_copy(const Schedule *s) {
 
 /* Two a row, where there are more than the usual ones. */
 static int registers_of_copies(const Schedule *s) {
-    enum { USUAL_ROWS = 16 };
-    int more = 2 * (schedule_rows_kept(s) - USUAL_ROWS), step = s->cx->machine->register_step;
-    return s->cx->machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
+    const Machine *machine = s->cx->machine;
+    int more = 2 * (schedule_rows_kept(s) - machine->copy_rows), step = machine->register_step;
+    return machine->copy_registers + (more > 0 ? (more + step - 1) / step * step : 0);
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
@@ -78,7 +78,8 @@ static int registers_of_sums(const Schedule *s) {
 static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
 
 /* Other blocks work while threads wait that copy for themselves: as many as have room, in memory and with what a thread
- * needs beside its sums. (Those that carry what they load need more, nobody knows how much.) */
+ * needs beside its sums, or beside the rows that it reduces. (Those that carry what they load need more, nobody knows
+ * how much.) */
 static int blocks_ahead(const Schedule *s, int warps) {
     const Machine *machine = s->cx->machine;
     bool ahead = false, carries = false;
@@ -86,10 +87,12 @@ static int blocks_ahead(const Schedule *s, int warps) {
         ahead |= s->rings.at[i].ahead;
         carries |= s->rings.at[i].ahead && s->rings.at[i].store_puts;
     }
-    int blocks = 1, sums = registers_of_sums(s);
-    for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
+    const MachineCost *cost = &machine->cost;
+    int blocks = 1, needs = registers_of_sums(s) + cost->beside_sums, rows = ahead ? schedule_row_registers(s) : 0;
+    if (rows) needs = rows + cost->beside_rows;
+    for (int more = 2; ahead && !carries && more * warps <= cost->crowd_most; more++) {
         int registers = machine->registers / (more * warps * machine->lanes);
-        if (s->bytes > machine_room(machine, more) || sums + machine->cost.beside_sums > registers) break;
+        if (s->bytes > machine_room(machine, more) || needs > registers) break;
         blocks = more;
     }
     return blocks;
@@ -184,6 +187,11 @@ bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
     if (!tasks_hold(s)) return false;
+    for (size_t i = 0; i < s->rings.count; i++) {
+        int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
+        for (int g = 0; g * s->cx->machine->group_warps < groups; g++)
+            barriers |= (uint64_t)1 << (s->rings.at[i].solo + g);
+    }
     for (const Op *role = role_first(s->tasks); role; role = role_next(role)) {
         if (role_is_guest(role)) continue;
         ThreadGroup g = layout_group(s->cx, s->k, role);

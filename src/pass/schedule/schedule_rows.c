@@ -5,7 +5,12 @@
  *     for (..) tw_cp_async(.., a_row[i] + kk, ..)
  *
  * Only the place along the row may follow from the loop. A thread holds an address for each of its copies; what is more
- * than all loads of the loop may hold is found anew in each trip. */
+ * than all loads of the loop may hold is found anew in each trip.
+ *
+ * Where such rows may end within a vector (K is no multiple of it), that is so in one trip. So the trip asks once, for
+ * all of its copies (`ends`):
+ *
+ *     if (kk >= 0 && kk + 64 <= K) for (..) tw_cp_async(..)   else for (..) tw_copy_row(..) */
 #include "pass/schedule/schedule.h"
 
 enum { MOST_ROWS = 32 }; /* of a thread, in one loop: a bit each of a word says whether it is there */
@@ -45,9 +50,20 @@ static bool may_keep(const Schedule *s, const Op *load) {
     return count && count + rows_before(s, load) <= MOST_ROWS;
 }
 
+/* Can a trip tell for all rows of the load whether they end in it: from one number that says where it is in them? */
+static bool may_ask_once(const Schedule *s, const Op *load) {
+    Access a = access_of(load);
+    if (!op_flag(load, AT_ROWS) || a.whole) return false;
+    const Type *type = ir_type(s->k, load->results[0]);
+    int inner = box_dim(load, ir_type(s->k, load->operands[0])->rank, type->rank, a.along);
+    return !ir_type(s->k, op_list(load, 0).at[inner])->rank;
+}
+
 static void decide(Op *op, void *user) {
     Schedule *s = user;
-    if (may_keep(s, op)) op_set(s->k, op, (Attr){.id = AT_ROWS, .number = 1});
+    if (!may_keep(s, op)) return;
+    op_set(s->k, op, (Attr){.id = AT_ROWS, .number = 1});
+    if (may_ask_once(s, op)) op_set(s->k, op, (Attr){.id = AT_ENDS, .number = 1});
 }
 
 void schedule_rows(Schedule *s) { ir_walk(s->k->body, decide, s); }
@@ -70,8 +86,12 @@ int schedule_rows_kept(const Schedule *s) {
 }
 
 bool schedule_rows_hold(Schedule *s, const Op *load) {
-    return !op_flag(load, AT_ROWS) || may_keep(s, load) ||
+    if (op_flag(load, AT_ROWS) && !may_keep(s, load))
+        return schedule_fail(s, load,
+                             "`rows` are of copies of a load role whose rows begin where the loop does not say, and of "
+                             "at most 32 a thread in one loop");
+    return !op_flag(load, AT_ENDS) || may_ask_once(s, load) ||
            schedule_fail(s, load,
-                         "`rows` are of copies of a load role whose rows begin where the loop does not say, and of at "
-                         "most 32 a thread in one loop");
+                         "`ends` are of `rows` whose vectors are not `whole`, by a number that says where the trip is "
+                         "in them");
 }

@@ -39,16 +39,19 @@ static void run_region(Sync *y, const Region *region) { run_ops(y, region->first
 /* --- rings --- */
 static const Op *ring_of(const Sync *y, const Op *op) { return hand_ring_op(y->k, op); }
 
+/* Is the item stored with its barriers where it leaves, part by part or by each warpgroup? */
+static bool leaves_in_parts(const Op *ring) { return op_attr(ring, AT_PARTS) || op_attr(ring, AT_SOLO); }
+
 /* Does the put store the item beside others, between barriers of the group? */
 static bool is_buffer(const Op *ring) {
-    return ring_is_fused(ring) && !ring_runs_ahead(ring) && !op_attr(ring, AT_PARTS);
+    return ring_is_fused(ring) && !ring_runs_ahead(ring) && !leaves_in_parts(ring);
 }
 
 static void run_put(Sync *y, Op *put) {
     const Op *ring = ring_of(y, put);
     Word mover = layout_put_mover(y->k, put);
     if (mover == MOVER_ASYNC) pending_load(&y->o, ir_value(y->k, op_operand(put, 1))->op);
-    if (mover != MOVER_LANES || op_attr(ring, AT_PARTS)) return;
+    if (mover != MOVER_LANES || leaves_in_parts(ring)) return;
     if (is_buffer(ring)) pending_write(&y->o, put, SYNC_BEFORE);
     if (ring_is_fused(ring)) pending_show(&y->o);
 }
@@ -70,9 +73,10 @@ static void run_release(Sync *y, Op *release) {
 
 static void run_store_beside(Sync *y, Op *store) {
     const Op *get = ir_value(y->k, op_operand(store, 1))->op;
-    bool parts = get && get->code == OP_GET && op_attr(ring_of(y, get), AT_PARTS);
+    const Op *ring = get && get->code == OP_GET ? ring_of(y, get) : NULL;
+    bool parts = ring && leaves_in_parts(ring);
     pending_store_beside(&y->o, store);
-    if (parts) pending_meet_shown(&y->o, store); /* each of them */
+    if (parts && !op_attr(ring, AT_SOLO)) pending_meet_shown(&y->o, store); /* each of them */
     y->o.now.unread |= !parts;
     y->stores_beside = true;
     pending_mark(&y->o, store);

@@ -95,14 +95,12 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
     return TW_OK;
 }
 
-enum { MANY = 32 }; /* tasks along the index of the pairs, from which on one done twice costs little */
-
 int cuda_code_cluster(const CudaCode *code, int multiprocessors) {
     const CudaPlan *plan = code->plan;
     if (!plan->cluster || !plan->waves) return plan->cluster ? plan->cluster : 1;
     int64_t along = code->numbers[plan->extent[plan->share]];
     double tasks = 1;
     for (int i = 0; i < plan->extents; i++) tasks *= (double)code->numbers[plan->extent[i]];
-    bool whole = along % plan->cluster == 0 || along >= MANY;
+    bool whole = along % plan->cluster == 0 || along >= plan->many;
     return whole && tasks >= (double)plan->waves * multiprocessors ? plan->cluster : 1;
 }

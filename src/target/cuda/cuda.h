@@ -33,8 +33,8 @@ typedef struct CudaPlan {
     int64_t shared_bytes;
     /* Blocks of a cluster, which the grid is whole numbers of; 0: none. With waves, a launch has
      * clusters where there are so many tasks for each multiprocessor, and an even number of them
-     * (or a large one) along index `share`; else its blocks are alone. */
-    int cluster, waves, share;
+     * (or `many`) along index `share`; else its blocks are alone. */
+    int cluster, waves, many, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
     bool waits;                         /* for the launches before it: it may begin before they end */
     bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */

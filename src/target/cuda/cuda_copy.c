@@ -94,11 +94,12 @@ static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, con
     open_copies(e, &b);
     box_part(e, &b, BOX_ALONG);
     if (rows->some) box_also(e, &b.condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
+    box_mask(e, &b, op_operand(b.op, 1));
     copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), ex(e->arena, "%s[%p]", rows->name, number));
     cs_close(&e->p);
 }
 
-/* Rows may end within a vector: in one trip of the loop, which is asked for as a whole. */
+/* Rows may end within a vector, in one trip of the loop, which is asked for as a whole (`ends`). */
 static void copy_cut_rows(Emit *e, const Op *put, const Box *b, const SharedTile *tile, const Expr *offset) {
     int axis = box_axis(b->op, b->tensor.rank, b->tile->rank, b->inner_dim);
     const Expr *from = emit_scalar(e, op_list(b->op, 0).at[b->inner_dim]);
@@ -120,14 +121,13 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
     int bytes = elem_info[type->elem].bytes;
     sync_before(e, load);
     Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
-    bool rows = op_flag(load, AT_ROWS);
-    if (rows && !b.whole && !ir_type(e->k, op_list(load, 0).at[b.inner_dim])->rank) {
+    if (op_flag(load, AT_ENDS)) {
         copy_cut_rows(e, put, &b, tile, offset);
-    } else if (rows) {
+    } else if (op_flag(load, AT_ROWS)) {
         copy_rows(e, put, b, tile, offset);
     } else {
         open_copies(e, &b);
-        box_indices(e, &b, REF_NONE);
+        box_indices(e, &b, op_operand(load, 1));
         copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);
         cs_close(&e->p);
     }

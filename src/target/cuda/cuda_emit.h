@@ -35,7 +35,8 @@ typedef struct RingPlan {
     int full_count, empty_count;
     int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
     int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
-    const Op *part; /* their put */
+    int solo;       /* each warpgroup stores its own rows: the first of their named barriers; 0: all together */
+    const Op *part; /* the put of either */
     bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
     bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
     bool skewed;    /* and the producer runs ahead (cuda_skew.c) */
@@ -62,6 +63,7 @@ typedef struct CudaEmit {
     const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at; /* variable: where those of this trip lie */
     Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
+    const char *joined;    /* array: the sum of a product that is waited for when the next one is issued, or NULL */
     const char *left;      /* array: the left operand in registers of a product in flight, or NULL */
     const char *zero;      /* variable: 0, which the compiler does not know; beside `left` */
     const char *late;      /* variable: the slot that is still held, or -1 */
@@ -113,6 +115,12 @@ void roles_tasks(Emit *e, const Op *tasks);
 void asm_emit(Emit *e, const Op *op);
 /* --- cuda_parts.c --- */
 void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
+void solo_put(Emit *e, const RingPlan *r);   /* each warpgroup its rows, which have been read .. */
+void solo_open(Emit *e, const RingPlan *r);  /* .. and are shown to the stores */
+int solo_groups(const Emit *e, const RingPlan *r);
+const Expr *solo_group(Emit *e);                      /* the number of the thread's own */
+const Expr *parts_issuer(Emit *e, const RingPlan *r); /* is it the thread that issues the ring's stores? */
+const Expr *parts_issuers(Emit *e);                   /* one of those that issue stores of the role? */
 /* --- cuda_cluster.c --- */
 void cluster_read(Emit *e, const Op *tasks);  /* the schedule, and what a launch has to know of it */
 void cluster_begin(Emit *e, const Op *tasks); /* what the text calls its numbers */

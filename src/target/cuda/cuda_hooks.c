@@ -89,7 +89,7 @@ static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, st
 static void fence(Emit *e, bool global) { cs_line(&e->p, global ? "tw_fence_async_global();" : "tw_fence_async();"); }
 static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 /* The thread that issued them waits. */
-static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait(0);"); }
+static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (%p) tw_bulk_wait(0);", parts_issuers(e)); }
 
 /* What CUDA's own text calls its variables, beside those of entry_words. */
 static const char *const own_words[] = {"task",       "turn",   "turns", "pair",  "pairs",     "part",       "rank",

@@ -73,7 +73,8 @@ static void read_ring(Emit *e, const Op *op) {
         r.full_count = (int)count[0], r.empty_count = (int)count[1];
     }
     r.parts = (int)op_int(op, AT_PARTS, 0);
-    if (r.parts) r.part = put_of(e, e->k->body, r.ring);
+    r.solo = (int)op_int(op, AT_SOLO, 0);
+    if (r.parts || r.solo) r.part = put_of(e, e->k->body, r.ring);
     r.shared = op_flag(op, AT_PAIRED);
     r.each = op_flag(op, AT_EACH);
     r.by_lane = op_flag(op, AT_LANES);
@@ -126,8 +127,9 @@ static const char *map_name(Emit *e, Ref base) {
 }
 
 /* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
- * half of it whose number is `which`. */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, const Expr *which) {
+ * half of it whose number is `which` (of its rows: one of so many `pieces`). */
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, int pieces,
+                        const Expr *which) {
     Panels p = {.per = tile->width / tile->elem_bytes};
     p.count = (int)((tile->columns + p.per - 1) / p.per);
     RefList offsets = op_list(op, 0);
@@ -135,11 +137,11 @@ static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile
     Arena *arena = e->k->module->arena;
     CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
     for (int i = 0; i < parts.rank; i++) {
-        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, 2, d);
+        int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, box->rank, d);
         map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
         map.stride[i] = ring_wanted(e, parts.stride[d]);
-        int rows = (int)box->extent[0] / (half == HALF_ROWS ? 2 : 1);
-        map.box[i] = t == 1 ? p.per : t == 0 ? rows : 1;
+        int rows = (int)box->extent[0] / (half == HALF_ROWS ? pieces : 1);
+        map.box[i] = t == box->rank - 1 ? p.per : t == 0 ? rows : 1;
         p.coord[i] = ex(e->arena, "(i32)%p", emit_scalar(e, offsets.at[d]));
         int step = half == HALF_ROWS && t == 0 ? rows : half == HALF_PANELS && i == 0 ? p.per * p.count / 2 : 0;
         p.coord[i] = half_at(e, p.coord[i], which, step);
@@ -177,7 +179,7 @@ typedef struct Half {
 
 /* How many boxes it takes. */
 static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
-    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, h.half, h.which);
+    Panels p = panels_of(e, load, ir_type(e->k, load->results[0]), tile, h.half, 2, h.which);
     int64_t step = h.half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
     bool own = ex_is_name(h.which, "rank");
     const Expr *at = half_at(e, h.offset, h.which, h.half ? step : 0);
@@ -208,16 +210,20 @@ static void store_by_tma(Emit *e, const Op *store) {
     Ref value = op_operand(store, 1);
     const SharedTile *tile = &emit_layout(e, value)->tile;
     const Expr *offset = emit_hold(e, value)->by;
-    Panels p = panels_of(e, store, ir_type(e->k, value), tile, WORD_NONE, &expr_zero);
     const RingPlan *r = ring_of_slot(e, ir_value(e->k, value)->op->operands[0]);
+    int groups = solo_groups(e, r);
+    const Expr *group = r->solo ? solo_group(e) : &expr_zero;
+    Panels p = panels_of(e, store, ir_type(e->k, value), tile, r->solo ? HALF_ROWS : WORD_NONE, groups, group);
     sync_before(e, store);
+    if (r->solo) offset = half_at(e, offset, group, tile->rows / groups * tile->width);
+    if (r->solo && !r->parts) solo_open(e, r);
     if (r->parts) {
         parts_open(e, r);
         p.count = 1;
         p.coord[0] = ex(e->arena, "%p + part * %d", p.coord[0], p.per);
         offset = ex(e->arena, "%p + part %% 2 * %lld", offset, (long long)tile->panel);
     }
-    cs_open(&e->p, "if (warp == 0 && lane == 0)");
+    cs_open(&e->p, "if (%p)", parts_issuer(e, r));
     for (int i = 0; i < p.count; i++)
         cs_line(&e->p, "tw_tma_store_%dd(&%s, %p, %p);", p.rank, cuda_of(e)->plan->maps.at[p.map].name,
                 coordinates(e, &p, i), plus(e, offset, i * tile->panel));
@@ -279,7 +285,7 @@ static void take_skewed(Emit *e, const RingPlan *r, Ref slot, const char *side) 
 
 /* Stores beside the threads have read their shared memory. */
 static void drain(Emit *e, const Op *op) {
-    if (op_flag(op, AT_DRAINS)) cs_line(&e->p, "if (warp == 0 && lane == 0) tw_bulk_wait_read(0);");
+    if (op_flag(op, AT_DRAINS)) cs_line(&e->p, "if (%p) tw_bulk_wait_read(0);", parts_issuers(e));
 }
 
 static void emit_acquire(Emit *e, const Op *op) {
@@ -328,6 +334,10 @@ static void emit_put(Emit *e, const Op *op) {
         return;
     }
     if (r->parts) return; /* with its store */
+    if (r->solo) {
+        solo_put(e, r);
+        return;
+    }
     sync_before(e, op);
     if (layout) {
         shared_store_tile(e, op, value, &r->field[field], at);

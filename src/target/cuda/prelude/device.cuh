@@ -408,15 +408,30 @@ TW_ATOMIC_BF16(tw_atomic_add_system, ".sys")
 TW_RED(tw_red_add, "")
 TW_RED(tw_red_add_system, ".sys")
 #endif
-/* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. */
+#define TW_CAS_WORD(name, T, builtin) TW_FN T name(T *p, T expect, T v) { return builtin(p, expect, v); }
+TW_CAS_WORD(tw_cas_bits, u64, atomicCAS)
+TW_CAS_WORD(tw_cas_bits, u32, atomicCAS)
+TW_CAS_WORD(tw_cas_bits_system, u64, atomicCAS_system)
+TW_CAS_WORD(tw_cas_bits_system, u32, atomicCAS_system)
+/* IEEE order is integer order for equal signs: as signed for v >= 0, reversed as unsigned for v < 0. NaN loses, whatever its
+ * sign: one that comes changes nothing, and one that lies there is replaced: by the instruction, or, where its bits are the
+ * very first in that order (TW_STAYS), by an exchange. */
+#define TW_STAYS_max(bits, U, I) ((I)(bits) > (I)TW_INF_##U)
+#define TW_STAYS_min(bits, U, I) ((U)(bits) > ((U)1 << (8 * sizeof(U) - 1) | TW_INF_##U))
+#define TW_INF_u32 0x7f800000u
+#define TW_INF_u64 0x7ff0000000000000ull
 #define TW_ATOMIC_RANK(name, reversed, tail, T, I, U)                                              \
-    TW_FN T name##tail(T *p, T v) {                                                                \
-        return (I)tw_as_##U(v) >= 0 ? tw_as_##T((U)name##tail((I *)p, (I)tw_as_##U(v)))            \
-                                    : tw_as_##T(reversed##tail((U *)p, tw_as_##U(v)));             \
+    TW_FN T tw_atomic_##name##tail(T *p, T v) {                                                    \
+        if (v != v) return tw_as_##T(tw_atomic_add##tail((U *)p, (U)0));                           \
+        for (;;) {                                                                                 \
+            const U bits = tw_as_##U(v);                                                           \
+            const U old = (I)bits >= 0 ? (U)tw_atomic_##name##tail((I *)p, (I)bits)                \
+                                       : tw_atomic_##reversed##tail((U *)p, bits);                 \
+            if (!TW_STAYS_##name(old, U, I) || tw_cas_bits##tail((U *)p, old, bits) == old) return tw_as_##T(old); \
+        }                                                                                          \
     }
 #define TW_ATOMIC_RANKS(tail, T, I, U)                                                             \
-    TW_ATOMIC_RANK(tw_atomic_max, tw_atomic_min, tail, T, I, U)                                    \
-    TW_ATOMIC_RANK(tw_atomic_min, tw_atomic_max, tail, T, I, U)
+    TW_ATOMIC_RANK(max, min, tail, T, I, U) TW_ATOMIC_RANK(min, max, tail, T, I, U)
 TW_ATOMIC_RANKS(, f32, i32, u32)
 TW_ATOMIC_RANKS(_system, f32, i32, u32)
 TW_ATOMIC_RANKS(, f64, i64, u64)
@@ -449,11 +464,20 @@ TW_ATOMIC_RANKS(_system, f64, i64, u64)
 #define TW_ATOM_RANK_f64(reach, sem, name, reversed, old, p, v) TW_ATOM_RANK_OF(reach, sem, name, reversed, 64, old, p, v)
 #define TW_ATOM_RANK_OF(reach, sem, name, reversed, size, old, p, v)                               \
     do {                                                                                           \
-        u##size bits = tw_as_u##size(v);                                                           \
-        if ((i##size)bits >= 0)                                                                    \
-            TW_ATOM(reach, sem, name, s##size, bits, p, bits);                                     \
+        const u##size value = tw_as_u##size(v), zero = 0;                                          \
+        u##size bits = value, seen;                                                                \
+        if ((v) != (v))                                                                            \
+            TW_ATOM(reach, sem, add, u##size, bits, p, zero);                                      \
         else                                                                                       \
-            TW_ATOM(reach, sem, reversed, u##size, bits, p, bits);                                 \
+            do {                                                                                   \
+                if ((i##size)value >= 0)                                                           \
+                    TW_ATOM(reach, sem, name, s##size, bits, p, value);                            \
+                else                                                                               \
+                    TW_ATOM(reach, sem, reversed, u##size, bits, p, value);                        \
+                if (!TW_STAYS_##name(bits, u##size, i##size)) break;                               \
+                seen = bits;                                                                       \
+                TW_ATOM_CAS_##size("atom.global." #sem "." #reach ".cas.b" #size, seen, p, value); \
+            } while (seen != bits);                                                                \
         (old) = tw_as_f##size(bits);                                                               \
     } while (0)
 #define TW_ATOM_CAS(reach, sem, size, old, p, expect, v)                                           \
@@ -466,11 +490,6 @@ TW_ATOMIC_RANKS(_system, f64, i64, u64)
     asm volatile(head " %0, [%1], %2, %3;" : "=" letter(bits) : "l"(p), letter(bits), letter(v) : "memory")
 #define TW_ATOM_CAS_32(...) TW_ATOM_CAS_BY("r", __VA_ARGS__)
 #define TW_ATOM_CAS_64(...) TW_ATOM_CAS_BY("l", __VA_ARGS__)
-#define TW_CAS_WORD(name, T, builtin) TW_FN T name(T *p, T expect, T v) { return builtin(p, expect, v); }
-TW_CAS_WORD(tw_cas_bits, u64, atomicCAS)
-TW_CAS_WORD(tw_cas_bits, u32, atomicCAS)
-TW_CAS_WORD(tw_cas_bits_system, u64, atomicCAS_system)
-TW_CAS_WORD(tw_cas_bits_system, u32, atomicCAS_system)
 #define TW_CAS_HALF(name, reach)                                                                   \
     TW_FN u16 name(u16 *p, u16 expect, u16 v) {                                                    \
         u16 r;                                                                                     \

@@ -165,6 +165,7 @@ static uint64_t combine_bits(int op, int type, uint64_t old, uint64_t value, uin
 
 static double combine_floats(int op, double old, double value) {
     if (op == EMU_ADD) return old + value;
+    if (old != old) return value; /* NaN loses */
     if (op == EMU_MIN) return value < old ? value : old;
     return value > old ? value : old;
 }
