@@ -551,12 +551,13 @@ static bool is_row(const Cut *c, const Op *load, bool role) {
 typedef struct Rows {
     Cut *c;
     bool role; /* of its own loads */
+    bool joined;
 } Rows;
 
 /* Scales, zero points: loaded by the threads that compute they would be waited for in every trip, however early the
  * tiles come; so they come with those. */
 static void join_row(Op *op, void *user) {
-    const Rows *rows = user;
+    Rows *rows = user;
     Cut *c = rows->c;
     const Op *loop = op->parent->owner;
     if (!cut_is_read(op) || !loop || !is_short(c, loop) || !is_row(c, op, rows->role) || cut_ring_of(c, op) ||
@@ -571,6 +572,7 @@ static void join_row(Op *op, void *user) {
         if (!tiles->feeds_dot || tiles->chases || !may_share(c, tiles, row)) continue;
         merge(c, tiles, row);
         cut_index(c);
+        rows->joined = true;
         return;
     }
 }
@@ -592,6 +594,10 @@ static void take_weights(Cut *c) {
 }
 
 void cut_take_rows(Cut *c, bool role) {
+    Rows rows = {.c = c, .role = role};
     if (role) take_weights(c);
-    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, &(Rows){c, role});
+    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, &rows);
+    if (!rows.joined) return;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->shares = NULL;
+    share_rings(c); /* anew: loops that took turns may have other fields now */
 }
