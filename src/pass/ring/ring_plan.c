@@ -248,7 +248,7 @@ static bool choose_slots(Cut *c, Execution run) {
         while (!fit_slots(c, 1))
             if (!cut_leave_least(c)) return false;
         Ahead ahead = look_ahead(c);
-        return ahead.dots || ahead.chases || ahead.asked;
+        return ahead.dots || ahead.chases || (ahead.asked && !ahead.rows); /* of rows one slot runs nowhere */
     }
     if (run == RUN_SKEW && c->cx->machine->cost.beside_sums) make_room(c);
     if (run != RUN_ROLES) return true;
