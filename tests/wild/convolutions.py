@@ -70,3 +70,23 @@ def experts_in_between(x, w, y, expert, N, K, rows, E: tl.constexpr, BM: tl.cons
             b = tl.load(w + e * K * N + (k + rk)[:, None] * N + rn[None, :], mask=(rn < N)[None, :], other=0.0)
             acc = tl.dot(a, b, acc)
     tl.store(y + rm[:, None] * N + rn[None, :], acc.to(y.dtype.element_ty), mask=(rm < rows)[:, None] & (rn < N)[None, :])
+
+
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=3 high=37 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=33 low=-2 high=60 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=50 high=20 --grid 2
+# explain: in runs of 8
+@triton.jit
+def masks_of_runs(x, y, z, rows, low, high):
+    """Numbers that come in runs along the contiguous axis, under a mask of both axes that is the same for all of a run:
+    loaded, stored and added."""
+    i = tl.program_id(0) * 32 + tl.arange(0, 32)
+    for step in range(4):
+        k = step * 16 + tl.arange(0, 16)
+        tap = k // 24
+        h = i[:, None] + tap[None, :]
+        seen = (i < rows)[:, None] & (k < 48)[None, :] & (h >= low) & (h < high)
+        at = i[:, None] * 64 + (tap * 32 + k % 24)[None, :]
+        a = tl.load(x + at, mask=seen, other=1.0)
+        tl.store(y + at, a + 1.0, mask=seen)
+        tl.atomic_add(z + at, a.to(tl.float32), mask=seen)

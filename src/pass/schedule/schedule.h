@@ -95,8 +95,6 @@ void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
-/* Are all elements one number? Then the text has no array of it. */
-bool schedule_is_number(const Kernel *k, Ref ref);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 

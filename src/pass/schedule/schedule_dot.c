@@ -18,26 +18,6 @@ bool schedule_is_async(const Schedule *s, const Op *dot) {
     return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
 }
 
-bool schedule_is_number(const Kernel *k, Ref ref) {
-    if (!ref_is_value(ref) || !ir_type(k, ref)->rank) return true;
-    const Op *op = ir_value(k, ref)->op;
-    if (!op || op->code == OP_IOTA) return false;
-    switch (op->code) {
-    case OP_SPLAT:
-    case OP_UNDEF: return true;
-    case OP_EXPAND:
-    case OP_PERMUTE:
-    case OP_BROADCAST:
-    case OP_REPEAT:
-    case OP_CONVERT: return schedule_is_number(k, op->operands[0]);
-    case OP_RESHAPE: return reshape_stays(k, op) && schedule_is_number(k, op->operands[0]);
-    default: break;
-    }
-    for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_number(k, op->operands[i])) return false;
-    return op_has(op->code, TRAIT_ELEMENTWISE);
-}
-
 /* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first;
  * four of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
@@ -47,13 +27,13 @@ static bool packs_from(Elem from, Elem to) {
 }
 
 static bool is_pair_cast(const Schedule *s, const Op *op) {
-    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !schedule_is_number(s->k, op->operands[0]) &&
+    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !tile_is_number(s->k, op->operands[0]) &&
            packs_from(ir_type(s->k, op->operands[0])->elem, ir_type(s->k, op->results[0])->elem);
 }
 
 /* Done by one instruction for two, with the same bits as in f32. */
 static bool is_pair_sum(const Schedule *s, const Op *op) {
-    return op->result_count == 1 && layout_pair_name(s->k, op) && !schedule_is_number(s->k, op->results[0]);
+    return op->result_count == 1 && layout_pair_name(s->k, op) && !tile_is_number(s->k, op->results[0]);
 }
 
 /* Who takes what is packed: a dot as its left operand, or lanes that trade what was rounded on its way there; and sums

@@ -380,7 +380,7 @@ void shared_convert(Emit *e, const Op *op) {
         shared_load_tile(e, op, &from->tile, emit_hold(e, value)->by);
         return;
     }
-    if (emit_hold(e, value)->kind == HOLD_SCALAR) { /* nothing moves; its barriers may be other ops' too */
+    if (tile_is_number(e->k, value)) { /* nothing moves; its barriers may be other ops' too */
         if (op_attr(op, AT_AT)) sync_before(e, op), sync_step(e);
         emit_same(e, result, value);
         return;
