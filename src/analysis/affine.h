@@ -132,6 +132,8 @@ bool affine_dominates(const Analysis *a, Ref value, const Op *at, int at_order);
 unsigned affine_axes(Analysis *a, Ref value);
 /* Does the op only spread its operand, or add and remove axes of one element? */
 bool affine_is_spread(const Kernel *k, const Op *op);
+/* The axis of its operand that an axis of the result comes from; -1: from none. */
+int affine_axis_from(const Kernel *k, const Op *op, int axis);
 /* Is it computed element by element from its operands, so that a slice of it is made of their slices? */
 bool affine_is_slicewise(const Op *op);
 

@@ -27,8 +27,7 @@ static int reshaped_from(const Type *old, const Type *new, int axis) {
     return from >= 0 && old->extent[from] == new->extent[axis] ? from : -1;
 }
 
-/* The axis of the operand that an axis of the result comes from; -1: from none. */
-static int axis_from(const Kernel *k, const Op *op, int axis) {
+int affine_axis_from(const Kernel *k, const Op *op, int axis) {
     int64_t at = op_int(op, AT_AXIS, 0);
     switch (op->code) {
     case OP_EXPAND: return axis == at ? -1 : axis < at ? axis : axis - 1;
@@ -82,7 +81,7 @@ static unsigned find_axes(Analysis *a, Ref value) {
         unsigned old = recall(a, op->operands[0]);
         depth = old >> DEPTH_SHIFT;
         for (int d = 0; d < type->rank; d++) {
-            int from = axis_from(a->k, op, d);
+            int from = affine_axis_from(a->k, op, d);
             axes |= (from >= 0 ? old >> from & 1 : 0) << d;
         }
     } else if (affine_is_slicewise(op))

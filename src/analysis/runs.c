@@ -4,7 +4,7 @@
 enum { DEEPEST = 40, QUESTIONS = 600, LONGEST = 1 << 20 };
 
 Runs runs_new(Analysis *a, bool may_wish, bool promises) {
-    Runs q = {.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises};
+    Runs q = {.a = a, .facts = facts_new(a->k, may_wish), .trust = RUN_PROVED, .promises = promises, .axis = -1};
     q.facts.whole_rows = a->wholes;
     return q;
 }
@@ -119,10 +119,12 @@ static bool is_natural(Runs *q, Ref x, int depth) {
 
 /* --- promises --- */
 
-/* The most that the source says of a tile where it was made. */
-static int64_t promised(const Kernel *k, Ref x, AttrId id) {
-    const Value *v = ir_value(k, x);
+/* The most that the source says of a tile where it was made. (Of one that moves along several axes: nothing, it may
+ * mean another one.) */
+static int64_t promised(const Runs *q, Ref x, AttrId id) {
+    const Value *v = ir_value(q->a->k, x);
     int64_t most = 1;
+    if (q->axis >= 0 && ir_type(q->a->k, x)->rank > 1) return most;
     for (const Op *op = (v->op ? v->op->parent : v->region)->first_fact; op; op = op->next_fact)
         for (int i = 0; i < op->operand_count; i++)
             if (op->operands[i] == x && op_int(op, id, 1) > most) most = op_int(op, id, 1);
@@ -131,8 +133,8 @@ static int64_t promised(const Kernel *k, Ref x, AttrId id) {
 
 /* Vectors are believed as Triton believes them; a longer run may be a lie at the end of an array (`% N`). */
 static bool is_promised(Runs *q, Ref x, int64_t n, int64_t multiple) {
-    int64_t start = low_bit(promised(q->a->k, x, AT_MULT));
-    return q->promises && promised(q->a->k, x, AT_CONTIGUOUS) >= n && multiple <= n &&
+    int64_t start = low_bit(promised(q, x, AT_MULT));
+    return q->promises && promised(q, x, AT_CONTIGUOUS) >= n && multiple <= n &&
            (multiple <= 1 || start >= multiple);
 }
 
@@ -180,7 +182,7 @@ static bool run_split(Runs *q, Ref value, Ref x, Ref divisor, bool rest, bool do
     int64_t level;
     if (!run_at(q, x, n, span, &pace, depth) || !is_whole_size(q, divisor, n, span, &level, depth)) return false;
     bool turns = elem_is_signed(ir_type(q->a->k, value)->elem);   /* toward 0 */
-    bool believed = promised(q->a->k, value, AT_CONTIGUOUS) >= n; /* the sign, not the end of an array */
+    bool believed = promised(q, value, AT_CONTIGUOUS) >= n; /* the sign, not the end of an array */
     if (down ? !is_natural(q, divisor, depth) : turns && !believed && !is_natural(q, x, depth)) return false;
     *step = rest ? pace : 0;
     return multiple <= (rest ? span : 1);
@@ -251,6 +253,16 @@ static bool run_other(Runs *q, const Op *op, int64_t n, int depth) {
     return true;
 }
 
+/* The same elements in another shape; the axis is that of the operand on the way. */
+static bool run_spread(Runs *q, const Op *op, int64_t n, int64_t multiple, int64_t *step, int depth) {
+    int axis = q->axis;
+    if (axis >= 0) q->axis = affine_axis_from(q->a->k, op, axis);
+    bool still = axis >= 0 && q->axis < 0;
+    bool good = still ? multiple <= 1 : run_at(q, op->operands[0], n, multiple, step, depth);
+    q->axis = axis;
+    return good;
+}
+
 static bool run_op(Runs *q, Ref x, const Op *op, int64_t n, int64_t multiple, int64_t *step, int depth) {
     const Type *type = ir_type(q->a->k, x);
     int64_t number, other;
@@ -263,8 +275,8 @@ static bool run_op(Runs *q, Ref x, const Op *op, int64_t n, int64_t multiple, in
     case OP_SPLAT: return multiple <= 1 || is_multiple(q, op->operands[0], multiple);
     case OP_EXPAND:
     case OP_BROADCAST:
-    case OP_PERMUTE: return run_at(q, op->operands[0], n, multiple, step, depth);
-    case OP_RESHAPE: return affine_is_spread(q->a->k, op) && run_at(q, op->operands[0], n, multiple, step, depth);
+    case OP_PERMUTE:
+    case OP_RESHAPE: return affine_is_spread(q->a->k, op) && run_spread(q, op, n, multiple, step, depth);
     case OP_ADD:
     case OP_SUB: return run_sum(q, op, n, multiple, step, depth);
     case OP_MUL: return run_product(q, op->operands[0], op->operands[1], n, multiple, step, depth);
@@ -307,6 +319,8 @@ static bool run_at(Runs *q, Ref x, int64_t n, int64_t multiple, int64_t *step, i
     const Type *type = ir_type(q->a->k, x);
     if (type->kind != TY_TILE) return false;
     if (ref_is_literal(x) || type->rank == 0) return is_multiple(q, x, multiple);
+    if (q->axis >= type->rank) return false;
+    if (q->axis >= 0 && type->extent[q->axis] == 1) return multiple <= 1;
     if (is_promised(q, x, n, multiple)) {
         *step = 1;
         return true;
@@ -330,4 +344,11 @@ bool runs_of(Runs *q, Ref value, int64_t n, int64_t multiple, int64_t *step) {
 bool runs_level(Runs *q, Ref value, int64_t n) {
     int64_t step;
     return runs_of(q, value, n, 1, &step) && step == 0;
+}
+
+bool runs_level_along(Runs *q, Ref value, int axis, int64_t n) {
+    q->axis = axis;
+    bool level = runs_level(q, value, n);
+    q->axis = -1;
+    return level;
 }

@@ -11,7 +11,11 @@
  * Numbers are those of the machine: a run that begins with a multiple of its own length times the step lies on no edge
  * where numbers wrap around (others are taken not to, as sums of an address are), and powers of two are divisors there
  * too. A quotient toward zero turns around at 0: what is divided is
- * proved, or wished, to be natural, unless it is rounded down. */
+ * proved, or wished, to be natural, unless it is rounded down.
+ *
+ * A mask may move along several axes; along one of them it is level if all that moves along that one is:
+ *
+ *     (%top + %tap)[i, j] < %H,  %tap = (64 * %step + iota) / 96     the same for 8 neighbours j, whatever i is */
 #ifndef ANALYSIS_RUNS_H
 #define ANALYSIS_RUNS_H
 #include "analysis/affine.h"
@@ -28,6 +32,7 @@ typedef struct Runs {
     RunTrust trust;
     bool promises; /* `contiguous` of the source counts as proof of runs that are as long as a vector */
     int left;      /* questions */
+    int axis; /* of the value that is asked about: the one along which it runs; -1: the only one that it moves along */
 } Runs;
 
 Runs runs_new(Analysis *a, bool may_wish, bool promises);
@@ -37,4 +42,6 @@ bool runs_of(Runs *q, Ref value, int64_t n, int64_t multiple, int64_t *step);
 bool runs_multiple(Runs *q, Poly p, int64_t multiple);
 /* Is it the same for all of a run? Numbers, masks, pointers. */
 bool runs_level(Runs *q, Ref value, int64_t n);
+/* The same along one axis of a tile that may move along others too. */
+bool runs_level_along(Runs *q, Ref value, int axis, int64_t n);
 #endif

@@ -1,6 +1,6 @@
 /* triton_rings.h: random Triton kernels (random_triton.c) of loops whose loads may go through rings, and of what stands in the way.
  *
- * One to three loops in a row, of products, of two products in a row, or of sums without one, of 0 and more trips (some by the
+ * One to three loops in a row, of products, of two products in a row, of four as in gradients, or of sums without one, of 0 and more trips (some by the
  * program's number: the first one has none). What a loop loads has forms of every kind, mixed: boxes of rows that are aligned or not,
  * turned, masked at their end, behind a carried pointer, rows that an index chooses, pages that a loaded number chooses, loads under
  * a condition of an argument, of the trip, or of data. Some operands are made of what was loaded, some products have rows beside them,
@@ -134,6 +134,43 @@ static void rings_loop(Gen *g, int m, int n) {
     line(g, "acc = small(acc).to(tl.float32)");
 }
 
+/* Several products that feed each other, as in the gradients of attention, in an order that is drawn: what one may wait for. */
+static void rings_gradients(Gen *g, int m) {
+    static const int widths[] = {64, 32, 128, 16};
+    int id = g->next++, width = widths[draw(g, g->small == F32 ? 2 : 4)], stages = (int)draw(g, 4);
+    char trips[40], k[16], w[16];
+    const char *how = g->small == F32 ? ", input_precision=\"tf32\"" : "";
+    rings_trips(g, trips, sizeof trips);
+    snprintf(k, sizeof k, "k%d", id);
+    snprintf(w, sizeof w, "w%d", id);
+    RingTile own = {m, 64, "r", "h", false}, moving = {width, 64, w, "h", true};
+    line(g, "%s = tl.arange(0, %d)", w, width);
+    int keys = rings_load(g, &own, "0"), values = rings_load(g, &own, "0");
+    line(g, "u%d = tl.zeros((%d, 64), tl.float32)", id, m);
+    line(g, "v%d = tl.zeros((%d, 64), tl.float32)", id, m);
+    if (stages) line(g, "for %s in tl.range(0, %s, num_stages=%d):", k, trips, stages);
+    else line(g, "for %s in range(0, %s):", k, trips);
+    g->indent++;
+    int q = rings_operand(g, &moving, k);
+    bool late = draw(g, 2), before = draw(g, 2), scaled = draw(g, 3) == 2;
+    int d = late ? 0 : rings_operand(g, &moving, k);
+    line(g, "s%d = tl.dot(t%d, tl.trans(t%d)%s)", id, keys, q, how);
+    if (late) d = rings_operand(g, &moving, k);
+    if (before) line(g, "g%d = tl.dot(t%d, tl.trans(t%d)%s)", id, values, d, how);
+    if (scaled) line(g, "s%d = s%d * (tl.load(e0 + %s * 8 + %s) & 1)[None, :].to(tl.float32)", id, id, k, w);
+    line(g, "p%d = small(s%d)", id, id);
+    line(g, "u%d = tl.dot(p%d, t%d, u%d%s)", id, id, d, id, how);
+    if (!before) line(g, "g%d = tl.dot(t%d, tl.trans(t%d)%s)", id, values, d, how);
+    line(g, "gs%d = small(p%d.to(tl.float32) * g%d)", id, id, id);
+    if (draw(g, 4) == 3) line(g, "u%d = small(u%d).to(tl.float32)", id, id);
+    line(g, "v%d = tl.dot(gs%d, t%d, v%d%s)", id, id, q, id, how);
+    g->indent--;
+    for (int i = 0; i < 2; i++) {
+        Array *out = new_array(g, 's', F32, 64 * m * programs(g), PLAIN);
+        line(g, "tl.store(%s + (r + pid * %d)[:, None] * 64 + h[None, :], %c%d)", out->name, m, i ? 'v' : 'u', id);
+    }
+}
+
 static void rings_plan(Gen *g) {
     static const tw_pair plans[] = {
         {"roles", "on"}, {"roles", "off"}, {"roles", "off"}, {"cluster", "2"}, {"persist", "on"}, {"persist", "off"}, {"num_warps", "8"},
@@ -163,6 +200,7 @@ static void rings_kernel(Gen *g) {
     line(g, "picked_r = tl.load(e0 + r) & 63");
     line(g, "picked_h = tl.load(e0 + h) & 31");
     line(g, "acc = tl.zeros((%d, %d), tl.float32)", m, n);
+    if (draw(g, 5) == 4) rings_gradients(g, m);
     for (int i = 0; i < loops; i++) rings_loop(g, m, n);
     Array *out = new_array(g, 's', draw(g, 2) ? F16 : F32, m * n * programs(g), PLAIN);
     const char *row = draw(g, 4) == 3 ? "((r ^ 21) + pid * %d)" : "(r + pid * %d)"; /* ^: not a box, and no two are one */

@@ -323,7 +323,7 @@ static void check_indices(Box *box, int64_t element) {
 
 static bool box_active(Box *box, int64_t element) {
     if (box->has_mask) {
-        int64_t at = walk_offset(&box->mask_walk, 0, element);
+        int64_t run = op_int(box->s->op, AT_RUN, 1), at = walk_offset(&box->mask_walk, 0, element - element % run);
         if (box->mask.cell->shadow) sanitize_element(box->p, box->s, &box->mask, at, USE_MASK);
         if (!((const uint8_t *)box->mask.data)[at]) return false;
     }

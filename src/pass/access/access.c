@@ -239,6 +239,25 @@ static Ref build_limit(Access *x, Builder *b, const PlanDim *dim, const Plan *pl
     return least;
 }
 
+/* May a stride that is a parameter be taken to be 1? */
+static bool may_guess(const PassContext *cx) { return cx->options.generic <= REQUIRE_UNIT && !cx->options.no_ones; }
+
+/* Of axes whose strides are all parameters, none of which may be taken to be 1: the one whose stride comes last among
+ * them is the innermost, as tensors state theirs. -1: there are not two of them. */
+static int innermost_by_name(const Access *x, const Plan *plan, int first) {
+    int found = -1, count = 0;
+    Ref last = REF_NONE;
+    for (int i = first; i < plan->dim_count && !may_guess(x->cx); i++) {
+        Poly stride = plan->dim[i].stride;
+        bool single = !plan->dim[i].indexed && stride.count == 1 && stride.at[0].count == 1;
+        Ref factor = single ? stride.at[0].factor[0] : REF_NONE;
+        if (!factor || ir_value(x->k, factor)->op || ir_value(x->k, factor)->region->owner) return -1;
+        count++;
+        if (factor > last) last = factor, found = i;
+    }
+    return count > 1 ? found : -1;
+}
+
 /* Unit stride last; the axes of the tile follow by permutation. */
 static void order_dims(Access *x, Plan *plan) {
     int first = 0, unit = -1;
@@ -250,6 +269,7 @@ static void order_dims(Access *x, Plan *plan) {
         if (plan->dim[i].run > 1) unit = i;
     for (int i = first; unit < 0 && i < plan->dim_count; i++)
         if (plan->dim[i].near) unit = i;
+    if (unit < 0) unit = innermost_by_name(x, plan, first);
     plan->box_rank = plan->dim_count - first;
     if (unit >= 0 && unit < plan->dim_count - 1) {
         PlanDim moved = plan->dim[unit];
@@ -429,8 +449,8 @@ bool pass_access(PassContext *cx, Kernel *k) {
     fold_tidy(k, cx->scratch);
     access_report_boxes(cx, k);
     Access x = begin_closed(cx, k);
-    bool guessed = false, may_guess = cx->options.generic <= REQUIRE_UNIT && !cx->options.no_ones;
-    for (size_t i = 0; may_guess && i < x.plans.count; i++) {
+    bool guessed = false, guesses = may_guess(cx);
+    for (size_t i = 0; guesses && i < x.plans.count; i++) {
         if (!guess_unit_stride(&x, x.plans.at[i])) continue;
         affine_forget(&x.a);
         guessed = true;

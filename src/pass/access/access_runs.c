@@ -3,7 +3,7 @@
  *     (d / 8) * %s + d rem 8, require s % 8 = 0     runs of 8: each 8 elements are one vector of memory
  *
  * The parts of the dimension are summed: each begins its runs with a multiple of their length, and their steps add up
- * to 1. Conditions are the same for all of a run. */
+ * to 1. Conditions are the same for all of a run, and so is a mask that is no box and stays. */
 #include "analysis/runs.h"
 #include "pass/access/access_plan.h"
 
@@ -27,7 +27,8 @@ static bool comes_in_runs(Runs *q, const PlanDim *dim, int64_t n, int64_t multip
     return sum == 1;
 }
 
-static bool is_whole(Runs *q, const PlanDim *dim, int64_t n) {
+static bool is_whole(Runs *q, const Plan *plan, const PlanDim *dim, int64_t n) {
+    if (plan->keeps_mask && !runs_level_along(q, plan->mask, dim->axis, n)) return false;
     for (int i = 0; i < dim->condition_count; i++)
         if (!runs_level(q, dim->condition[i], n)) return false;
     return comes_in_runs(q, dim, n, n);
@@ -42,18 +43,18 @@ void access_plan_runs(Analysis *a, const Plan *plan, PlanDim *dim, bool asks) {
     Runs runs = runs_new(a, a->aligns, true);
     runs.trust = RUN_LIKELY;
     while (n > 1 && !comes_in_runs(&runs, dim, n, 1)) n /= 2;
-    dim->near = n > 1;
+    dim->near = n > 1 && !plan->keeps_mask;
     runs.trust = RUN_PROVED;
-    while (n > 1 && !is_whole(&runs, dim, n)) n /= 2;
+    while (n > 1 && !is_whole(&runs, plan, dim, n)) n /= 2;
     if (n == 1) return;
     dim->run = n;
     runs.trust = RUN_ASKED;
-    if (asks) is_whole(&runs, dim, n);
+    if (asks) is_whole(&runs, plan, dim, n);
 }
 
 void access_find_runs(Analysis *a, Plan *plan, bool asks) {
     for (int d = 0; plan->good && d < plan->dim_count; d++)
-        if (plan->dim[d].indexed && !plan->keeps_mask) access_plan_runs(a, plan, &plan->dim[d], asks);
+        if (plan->dim[d].indexed) access_plan_runs(a, plan, &plan->dim[d], asks);
 }
 
 bool access_is_near(Analysis *a, const Plan *plan, int d, const Axis *axis) {

@@ -13,6 +13,7 @@
  * smaller vectors, down to single elements. `along` is absent where no dimension is known to be contiguous, or where a
  * mask or a wrapping index takes the elements one by one. */
 #include "ir/ringform.h"
+#include "pass/layout/layout_choose.h"
 #include "pass/layout/layout_state.h"
 
 static Ref tile_of(const Op *access) { return access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1); }
@@ -35,8 +36,7 @@ static Access best_of_box(Facts *f, const Op *op) {
     int known = layout_vector(f, op, type, &layout->map);
     a.vector = layout_vector_tested(f, op, type, &layout->map);
     a.tests = a.vector > known;
-    bool masked = op_operand(op, op->code == OP_TLOAD ? 1 : 2);
-    if (dim < 0 || masked || box_wraps(op, dim)) return a;
+    if (dim < 0 || choose_by_element(op) || box_wraps(op, dim)) return a;
     a.along = along;
     a.whole =
         parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
@@ -85,7 +85,7 @@ static bool lands_by_itself(LayoutState *st, const Op *put) {
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a) {
     const Kernel *k = st->k;
     Ref value = load->results[0];
-    if (uses[value] != 1 || op_operand(load, 1) || !lay_is_tile(k, value)) return false;
+    if (uses[value] != 1 || choose_by_element(load) || !lay_is_tile(k, value)) return false;
     const Layout *layout = ir_value(k, value)->layout;
     const Type *type = ir_type(k, value);
     if (!layout || layout->home != HOME_REGISTERS || type->elem == EL_I1) return false;

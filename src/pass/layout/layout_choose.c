@@ -150,9 +150,23 @@ static void find_gets(FieldUse *use, const Region *region) {
     }
 }
 
+static void look_for_dot(Op *op, void *user) { *(bool *)user |= op->code == OP_DOT; }
+
+/* Do the threads that compute copy the items of rings for themselves, and multiply nothing? */
+static bool copies_rows(const Kernel *k) {
+    const Op *tasks = tasks_of(k), *load = tasks ? role_find(tasks, ROLE_LOAD) : NULL;
+    bool dots = false;
+    if (load && role_is_guest(load)) ir_walk(tasks->regions[0], look_for_dot, &dots);
+    return load && role_is_guest(load) && !dots;
+}
+
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field) {
     const Type *type = ir_type(k, ring)->fields[field].type;
     FieldUse use = {cx, k, ring, field, type, layout_shared_tile(type, PATTERN_ROWS)};
+    if (type->rank == 1 && copies_rows(k)) { /* one row, which threads write and read: as it is in memory */
+        use.tile.width = PLAIN_PANEL;
+        shared_tile_room(&use.tile, 1, use.tile.columns);
+    }
     find_gets(&use, k->body);
     return use.tile;
 }
@@ -274,6 +288,10 @@ static bool is_run(const Op *access, const TensorParts *parts, int dim) {
     return dim == parts->rank - 1 && op_int(access, AT_RUN, 1) > 1;
 }
 
+bool choose_by_element(const Op *access) {
+    return op_operand(access, access->code == OP_TLOAD ? 1 : 2) && op_int(access, AT_RUN, 1) == 1;
+}
+
 int choose_contiguous(Facts *f, const Op *access, const Type *tile) {
     if (tile->rank == 0) return 0;
     if (access->code != OP_TLOAD && access->code != OP_TSTORE && access->code != OP_TATOMIC) return tile->rank - 1;
@@ -307,13 +325,22 @@ static bool is_copied_row(const Kernel *k, const Op *load) {
     return put && choose_is_beside(k, put);
 }
 
+/* Are neighbours along the axis known to lie side by side, or asked to? */
+static bool is_side_by_side(Facts *f, const Op *access, const Type *tile, int axis) {
+    TensorParts parts = fact_tensor(f, access->operands[0]);
+    int dim = box_dim(access, parts.rank, tile->rank, axis);
+    return is_run(access, &parts, dim) || fact_wish_equal(f, parts.stride[dim], 1);
+}
+
 /* Neighbours that are loaded one by one are those of lanes, so that a warp reads whole lines; and a thread has few rows
  * of which it must know where they lie. */
 LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps) {
     int contiguous = choose_contiguous(f, access, tile);
-    bool singly = access->code == OP_TLOAD && op_flag(access, AT_NEAR) && ty_elem_bytes(tile) == 2;
     if (is_copied_row(f->k, access))
         return blocked(tile, threads, warps, contiguous, LL_VECTOR_BYTES / ty_elem_bytes(tile));
+    bool apart =
+        access->parent->owner && access->parent->owner->code == OP_FOR && !is_side_by_side(f, access, tile, contiguous);
+    bool singly = access->code == OP_TLOAD && (op_flag(access, AT_NEAR) || apart) && ty_elem_bytes(tile) == 2;
     return singly ? blocked(tile, threads, warps, contiguous, 1) : choose_blocked(tile, threads, warps, contiguous);
 }
 
@@ -353,8 +380,7 @@ static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, bool test
 }
 
 static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearLayout *map, bool tests) {
-    if (tile->rank == 0 || op_operand(access, access->code == OP_TLOAD ? 1 : 2))
-        return 1; /* a mask: element by element */
+    if (tile->rank == 0 || choose_by_element(access)) return 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);

@@ -18,6 +18,8 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int fi
 int choose_contiguous(Facts *f, const Op *access, const Type *tile);
 /* Is what is put into the slot a row that comes with a matrix? */
 bool choose_is_beside(const Kernel *k, const Op *put);
+/* Is each element of the box asked about by a mask? Of one that comes in runs, only the first of each. */
+bool choose_by_element(const Op *access);
 /* Of what an access loads: blocked along that dimension. */
 LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps);
 #endif

@@ -10,7 +10,11 @@
  *
  * The same where it is the product that threads make something of before they add it up:
  *
- *     for h { y = load ; x = load ; acc = acc + dot(y, x, 0) * exp(..) } */
+ *     for h { y = load ; x = load ; acc = acc + dot(y, x, 0) * exp(..) }
+ *
+ * And where they find the rows of a tile anew in each trip (ring_rows.c): a role that does that is a chain of its own,
+ * and stands still while it divides for the rows of its next task. Then two blocks must have all the slots that were
+ * asked for: what is read is near, but far more than once, and fewer copies in flight cost more than the chain. */
 #include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
@@ -99,27 +103,30 @@ static void look_at_loop(Op *loop, void *user) {
     if (registers > crowd->registers) crowd->registers = registers;
 }
 
-/* Shared memory that the block cannot do without: the largest ring of loads with the slots that let them run ahead. */
-static int64_t least_bytes(const Cut *c) {
+/* Shared memory that the block cannot do without: the largest ring of loads with the slots that let them run ahead, or
+ * with all. */
+static int64_t least_bytes(const Cut *c, bool all) {
     enum { LEAST_SLOTS = 2 };
     int64_t most = 0;
     for (size_t i = 0; i < c->rings.count; i++) {
         const CutRing *ring = c->rings.at[i];
-        int64_t bytes = ring->output ? 0 : ring->bytes * (ring->in_loop ? LEAST_SLOTS : 1);
+        int slots = !ring->in_loop ? 1 : all ? cut_stages(c, ring) : LEAST_SLOTS;
+        int64_t bytes = ring->output ? 0 : ring->bytes * slots;
         if (bytes > most) most = bytes;
     }
     return most;
 }
 
-int cut_crowd(const Cut *c) {
+int cut_crowd(const Cut *c, bool *searches) {
     const Machine *machine = c->cx->machine;
     Crowd crowd = {.k = c->k};
     ir_walk(c->k->body, look_at_loop, &crowd);
-    if (!crowd.found || !machine->cost.crowd_warps) return 0;
+    *searches = !crowd.found && cut_finds_rows(c->k, c->k->body);
+    if ((!crowd.found && !*searches) || !machine->cost.crowd_warps) return 0;
     int warps = layout_warps(c->cx, c->k);
     int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
     if (least < 2) return 0;
     /* The others are addresses, places, conditions, and what is fetched for the next trip. */
     bool held = crowd.registers / threads <= machine->registers / (least * threads) * machine->cost.crowd_percent / 100;
-    return held && least_bytes(c) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
+    return held && least_bytes(c, *searches) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

@@ -76,6 +76,7 @@ typedef struct Cut {
     VEC(Pair) apart;
     GridOrder grid;
     int blocks;                /* that should share a multiprocessor (ring_crowd.c); 0: whatever has room */
+    bool searches;             /* .. since their threads find rows anew in each trip */
     bool counts_programs;      /* each program of the grid acts on its own: atomics, prints */
     bool waits_for_programs;   /* programs may wait for each other: neither persistence nor hoisting */
     const char *explicit_mode; /* the first op that keeps the kernel from being cut at all, or NULL */
@@ -117,6 +118,13 @@ bool cut_arrange_meetings(Cut *c);     /* behind the classification; false: they
 bool cut_is_met(const Cut *c, const Op *write);
 bool cut_control_is_replicable(const Cut *c, const Op *op); /* can each role tell whether the op happens? */
 
+/* Loops over rows (ring_ahead.c): should the loads of the loop run ahead although no product waits for them, and can
+ * copies bring that one; before the cut, fills that are not 0 of loads that should (true: some are). */
+bool cut_is_asked(const Cut *c, const Op *loop);
+bool cut_may_be_copied(const Cut *c, const Op *load);
+bool cut_part_fills(PassContext *cx, Kernel *k);
+int cut_row_blocks(const Cut *c); /* that should share a multiprocessor, as far as slots and registers let them */
+
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */
 
@@ -135,7 +143,12 @@ typedef enum Execution { RUN_FLAT, RUN_SKEW, RUN_ROLES } Execution;
 Execution cut_choose(Cut *c);                    /* with a finding that says why */
 void cut_plan(Cut *c, Op *tasks, Execution run); /* slots, workers, persistence, order */
 /* Blocks that should share a multiprocessor, each loading for itself, instead of one with roles; or 0 (ring_crowd.c) */
-int cut_crowd(const Cut *c);
+int cut_crowd(const Cut *c, bool *searches);
+/* Do threads find the rows of a load for the only product of a loop anew in each trip, by more than a comparison?
+ * (ring_rows.c) */
+bool cut_finds_rows(const Kernel *k, Region *body);
+/* Slots that the source, or an option, asks for. */
+int cut_stages(const Cut *c, const CutRing *ring);
 /* Is the only product of the loop weighed with exponentials, one for each of its elements, before it is summed? */
 bool cut_weighs(const Kernel *k, const Region *body);
 /* Warps of a load role whose threads find their rows anew in each trip; 0: as other load roles have (ring_rows.c). */

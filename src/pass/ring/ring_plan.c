@@ -15,7 +15,7 @@
 
 enum { DEFAULT_STAGES = 3 };
 
-static int stages_of(const Cut *c, const CutRing *ring) {
+int cut_stages(const Cut *c, const CutRing *ring) {
     if (c->cx->options.slots) return c->cx->options.slots;
     if (c->cx->options.num_stages >= 0) return c->cx->options.num_stages;
     int64_t whole = kernel_int(c->k, AT_STAGES, DEFAULT_STAGES);
@@ -59,7 +59,7 @@ TripCost ring_trip_cost(const Kernel *k, const Op *loop) {
 
 /* What the ring should have; never fewer than were asked for. */
 static int useful_slots(const Cut *c, const CutRing *ring) {
-    int asked = stages_of(c, ring);
+    int asked = cut_stages(c, ring);
     TripCost cost = ring_trip_cost(c->k, ring->loop);
     if (!c->cx->machine->has_tma || asked < 2 || !cost.clocks || !feeds_alone(c, ring)) return asked;
     const MachineCost *timed = &c->cx->machine->cost;
@@ -92,7 +92,7 @@ static const char *slot_table(const Cut *c) {
 static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
-        int stages = stages_of(c, ring);
+        int stages = cut_stages(c, ring);
         ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
     }
     while (ring_bytes(c) > c->cx->machine->ring_bytes) {
@@ -139,7 +139,7 @@ static int fewest_slots(const Cut *c, bool *short_of) {
         const CutRing *ring = c->rings.at[i];
         if (!is_pipelined(ring) || ring->shares) continue;
         if (!fewest || ring->slots < fewest) fewest = ring->slots;
-        *short_of |= ring->slots < stages_of(c, ring);
+        *short_of |= ring->slots < cut_stages(c, ring);
     }
     return fewest;
 }
@@ -163,10 +163,10 @@ static void cut_outputs(Cut *c) {
     fit_slots(c, 2);
 }
 
-/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, and how many stages do
- * they ask for? */
+/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, are they single rows, and
+ * how many stages do they ask for? */
 typedef struct Ahead {
-    bool any, dots, chases, asked;
+    bool any, dots, chases, asked, rows;
     int stages;
 } Ahead;
 
@@ -179,7 +179,8 @@ static Ahead look_ahead(const Cut *c) {
         ahead.dots |= ring->feeds_dot;
         ahead.chases |= ring->chases;
         ahead.asked |= ring->asked;
-        if (stages_of(c, ring) > ahead.stages) ahead.stages = stages_of(c, ring);
+        ahead.rows |= ring->asked && ir_type(c->k, ring->ops.at[0]->results[0])->rank == 1;
+        if (cut_stages(c, ring) > ahead.stages) ahead.stages = cut_stages(c, ring);
     }
     return ahead;
 }
@@ -247,7 +248,7 @@ static bool choose_slots(Cut *c, Execution run) {
         while (!fit_slots(c, 1))
             if (!cut_leave_least(c)) return false;
         Ahead ahead = look_ahead(c);
-        return ahead.dots || ahead.chases || ahead.asked;
+        return ahead.dots || ahead.chases || (ahead.asked && !ahead.rows); /* of rows one slot runs nowhere */
     }
     if (run == RUN_SKEW && c->cx->machine->cost.beside_sums) make_room(c);
     if (run != RUN_ROLES) return true;
@@ -324,6 +325,7 @@ static Execution decide(Cut *c, const char **why) {
         cut_leave_streams(c);
         *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
                             : "no dots, but a loop whose loads were asked to run ahead";
+        c->blocks = ahead.rows ? cut_row_blocks(c) : 0;
         if (c->rings.count) return RUN_SKEW;
     }
     if (!ahead.any || !ahead.dots) {
@@ -336,7 +338,7 @@ static Execution decide(Cut *c, const char **why) {
     }
     DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
-    c->blocks = machine->skew_allowed ? cut_crowd(c) : 0;
+    c->blocks = machine->skew_allowed ? cut_crowd(c, &c->searches) : 0;
     if (machine->roles_allowed && options->roles != 0 && search.wide && !c->blocks) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
@@ -349,7 +351,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
-        *why = c->blocks                 ? "threads make operands of what a trip loads: a crowd of blocks hides that"
+        *why = c->blocks && c->searches  ? "threads find the rows of a trip anew: a crowd of blocks hides that"
+               : c->blocks               ? "threads make operands of what a trip loads: a crowd of blocks hides that"
                : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
                                          : "its dots are too small for a warp that only loads";
@@ -442,7 +445,7 @@ static void plan_ring(Cut *c, CutRing *cut, Execution run) {
     if (cut->shares) cut->slots = cut->shares->slots;
     bool wide = matrix_async(c->cx->machine) && cut->feeds_dot && run == RUN_ROLES;
     int hold = wide && is_pipelined(cut) && cut->slots >= 3 ? 2 : 1;
-    int asked = stages_of(c, cut);
+    int asked = cut_stages(c, cut);
     bool other = is_pipelined(cut) && !cut->shares && asked > 1 && cut->slots != asked;
     if (!cut->shares) set_int(k, op, AT_SLOTS, cut->slots);
     if (other) set_int(k, op, AT_ASKED, asked);

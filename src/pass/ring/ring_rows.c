@@ -10,7 +10,7 @@
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 
-enum { MOST_STEPS = 64 };
+enum { MOST_STEPS = 64, FAR_STEPS = 4 };
 
 /* Is the vector made of numbers in the body of the loop: not before it, and not from memory there? */
 static bool is_computed(const Kernel *k, const Region *body, Ref x, int *left, bool *here) {
@@ -26,8 +26,15 @@ static bool is_computed(const Kernel *k, const Region *body, Ref x, int *left, b
 typedef struct Search {
     const Kernel *k;
     bool found;
+    bool far;     /* by more than a comparison with an edge, for the only product of the loop */
     int64_t sums; /* elements of products in a row, the most that there are */
 } Search;
+
+static bool has_one_dot(const Region *body) {
+    int dots = 0;
+    for (const Op *op = body->first; op; op = op->next) dots += op->code == OP_DOT;
+    return dots == 1;
+}
 
 static void look_at(Op *op, void *user) {
     Search *s = user;
@@ -36,14 +43,23 @@ static void look_at(Op *op, void *user) {
         RefList at = op_list(op, 0);
         for (int d = 0; d < at.count; d++) {
             bool here = false;
+            int left = MOST_STEPS;
             if (!ref_is_value(at.at[d]) || ir_type(s->k, at.at[d])->rank == 0) continue;
-            s->found |= is_computed(s->k, op->parent, at.at[d], &(int){MOST_STEPS}, &here) && here;
+            if (!is_computed(s->k, op->parent, at.at[d], &left, &here) || !here) continue;
+            s->found = true;
+            s->far |= left <= MOST_STEPS - FAR_STEPS && has_one_dot(op->parent);
         }
     }
     int64_t sums = 0;
     for (const Op *dot = op->code == OP_DOT ? op->parent->first : NULL; dot; dot = dot->next)
         if (dot->code == OP_DOT) sums += ty_elements(ir_type(s->k, dot->results[0]));
     if (sums > s->sums) s->sums = sums;
+}
+
+bool cut_finds_rows(const Kernel *k, Region *body) {
+    Search s = {.k = k};
+    ir_walk(body, look_at, &s);
+    return s.far;
 }
 
 int cut_load_warps(const Cut *c, const Op *tasks, int workers) {

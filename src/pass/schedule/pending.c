@@ -219,8 +219,9 @@ void pending_mark(Order *o, const Op *op) {
     now->by_threads |= roots(o, op);
 }
 
-/* An offset as what it is counted from and how much more. */
+/* An offset as what it is counted from (REF_NONE: 0) and how much more. */
 static Ref offset_base(const Kernel *k, Ref offset, int64_t *more) {
+    if (ir_const_int(k, offset, more)) return REF_NONE;
     const Op *add = ref_is_value(offset) ? ir_value(k, offset)->op : NULL;
     *more = 0;
     if (!add || add->code != OP_ADD || !ir_const_int(k, add->operands[1], more)) return offset;

@@ -18,6 +18,7 @@
  * Turned loops, and products in flight over the end of a trip, have an order of their own (schedule_turn.c,
  * schedule_flight.c). */
 #include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
 
 static bool uses(const Op *op, Ref value) {
@@ -92,7 +93,7 @@ static bool gather(const Schedule *s, const Op *first, const Op *second, Ref ref
     if (at != op || op == NULL || at == second || moves[ref]) return true; /* it stands before */
     bool hands = op->code == OP_GET || op->code == OP_WAIT;
     if ((!hands && !op_has(op->code, TRAIT_PURE)) || op->region_count || op->result_count != 1) return false;
-    if (!hands && !schedule_in_shared(s->k, ref) && !schedule_is_number(s->k, ref)) return false; /* arithmetic */
+    if (!hands && !schedule_in_shared(s->k, ref) && !tile_is_number(s->k, ref)) return false; /* arithmetic */
     moves[ref] = 1;
     for (int i = 0; i < op->operand_count; i++)
         if (!gather(s, first, second, op->operands[i], moves)) return false;

@@ -403,9 +403,12 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
         op_int(op, AT_AT, 0) % s->cx->machine->tile_align ||
         !has_list(op, AT_FIELDS, r->field_at, ir_type(s->k, op->results[0])->field_count))
         return schedule_fail(s, op, "`at`, `bytes` and `fields` do not say where its slots and their fields lie");
-    if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts ||
-        (op_int(op, AT_SOLO, 0) && op_int(op, AT_SOLO, 0) != r->solo))
-        return schedule_fail(s, op, "`each`, `leaves`, `parts` or `solo` is not what its roles do with it");
+    if (op_flag(op, AT_EACH) != r->each || op_flag(op, AT_LEAVES) != r->leaves || op_int(op, AT_PARTS, 0) != r->parts)
+        return schedule_fail(s, op, "`each`, `leaves` or `parts` is not what its roles do with it");
+    if (op_attr(op, AT_SOLO) && op_int(op, AT_SOLO, 0) != r->solo)
+        return schedule_fail(s, op,
+                             "`solo`: warpgroups store rows by themselves that are never another's, in a loop, and the "
+                             "first of their barriers is one that nobody else has");
     if (r->fused) return op_int(op, AT_SLOTS, 1) == 1 || r->ahead || schedule_fail(s, op, "a buffer has one slot");
     if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
     if (!settle_copies(s, r, r->from->regions[0], true) || !settle_copies(s, r, r->to->regions[0], true)) return false;

@@ -11,70 +11,115 @@
  * one thread at a time, as a device runs its blocks. */
 static bool is_for_all(const Op *op) { return op_word(op, AT_REACH, REACH_GPU) == REACH_SYS; }
 
-static const char *alone_text(const Op *op) { return is_for_all(op) ? "0" : "!launch->locks"; }
+static const Expr *is_alone(Emit *e, const Op *op) {
+    return is_for_all(op) ? &expr_zero : ex(e->arena, "!launch->locks");
+}
 
 static const char *bits_type(Elem elem) {
     static const char *const by_bytes[] = {0, "u8", "u16", 0, "u32", 0, 0, 0, "u64"};
     return by_bytes[elem_info[elem].bytes];
 }
 
+/* Opens a function that goes before the kernel, unless it stands there already: what is printed until end_helper is it. */
+static bool begin_helper(Emit *e, CPrinter *around, const char *name) {
+    if (map_find(&e->helper_names, name, strlen(name))) return false;
+    map_set(&e->helper_names, e->arena, name, e);
+    *around = e->p;
+    e->p.lines = e->helpers;
+    e->p.depth = 0;
+    return true;
+}
+
+static void end_helper(Emit *e, const CPrinter *around) {
+    cs_close(&e->p);
+    e->helpers = e->p.lines;
+    e->p.lines = around->lines;
+    e->p.depth = around->depth;
+}
+
+/* What is in memory afterwards, of `old` and `y` in registers. */
+static const Expr *combined(Emit *e, Word combine, Elem elem) {
+    const Expr *old = ex_name(e->arena, "old"), *y = ex_name(e->arena, "y");
+    return cs_pack(&e->p, elem, cs_combine(&e->p, combine, elem, false, old, y));
+}
+
 /* The name of a function that combines a value into memory and returns the old one; made on first use. */
 static const char *atomic_function(Emit *e, Word combine, Elem elem) {
     const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
     const char *name = arena_printf(e->arena, "tw_atomic_%s_%s", word_info[combine].text, elem_info[elem].text);
-    if (map_find(&e->helper_names, name, strlen(name))) return name;
-    map_set(&e->helper_names, e->arena, name, e);
-    const char *now = cpu_pack_number(e, elem, cpu_combine(e, combine, elem, false, "old", "y"));
-    text_add(&e->helpers, "static %s %s(i32 alone, %s *p, %s y) {\n", reg, name, memory, reg);
-    text_add(&e->helpers, "    if (alone) {\n        const %s old = %s;\n", reg, cpu_unpack(e, elem, "*p"));
-    text_add(&e->helpers, "        *p = %s;\n        return old;\n    }\n", now);
-    text_add(&e->helpers, "    %s before = __atomic_load_n((%s *)p, 0), after;\n    %s old;\n    do {\n", bits, bits,
-             reg);
-    text_add(&e->helpers, "        %s was;\n        __builtin_memcpy(&was, &before, sizeof was);\n", memory);
-    text_add(&e->helpers, "        old = %s;\n", cpu_unpack(e, elem, "was"));
-    text_add(&e->helpers, "        const %s now = %s;\n", memory, now);
-    text_add(&e->helpers, "        __builtin_memcpy(&after, &now, sizeof after);\n");
-    text_add(&e->helpers, "    } while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));\n", bits);
-    text_add(&e->helpers, "    return old;\n}\n");
+    const Expr *now = combined(e, combine, elem);
+    CPrinter *p = &e->p, around;
+    Arena *a = e->arena;
+    if (!begin_helper(e, &around, name)) return name;
+    cs_open(p, "static %s %s(i32 alone, %s *p, %s y)", reg, name, memory, reg);
+    cs_open(p, "if (alone)");
+    cs_line(p, "const %s old = %p;", reg, cs_unpack(p, elem, ex(a, "*p")));
+    cs_line(p, "*p = %p;", now);
+    cs_line(p, "return old;");
+    cs_close(p);
+    cs_line(p, "%s before = __atomic_load_n((%s *)p, 0), after;", bits, bits);
+    cs_line(p, "%s old;", reg);
+    cs_open(p, "do");
+    cs_line(p, "%s was;", memory);
+    cs_line(p, "__builtin_memcpy(&was, &before, sizeof was);");
+    cs_line(p, "old = %p;", cs_unpack(p, elem, ex(a, "was")));
+    cs_line(p, "const %s now = %p;", memory, now);
+    cs_line(p, "__builtin_memcpy(&after, &now, sizeof after);");
+    cs_close_with(
+        p, arena_printf(e->arena, "} while (!__atomic_compare_exchange_n((%s *)p, &before, after, 1, 5, 5));", bits));
+    cs_line(p, "return old;");
+    end_helper(e, &around);
     return name;
 }
 
+/* As many at once as one exchange takes. */
+static void print_exchanges(Emit *e, Elem elem, const char *one, const Expr *now) {
+    const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem);
+    CPrinter *p = &e->p;
+    Arena *a = e->arena;
+    cs_line(p, "enum { AT_ONCE = TW_SWAP_BYTES / sizeof(%s) };", memory);
+    cs_line(p, "i64 i = launch->locks ? 0 : n;");
+    cs_line(p, "for (; i < n && (u64)(p + i) %% TW_SWAP_BYTES; i++) %s(0, p + i, %p);", one,
+            cs_unpack(p, elem, ex(a, "values[i]")));
+    cs_open(p, "for (; i + AT_ONCE <= n; i += AT_ONCE)");
+    cs_line(p, "tw_words before, after;");
+    cs_line(p, "%s was[AT_ONCE], now[AT_ONCE];", memory);
+    cs_line(p, "__builtin_memcpy(&before, p + i, sizeof before);");
+    cs_open(p, "do");
+    cs_line(p, "__builtin_memcpy(was, &before, sizeof was);");
+    cs_open(p, "for (i64 j = 0; j < AT_ONCE; j++)");
+    cs_line(p, "const %s old = %p, y = %p;", reg, cs_unpack(p, elem, ex(a, "was[j]")),
+            cs_unpack(p, elem, ex(a, "values[i + j]")));
+    cs_line(p, "now[j] = %p;", now);
+    cs_close(p);
+    cs_line(p, "__builtin_memcpy(&after, now, sizeof after);");
+    cs_close_with(p, "} while (!tw_swaps(p + i, &before, after));");
+    cs_close(p);
+    cs_line(p, "for (; i < n; i++) %s(0, p + i, %p);", one, cs_unpack(p, elem, ex(a, "values[i]")));
+}
+
 /* The same for many that lie side by side: under the lock of their page where all atomics of the kernel are such,
- * else as many at once as one exchange takes. */
+ * else by exchanges. */
 static const char *line_function(Emit *e, Word combine, Elem elem) {
     const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem);
-    const char *one = atomic_function(e, combine, elem);
-    const char *name = arena_printf(e->arena, "%s_line", one);
-    if (map_find(&e->helper_names, name, strlen(name))) return name;
-    map_set(&e->helper_names, e->arena, name, e);
-    const char *now = cpu_pack_number(e, elem, cpu_combine(e, combine, elem, false, "old", "y"));
-    Text *t = &e->helpers;
-    text_add(t, "static void %s(TwLaunch *launch, %s *p, const %s *values, i64 n) {\n", name, memory, memory);
-    text_add(t, "    for (i64 i = 0, end; i < n && %s; i = end) {\n", e->plan.locks ? "1" : "!launch->locks");
-    text_add(t, "        u32 *const lock = tw_lock(launch, p + i, sizeof *p, &end);\n");
-    text_add(t, "        end = tw_min_i64(n, i + end);\n");
-    text_add(t, "        TW_VECTOR for (i64 j = i; j < end; j++) {\n");
-    text_add(t, "            const %s old = %s, y = %s;\n", reg, cpu_unpack(e, elem, "p[j]"),
-             cpu_unpack(e, elem, "values[j]"));
-    text_add(t, "            p[j] = %s;\n        }\n        tw_unlock(lock);\n    }\n", now);
-    if (e->plan.locks) {
-        text_add(t, "}\n");
-        return name;
-    }
-    text_add(t, "    enum { AT_ONCE = TW_SWAP_BYTES / sizeof(%s) };\n    i64 i = launch->locks ? 0 : n;\n", memory);
-    text_add(t, "    for (; i < n && (u64)(p + i) %% TW_SWAP_BYTES; i++) %s(0, p + i, %s);\n", one,
-             cpu_unpack(e, elem, "values[i]"));
-    text_add(t, "    for (; i + AT_ONCE <= n; i += AT_ONCE) {\n        tw_words before, after;\n");
-    text_add(t, "        %s was[AT_ONCE], now[AT_ONCE];\n", memory);
-    text_add(t, "        __builtin_memcpy(&before, p + i, sizeof before);\n        do {\n");
-    text_add(t, "            __builtin_memcpy(was, &before, sizeof was);\n");
-    text_add(t, "            for (i64 j = 0; j < AT_ONCE; j++) {\n");
-    text_add(t, "                const %s old = %s, y = %s;\n", reg, cpu_unpack(e, elem, "was[j]"),
-             cpu_unpack(e, elem, "values[i + j]"));
-    text_add(t, "                now[j] = %s;\n            }\n", now);
-    text_add(t, "            __builtin_memcpy(&after, now, sizeof after);\n");
-    text_add(t, "        } while (!tw_swaps(p + i, &before, after));\n    }\n");
-    text_add(t, "    for (; i < n; i++) %s(0, p + i, %s);\n}\n", one, cpu_unpack(e, elem, "values[i]"));
+    const char *one = atomic_function(e, combine, elem), *name = arena_printf(e->arena, "%s_line", one);
+    const Expr *now = combined(e, combine, elem);
+    CPrinter *p = &e->p, around;
+    Arena *a = e->arena;
+    if (!begin_helper(e, &around, name)) return name;
+    cs_open(p, "static void %s(TwLaunch *launch, %s *p, const %s *values, i64 n)", name, memory, memory);
+    cs_open(p, "for (i64 i = 0, end; i < n && %s; i = end)", e->plan.locks ? "1" : "!launch->locks");
+    cs_line(p, "u32 *const lock = tw_lock(launch, p + i, sizeof *p, &end);");
+    cs_line(p, "end = tw_min_i64(n, i + end);");
+    cs_open(p, "TW_VECTOR for (i64 j = i; j < end; j++)");
+    cs_line(p, "const %s old = %p, y = %p;", reg, cs_unpack(p, elem, ex(a, "p[j]")),
+            cs_unpack(p, elem, ex(a, "values[j]")));
+    cs_line(p, "p[j] = %p;", now);
+    cs_close(p);
+    cs_line(p, "tw_unlock(lock);");
+    cs_close(p);
+    if (!e->plan.locks) print_exchanges(e, elem, one, now);
+    end_helper(e, &around);
     return name;
 }
 
@@ -82,59 +127,60 @@ static const char *line_function(Emit *e, Word combine, Elem elem) {
 static const char *swap_function(Emit *e, Elem elem) {
     const char *memory = cs_memory_type(elem), *reg = cs_register_type(&e->p, elem), *bits = bits_type(elem);
     const char *name = arena_printf(e->arena, "tw_atomic_cas_%s", elem_info[elem].text);
-    if (map_find(&e->helper_names, name, strlen(name))) return name;
-    map_set(&e->helper_names, e->arena, name, e);
-    text_add(&e->helpers, "static %s %s(i32 alone, %s *p, %s was, %s now) {\n", reg, name, memory, memory, memory);
-    text_add(&e->helpers,
-             "    %s before, after;\n    __builtin_memcpy(&before, &was, sizeof before);\n"
-             "    __builtin_memcpy(&after, &now, sizeof after);\n",
-             bits);
-    text_add(&e->helpers, "    if (alone) {\n        %s here;\n        __builtin_memcpy(&here, p, sizeof here);\n",
-             bits);
-    text_add(&e->helpers, "        if (here == before) *p = now;\n        before = here;\n    } else\n");
-    text_add(&e->helpers, "        __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);\n", bits);
-    text_add(&e->helpers, "    __builtin_memcpy(&was, &before, sizeof was);\n    return %s;\n}\n",
-             cpu_unpack(e, elem, "was"));
+    CPrinter *p = &e->p, around;
+    Arena *a = e->arena;
+    if (!begin_helper(e, &around, name)) return name;
+    cs_open(p, "static %s %s(i32 alone, %s *p, %s was, %s now)", reg, name, memory, memory, memory);
+    cs_line(p, "%s before, after;", bits);
+    cs_line(p, "__builtin_memcpy(&before, &was, sizeof before);");
+    cs_line(p, "__builtin_memcpy(&after, &now, sizeof after);");
+    cs_open(p, "if (alone)");
+    cs_line(p, "%s here;", bits);
+    cs_line(p, "__builtin_memcpy(&here, p, sizeof here);");
+    cs_line(p, "if (here == before) *p = now;");
+    cs_line(p, "before = here;");
+    cs_close_with(p, "} else");
+    cs_line(p, "    __atomic_compare_exchange_n((%s *)p, &before, after, 0, 5, 5);", bits);
+    cs_line(p, "__builtin_memcpy(&was, &before, sizeof was);");
+    cs_line(p, "return %p;", cs_unpack(p, elem, ex(a, "was")));
+    end_helper(e, &around);
     return name;
 }
 
 void cpu_emit_atomic(Emit *e, Op *op) {
     const Type *places = ir_type(e->k, op->operands[0]);
     Ref result = op->results[0];
-    const char *type = cs_register_type(&e->p, places->elem), *name = cs_name(&e->p, result);
+    const char *type = cs_register_type(&e->p, places->elem);
     bool used = cpu_placed(&e->plan, result)->users.count > 0, swap = op->code == OP_ATOMIC_CAS;
     const char *function =
         swap ? swap_function(e, places->elem) : atomic_function(e, op_word(op, AT_COMBINE, COMBINE_ADD), places->elem);
+    const Expr *zero = cpu_zero(e, ir_type(e->k, result));
     if (places->rank == 0)
-        cs_line(&e->p, "%s %s = %s;", type, name, cpu_zero(e, ir_type(e->k, result)));
-    else if (used) {
+        cs_line(&e->p, "%s %s = %p;", type, cs_name(&e->p, result), zero);
+    else if (used)
         cpu_declare(e, result);
-        name = cs_name(&e->p, result);
-    }
     Nest nest;
     nest_begin(e, &nest, places);
     Ix p = cpu_element(e, &nest, op->operands[0], nest.index);
     Ix x = cpu_operand(e, &nest, op->operands[1], nest.index);
-    Text call = text_new(e->arena);
-    text_add(&call, "%s(%s, %s, ", function, alone_text(op), p.text);
+    const Expr *old;
     if (swap) {
         Ix y = cpu_operand(e, &nest, op->operands[2], nest.index);
-        text_add(&call, "%s, %s)", cpu_pack(e, places->elem, x.text), cpu_pack(e, places->elem, y.text));
+        old = ex(e->arena, "%s(%p, %p, %p, %p)", function, is_alone(e, op), p.x, cpu_pack(e, places->elem, x.x),
+                 cpu_pack(e, places->elem, y.x));
     } else
-        text_add(&call, "%s)", x.text);
+        old = ex(e->arena, "%s(%p, %p, %p)", function, is_alone(e, op), p.x, x.x);
     Ref mask = swap ? REF_NONE : op_operand(op, 2);
-    const char *m = mask ? cpu_operand(e, &nest, mask, nest.index).text : NULL;
-    const char *old =
-        m ? arena_printf(e->arena, "%s ? %s : %s", m, call.at, cpu_zero(e, ir_type(e->k, result))) : call.at;
+    if (mask) old = ex(e->arena, "%p ? %p : %p", cpu_operand(e, &nest, mask, nest.index).x, old, zero);
     if (places->rank == 0)
-        nest_add(e, &nest, 0, "%s = %s;", name, old);
+        nest_add(e, &nest, 0, "%s = %p;", cs_name(&e->p, result), old);
     else if (used) {
-        const char *held = cs_fresh(&e->p, "old");
-        nest_add(e, &nest, nest.rank, "const %s %s = %s;", type, held, old);
-        nest_add(e, &nest, nest.rank, "%s = %s;", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
-                 cpu_pack_for(e, result, held));
+        Ix held = cpu_name(e, &nest, type, old, nest.rank, "old");
+        nest_add(e, &nest, nest.rank, "%p = %p;",
+                 cpu_slot(e, ir_type(e->k, result), cs_ref(&e->p, result), nest.index, NULL),
+                 cpu_pack_for(e, result, held.x));
     } else
-        nest_add(e, &nest, nest.rank, "(void)(%s);", old);
+        nest_add(e, &nest, nest.rank, "(void)(%p);", old);
     nest_end(e, &nest, false);
 }
 
@@ -158,20 +204,20 @@ Op *cpu_line_box(const CpuPlan *plan, const Op *op) {
 }
 
 /* Where the values of a row are: in memory, or in the box that they are loaded from, if that has them all. */
-static const char *values_at(Emit *e, Nest *nest, Op *op, const Box *box) {
+static const Expr *values_at(Emit *e, Nest *nest, Op *op, const Box *box) {
     Ref values = op_operand(op, 1);
     Op *load = cpu_line_box(&e->plan, op);
     if (!load || cpu_placed(&e->plan, values)->storage != STORAGE_INLINE)
-        return cpu_slot(e, box->tile, cs_name(&e->p, values), nest->index, NULL);
+        return cpu_slot(e, box->tile, cs_ref(&e->p, values), nest->index, NULL);
     const Box *from = cpu_find_box(e, load);
     int depth = 0;
-    const char *covers = cpu_box_covers(e, from, cpu_same_axes, box);
-    cs_open(&e->p, "if (TW_UNLIKELY(!(%s%s%s)))", covers, *covers ? " && " : "", cpu_apart(e, from, box, false));
+    const Expr *covers = cpu_box_covers(e, from, cpu_same_axes, box);
+    cs_open(&e->p, "if (TW_UNLIKELY(!(%p)))", ex_and(e->arena, covers, cpu_apart(e, from, box, false)));
     cpu_set_aside(e, &(OpList){.at = &load, .count = 1});
     cs_close(&e->p);
     bool fast = nest->fast;
     nest->fast = true;
-    const char *row = cpu_box_element(e, nest, from, nest->index, &depth);
+    const Expr *row = cpu_box_element(e, nest, from, nest->index, &depth);
     nest->fast = fast;
     return row;
 }
@@ -186,18 +232,19 @@ static void tatomic_lines(Emit *e, Op *op, const Box *box, Word combine) {
     Nest nest;
     nest_begin(e, &nest, ty_with_shape(e->k->module, box->tile, last + 1, extent));
     cpu_box_bounds(e, &nest, box);
-    const char *all = cpu_integer(e, EL_I32, box->tile->extent[last]);
-    const char *lo = box->checked[last] ? box->lo[last] : "0", *hi = box->checked[last] ? box->hi[last] : all;
+    const Expr *lo = cpu_box_low(box, last), *hi = cpu_box_high(e, box, last);
     nest.lo[last] = nest.hi[last] = NULL;
-    const char *from = values_at(e, &nest, op, box);
-    const char *row = cpu_box_element(e, &nest, box, nest.index, &depth);
+    const Expr *from = values_at(e, &nest, op, box);
+    const Expr *row = cpu_box_element(e, &nest, box, nest.index, &depth);
     if (!e->plan.locks && last && box->indices[last - 1] && nest.index[last - 1].depth) {
-        const char *i = nest.index[last - 1].text, *v = box->indices[last - 1];
-        nest_add(e, &nest, nest.rank, "tw_soon(&%s + ((i64)%s[tw_min_i64(%s + 1, %lld)] - (i64)%s[%s]) * %s, %lld);",
-                 row, v, i, (long long)box->tile->extent[last - 1] - 1, v, i, box->stride[last - 1],
+        const Expr *i = nest.index[last - 1].x, *v = box->indices[last - 1];
+        const Expr *next =
+            ex(e->arena, "(i64)%p[tw_min_i64(%p + 1, %lld)]", v, i, (long long)box->tile->extent[last - 1] - 1);
+        nest_add(e, &nest, nest.rank, "tw_soon(%p, %lld);",
+                 ex(e->arena, "&%p + (%p - (i64)%p[%p]) * %p", row, next, v, i, box->stride[last - 1]),
                  (long long)(box->tile->extent[last] * elem_info[box->tile->elem].bytes));
     }
-    nest_add(e, &nest, nest.rank, "%s(launch, &%s + %s, &%s + %s, %s - %s);", function, row, lo, from, lo, hi, lo);
+    nest_add(e, &nest, nest.rank, "%s(launch, &%p + %p, &%p + %p, %p - %p);", function, row, lo, from, lo, hi, lo);
     nest_end(e, &nest, false);
 }
 
@@ -209,16 +256,19 @@ static void tatomic_elements(Emit *e, Op *op, const Box *box, Word combine) {
     nest_begin(e, &nest, box->tile);
     cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, op_operand(op, 1), nest.index);
-    const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
-    const char *on = mask ? arena_printf(e->arena, "if (%s) ", cpu_operand(e, &nest, mask, nest.index).text) : "";
-    nest_add(e, &nest, nest.rank, "%s%s(%s, &%s, %s);", on, function, alone_text(op), slot, x.text);
+    const Expr *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
+    const Expr *call = ex(e->arena, "%s(%p, &%p, %p)", function, is_alone(e, op), slot, x.x);
+    if (mask)
+        nest_add(e, &nest, nest.rank, "if (%p) %p;", cpu_operand(e, &nest, mask, nest.index).x, call);
+    else
+        nest_add(e, &nest, nest.rank, "%p;", call);
     nest_end(e, &nest, false);
 }
 
 void cpu_emit_tatomic(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
     Word combine = op_word(op, AT_COMBINE, COMBINE_ADD);
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     (cpu_atomic_lines(e->k, op) ? tatomic_lines : tatomic_elements)(e, op, box, combine);
     if (box->ok) cs_close(&e->p);
 }

@@ -11,40 +11,37 @@
 #include "analysis/facts.h"
 #include "target/cpu/cpu_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- tensors --- */
 
-const TensorText *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
+const Tensor *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
 
 /* Differences of extents and offsets must not wrap around: a 64-bit number that is no sum of smaller
  * ones (those fit, access_plan.c) is cut off where no index is. */
-static const char *extent_text(Emit *e, Ref extent) {
+static const Expr *extent_of(Emit *e, Ref extent) {
     const Value *v = ir_value(e->k, extent);
     Opcode code = v->op ? v->op->code : OP_NONE;
     bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD || code == OP_SUB ||
                  code == OP_MUL || fact_is_32_bits(e->k, extent);
-    const char *text = cpu_ref(e, extent);
-    return small ? text : arena_printf(e->arena, "tw_min_i64(tw_max_i64(%s, 0), 1LL << 62)", text);
+    const Expr *x = cpu_ref(e, extent);
+    return small ? x : ex(e->arena, "tw_min_i64(tw_max_i64(%p, 0), 1LL << 62)", x);
 }
 
 void cpu_emit_tensor(Emit *e, Op *op) {
     if (map_find_number(&e->tensors, op->results[0])) return; /* a gemm needed it before */
     RefList extents = op_list(op, 0), strides = op_list(op, 1);
-    TensorText *t = ARENA_NEW(e->arena, TensorText);
+    Tensor *t = ARENA_NEW(e->arena, Tensor);
     const char *name = cs_name(&e->p, op->results[0]);
     t->base = cpu_ref(e, op->operands[0]);
     for (int d = 0; d < extents.count; d++) {
         Ref parts[2] = {extents.at[d], d < strides.count ? strides.at[d] : REF_NONE};
-        const char **to[2] = {&t->extent[d], &t->stride[d]};
+        const Expr **to[2] = {&t->extent[d], &t->stride[d]};
         for (int i = 0; i < 2; i++) {
             if (parts[i] == REF_NONE) continue;
             *to[i] = cpu_ref(e, parts[i]);
             if (i && ref_is_literal(parts[i])) t->known[d].is = ir_const_int(e->k, parts[i], &t->known[d].number);
             if (ref_is_literal(parts[i])) continue;
-            *to[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s%d", name, i ? "s" : "e", d));
-            cs_line(&e->p, "const i64 %s = %s;", *to[i], i ? cpu_ref(e, parts[i]) : extent_text(e, parts[i]));
+            *to[i] = cpu_fresh(e, "%s_%s%d", name, i ? "s" : "e", d);
+            cs_line(&e->p, "const i64 %p = %p;", *to[i], i ? cpu_ref(e, parts[i]) : extent_of(e, parts[i]));
         }
     }
     map_put_number(&e->tensors, e->arena, op->results[0], t);
@@ -56,115 +53,112 @@ typedef struct BoxMaker {
     Emit *e;
     const Op *op;
     Box *box;
-    const TensorText *tensor;
+    const Tensor *tensor;
     const char *name;
     int long_axis; /* the axis that is as long as the C expression long_size says; -1: none */
-    const char *long_size;
-    Text address, ok, full, uncut;
+    const Expr *long_size;
+    const Expr *address;
+    const Expr *ok, *full, *uncut; /* NULL: always */
 } BoxMaker;
 
-void cpu_and_also(Text *t, const char *condition) { text_add(t, "%s%s", t->length ? " && " : "", condition); }
+static void and_also(const BoxMaker *m, const Expr **all, const Expr *condition) {
+    *all = ex_and(m->e->arena, *all, condition);
+}
 
-/* Where the box begins in a dimension. */
-typedef struct Offset {
-    const char *text;
-    bool zero;
-} Offset;
-
-static void add_term(BoxMaker *m, Offset offset, const char *stride, Known known) {
-    if (offset.zero || known_is(known, 0)) return;
-    text_add(&m->address, known_is(known, 1) ? " + %s" : " + %s * %s", offset.text, stride);
+static void add_term(BoxMaker *m, const Expr *offset, const Expr *stride, Known known) {
+    if (ex_is_int(offset, 0) || known_is(known, 0)) return;
+    const Expr *term = known_is(known, 1) ? offset : ex(m->e->arena, "%p * %p", offset, stride);
+    m->address = ex_sum(m->e->arena, m->address, term);
 }
 
 /* A dimension that the tile does not cover: its offset must lie inside. */
-static void add_point(BoxMaker *m, int d, Offset offset, const char *extent, bool wrap) {
+static void add_point(BoxMaker *m, int d, const Expr *offset, const Expr *extent, bool wrap) {
     Arena *a = m->e->arena;
-    const char *stride = m->tensor->stride[d];
     if (wrap) {
-        cpu_and_also(&m->ok, arena_printf(a, "%s > 0", extent));
-        offset = (Offset){arena_printf(a, "%s(%s, %s)", cpu_call(m->e, "tw_mod_i64"), offset.text, extent), false};
+        and_also(m, &m->ok, ex(a, "%p > 0", extent));
+        offset = ex(a, "tw_mod_i64(%p, %p)", offset, extent);
     } else if (extent) {
-        if (!offset.zero) cpu_and_also(&m->ok, arena_printf(a, "%s >= 0", offset.text));
-        cpu_and_also(&m->ok, arena_printf(a, "%s < %s", offset.text, extent));
+        if (!ex_is_int(offset, 0)) and_also(m, &m->ok, ex(a, "%p >= 0", offset));
+        and_also(m, &m->ok, ex(a, "%p < %p", offset, extent));
     }
-    add_term(m, offset, stride, m->tensor->known[d]);
+    add_term(m, offset, m->tensor->stride[d], m->tensor->known[d]);
 }
 
 /* gcc 12 makes a plain load and a blend of a masked load whose mask it knows (AVX-512), and so reads what the mask
  * leaves out. A bound that is a number is hidden from it. */
-static const char *bound_text(BoxMaker *m, int d, const char *text) {
+static const Expr *hidden_bound(BoxMaker *m, int d, const Expr *bound) {
     const Op *tensor = ir_value(m->e->k, m->op->operands[0])->op;
     int64_t number;
     bool known = tensor && tensor->code == OP_TENSOR && ir_const_int(m->e->k, op_list(tensor, 0).at[d], &number);
-    return known ? arena_printf(m->e->arena, "tw_hidden(%s)", text) : text;
+    return known ? ex(m->e->arena, "tw_hidden(%p)", bound) : bound;
 }
 
-static void add_axis(BoxMaker *m, int axis, int d, Offset from, const char *extent, bool wrap) {
+static void add_axis(BoxMaker *m, int axis, int d, const Expr *offset, const Expr *extent, bool wrap) {
     Emit *e = m->e;
+    Arena *a = e->arena;
     Box *box = m->box;
-    const char *size = axis == m->long_axis ? m->long_size : cpu_integer(e, EL_I32, box->tile->extent[axis]);
-    const char *offset = from.text;
+    const Expr *size = axis == m->long_axis ? m->long_size : cs_number(a, EL_I32, box->tile->extent[axis]);
     if (wrap) {
-        cpu_and_also(&m->ok, arena_printf(e->arena, "%s > 0", extent));
-        const char *whole = arena_printf(e->arena, "%s >= 0 && %s + %s <= %s", offset, offset, size, extent);
-        cpu_and_also(&m->full, whole);
-        cpu_and_also(&m->uncut, whole);
+        and_also(m, &m->ok, ex(a, "%p > 0", extent));
+        const Expr *whole = ex(a, "%p >= 0 && %p + %p <= %p", offset, offset, size, extent);
+        and_also(m, &m->full, whole);
+        and_also(m, &m->uncut, whole);
         box->wrap_offset[axis] = offset;
         box->wrap_extent[axis] = extent;
         return;
     }
-    add_term(m, from, box->stride[axis], box->known[axis]);
+    add_term(m, offset, box->stride[axis], box->known[axis]);
     if (!extent) return;
+    bool from_zero = ex_is_int(offset, 0);
+    const Expr *left = from_zero ? extent : ex(a, "%p - %p", extent, offset);
+    const Expr *hi = hidden_bound(m, d, ex(a, "tw_min_i64(%p, %p)", size, left));
     box->checked[axis] = true;
-    box->lo[axis] = "0";
-    box->hi[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_hi%d", m->name, axis));
-    const char *most =
-        arena_printf(e->arena, from.zero ? "tw_min_i64(%s, %s)" : "tw_min_i64(%s, %s - %s)", size, extent, offset);
-    const char *hi = bound_text(m, d, most);
-    box->cut_low[axis] = !from.zero;
-    if (from.zero)
-        cs_line(&e->p, "const i64 %s = %s;", box->hi[axis], hi);
+    box->lo[axis] = &expr_zero;
+    box->hi[axis] = cpu_fresh(e, "%s_hi%d", m->name, axis);
+    box->cut_low[axis] = !from_zero;
+    if (from_zero)
+        cs_line(&e->p, "const i64 %p = %p;", box->hi[axis], hi);
     else {
-        box->lo[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_lo%d", m->name, axis));
-        cs_line(&e->p, "const i64 %s = tw_max_i64(0, -%s), %s = %s;", box->lo[axis], offset, box->hi[axis], hi);
-        cpu_and_also(&m->full, arena_printf(e->arena, "%s == 0", box->lo[axis]));
+        box->lo[axis] = cpu_fresh(e, "%s_lo%d", m->name, axis);
+        cs_line(&e->p, "const i64 %p = %p, %p = %p;", box->lo[axis], ex(a, "tw_max_i64(0, -%p)", offset), box->hi[axis],
+                hi);
+        and_also(m, &m->full, ex(a, "%p == 0", box->lo[axis]));
     }
-    cpu_and_also(&m->full, arena_printf(e->arena, "%s == %s", box->hi[axis], size));
+    and_also(m, &m->full, ex(a, "%p == %p", box->hi[axis], size));
 }
 
 /* An axis whose places an index vector gives: the address is completed where its element is known. */
-static void add_indices(BoxMaker *m, int axis, Ref vector, const char *extent) {
+static void add_indices(BoxMaker *m, int axis, Ref vector, const Expr *extent) {
     Emit *e = m->e;
     Box *box = m->box;
     const char *type = elem_info[ir_type(e->k, vector)->elem].text;
-    box->indices[axis] = cs_name(&e->p, vector);
-    box->least[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_least%d", m->name, axis));
-    box->most[axis] = cs_fresh(&e->p, arena_printf(e->arena, "%s_most%d", m->name, axis));
+    long long count = (long long)box->tile->extent[axis];
+    const Expr *list = box->indices[axis] = cs_ref(&e->p, vector);
+    const Expr *least = box->least[axis] = cpu_fresh(e, "%s_least%d", m->name, axis);
+    const Expr *most = box->most[axis] = cpu_fresh(e, "%s_most%d", m->name, axis);
     /* INDEX_OUTSIDE is a number of 64 bits: of vectors that have fewer all are inside where there is no extent. */
     bool tested = extent || elem_info[ir_type(e->k, vector)->elem].bits == 64;
-    box->begin[axis] = extent ? "0" : "TW_FIRST";
-    box->end[axis] = extent ? extent : tested ? "TW_BEHIND" : NULL;
+    box->begin[axis] = extent ? &expr_zero : ex_name(e->arena, "TW_FIRST");
+    box->end[axis] = extent ? extent : tested ? ex_name(e->arena, "TW_BEHIND") : NULL;
     e->uses_indices = true;
     box->index_type[axis] = type;
-    cs_line(&e->p, "i64 %s, %s;", box->least[axis], box->most[axis]);
-    const char *list = arena_printf(e->arena, "%s, %lld", box->indices[axis], (long long)box->tile->extent[axis]);
-    const char *ends = arena_printf(e->arena, "&%s, &%s", box->least[axis], box->most[axis]);
+    cs_line(&e->p, "i64 %p, %p;", least, most);
     if (!tested) {
-        cs_line(&e->p, "tw_span_%s(%s, %s);", type, list, ends);
+        cs_line(&e->p, "tw_span_%s(%p, %lld, &%p, &%p);", type, list, count, least, most);
         return;
     }
-    const char *all = cs_fresh(&e->p, arena_printf(e->arena, "%s_all%d", m->name, axis));
-    cs_line(&e->p, "const i32 %s = tw_inside_%s(%s, %s, %s, %s);", all, type, list, box->begin[axis], box->end[axis],
-            ends);
-    cpu_and_also(&m->full, all);
-    cpu_and_also(&m->uncut, all);
+    const Expr *all = cpu_fresh(e, "%s_all%d", m->name, axis);
+    cs_line(&e->p, "const i32 %p = tw_inside_%s(%p, %lld, %p, %p, &%p, &%p);", all, type, list, count, box->begin[axis],
+            box->end[axis], least, most);
+    and_also(m, &m->full, all);
+    and_also(m, &m->uncut, all);
 }
 
-static Offset offset_of(Emit *e, Ref offset) {
+static const Expr *offset_of(Emit *e, Ref offset) {
     int64_t number = 0;
-    if (ir_const_int(e->k, offset, &number)) return (Offset){cpu_integer(e, EL_I32, number), number == 0};
-    const char *text = cpu_ref(e, offset);
-    return (Offset){ir_type(e->k, offset)->elem == EL_I64 ? text : arena_printf(e->arena, "(i64)%s", text), false};
+    if (ir_const_int(e->k, offset, &number)) return cs_number(e->arena, EL_I32, number);
+    const Expr *x = cpu_ref(e, offset);
+    return ir_type(e->k, offset)->elem == EL_I64 ? x : ex(e->arena, "(i64)%p", x);
 }
 
 /* Is it a load that a store reads from where it lies, if nothing overlaps? */
@@ -178,15 +172,20 @@ static bool may_move(const Emit *e, const Op *op) {
 static void own_stride(BoxMaker *m, int axis) {
     Box *box = m->box;
     if (axis == box->tile->rank - 1 && known_is(box->known[axis], 1)) return;
-    const char *name = cs_fresh(&m->e->p, arena_printf(m->e->arena, "%s_s%d", m->name, axis));
-    cs_line(&m->e->p, "i64 %s = %s;", name, box->stride[axis]);
+    const Expr *name = cpu_fresh(m->e, "%s_s%d", m->name, axis);
+    cs_line(&m->e->p, "i64 %p = %p;", name, box->stride[axis]);
     box->stride[axis] = name;
     box->known[axis].is = false;
 }
 
+/* A variable that is called after the box. */
+static const Expr *part_of(const BoxMaker *m, const char *part) {
+    return ex_name(m->e->arena, arena_printf(m->e->arena, "%s_%s", m->name, part));
+}
+
 Box *cpu_find_box(Emit *e, const Op *op) { return map_find_number(&e->boxes, (uint64_t)(uintptr_t)op)->value; }
 
-Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
+Box *cpu_long_box(Emit *e, Op *op, int long_axis, const Expr *long_size) {
     Ref tensor = op->operands[0];
     const Type *whole = ir_type(e->k, tensor);
     Ref value = op->result_count ? op->results[0] : op_operand(op, 1);
@@ -196,16 +195,15 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     BoxMaker m = {
         .e = e, .op = op, .box = box, .tensor = cpu_tensor(e, tensor), .long_axis = long_axis, .long_size = long_size};
     m.name = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", hint ? hint : "v", op->result_count ? "in" : "out"));
-    m.address = text_new(e->arena), m.ok = text_new(e->arena);
-    m.full = text_new(e->arena), m.uncut = text_new(e->arena);
+    m.address = m.tensor->base;
     RefList offsets = op_list(op, 0);
     bool unchecked = op_flag(op, AT_NOCHECK);
     box->movable = may_move(e, op);
     for (int d = 0; d < whole->rank; d++) {
         int axis = box_axis(op, whole->rank, box->tile->rank, d);
         bool wrap = box_wraps(op, d) && m.tensor->extent[d], vector = ir_type(e->k, offsets.at[d])->rank > 0;
-        Offset offset = vector ? (Offset){0} : offset_of(e, offsets.at[d]);
-        const char *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
+        const Expr *offset = vector ? NULL : offset_of(e, offsets.at[d]);
+        const Expr *extent = unchecked && !wrap ? NULL : m.tensor->extent[d];
         if (axis < 0) {
             add_point(&m, d, offset, extent, wrap);
             continue;
@@ -221,19 +219,19 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const char *long_size) {
     int rank = box->tile->rank;
     box->unit =
         rank == 0 || box->tile->extent[rank - 1] == 1 || box->indices[rank - 1] || known_is(box->known[rank - 1], 1);
-    box->pointer = arena_printf(e->arena, "%s_p", m.name);
-    cs_line(&e->p, box->movable ? "%s *%s = %s%s;" : "%s *const %s = %s%s;", cs_memory_type(whole->elem), box->pointer,
-            m.tensor->base, m.address.at);
-    if (m.ok.length) {
-        box->ok = arena_printf(e->arena, "%s_ok", m.name);
-        cs_line(&e->p, "const i32 %s = %s;", box->ok, m.ok.at);
-        cpu_and_also(&m.full, box->ok);
-        cpu_and_also(&m.uncut, box->ok);
+    box->pointer = part_of(&m, "p");
+    cs_line(&e->p, box->movable ? "%s *%p = %p;" : "%s *const %p = %p;", cs_memory_type(whole->elem), box->pointer,
+            m.address);
+    if (m.ok) {
+        box->ok = part_of(&m, "ok");
+        cs_line(&e->p, "const i32 %p = %p;", box->ok, m.ok);
+        and_also(&m, &m.full, box->ok);
+        and_also(&m, &m.uncut, box->ok);
     }
-    if (m.uncut.length) box->uncut = m.uncut.at;
-    if (m.full.length) {
-        box->full = arena_printf(e->arena, "%s_full", m.name);
-        cs_line(&e->p, "const i32 %s = %s;", box->full, m.full.at);
+    box->uncut = m.uncut;
+    if (m.full) {
+        box->full = part_of(&m, "full");
+        cs_line(&e->p, "const i32 %p = %p;", box->full, m.full);
     }
     return box;
 }
@@ -246,12 +244,23 @@ Box *cpu_box(Emit *e, Op *op) {
     return box;
 }
 
+const Expr *cpu_box_low(const Box *box, int axis) { return box->checked[axis] ? box->lo[axis] : &expr_zero; }
+
+const Expr *cpu_box_high(Emit *e, const Box *box, int axis) {
+    return box->checked[axis] ? box->hi[axis] : cs_number(e->arena, EL_I32, box->tile->extent[axis]);
+}
+
+const Expr *cpu_if_ok(Emit *e, const Box *box, const Expr *number) {
+    return box->ok ? ex(e->arena, "%p ? %p : 0", box->ok, number) : number;
+}
+
 /* One constant of the nest for each box, axis and index that it is asked for. */
-static Ix name_once(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint) {
-    Ix *known = map_get(&nest->memo, text);
+static Ix name_once(Emit *e, Nest *nest, const char *type, const Expr *x, int depth, const char *hint) {
+    const char *key = ex_plain(e->arena, x);
+    Ix *known = map_get(&nest->memo, key);
     if (known) return *known;
-    Ix name = cpu_name(e, nest, type, text, depth, hint);
-    map_set(&nest->memo, e->arena, text, arena_copy(e->arena, &name, sizeof name));
+    Ix name = cpu_name(e, nest, type, x, depth, hint);
+    map_set(&nest->memo, e->arena, key, arena_copy(e->arena, &name, sizeof name));
     return name;
 }
 
@@ -261,40 +270,39 @@ static Ix row_of(Emit *e, Nest *nest, const Box *box, const Ix *index) {
     const char *type = arena_printf(e->arena, "%s *", cs_memory_type(box->tile->elem));
     for (int d = 0; d < box->tile->rank; d++) {
         if (!box->indices[d]) continue;
-        const char *text =
-            arena_printf(e->arena, "%s + (i64)%s[%s] * %s", row.text, box->indices[d], index[d].text, box->stride[d]);
-        int depth = row.depth > index[d].depth ? row.depth : index[d].depth;
-        row = name_once(e, nest, type, text, depth, arena_printf(e->arena, "%s_row", box->pointer));
+        const Expr *at = ex(e->arena, "%p + (i64)%p[%p] * %p", row.x, box->indices[d], index[d].x, box->stride[d]);
+        int depth = deeper(row.depth, index[d].depth);
+        row = name_once(e, nest, type, at, depth, arena_printf(e->arena, "%s_row", box->pointer->text));
     }
     return row;
 }
 
 /* Is the index that the vector of axis d gives inside? */
 static Ix index_inside(Emit *e, Nest *nest, const Box *box, int d, Ix index) {
-    const char *at = arena_printf(e->arena, "(i64)%s[%s]", box->indices[d], index.text);
-    const char *text = arena_printf(e->arena, "%s >= %s && %s < %s", at, box->begin[d], at, box->end[d]);
-    return name_once(e, nest, "i32", text, index.depth, arena_printf(e->arena, "%s_on", box->pointer));
+    const Expr *at = ex(e->arena, "(i64)%p[%p]", box->indices[d], index.x);
+    const Expr *inside = ex(e->arena, "%p >= %p && %p < %p", at, box->begin[d], at, box->end[d]);
+    return name_once(e, nest, "i32", inside, index.depth, arena_printf(e->arena, "%s_on", box->pointer->text));
 }
 
-const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth) {
-    Text t = text_new(e->arena);
+const Expr *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth) {
+    const Expr *sum = NULL;
     int rank = box->tile->rank;
     bool fast = nest->fast;
     Ix row = row_of(e, nest, box, index);
-    if (row.depth > *depth) *depth = row.depth;
+    *depth = deeper(*depth, row.depth);
     for (int d = 0; d < rank; d++) {
-        const char *at = index[d].text;
+        const Expr *at = index[d].x;
         if (box->indices[d]) continue;
-        if (index[d].depth > *depth) *depth = index[d].depth;
+        *depth = deeper(*depth, index[d].depth);
+        if (ix_is_zero(index[d]) && !box->wrap_offset[d]) continue;
         if (box->wrap_offset[d]) {
-            at = arena_printf(e->arena, "(%s + %s)", box->wrap_offset[d], at);
-            if (!fast) at = arena_printf(e->arena, "%s(%s, %s)", cpu_call(e, "tw_mod_i64"), at, box->wrap_extent[d]);
+            at = ex(e->arena, "(%p + %p)", box->wrap_offset[d], at);
+            if (!fast) at = ex(e->arena, "tw_mod_i64(%p, %p)", at, box->wrap_extent[d]);
         }
-        if (index[d].zero && !box->wrap_offset[d]) continue;
         bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || known_is(box->known[d], 1);
-        text_add(&t, unit ? "%s%s" : "%s%s * %s", t.length ? " + " : "", at, box->stride[d]);
+        sum = ex_sum(e->arena, sum, unit ? at : ex(e->arena, "%p * %p", at, box->stride[d]));
     }
-    return arena_printf(e->arena, "%s[%s]", row.text, t.length ? t.at : "0");
+    return ex(e->arena, "%p[%p]", row.x, sum ? sum : &expr_zero);
 }
 
 void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
@@ -303,9 +311,9 @@ void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
         if (!box->end[d]) continue;
         Ix on = index_inside(e, nest, box, d, nest->index[d]);
         if (on.depth)
-            nest_add(e, nest, on.depth, "if (!%s) continue;", on.text);
+            nest_add(e, nest, on.depth, "if (!%p) continue;", on.x);
         else
-            nest->lo[d] = "0", nest->hi[d] = on.text; /* of one place: it, or none */
+            nest->lo[d] = &expr_zero, nest->hi[d] = on.x; /* of one place: it, or none */
     }
 }
 
@@ -320,52 +328,50 @@ bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
     return true;
 }
 
-const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
-    if (!box->indices[axis]) return "0";
-    const char *name = cs_fresh(&e->p, "lines");
-    cs_line(&e->p, "i64 *const %s = (i64 *)(scratch + %lld);", name, (long long)offset);
-    cs_line(&e->p, "tw_lines_%s(%s, %s, %lld, %s, %s);", box->index_type[axis], name, box->indices[axis],
-            (long long)box->tile->extent[axis], box->begin[axis], box->end[axis] ? box->end[axis] : "TW_BEHIND");
+const Expr *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
+    if (!box->indices[axis]) return &expr_zero;
+    const Expr *name = cpu_fresh(e, "lines"), *end = box->end[axis];
+    cs_line(&e->p, "i64 *const %p = (i64 *)(scratch + %lld);", name, (long long)offset);
+    cs_line(&e->p, "tw_lines_%s(%p, %p, %lld, %p, %p);", box->index_type[axis], name, box->indices[axis],
+            (long long)box->tile->extent[axis], box->begin[axis], end ? end : ex_name(e->arena, "TW_BEHIND"));
     return name;
 }
 
 /* The condition that the indices lie inside; NULL: always. */
-static const char *inside_text(Emit *e, Nest *nest, const Box *box, const Ix *index) {
-    Text t = text_new(e->arena);
-    if (box->ok) cpu_and_also(&t, box->ok);
+static const Expr *inside_of(Emit *e, Nest *nest, const Box *box, const Ix *index) {
+    Arena *a = e->arena;
+    const Expr *all = box->ok;
     for (int d = 0; d < box->tile->rank; d++) {
-        if (box->end[d]) cpu_and_also(&t, index_inside(e, nest, box, d, index[d]).text);
+        if (box->end[d]) all = ex_and(a, all, index_inside(e, nest, box, d, index[d]).x);
         if (!box->checked[d]) continue;
-        if (box->cut_low[d]) cpu_and_also(&t, arena_printf(e->arena, "%s >= %s", index[d].text, box->lo[d]));
-        cpu_and_also(&t, arena_printf(e->arena, "%s < %s", index[d].text, box->hi[d]));
+        if (box->cut_low[d]) all = ex_and(a, all, ex(a, "%p >= %p", index[d].x, box->lo[d]));
+        all = ex_and(a, all, ex(a, "%p < %p", index[d].x, box->hi[d]));
     }
-    return t.length ? t.at : NULL;
+    return all;
 }
 
-const char *cpu_box_fill(Emit *e, const Op *op) {
+const Expr *cpu_box_fill(Emit *e, const Op *op) {
     const Attr *fill = op_attr(op, AT_FILL);
     return fill ? cpu_ref(e, fill->ref) : cpu_zero(e, ir_type(e->k, op->results[0]));
 }
 
 /* The bits that a load reads at these indices, or its fill. */
-static const char *load_bits(Emit *e, Nest *nest, const Op *op, const Ix *index, int *depth) {
+static const Expr *load_bits(Emit *e, Nest *nest, const Op *op, const Ix *index, int *depth) {
     const Box *box = cpu_find_box(e, op);
     Ref mask = op_operand(op, 1);
-    Elem elem = box->tile->elem;
-    const char *text = cpu_box_element(e, nest, box, index, depth);
-    const char *inside = nest->fast ? NULL : inside_text(e, nest, box, index);
+    const Expr *bits = cpu_box_element(e, nest, box, index, depth);
+    const Expr *inside = nest->fast ? NULL : inside_of(e, nest, box, index);
     if (mask) {
         Ix m = cpu_operand(e, nest, mask, index);
-        if (m.depth > *depth) *depth = m.depth;
-        inside = inside ? arena_printf(e->arena, "%s && %s", inside, m.text) : m.text;
+        *depth = deeper(*depth, m.depth);
+        inside = ex_and(e->arena, inside, m.x);
     }
-    if (inside) text = cpu_guarded(e, elem, inside, text, cpu_box_fill(e, op));
-    return inside && elem == EL_I1 ? arena_printf(e->arena, "(%s)", text) : text;
+    return inside ? cpu_guarded(e, box->tile->elem, inside, bits, cpu_box_fill(e, op)) : bits;
 }
 
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index) {
     int depth = 0;
-    const char *bits = load_bits(e, nest, op, index, &depth);
+    const Expr *bits = load_bits(e, nest, op, index, &depth);
     Ref result = op->results[0];
     return cpu_name_bits(e, nest, ir_type(e->k, result), bits, depth, ir_value(e->k, result)->name);
 }
@@ -376,5 +382,5 @@ void cpu_scalar_tload(Emit *e, Op *op) {
     nest_begin(e, &nest, ir_type(e->k, op->results[0]));
     Ix x = cpu_box_load(e, &nest, op, NULL);
     nest_end(e, &nest, false);
-    e->p.names[op->results[0]] = x.text;
+    cs_bind(&e->p, op->results[0], x.x);
 }

@@ -16,16 +16,16 @@
 
 /* An operand as the prelude takes it: rows of numbers of the sum's type. */
 typedef struct Operand {
-    const char *pointer, *ld;
+    const Expr *pointer, *ld;
 } Operand;
 
-static void fill_as(Emit *e, const char *pointer, Elem to, Ref tile) {
+static void fill_as(Emit *e, const Expr *pointer, Elem to, Ref tile) {
     const Type *type = ir_type(e->k, tile);
     Nest nest;
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, tile, nest.index);
-    const char *slot = cpu_slot(e, type, pointer, nest.index, NULL);
-    nest_add(e, &nest, nest.rank, "%s = %s;", slot, cpu_cast(e, type->elem, to, false, x.text));
+    const Expr *slot = cpu_slot(e, type, pointer, nest.index, NULL);
+    nest_add(e, &nest, nest.rank, "%p = %p;", slot, cs_cast(&e->p, type->elem, to, false, x.x));
     nest_end(e, &nest, true);
 }
 
@@ -36,57 +36,43 @@ int64_t cpu_lines_bytes(const Type *type) {
 }
 
 /* A box whose lines an index vector chooses is gathered, line by line. */
-static Operand lines_operand(Emit *e, const DotBox *source, const char *temp, int64_t block, long long extent[2]) {
+static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, int64_t block, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);
     int vector = box->indices[1] != NULL, other = !vector, turned = vector == source->columns;
-    const char *lo = box->checked[other] ? box->lo[other] : "0";
-    const char *hi = box->checked[other] ? box->hi[other] : cpu_integer(e, EL_I32, box->tile->extent[other]);
-    const char *all = cpu_integer(e, EL_I32, box->tile->extent[vector]);
-    if (box->ok) all = arena_printf(e->arena, "%s ? %s : 0", box->ok, all);
-    const char *at = cpu_box_lines(e, box, vector, block + cpu_lines_offset(box->tile));
-    const char *side = cs_fresh(&e->p, "side");
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, 0, %s, %s, %s, %s};", side, box->pointer, box->stride[vector],
-            box->stride[other], all, lo, hi, at);
-    cs_line(&e->p, "tw_gather_%s(%s, %lld, %lld, &%s, 0, %lld, 0, %lld);", cs_memory_type(box->tile->elem), temp,
+    const Expr *all = cpu_if_ok(e, box, cs_number(e->arena, EL_I32, box->tile->extent[vector]));
+    const Expr *at = cpu_box_lines(e, box, vector, block + cpu_lines_offset(box->tile)), *side = cpu_fresh(e, "side");
+    cs_line(&e->p, "const TwSide %p = {%p, %p, %p, 0, %p, %p, %p, %p};", side, box->pointer, box->stride[vector],
+            box->stride[other], all, cpu_box_low(box, other), cpu_box_high(e, box, other), at);
+    cs_line(&e->p, "tw_gather_%s(%p, %lld, %lld, &%p, 0, %lld, 0, %lld);", cs_memory_type(box->tile->elem), temp,
             turned ? 1 : extent[1], turned ? extent[1] : 1, side, (long long)box->tile->extent[vector],
             (long long)box->tile->extent[other]);
     e->uses_gemm = true;
-    return (Operand){temp, arena_printf(e->arena, "%lld", extent[1])};
+    return (Operand){temp, ex_int(e->arena, extent[1])};
 }
 
 /* A box as operand; `rows` and `columns` are axes of the box. */
-static Operand box_operand(Emit *e, const DotBox *source, const char *temp, int64_t block, long long extent[2]) {
+static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, int64_t block, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);
     const char *elem = cs_memory_type(box->tile->elem);
-    const char *lo[2], *hi[2];
-    int axes[2] = {source->rows, source->columns};
+    int r = source->rows, c = source->columns;
     if (box->indices[0] || box->indices[1]) return lines_operand(e, source, temp, block, extent);
-    for (int i = 0; i < 2; i++) {
-        bool checked = box->checked[axes[i]];
-        lo[i] = checked ? box->lo[axes[i]] : "0";
-        hi[i] = checked ? box->hi[axes[i]] : arena_printf(e->arena, "%lld", extent[i]);
-    }
-    if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
-    Operand x = {cs_fresh(&e->p, "rows"), cs_fresh(&e->p, "ld")};
-    bool may_stay = box->tile->elem == EL_F32 && source->rows == 0;
-    Text stays = text_new(e->arena);
-    if (may_stay && box->full) text_add(&stays, "%s", box->full);
-    if (may_stay && !box->unit) text_add(&stays, "%s%s == 1", stays.length ? " && " : "", box->stride[1]);
-    if (may_stay && !stays.length) {
-        x.pointer = box->pointer, x.ld = box->stride[0];
-        return x;
-    }
-    cs_line(&e->p, "const f32 *%s = %s;", x.pointer, temp);
-    cs_line(&e->p, "i64 %s = %lld;", x.ld, extent[1]);
+    Operand x = {cpu_fresh(e, "rows"), cpu_fresh(e, "ld")};
+    bool may_stay = box->tile->elem == EL_F32 && r == 0;
+    const Expr *stays = box->full;
+    if (!box->unit) stays = ex_and(e->arena, stays, ex(e->arena, "%p == 1", box->stride[1]));
+    if (may_stay && !stays) return (Operand){box->pointer, box->stride[0]};
+    cs_line(&e->p, "const f32 *%p = %p;", x.pointer, temp);
+    cs_line(&e->p, "i64 %p = %lld;", x.ld, extent[1]);
     if (may_stay) {
-        cs_open(&e->p, "if (%s)", stays.at);
-        cs_line(&e->p, "%s = %s, %s = %s;", x.pointer, box->pointer, x.ld, box->stride[0]);
+        cs_open(&e->p, "if (%p)", stays);
+        cs_line(&e->p, "%p = %p, %p = %p;", x.pointer, box->pointer, x.ld, box->stride[0]);
         cs_reopen(&e->p, "else");
     }
-    const char *side = cs_fresh(&e->p, "side");
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s};", side, box->pointer, box->stride[axes[0]],
-            box->stride[axes[1]], lo[0], hi[0], lo[1], hi[1]);
-    cs_line(&e->p, "tw_gather_%s(%s, %lld, 1, &%s, 0, %lld, 0, %lld);", elem, temp, extent[1], side, extent[0],
+    const Expr *side = cpu_fresh(e, "side");
+    cs_line(&e->p, "const TwSide %p = {%p, %p, %p, %p, %p, %p, %p};", side, box->pointer, box->stride[r],
+            box->stride[c], cpu_box_low(box, r), cpu_if_ok(e, box, cpu_box_high(e, box, r)), cpu_box_low(box, c),
+            cpu_box_high(e, box, c));
+    cs_line(&e->p, "tw_gather_%s(%p, %lld, 1, &%p, 0, %lld, 0, %lld);", elem, temp, extent[1], side, extent[0],
             extent[1]);
     if (may_stay) cs_close(&e->p);
     e->uses_gemm = true;
@@ -97,7 +83,7 @@ static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     int block = cpu_place(&e->plan, op)->temp[i];
     const Type *type = ir_type(e->k, op->operands[i]);
     long long extent[2] = {type->extent[type->rank - 2], type->extent[type->rank - 1]};
-    Operand x = {cs_name(&e->p, op->operands[i]), arena_printf(e->arena, "%lld", extent[1])};
+    Operand x = {cs_ref(&e->p, op->operands[i]), ex_int(e->arena, extent[1])};
     if (block < 0) return x;
     x.pointer = cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
     DotBox source;
@@ -119,26 +105,25 @@ void cpu_emit_dot(Emit *e, Op *op) {
     }
     cpu_declare(e, result);
     Operand x = dot_operand(e, op, 0, sum), y = dot_operand(e, op, 1, sum);
-    const char *z = cs_name(&e->p, result);
+    const Expr *z = cs_ref(&e->p, result);
     if (small) z = cpu_memory(e, sum, false, cpu_place(&e->plan, op)->temp[2], "sum");
     if (!zero && (small || !cpu_shares_block(&e->plan, start, result))) cpu_fill(e, z, small, start);
     int r = c->rank;
     long long M = c->extent[r - 2], N = c->extent[r - 1], K = a->extent[r - 1], batch = ty_elements(c) / (M * N);
     const char *type = cs_memory_type(sum->elem);
-    const char *call = arena_printf(e->arena, "tw_dot_%s(%lld, %lld, %lld", type, M, N, K);
-    const char *rest = arena_printf(e->arena, "%d, (%s *)(scratch + %lld)", !zero, type,
-                                    (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset);
+    long long room = (long long)e->plan.blocks.at[cpu_place(&e->plan, op)->room].offset;
     if (batch > 1) {
         cs_open(&e->p, "for (i64 o = 0; o < %lld; o++)", batch);
-        cs_line(&e->p, "%s, %s + o * %lld, %lld, %s + o * %lld, %lld, %s + o * %lld, %lld, %s);", call, x.pointer,
-                M * K, K, y.pointer, K * N, N, z, M * N, N, rest);
-        cs_close(&e->p);
-    } else
-        cs_line(&e->p, "%s, %s, %s, %s, %s, %s, %lld, %s);", call, x.pointer, x.ld, y.pointer, y.ld, z, N, rest);
+        x = (Operand){ex(e->arena, "%p + o * %lld", x.pointer, M * K), ex_int(e->arena, K)};
+        y = (Operand){ex(e->arena, "%p + o * %lld", y.pointer, K * N), ex_int(e->arena, N)};
+    }
+    const Expr *to = batch > 1 ? ex(e->arena, "%p + o * %lld", z, M * N) : z;
+    cs_line(&e->p, "tw_dot_%s(%lld, %lld, %lld, %p, %p, %p, %p, %p, %lld, %d, (%s *)(scratch + %lld));", type, M, N, K,
+            x.pointer, x.ld, y.pointer, y.ld, to, N, !zero, type, room);
+    if (batch > 1) cs_close(&e->p);
     if (small) {
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(c));
-        cs_line(&e->p, "%s[r] = %s;", cs_name(&e->p, result),
-                cpu_pack_number(e, c->elem, arena_printf(e->arena, "%s[r]", z)));
+        cs_line(&e->p, "%p[r] = %p;", cs_ref(&e->p, result), cs_pack(&e->p, c->elem, ex(e->arena, "%p[r]", z)));
         cs_close(&e->p);
     }
     e->uses_dot = true;

@@ -30,22 +30,22 @@ static void declare(Emit *e, Ref v) {
         cpu_declare(e, v);
     else {
         const char *type = cs_value_type(&e->p, ir_type(e->k, v));
-        cs_line(&e->p, "%s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ", cs_name(&e->p, v));
+        cs_line(&e->p, "%s;", cs_variable(&e->p, type, cs_name(&e->p, v)));
     }
 }
 
 /* to = from, where no other copy of the same moment can get in the way. */
 static void assign(Emit *e, Ref to, Ref from) {
     if (!is_tile(e, to))
-        cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), cpu_ref(e, from));
+        cs_line(&e->p, "%s = %p;", cs_name(&e->p, to), cpu_ref(e, from));
     else if (!cpu_shares_block(&e->plan, to, from))
-        cpu_fill(e, cs_name(&e->p, to), false, from);
+        cpu_fill(e, cs_ref(&e->p, to), false, from);
 }
 
 /* The end of a round of a for: all carried values at once. What would be overwritten before it is read is set aside. */
 static void carry_on(Emit *e, Op *yield, Region *body) {
     int n = yield->operand_count;
-    const char **aside = ARENA_ARRAY(e->arena, const char *, n);
+    const Expr **aside = ARENA_ARRAY(e->arena, const Expr *, n);
     for (int i = 0; i < n; i++) {
         Ref from = yield->operands[i], to = body->args[1 + i];
         int temp = cpu_place(&e->plan, yield)->temp[i];
@@ -54,9 +54,9 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
             aside[i] = cpu_memory(e, type, false, temp, "aside");
             cpu_fill(e, aside[i], false, from);
         } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
-            aside[i] = cs_fresh(&e->p, "aside");
-            const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]);
-            cs_line(&e->p, "%s = %s;", text, cpu_ref(e, from));
+            aside[i] = cpu_fresh(e, "aside");
+            const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]->text);
+            cs_line(&e->p, "%s = %p;", text, cpu_ref(e, from));
         }
     }
     for (int i = 0; i < n; i++) {
@@ -65,13 +65,11 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
             assign(e, to, from);
         else if (aside[i] && is_tile(e, to)) {
             long long bytes = (long long)cpu_tile_bytes(ir_type(e->k, to), false);
-            cs_line(&e->p, "__builtin_memcpy(%s, %s, %lld);", cs_name(&e->p, to), aside[i], bytes);
+            cs_line(&e->p, "__builtin_memcpy(%s, %p, %lld);", cs_name(&e->p, to), aside[i], bytes);
         } else if (aside[i])
-            cs_line(&e->p, "%s = %s;", cs_name(&e->p, to), aside[i]);
+            cs_line(&e->p, "%s = %p;", cs_name(&e->p, to), aside[i]);
     }
 }
-
-/* --- control --- */
 
 /* --- loops that may not end --- */
 
@@ -109,22 +107,22 @@ static bool is_short(const Emit *e, const Op *op) {
 }
 
 /* for (type k = first; k < end; k++), in parts unless it is short. */
-static void open_for(Emit *e, const Op *op, const char *type, const char *k, const char *first, const char *end) {
+static void open_for(Emit *e, const Op *op, const char *type, const Expr *k, const Expr *first, const Expr *end) {
     if (is_short(e, op)) {
-        cs_open(&e->p, "for (%s %s = %s; %s < %s; %s++)", type, k, first, k, end, k);
+        cs_open(&e->p, "for (%s %p = %p; %p < %p; %p++)", type, k, first, k, end, k);
         return;
     }
-    const char *until = cs_fresh(&e->p, "until");
-    cs_open(&e->p, "for (%s %s = %s; %s < %s;)", type, k, first, k, end);
-    cs_line(&e->p, "const %s %s = TW_UNTIL(%s, %s, %lld);", type, until, k, end,
+    const Expr *until = cpu_fresh(e, "until");
+    cs_open(&e->p, "for (%s %p = %p; %p < %p;)", type, k, first, k, end);
+    cs_line(&e->p, "const %s %p = TW_UNTIL(%p, %p, %lld);", type, until, k, end,
             (long long)trips_between_looks(e, op->regions[0]));
-    cs_open(&e->p, "for (; %s < %s; %s++)", k, until, k);
+    cs_open(&e->p, "for (; %p < %p; %p++)", k, until, k);
 }
 
-static void close_for(Emit *e, const Op *op, const char *k, const char *end) {
+static void close_for(Emit *e, const Op *op, const Expr *k, const Expr *end) {
     cs_close(&e->p);
     if (is_short(e, op)) return;
-    cs_line(&e->p, "if (%s < %s && tw_stopped(launch)) return;", k, end);
+    cs_line(&e->p, "if (%p < %p && tw_stopped(launch)) return;", k, end);
     cs_close(&e->p);
 }
 
@@ -139,21 +137,20 @@ static void emit_for(Emit *e, Op *op) {
         Ref arg = body->args[1 + i];
         declare(e, arg);
         assign(e, arg, op->operands[3 + i]);
-        e->p.names[op->results[i]] = cs_name(&e->p, arg);
+        cs_bind(&e->p, op->results[i], cs_ref(&e->p, arg));
     }
     const Type *type = ir_type(e->k, body->args[0]);
-    const char *k = cs_name(&e->p, body->args[0]), *t = elem_info[type->elem].text;
-    const char *lo = cpu_ref(e, op->operands[0]), *hi = cpu_ref(e, op->operands[1]);
-    const char *step = cpu_ref(e, op->operands[2]);
+    const char *t = elem_info[type->elem].text;
+    const Expr *k = cs_ref(&e->p, body->args[0]), *lo = cpu_ref(e, op->operands[0]), *hi = cpu_ref(e, op->operands[1]);
+    const Expr *step = cpu_ref(e, op->operands[2]), *count = k, *end = hi;
     int64_t by = 0;
-    const char *count = k, *end = hi;
     if (ir_const_int(e->k, op->operands[2], &by) && by == 1) {
         open_for(e, op, t, k, lo, hi);
     } else {
-        count = cs_fresh(&e->p, "trip"), end = cs_fresh(&e->p, "trips");
-        cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s);", end, lo, hi, step);
-        open_for(e, op, "i64", count, "0", end);
-        cs_line(&e->p, "const %s %s = (%s)(%s + %s * %s);", t, k, t, lo, count, step);
+        count = cpu_fresh(e, "trip"), end = cpu_fresh(e, "trips");
+        cs_line(&e->p, "const i64 %p = tw_trips(%p, %p, %p);", end, lo, hi, step);
+        open_for(e, op, "i64", count, &expr_zero, end);
+        cs_line(&e->p, "const %s %p = %p;", t, k, ex(e->arena, "(%s)(%p + %p * %p)", t, lo, count, step));
     }
     cpu_emit_ops(e, body);
     carry_on(e, body->last, body);
@@ -166,14 +163,14 @@ static void emit_while(Emit *e, Op *op) {
         declare(e, test->args[i]);
         declare(e, body->args[i]);
         assign(e, test->args[i], op->operands[i]);
-        e->p.names[op->results[i]] = cs_name(&e->p, body->args[i]);
+        cs_bind(&e->p, op->results[i], cs_ref(&e->p, body->args[i]));
     }
     const char *turn = cs_fresh(&e->p, "turn");
     cs_line(&e->p, "u32 %s = 0;", turn);
     cs_open(&e->p, "for (;;)");
     cpu_emit_ops(e, test);
     for (int i = 0; i < op->result_count; i++) assign(e, body->args[i], test->last->operands[1 + i]);
-    cs_line(&e->p, "if (!%s) break;", cpu_ref(e, test->last->operands[0]));
+    cs_line(&e->p, "if (!%p) break;", cpu_ref(e, test->last->operands[0]));
     cs_line(&e->p, "if (TW_UNLIKELY(++%s %% %lldu == 0) && tw_stopped(launch)) return;", turn,
             (long long)trips_between_looks(e, body));
     cpu_emit_ops(e, body);
@@ -190,7 +187,7 @@ static void emit_if(Emit *e, Op *op) {
         if (r)
             cs_reopen(&e->p, "else");
         else
-            cs_open(&e->p, "if (%s)", cpu_ref(e, op->operands[0]));
+            cs_open(&e->p, "if (%p)", cpu_ref(e, op->operands[0]));
         cpu_emit_ops(e, branch);
         for (int i = 0; i < op->result_count; i++) assign(e, op->results[i], branch->last->operands[i]);
     }
@@ -201,7 +198,7 @@ static void emit_parallel(Emit *e, Op *op) {
     Region *body = op->regions[0];
     for (int i = 0; i < op->operand_count; i++) {
         const char *name = cs_name(&e->p, body->args[i]);
-        cs_open(&e->p, "for (%s %s = 0; %s < %s; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
+        cs_open(&e->p, "for (%s %s = 0; %s < %p; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
                 cpu_ref(e, op->operands[i]), name);
     }
     cpu_emit_ops(e, body);
@@ -211,10 +208,10 @@ static void emit_parallel(Emit *e, Op *op) {
 /* --- statements --- */
 
 static void emit_part(Emit *e, Op *op) {
-    const TensorText *t = cpu_tensor(e, op->operands[0]);
+    const Tensor *t = cpu_tensor(e, op->operands[0]);
     int d = (int)op_int(op, AT_DIM, 0);
-    const char *extent = t->extent[d] ? t->extent[d] : "9223372036854775807LL";
-    e->p.names[op->results[0]] = op->code == OP_BASE ? t->base : op->code == OP_EXTENT ? extent : t->stride[d];
+    const Expr *extent = t->extent[d] ? t->extent[d] : cs_number(e->arena, EL_I64, INT64_MAX);
+    cs_bind(&e->p, op->results[0], op->code == OP_BASE ? t->base : op->code == OP_EXTENT ? extent : t->stride[d]);
 }
 
 /* An inlinable op at its place: a scalar is computed; a tile only if the plan put it into memory. */
@@ -230,7 +227,7 @@ static void emit_pure(Emit *e, Op *op) {
         if (op->code == OP_TLOAD) cpu_box(e, op);
         for (int i = 0; i < op->result_count && placed->storage == STORAGE_MEMORY; i++) {
             cpu_declare(e, op->results[i]);
-            cpu_fill(e, cs_name(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide, op->results[i]);
+            cpu_fill(e, cs_ref(&e->p, op->results[i]), cpu_placed(&e->plan, op->results[i])->wide, op->results[i]);
         }
     }
 }
@@ -238,14 +235,14 @@ static void emit_pure(Emit *e, Op *op) {
 static void emit_buffer(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Value *value = ir_value(e->k, result);
-    e->p.names[result] = cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name);
+    cs_bind(&e->p, result, cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name));
 }
 
 void cpu_emit_op(Emit *e, Op *op) {
     switch (op->code) {
-    case OP_PROGRAM_ID: e->p.names[op->results[0]] = e->pid[op_int(op, AT_DIM, 0)]; return;
+    case OP_PROGRAM_ID: cs_bind(&e->p, op->results[0], e->pid[op_int(op, AT_DIM, 0)]); return;
     case OP_NUM_PROGRAMS:
-        e->p.names[op->results[0]] = arena_printf(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0));
+        cs_bind(&e->p, op->results[0], ex(e->arena, "launch->grid[%d]", (int)op_int(op, AT_DIM, 0)));
         return;
     case OP_TENSOR: cpu_emit_tensor(e, op); return;
     case OP_EXTENT:
@@ -312,13 +309,13 @@ void cpu_emit_ops(Emit *e, Region *region) {
 
 /* --- entry --- */
 
-static const char *scalar_argument(Emit *e, const Type *type, int slot) {
-    const char *word = arena_printf(e->arena, "args[%d]", slot);
+static const Expr *scalar_argument(Emit *e, const Type *type, int slot) {
+    const Expr *word = ex(e->arena, "args[%d]", slot);
     Elem elem = type->elem;
-    if (type->pointer) return arena_printf(e->arena, "(%s)%s", cs_value_type(&e->p, type), word);
-    if (elem == EL_F32) return arena_printf(e->arena, "tw_as_f32((u32)%s)", word);
-    if (elem == EL_F64) return arena_printf(e->arena, "tw_as_f64(%s)", word);
-    return cpu_unpack(e, elem, arena_printf(e->arena, "(%s)%s", cs_memory_type(elem), word));
+    if (type->pointer) return ex(e->arena, "(%s)%p", cs_value_type(&e->p, type), word);
+    if (elem == EL_F32) return ex(e->arena, "tw_as_f32((u32)%p)", word);
+    if (elem == EL_F64) return ex(e->arena, "tw_as_f64(%p)", word);
+    return cs_unpack(&e->p, elem, ex(e->arena, "(%s)%p", cs_memory_type(elem), word));
 }
 
 static void emit_parameter(Emit *e, Ref arg, int *slot) {
@@ -326,18 +323,18 @@ static void emit_parameter(Emit *e, Ref arg, int *slot) {
     const char *name = cs_name(&e->p, arg);
     if (type->kind != TY_TENSOR) {
         const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), name);
-        cs_line(&e->p, "%s = %s;", text, scalar_argument(e, type, *slot));
+        cs_line(&e->p, "%s = %p;", text, scalar_argument(e, type, *slot));
         ++*slot;
         return;
     }
-    TensorText *t = ARENA_NEW(e->arena, TensorText);
-    t->base = name;
+    Tensor *t = ARENA_NEW(e->arena, Tensor);
+    t->base = cs_ref(&e->p, arg);
     cs_line(&e->p, "%s *const %s = (%s *)args[%d];", cs_memory_type(type->elem), name, cs_memory_type(type->elem),
             *slot);
     for (int d = 0; d < type->rank; d++) {
-        t->extent[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_e%d", name, d));
-        t->stride[d] = cs_fresh(&e->p, arena_printf(e->arena, "%s_s%d", name, d));
-        cs_line(&e->p, "const i64 %s = (i64)args[%d], %s = (i64)args[%d];", t->extent[d], *slot + 1 + d, t->stride[d],
+        t->extent[d] = cpu_fresh(e, "%s_e%d", name, d);
+        t->stride[d] = cpu_fresh(e, "%s_s%d", name, d);
+        cs_line(&e->p, "const i64 %p = (i64)args[%d], %p = (i64)args[%d];", t->extent[d], *slot + 1 + d, t->stride[d],
                 *slot + 1 + type->rank + d);
     }
     *slot += 1 + 2 * type->rank;
@@ -357,7 +354,7 @@ static void emit_entry(Emit *e) {
     cs_line(&e->p, "const i32 pid0 = (i32)(program %% launch->grid[0]);");
     cs_line(&e->p, "const i32 pid1 = (i32)(program / launch->grid[0] %% launch->grid[1]);");
     cs_line(&e->p, "const i32 pid2 = (i32)(program / launch->grid[0] / launch->grid[1]);");
-    e->pid[0] = "pid0", e->pid[1] = "pid1", e->pid[2] = "pid2";
+    for (int d = 0; d < 3; d++) e->pid[d] = ex(e->arena, "pid%d", d);
     cpu_emit_ops(e, e->k->body);
     cs_close(&e->p);
     cs_close(&e->p);
@@ -418,8 +415,8 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     e->k = k;
     e->arena = arena;
     e->diag = k->module->diag;
-    e->helpers = text_new(arena);
     cs_init(&e->p, arena, k, &dialect_c);
+    e->p.expr.calls = &e->calls;
     cs_reserve(&e->p, own_names);
     cpu_plan(&e->plan, k, arena);
     e->uses = cs_count_uses(k, arena);
@@ -437,7 +434,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
     if (e->uses_indices) text_add(&out, "#include \"indices.h\"\n");
     if (e->uses_turn) text_add(&out, "#include \"turn.h\"\n");
-    text_add(&out, "\n%s%s%s", e->helpers.at, e->helpers.length ? "\n" : "", e->p.out.at);
+    text_add(&out, "\n%s%s%s", cs_text(arena, &e->helpers), e->helpers.count ? "\n" : "", cs_text(arena, &e->p.lines));
     *code = (CpuCode){.text = out.at,
                       .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || calls_fma(&e->calls),
                       .scratch_bytes = e->plan.scratch,

@@ -194,21 +194,19 @@ void cpu_find_gemms(CpuPlan *plan) {
 /* --- emit --- */
 
 /* `const TwSide name = {..};` */
-static const char *emit_side(Emit *e, const GemmSide *side, int lines, const char *hint, const char *length) {
+static const Expr *emit_side(Emit *e, const GemmSide *side, int lines, const char *hint, const Expr *length) {
     Box *box = cpu_long_box(e, side->load, side->k, length);
-    const char *name = cs_fresh(&e->p, hint);
-    const char *lo[2], *hi[2];
-    int axes[2] = {side->line, side->k};
-    for (int i = 0; i < 2; i++) {
-        int d = axes[i];
-        const char *all = i ? length : cpu_integer(e, EL_I32, box->tile->extent[d]);
-        lo[i] = box->checked[d] ? box->lo[d] : "0";
-        hi[i] = box->checked[d] ? box->hi[d] : all;
-    }
-    if (box->ok) hi[0] = arena_printf(e->arena, "%s ? %s : 0", box->ok, hi[0]);
-    const char *at = lines < 0 ? "" : cpu_box_lines(e, box, side->line, e->plan.blocks.at[lines].offset);
-    cs_line(&e->p, "const TwSide %s = {%s, %s, %s, %s, %s, %s, %s%s%s};", name, box->pointer, box->stride[side->line],
-            box->stride[side->k], lo[0], hi[0], lo[1], hi[1], *at ? ", " : "", at);
+    const Expr *name = cpu_fresh(e, "%s", hint), *to = box->checked[side->k] ? box->hi[side->k] : length;
+    const Expr *parts[] = {box->pointer,
+                           box->stride[side->line],
+                           box->stride[side->k],
+                           cpu_box_low(box, side->line),
+                           cpu_if_ok(e, box, cpu_box_high(e, box, side->line)),
+                           cpu_box_low(box, side->k),
+                           to,
+                           NULL};
+    if (lines >= 0) parts[7] = cpu_box_lines(e, box, side->line, e->plan.blocks.at[lines].offset);
+    cs_line(&e->p, "const TwSide %p = {%p};", name, ex_list(e->arena, parts, lines < 0 ? 7 : 8));
     return name;
 }
 
@@ -220,27 +218,26 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     const Type *b = ir_type(e->k, g->b.load->results[0]);
     bool start = !ir_is_zero(e->k, initial);
     cpu_declare(e, sum);
-    e->p.names[loop->results[0]] = cs_name(&e->p, sum);
-    if (start && !cpu_shares_block(&e->plan, sum, initial)) cpu_fill(e, cs_name(&e->p, sum), false, initial);
+    cs_bind(&e->p, loop->results[0], cs_ref(&e->p, sum));
+    if (start && !cpu_shares_block(&e->plan, sum, initial)) cpu_fill(e, cs_ref(&e->p, sum), false, initial);
     const Type *index = ir_type(e->k, body->args[0]);
-    const char *lo = cpu_ref(e, loop->operands[0]), *length = cs_fresh(&e->p, "length");
-    cs_line(&e->p, "const %s %s = %s;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]), lo);
-    cs_line(&e->p, "const i64 %s = tw_trips(%s, %s, %s) * %lld;", length, lo, cpu_ref(e, loop->operands[1]),
+    const Expr *lo = cpu_ref(e, loop->operands[0]), *length = cpu_fresh(e, "length");
+    cs_line(&e->p, "const %s %s = %p;", elem_info[index->elem].text, cs_name(&e->p, body->args[0]), lo);
+    cs_line(&e->p, "const i64 %p = tw_trips(%p, %p, %p) * %lld;", length, lo, cpu_ref(e, loop->operands[1]),
             cpu_ref(e, loop->operands[2]), (long long)a->extent[g->a.k]);
     for (Op *op = body->first; op != body->last; op = op->next)
         if (ty_is_scalar(ir_type(e->k, op->results[0]))) cpu_emit_op(e, op);
-    const char *x = emit_side(e, &g->a, g->lines[0], "left", length);
-    const char *y = emit_side(e, &g->b, g->lines[1], "right", length);
-    const char *slot = g->slot < 0 ? "0" : arena_printf(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
-    const char *out = "0", *stride = "0", *done = cs_fresh(&e->p, "stored");
+    const Expr *x = emit_side(e, &g->a, g->lines[0], "left", length);
+    const Expr *y = emit_side(e, &g->b, g->lines[1], "right", length);
+    const Expr *slot = g->slot < 0 ? &expr_zero : ex(e->arena, "(u64 *)(scratch + %d)", g->slot * GEMM_SLOT_BYTES);
+    const Expr *out = &expr_zero, *stride = &expr_zero, *done = cpu_fresh(e, "stored");
     if (g->store) {
         const Op *tensor = ir_value(e->k, g->store->operands[0])->op;
         if (tensor) cpu_emit_tensor(e, (Op *)(uintptr_t)tensor);
         const Box *box = cpu_box(e, g->store);
-        Text t = text_new(e->arena);
-        if (box->ok) text_add(&t, "%s", box->ok);
-        if (!box->unit) text_add(&t, "%s%s == 1", t.length ? " && " : "", box->stride[1]);
-        out = t.length ? arena_printf(e->arena, "%s ? %s : 0", t.at, box->pointer) : box->pointer;
+        const Expr *direct = box->ok;
+        if (!box->unit) direct = ex_and(e->arena, direct, ex(e->arena, "%p == 1", box->stride[1]));
+        out = direct ? ex(e->arena, "%p ? %p : 0", direct, box->pointer) : box->pointer;
         stride = box->stride[0];
         map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store, (void *)(uintptr_t)done);
     }
@@ -248,10 +245,10 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
     bool pairs =
         ir_type(e->k, g->dot->operands[0])->elem == EL_BF16 && ir_type(e->k, g->dot->operands[1])->elem == EL_BF16;
     cs_line(&e->p,
-            "const i32 %s = tw_gemm(tw_gather_%s, tw_pack_%s, &%s, &%s, %lld, %lld, %s, %s, %d, %d, "
-            "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %s, %s, %s);",
+            "const i32 %p = tw_gemm(tw_gather_%s, tw_pack_%s, &%p, &%p, %lld, %lld, %p, %p, %d, %d, "
+            "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %p, %p, %p);",
             done, pairs ? "pairs" : cs_memory_type(a->elem), pairs ? "pairs" : cs_memory_type(b->elem), x, y,
-            (long long)c->extent[0], (long long)c->extent[1], length, cs_name(&e->p, sum), start, g->skip,
+            (long long)c->extent[0], (long long)c->extent[1], length, cs_ref(&e->p, sum), start, g->skip,
             (long long)e->plan.blocks.at[g->rows].offset, (long long)e->plan.blocks.at[g->panels].offset,
             (long long)g->room_k, slot, out, stride);
     e->uses_gemm = true;

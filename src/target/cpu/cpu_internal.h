@@ -114,39 +114,39 @@ bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b); /* both MEMORY, in one
 int64_t cpu_tile_bytes(const Type *type, bool wide);
 bool cpu_is_wide_elem(const Type *type); /* memory and register form differ */
 
-/* A box of a global tensor: names of the C variables that describe it. */
-/* A number whose text stands elsewhere. */
+/* A number whose expression stands elsewhere. */
 typedef struct Known {
     bool is; /* is it one? */
     int64_t number;
 } Known;
 static inline bool known_is(Known known, int64_t number) { return known.is && known.number == number; }
 
+/* A box of a global tensor: the C variables that describe it. */
 typedef struct Box {
     const Type *tile;
-    const char *pointer;          /* of the element at tile index 0 (wrapped dimensions left out) */
-    const char *stride[MAX_RANK]; /* a tile axis' stride in elements */
+    const Expr *pointer;          /* of the element at tile index 0 (wrapped dimensions left out) */
+    const Expr *stride[MAX_RANK]; /* a tile axis' stride in elements */
     Known known[MAX_RANK];        /* what is known of it */
     bool unit;                    /* the last axis' stride is known to be 1 */
     bool checked[MAX_RANK];       /* the axis has bounds lo, hi */
-    const char *lo[MAX_RANK], *hi[MAX_RANK];
+    const Expr *lo[MAX_RANK], *hi[MAX_RANK];
     bool cut_low[MAX_RANK];        /* lo is a variable; else it is 0 */
-    const char *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
+    const Expr *indices[MAX_RANK]; /* NULL, or the array that says where the places of the axis lie */
     const char *index_type[MAX_RANK];
-    const char *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
-    const char *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
-    const char *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
-    const char *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
-    const char *full;  /* NULL: always; else a flag: no bound cuts, nothing wraps */
-    const char *uncut; /* NULL: always; else what full says beside bounds */
+    const Expr *least[MAX_RANK], *most[MAX_RANK];              /* of those, inside the tensor */
+    const Expr *begin[MAX_RANK], *end[MAX_RANK];               /* between which they lie inside; end NULL: all do */
+    const Expr *wrap_offset[MAX_RANK], *wrap_extent[MAX_RANK]; /* NULL: not wrapped */
+    const Expr *ok;                                            /* NULL, or a flag: the other dimensions lie inside */
+    const Expr *full;  /* NULL: always; else a flag: no bound cuts, nothing wraps */
+    const Expr *uncut; /* NULL: always; else what full says beside bounds */
     bool movable;      /* pointer and strides are variables: the box may be read from a copy */
 } Box;
 
-/* A global tensor: C texts, and what is known of the strides. */
-typedef struct TensorText {
-    const char *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded */
+/* A global tensor, and what is known of the strides. */
+typedef struct Tensor {
+    const Expr *base, *extent[MAX_RANK], *stride[MAX_RANK]; /* extent NULL: unbounded */
     Known known[MAX_RANK];
-} TensorText;
+} Tensor;
 
 typedef struct Emit {
     CPrinter p;
@@ -156,14 +156,12 @@ typedef struct Emit {
     CpuPlan plan;
     int *uses;   /* by Ref (cs_count_uses) */
     Map boxes;   /* Op * -> Box * */
-    Map tensors; /* Ref -> TensorText * */
-    Map stored;  /* Op * of a tstore -> flag that says it has been done already */
-    const char *pid[3];
-    Text helpers; /* functions that go before the kernel */
+    Map tensors; /* Ref -> Tensor * */
+    Map stored;  /* Op * of a tstore -> Expr *, a flag that says it has been done already */
+    const Expr *pid[3];
+    CLines helpers; /* functions that go before the kernel */
     Map helper_names;
-    Map calls;  /* functions of the prelude that the text calls, and whose header is not always there */
-    Map packed; /* name of a small float in a register -> name of its bits */
-    Map zeros;  /* text of a 0 -> its bits */
+    Map calls; /* functions that the text calls, for the headers that it needs */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices, uses_turn;
@@ -173,25 +171,26 @@ typedef struct Emit {
 
 /* --- cpu_expr.c --- */
 typedef struct Ix {
-    const char *text;
+    const Expr *x;
     int depth; /* how many loops must be open for it */
-    /* Of axes that share a loop (nest_merge): the first one's text is the number of the place among those of all, the
-     * others' is MERGED; `alone` is an axis' own index, behind `alone_depth` loops. */
-    const char *alone;
+    /* Of axes that share a loop (nest_merge): the first one's x is the number of the place among those of all, the
+     * others' is NULL; `alone` is an axis' own index, behind `alone_depth` loops. */
+    const Expr *alone;
     int alone_depth;
-    bool zero; /* it is the number 0 */
 } Ix;
-extern const Ix ix_zero;
-static inline Ix ix(const char *text, int depth) { return (Ix){.text = text, .depth = depth}; }
-extern const char MERGED[];
+static inline Ix ix(const Expr *x, int depth) { return (Ix){.x = x, .depth = depth}; }
+static inline Ix ix_zero(void) { return ix(&expr_zero, 0); }
+static inline bool ix_is_merged(Ix i) { return !i.x; }
+static inline bool ix_is_zero(Ix i) { return i.x && ex_is_int(i.x, 0); }
+static inline int deeper(int a, int b) { return a > b ? a : b; }
 typedef struct Nest {
     int rank;
     int order[MAX_RANK]; /* the axis of each loop, from the outermost on */
     int64_t extent[MAX_RANK];
     Ix index[MAX_RANK];
-    const char *lo[MAX_RANK], *hi[MAX_RANK]; /* NULL: 0 .. extent */
-    Text body[MAX_RANK + 1];                 /* statements of each depth */
-    Text after;                              /* statements behind the innermost loop */
+    const Expr *lo[MAX_RANK], *hi[MAX_RANK]; /* NULL: 0 .. extent */
+    CLines body[MAX_RANK + 1];               /* statements of each depth */
+    CLines after;                            /* statements behind the innermost loop */
     Map memo;
     bool fast; /* boxes are full and their last stride is 1 .. */
     bool cut;  /* .. as far as the box goes that is written */
@@ -210,60 +209,60 @@ Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index);
 Ix cpu_operand(Emit *e, Nest *nest, Ref ref, const Ix *index);
 void cpu_emit_scalar(Emit *e, Op *op); /* an inlinable op whose results are scalars */
 /* ref[linear index] as an lvalue. */
-const char *cpu_slot(Emit *e, const Type *type, const char *pointer, const Ix *index, int *depth);
+const Expr *cpu_slot(Emit *e, const Type *type, const Expr *pointer, const Ix *index, int *depth);
+/* Of the number of a place, row by row: the index along an axis that has `behind` places in each of its own. */
+const Expr *cpu_digit(Emit *e, const Expr *number, int64_t behind, int64_t extent, bool first);
 /* A new constant in the body at that depth. */
-Ix cpu_name(Emit *e, Nest *nest, const char *type, const char *text, int depth, const char *hint);
+Ix cpu_name(Emit *e, Nest *nest, const char *type, const Expr *x, int depth, const char *hint);
 /* A constant of that type from its bits in memory form. */
-Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const char *bits, int depth, const char *hint);
-const char *cpu_guarded(Emit *e, Elem elem, const char *condition, const char *bits, const char *other);
-const char *cpu_pack(Emit *e, Elem elem, const char *value);    /* register -> memory form */
-const char *cpu_pack_for(Emit *e, Ref tile, const char *value); /* register -> the form its MEMORY has */
+Ix cpu_name_bits(Emit *e, Nest *nest, const Type *type, const Expr *bits, int depth, const char *hint);
+/* What a load reads where the condition holds, else the other value, as bits in memory form. */
+const Expr *cpu_guarded(Emit *e, Elem elem, const Expr *condition, const Expr *bits, const Expr *other);
+const Expr *cpu_pack(Emit *e, Elem elem, const Expr *value);    /* register -> memory form */
+const Expr *cpu_pack_for(Emit *e, Ref tile, const Expr *value); /* register -> the form its MEMORY has */
 /* Evaluates a tile into memory; `pointer` must hold its type in memory form or, if wide, in register form. */
-void cpu_fill(Emit *e, const char *pointer, bool wide, Ref tile);
+void cpu_fill(Emit *e, const Expr *pointer, bool wide, Ref tile);
 /* In memory form, every element tested; rarely: small code. */
-void cpu_fill_tested(Emit *e, const char *pointer, Ref tile, bool rarely);
+void cpu_fill_tested(Emit *e, const Expr *pointer, Ref tile, bool rarely);
 bool cpu_unsupported(Emit *e, const Op *op, const char *why);
+const Expr *cpu_fresh(Emit *e, const char *hint, ...) __attribute__((format(printf, 2, 3))); /* a new name */
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */
-const char *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
+const Expr *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
 void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
-
-/* Texts of cstyle's expressions, in register form; operands are names, literals or in parentheses. */
-const char *cpu_call(Emit *e, const char *function); /* its name, for a text that calls it */
-const char *cpu_ref(Emit *e, Ref ref);
-const char *cpu_integer(Emit *e, Elem elem, int64_t value);
-const char *cpu_zero(Emit *e, const Type *type);
-const char *cpu_unpack(Emit *e, Elem elem, const char *x);
-const char *cpu_pack_number(Emit *e, Elem elem, const char *x);
-const char *cpu_cast(Emit *e, Elem from, Elem to, bool toward_zero, const char *x);
-const char *cpu_combine(Emit *e, Word combine, Elem elem, bool keep_nan, const char *x, const char *y);
+/* As cs_ref and cs_zero, but that a 0 of a float knows its bits. */
+const Expr *cpu_ref(Emit *e, Ref ref);
+const Expr *cpu_zero(Emit *e, const Type *type);
 
 /* --- cpu_box.c --- */
-void cpu_and_also(Text *t, const char *condition); /* one condition more of a text */
-Box *cpu_box(Emit *e, Op *op);                     /* declares it on first use */
+Box *cpu_box(Emit *e, Op *op); /* declares it on first use */
 /* The same, for an axis as long as that expression instead of the tile's extent; not kept. */
-Box *cpu_long_box(Emit *e, Op *op, int axis, const char *size);
+Box *cpu_long_box(Emit *e, Op *op, int axis, const Expr *size);
 Box *cpu_find_box(Emit *e, const Op *op);
-const TensorText *cpu_tensor(Emit *e, Ref tensor);
-/* The indices of a box's axis as gemm.h takes them, written to the scratch from that byte on; "0": it has none. */
-const char *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset);
+const Tensor *cpu_tensor(Emit *e, Ref tensor);
+/* Between which indices of the axis the box lies inside of its tensor. */
+const Expr *cpu_box_low(const Box *box, int axis);
+const Expr *cpu_box_high(Emit *e, const Box *box, int axis);
+const Expr *cpu_if_ok(Emit *e, const Box *box, const Expr *number); /* 0 if other dimensions lie outside */
+/* The indices of a box's axis as gemm.h takes them, written to the scratch from that byte on; 0: it has none. */
+const Expr *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset);
 /* The axis of a box of rank 2 that has an index vector, -1: none; false: both have one. */
 bool cpu_box_vector(const Kernel *k, const Op *op, int *axis);
 void cpu_emit_tensor(Emit *e, Op *op);
 /* The element at tile indices, as an lvalue; its rows are named in the nest. */
-const char *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth);
+const Expr *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index, int *depth);
 /* Bounds of a nest that writes to the box: it does what lies inside, and leaves out the rest. */
 void cpu_box_bounds(Emit *e, Nest *nest, const Box *box);
 Ix cpu_box_load(Emit *e, Nest *nest, const Op *op, const Ix *index);
-const char *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
+const Expr *cpu_box_fill(Emit *e, const Op *load); /* what a load has outside, in register form */
 void cpu_scalar_tload(Emit *e, Op *op);
 
 /* --- cpu_store.c --- */
 void cpu_emit_tstore(Emit *e, Op *op);
 /* What must hold for the fast version of a nest that evaluates these tiles and stores to `store`
- * (may be NULL); "" if nothing, NULL if there can be none. */
-const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
+ * (may be NULL); NULL: nothing. */
+const Expr *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store);
 /* Reading the load's box while writing the other one is right: they are apart, or the same element by element. */
-const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
+const Expr *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
 void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
 /* Asks for the boxes that the tile is made of as the next program will want them. */
 void cpu_prefetch(Emit *e, Ref tile);
@@ -308,12 +307,12 @@ bool cpu_box_is_turned(const Kernel *k, const Op *box); /* a tload or tstore: th
 bool cpu_is_turn(const Kernel *k, const Op *op);        /* a permute that moves the last axis */
 /* The tload whose elements the value is, in another order: axis d of the value is the load's axes[d]; NULL: none. */
 Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes);
-bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile); /* false: nothing was done */
+bool cpu_fill_turned(Emit *e, const Expr *pointer, bool wide, Ref tile); /* false: nothing was done */
 extern const int cpu_same_axes[MAX_RANK];                                /* 0, 1, 2 .. */
-/* Does the load have all that the other box has? Axis d of that one is the load's axes[d]. */
-const char *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other);
+/* Does the load have all that the other box has? Axis d of that one is the load's axes[d]. NULL: always. */
+const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other);
 /* What must hold for cpu_store_turned; NULL: it cannot be. */
-const char *cpu_store_turns(Emit *e, const Op *store);
+const Expr *cpu_store_turns(Emit *e, const Op *store);
 void cpu_store_turned(Emit *e, const Op *store);
 bool cpu_store_from_rows(Emit *e, const Op *store); /* of a value in memory; false: nothing was done */
 

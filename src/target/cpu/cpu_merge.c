@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-const char MERGED[] = "*";
-
 typedef struct Merge {
     Emit *e;
     const Nest *nest;
@@ -145,13 +143,10 @@ void nest_merge(Emit *e, Nest *nest, const Ref *tiles, int count) {
         Ix head = nest->index[first];
         int64_t inner = 1;
         for (int d = last; d >= first; d--) {
-            const char *high =
-                inner == 1 ? head.text : arena_printf(e->arena, "%s / %lld", head.text, (long long)inner);
-            const char *own = d == first ? arena_printf(e->arena, "(%s)", high)
-                                         : arena_printf(e->arena, "(%s %% %lld)", high, (long long)nest->extent[d]);
-            nest->index[d] = (Ix){.text = d == first ? head.text : MERGED,
-                                  .depth = d == first ? head.depth : 0,
-                                  .alone = own,
+            bool leads = d == first;
+            nest->index[d] = (Ix){.x = leads ? head.x : NULL,
+                                  .depth = leads ? head.depth : 0,
+                                  .alone = cpu_digit(e, head.x, inner, nest->extent[d], leads),
                                   .alone_depth = head.depth};
             inner *= nest->extent[d];
         }

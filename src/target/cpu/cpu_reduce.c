@@ -22,12 +22,14 @@ typedef struct Axis {
     Op *op;
     int64_t outer, n, inner;
     int count;         /* operands, and results */
-    const char **temp; /* their memory */
+    const Expr **temp; /* their memory */
+    const Expr *r;     /* the variable of the loop along the axis */
 } Axis;
 
 static void axis_begin(Axis *a, Emit *e, Op *op) {
     *a = (Axis){.e = e, .op = op, .outer = 1, .inner = 1, .count = op->operand_count};
-    a->temp = ARENA_ARRAY(e->arena, const char *, a->count);
+    a->temp = ARENA_ARRAY(e->arena, const Expr *, a->count);
+    a->r = ex_name(e->arena, "r");
     const Type *type = ir_type(e->k, op->operands[0]);
     int axis = (int)op_int(op, AT_AXIS, 0);
     for (int d = 0; d < type->rank; d++) {
@@ -45,35 +47,33 @@ static void axis_begin(Axis *a, Emit *e, Op *op) {
 }
 
 /* temp[i] at (o, index, j). */
-static const char *at(const Axis *a, int i, const char *index) {
-    Text t = text_new(a->e->arena);
-    text_add(&t, "%s[", a->temp[i]);
-    bool more = a->outer > 1 || a->inner > 1;
-    if (a->outer > 1) text_add(&t, "o * %lld + ", (long long)(a->n * a->inner));
+static const Expr *at(const Axis *a, int i, const Expr *index) {
+    Arena *arena = a->e->arena;
+    const Expr *outer = a->outer > 1 ? ex(arena, "o * %lld", (long long)(a->n * a->inner)) : NULL;
     if (a->inner > 1)
-        text_add(&t, "(%s) * %lld + j]", index, (long long)a->inner);
-    else
-        text_add(&t, more ? "(%s)]" : "%s]", index);
-    return t.at;
+        index = ex(arena, "(%p) * %lld + j", index, (long long)a->inner);
+    else if (outer)
+        index = ex_group(arena, index);
+    return ex(arena, "%p[%p]", a->temp[i], ex_sum(arena, outer, index));
 }
 
 static Elem elem_of(const Axis *a, int i) { return ir_type(a->e->k, a->op->operands[i])->elem; }
 
 /* to[..] = x[..] combined with y[..], for all operands. */
-static void combine(const Axis *a, const char *to, const char *x, const char *y) {
+static void combine(const Axis *a, const Expr *to, const Expr *x, const Expr *y) {
     Emit *e = a->e;
     Word kind = op_word(a->op, AT_COMBINE, COMBINE_ADD);
     if (kind != COMBINE_REGION) {
         bool keep = op_word(a->op, AT_NAN, NAN_DROP) == NAN_KEEP;
         for (int i = 0; i < a->count; i++)
-            cs_line(&e->p, "%s = %s;", at(a, i, to),
-                    cpu_combine(e, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
+            cs_line(&e->p, "%p = %p;", at(a, i, to),
+                    cs_combine(&e->p, kind, elem_of(a, i), keep, at(a, i, x), at(a, i, y)));
         return;
     }
     Region *region = a->op->regions[0];
     for (int i = 0; i < a->count; i++) {
-        e->p.names[region->args[i]] = at(a, i, x);
-        e->p.names[region->args[a->count + i]] = at(a, i, y);
+        cs_bind(&e->p, region->args[i], at(a, i, x));
+        cs_bind(&e->p, region->args[a->count + i], at(a, i, y));
     }
     cpu_emit_ops(e, region);
     /* The old elements are read by the region, so all results are there before the first is written. */
@@ -81,9 +81,9 @@ static void combine(const Axis *a, const char *to, const char *x, const char *y)
     for (int i = 0; i < a->count; i++) {
         results[i] = cs_fresh(&e->p, "both");
         const char *type = cs_value_type(&e->p, ir_type(e->k, a->op->operands[i]));
-        cs_line(&e->p, "%s = %s;", cs_constant(&e->p, type, results[i]), cpu_ref(e, region->last->operands[i]));
+        cs_line(&e->p, "%s = %p;", cs_constant(&e->p, type, results[i]), cpu_ref(e, region->last->operands[i]));
     }
-    for (int i = 0; i < a->count; i++) cs_line(&e->p, "%s = %s;", at(a, i, to), results[i]);
+    for (int i = 0; i < a->count; i++) cs_line(&e->p, "%p = %s;", at(a, i, to), results[i]);
 }
 
 static int open_outer(const Axis *a) {
@@ -108,34 +108,34 @@ static void step(const Axis *a, int b, unsigned left) {
     int64_t half = INT64_C(1) << b;
     if (half >= a->n) return;
     int opened = open_outer(a);
-    const char *index = "0";
+    const Expr *index = &expr_zero;
     bool contiguous = left == (unsigned)half - 1;
     if (contiguous) {
         int64_t count = a->n - half < half ? a->n - half : half;
         if (count > 1) {
             cs_open(&e->p, "%sfor (i64 r = 0; r < %lld; r++)", a->inner == 1 ? "TW_VECTOR " : "", (long long)count);
             opened++;
-            index = "r";
+            index = a->r;
         }
     } else {
         /* A loop for each run of bits that are left. */
-        Text sum = text_new(e->arena);
+        const Expr *sum = NULL;
         for (int low = 0, n = 0; low < MAX_BITS; low++) {
             if (!(left >> low & 1)) continue;
             int high = low;
             while (left >> (high + 1) & 1) high++;
             cs_open(&e->p, "for (i64 r%d = 0; r%d < %d; r%d++)", n, n, 1 << (high - low + 1), n);
-            text_add(&sum, "%sr%d * %d", n ? " + " : "", n, 1 << low);
+            sum = ex_sum(e->arena, sum, ex(e->arena, "r%d * %d", n, 1 << low));
             opened++, n++, low = high;
         }
-        index = sum.length ? sum.at : "0";
+        if (sum) index = sum;
         if ((a->n & (a->n - 1)) != 0) {
-            cs_open(&e->p, "if (%s + %lld < %lld)", index, (long long)half, (long long)a->n);
+            cs_open(&e->p, "if (%p + %lld < %lld)", index, (long long)half, (long long)a->n);
             opened++;
         }
     }
     opened += open_inner(a);
-    combine(a, index, index, arena_printf(e->arena, "%s + %lld", index, (long long)half));
+    combine(a, index, index, ex(e->arena, "%p + %lld", index, (long long)half));
     close_all(a, opened);
 }
 
@@ -146,10 +146,10 @@ static void reduce_halves(const Axis *a) {
     while (half * 2 < n) half *= 2;
     int opened = open_outer(a);
     cs_open(&e->p, "for (i64 half = %lld; half; half >>= 1)", half);
-    const char *count = (n & (n - 1)) == 0 ? "half" : arena_printf(e->arena, "tw_min_i64(half, %lld - half)", n);
-    cs_open(&e->p, "%sfor (i64 r = 0, top = %s; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "", count);
+    const Expr *count = (n & (n - 1)) == 0 ? ex(e->arena, "half") : ex(e->arena, "tw_min_i64(half, %lld - half)", n);
+    cs_open(&e->p, "%sfor (i64 r = 0, top = %p; r < top; r++)", a->inner == 1 ? "TW_VECTOR " : "", count);
     opened += 2 + open_inner(a);
-    combine(a, "r", "r", "r + half");
+    combine(a, a->r, a->r, ex(e->arena, "%p + half", a->r));
     close_all(a, opened);
 }
 
@@ -160,7 +160,7 @@ static void reduce_neighbours(const Axis *a) {
     cs_open(&e->p, "for (i64 half = 1; half < %lld; half *= 2)", (long long)a->n);
     cs_open(&e->p, "for (i64 r = 0; r + half < %lld; r += 2 * half)", (long long)a->n);
     opened += 2 + open_inner(a);
-    combine(a, "r", "r", "r + half");
+    combine(a, a->r, a->r, ex(e->arena, "%p + half", a->r));
     close_all(a, opened);
 }
 
@@ -198,7 +198,7 @@ static void reduce_in_turn(const Axis *a) {
     int opened = open_outer(a);
     cs_open(&a->e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
     opened += 1 + open_inner(a);
-    combine(a, "0", "0", "r");
+    combine(a, &expr_zero, &expr_zero, a->r);
     close_all(a, opened);
 }
 
@@ -214,29 +214,35 @@ static const char *better(const Axis *a, int i) {
                  : "(here > best) | ((best != best) & (here == here))";
 }
 
+/* Where the result of line (o, j) lies among all. */
+static const Expr *place_of(const Axis *a) {
+    Arena *arena = a->e->arena;
+    const Expr *outer = a->outer > 1 ? ex(arena, "o * %lld", (long long)a->inner) : NULL;
+    const Expr *place = ex_sum(arena, outer, a->inner > 1 ? ex_name(arena, "j") : NULL);
+    return place ? place : &expr_zero;
+}
+
 /* argmin and argmax of operand i. The places are kept beside the best so far. */
 static void find_extreme(const Axis *a, int i) {
     Emit *e = a->e;
     Ref result = a->op->results[i];
-    const char *type = cs_register_type(&e->p, elem_of(a, i)), *name = cs_name(&e->p, result);
+    const char *type = cs_register_type(&e->p, elem_of(a, i));
+    const Expr *name = cs_ref(&e->p, result), *to = name;
     long long n = (long long)a->n;
     bool scalar = ir_type(e->k, result)->rank == 0;
-    if (scalar) cs_line(&e->p, "i32 %s;", name);
+    if (scalar) cs_line(&e->p, "i32 %p;", name);
     cs_open(&e->p, "%s",
             a->outer > 1 ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer) : "");
-    const char *to =
-        scalar         ? name
-        : a->outer > 1 ? arena_printf(e->arena, "%s[o * %lld%s]", name, (long long)a->inner, a->inner > 1 ? " + j" : "")
-                       : arena_printf(e->arena, "%s[%s]", name, a->inner > 1 ? "j" : "0");
+    if (!scalar) to = ex(e->arena, "%p[%p]", name, place_of(a));
     if (a->inner == 1) {
         /* Eight chains side by side, joined in the end: the first of equals wins there too. */
-        const char *line = at(a, i, "r");
+        const Expr *line = at(a, i, a->r);
         cs_line(&e->p, "enum { chains = %lld };", n < 8 ? n : 8);
         cs_line(&e->p, "%s bests[chains];\ni32 founds[chains];", type);
-        cs_line(&e->p, "for (i64 r = 0; r < chains; r++) bests[r] = %s, founds[r] = (i32)r;", line);
+        cs_line(&e->p, "for (i64 r = 0; r < chains; r++) bests[r] = %p, founds[r] = (i32)r;", line);
         cs_open(&e->p, "for (i64 q = chains; q < %lld; q += chains)", n / 8 * 8);
         cs_open(&e->p, "TW_VECTOR for (i64 l = 0; l < chains; l++)");
-        cs_line(&e->p, "const %s here = %s, best = bests[l];", type, at(a, i, "q + l"));
+        cs_line(&e->p, "const %s here = %p, best = bests[l];", type, at(a, i, ex(e->arena, "q + l")));
         cs_line(&e->p, "const i32 take = %s;", better(a, i));
         cs_line(&e->p, "bests[l] = take ? here : best;");
         cs_line(&e->p, "founds[l] = take ? (i32)(q + l) : founds[l];");
@@ -251,19 +257,19 @@ static void find_extreme(const Axis *a, int i) {
         cs_close(&e->p);
         if (n >= 8 && n % 8) {
             cs_open(&e->p, "for (i64 r = %lld; r < %lld; r++)", n / 8 * 8, n);
-            cs_line(&e->p, "const %s here = %s;", type, line);
+            cs_line(&e->p, "const %s here = %p;", type, line);
             cs_line(&e->p, "if (%s) best = here, found = (i32)r;", better(a, i));
             cs_close(&e->p);
         }
-        cs_line(&e->p, "%s = found;", to);
+        cs_line(&e->p, "%p = found;", to);
     } else {
-        cs_line(&e->p, "for (i64 j = 0; j < %lld; j++) %s = 0;", (long long)a->inner, to);
+        cs_line(&e->p, "for (i64 j = 0; j < %lld; j++) %p = 0;", (long long)a->inner, to);
         cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", n);
         int opened = open_inner(a);
-        cs_line(&e->p, "const %s here = %s, best = %s;", type, at(a, i, "r"), at(a, i, "0"));
+        cs_line(&e->p, "const %s here = %p, best = %p;", type, at(a, i, a->r), at(a, i, &expr_zero));
         cs_line(&e->p, "const i32 take = %s;", better(a, i));
-        cs_line(&e->p, "%s = take ? here : best;", at(a, i, "0"));
-        cs_line(&e->p, "%s = take ? (i32)r : %s;", to, to);
+        cs_line(&e->p, "%p = take ? here : best;", at(a, i, &expr_zero));
+        cs_line(&e->p, "%p = take ? (i32)r : %p;", to, to);
         close_all(a, opened + 1);
     }
     cs_close(&e->p);
@@ -275,13 +281,11 @@ static void hand_over(const Axis *a, int i) {
     const Type *type = ir_type(e->k, result);
     if (type->rank == 0) {
         const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), cs_name(&e->p, result));
-        cs_line(&e->p, "%s = %s[0];", text, a->temp[i]);
+        cs_line(&e->p, "%s = %p[0];", text, a->temp[i]);
         return;
     }
     int opened = open_outer(a) + open_inner(a);
-    const char *o = a->outer > 1 ? arena_printf(e->arena, "o * %lld", (long long)a->inner) : "0";
-    cs_line(&e->p, "%s[%s%s] = %s;", cs_name(&e->p, result), o, a->inner > 1 ? " + j" : "",
-            cpu_pack_for(e, result, at(a, i, "0")));
+    cs_line(&e->p, "%p[%p] = %p;", cs_ref(&e->p, result), place_of(a), cpu_pack_for(e, result, at(a, i, &expr_zero)));
     close_all(a, opened);
 }
 
@@ -342,13 +346,14 @@ static void scan_lines(const Axis *a, const char *operation) {
     const char *name = arena_printf(e->arena, "%s_%s", word_info[kind].text, t);
     const char *key = arena_printf(e->arena, "tw_scan_%s", name);
     if (!map_find(&e->helper_names, key, strlen(key)))
-        text_add(&e->helpers, "TW_SCAN_%d(%s, %s, %s, %s, %s)\n", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
-                 operation, cpu_combine(e, kind, elem, false, "p", "q"));
+        cs_line_of(&e->p, &e->helpers, 0, "TW_SCAN_%d(%s, %s, %s, %s, %p)", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
+                   operation, cs_combine(&e->p, kind, elem, false, ex_name(e->arena, "p"), ex_name(e->arena, "q")));
     map_set(&e->helper_names, e->arena, key, e);
     e->uses_scan = true;
     int opened = open_outer(a);
-    const char *start = arena_printf(e->arena, a->outer > 1 ? "%s + o * %lld" : "%s", a->temp[0], (long long)a->n);
-    cs_line(&e->p, "%s(%s, %lld, %d);", key, start, (long long)a->n, op_flag(a->op, AT_REVERSE));
+    const Expr *start = a->temp[0];
+    if (a->outer > 1) start = ex(e->arena, "%p + o * %lld", start, (long long)a->n);
+    cs_line(&e->p, "%s(%p, %lld, %d);", key, start, (long long)a->n, op_flag(a->op, AT_REVERSE));
     close_all(a, opened);
 }
 
@@ -357,8 +362,8 @@ static void scan_in_turn(const Axis *a, int64_t from, int64_t to, int64_t width)
     Emit *e = a->e;
     long long top = (long long)a->n - 1;
     bool reverse = op_flag(a->op, AT_REVERSE);
-    const char *here = reverse ? arena_printf(e->arena, "%lld - r", top) : "r";
-    const char *before = reverse ? arena_printf(e->arena, "%lld - r", top + 1) : "r - 1";
+    const Expr *here = reverse ? ex(e->arena, "%lld - %p", top, a->r) : a->r;
+    const Expr *before = reverse ? ex(e->arena, "%lld - %p", top + 1, a->r) : ex(e->arena, "%p - 1", a->r);
     int opened = 0;
     if (from >= to) return;
     if (a->outer > 1) {
@@ -398,10 +403,9 @@ void cpu_emit_scan(Emit *e, Op *op) {
     }
     for (int i = 0; i < a.count; i++) {
         const Type *type = ir_type(e->k, op->results[i]);
-        const char *name = cs_name(&e->p, op->results[i]);
         cs_open(&e->p, "TW_VECTOR for (i64 r = 0; r < %lld; r++)", (long long)ty_elements(type));
-        cs_line(&e->p, "%s[r] = %s;", name,
-                cpu_pack_for(e, op->results[i], arena_printf(e->arena, "%s[r]", a.temp[i])));
+        cs_line(&e->p, "%p[r] = %p;", cs_ref(&e->p, op->results[i]),
+                cpu_pack_for(e, op->results[i], ex(e->arena, "%p[r]", a.temp[i])));
         cs_close(&e->p);
     }
 }

@@ -23,57 +23,55 @@ typedef struct Row {
 } Row;
 
 /* at[i] combined with at[i + half], for half = count/2 .. 1. */
-static const char *tree(const Row *row, const char **at, int count) {
+static const Expr *tree(const Row *row, const Expr **at, int count) {
     for (int half = count / 2; half; half /= 2)
         for (int i = 0; i < half; i++)
-            at[i] = cpu_combine(row->e, row->kind, row->elem, row->keep, at[i], at[i + half]);
+            at[i] = cs_combine(&row->e->p, row->kind, row->elem, row->keep, at[i], at[i + half]);
     return at[0];
 }
 
 static int radix_of(int64_t n) { return n >= RADIX ? RADIX : (int)n; }
 
 /* The steps from n partial results of a row to one; statements into `out`. */
-static const char *finish(const Row *row, Text *out, const char *part, int64_t n) {
-    const char *at[RADIX];
+static const Expr *finish(const Row *row, CLines *out, const Expr *part, int64_t n) {
+    const Expr *at[RADIX];
     Arena *arena = row->e->arena;
     for (;;) {
         int radix = radix_of(n);
         int64_t rest = n / radix;
         for (int i = 0; i < radix; i++)
-            at[i] = rest == 1 ? arena_printf(arena, "%s[%d]", part, i)
-                              : arena_printf(arena, "%s[r + %lld]", part, (long long)(i * rest));
-        const char *sum = tree(row, at, radix);
+            at[i] = rest == 1 ? ex(arena, "%p[%d]", part, i) : ex(arena, "%p[r + %lld]", part, (long long)(i * rest));
+        const Expr *sum = tree(row, at, radix);
         if (rest == 1) return sum;
-        text_add(out, "TW_VECTOR for (i64 r = 0; r < %lld; r++) %s[r] = %s;\n", (long long)rest, part, sum);
+        cs_line_of(&row->e->p, out, 0, "TW_VECTOR for (i64 r = 0; r < %lld; r++) %p[r] = %p;", (long long)rest, part,
+                   sum);
         n = rest;
     }
 }
 
-static void reduce_once(const Row *row, const char *part, const char *name, bool fast) {
+static void reduce_once(const Row *row, const Expr *part, const Expr *name, bool fast) {
     Emit *e = row->e;
     Ref x = row->op->operands[0], result = row->op->results[0];
     const Type *type = ir_type(e->k, x);
     int last = type->rank - 1;
     int64_t n = type->extent[last], rest = n / RADIX;
-    const char *at[RADIX];
+    const Expr *at[RADIX], *r;
     Nest nest;
     nest_begin(e, &nest, type);
     nest.fast = fast;
-    nest.hi[last] = cpu_integer(e, EL_I32, rest);
+    nest.hi[last] = cs_number(e->arena, EL_I32, rest);
+    r = nest.index[last].x;
     for (int i = 0; i < RADIX; i++) {
         Ix index[MAX_RANK];
         memcpy(index, nest.index, sizeof index);
-        if (i) index[last].text = arena_printf(e->arena, "(%s + %lld)", nest.index[last].text, (long long)(i * rest));
-        at[i] = cpu_element(e, &nest, x, index).text;
+        if (i) index[last].x = ex(e->arena, "(%p + %lld)", r, (long long)(i * rest));
+        at[i] = cpu_element(e, &nest, x, index).x;
     }
-    nest_add(e, &nest, type->rank, "%s[%s] = %s;", part, nest.index[last].text, tree(row, at, RADIX));
-    nest.after = text_new(e->arena);
-    const char *sum = finish(row, &nest.after, part, rest);
-    if (last == 0)
-        text_add(&nest.after, "%s = %s;\n", name, sum);
-    else
-        text_add(&nest.after, "%s = %s;\n", cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL),
-                 cpu_pack_for(e, result, sum));
+    nest_add(e, &nest, type->rank, "%p[%p] = %p;", part, r, tree(row, at, RADIX));
+    const Expr *sum = finish(row, &nest.after, part, rest);
+    const Expr *to = name;
+    if (last > 0) to = cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL), sum = cpu_pack_for(e, result, sum);
+    cs_line_of(&e->p, &nest.after, 0, "%p = %p;", to, sum);
     nest_end(e, &nest, true);
 }
 
@@ -109,12 +107,11 @@ void cpu_emit_reduce_rows(Emit *e, Op *op) {
         cpu_declare(e, result);
     else
         cs_line(&e->p, "%s %s;", cs_register_type(&e->p, type->elem), cs_name(&e->p, result));
-    const char *part = cpu_memory(e, ir_type(e->k, x), true, cpu_place(&e->plan, op)->temp[0], "part");
+    const Expr *part = cpu_memory(e, ir_type(e->k, x), true, cpu_place(&e->plan, op)->temp[0], "part");
     bool read = cpu_placed(&e->plan, x)->storage == STORAGE_MEMORY;
-    const char *fast = read ? "" : cpu_fast_condition(e, &x, 1, NULL);
-    const char *name = cs_name(&e->p, result);
-    if (*fast) {
-        cs_open(&e->p, "if (%s)", fast);
+    const Expr *fast = read ? NULL : cpu_fast_condition(e, &x, 1, NULL), *name = cs_ref(&e->p, result);
+    if (fast) {
+        cs_open(&e->p, "if (%p)", fast);
         reduce_once(&row, part, name, true);
         cs_reopen(&e->p, "else");
         reduce_once(&row, part, name, false);

@@ -5,9 +5,6 @@
  * copy. The results are the same, bit for bit. */
 #include "target/cpu/cpu_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
     if (!ref_is_value(tile)) return;
     const Value *value = ir_value(e->k, tile);
@@ -35,35 +32,34 @@ void cpu_prefetch(Emit *e, Ref tile) {
         long long bytes = (long long)cpu_tile_bytes(box->tile, false);
         if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || box->indices[0] || bytes > MOST_BYTES)
             continue;
-        cs_line(&e->p, "tw_ahead(&ahead[%d], %s, %lld);", e->ahead++, box->pointer, bytes);
+        cs_line(&e->p, "tw_ahead(&ahead[%d], %p, %lld);", e->ahead++, box->pointer, bytes);
     }
 }
 
-/* First and one past the last address of a full box. */
-static void add_span(Emit *e, Text *t, const Box *box) {
-    Text start = text_new(e->arena), low = text_new(e->arena), high = text_new(e->arena);
-    text_add(&start, "%s", box->pointer);
+/* First and one past the last address of a full box, as two arguments. */
+static const Expr *span_of(Emit *e, const Box *box) {
+    Arena *a = e->arena;
+    const Expr *start = box->pointer, *low = NULL, *high = NULL;
     for (int d = 0; d < box->tile->rank; d++) {
-        const char *stride = box->stride[d];
-        if (box->wrap_offset[d]) text_add(&start, " + %s * %s", box->wrap_offset[d], stride);
+        const Expr *stride = box->stride[d];
+        if (box->wrap_offset[d]) start = ex_sum(a, start, ex(a, "%p * %p", box->wrap_offset[d], stride));
         if (box->indices[d]) {
-            const char *ends[2] = {box->least[d], box->most[d]};
-            text_add(&low, " + tw_min_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
-            text_add(&high, " + tw_max_i64(%s * %s, %s * %s)", ends[0], stride, ends[1], stride);
+            const Expr *least = ex(a, "%p * %p", box->least[d], stride), *most = ex(a, "%p * %p", box->most[d], stride);
+            low = ex_sum(a, low, ex(a, "tw_min_i64(%p, %p)", least, most));
+            high = ex_sum(a, high, ex(a, "tw_max_i64(%p, %p)", least, most));
             continue;
         }
         if (box->tile->extent[d] == 1) continue;
         long long top = (long long)box->tile->extent[d] - 1;
-        char *end = NULL;
-        long long known = strtoll(stride, &end, 10);
-        if (!*end && known >= 0) {
-            text_add(&high, " + %lld", top * known);
+        if (box->known[d].is && box->known[d].number >= 0 && box->known[d].number <= INT32_MAX) {
+            high = ex_sum(a, high, ex(a, "%lld", top * (long long)box->known[d].number));
             continue;
         }
-        text_add(&low, " + tw_min_i64(0, %lld * %s)", top, stride);
-        text_add(&high, " + tw_max_i64(0, %lld * %s)", top, stride);
+        low = ex_sum(a, low, ex(a, "tw_min_i64(0, %lld * %p)", top, stride));
+        high = ex_sum(a, high, ex(a, "tw_max_i64(0, %lld * %p)", top, stride));
     }
-    text_add(t, "%s%s, %s%s + 1", start.at, low.at, start.at, high.at);
+    const Expr *ends[2] = {ex_sum(a, start, low), ex(a, "%p + 1", ex_sum(a, start, high))};
+    return ex_list(a, ends, 2);
 }
 
 /* Do they have the same stride, whatever a launch says? */
@@ -71,51 +67,45 @@ static bool same_stride(const Box *a, const Box *b, int d) {
     return a->stride[d] == b->stride[d] || (b->known[d].is && known_is(a->known[d], b->known[d].number));
 }
 
-const char *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place) {
-    Text t = text_new(e->arena);
-    text_add(&t, "(tw_apart(");
-    add_span(e, &t, load);
-    text_add(&t, ", ");
-    add_span(e, &t, store);
-    text_add(&t, ")");
+const Expr *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place) {
+    Arena *a = e->arena;
+    const Expr *apart = ex(a, "tw_apart(%p, %p)", span_of(e, load), span_of(e, store));
     bool alike = same_place && load->tile == store->tile;
     for (int d = 0; d < load->tile->rank && alike; d++)
         alike = !load->wrap_offset[d] && !load->indices[d] && !store->indices[d];
-    if (alike) {
-        text_add(&t, " || (%s == %s", load->pointer, store->pointer);
-        for (int d = 0; d < load->tile->rank; d++)
-            if (load->tile->extent[d] > 1 && !same_stride(load, store, d))
-                text_add(&t, " && %s == %s", load->stride[d], store->stride[d]);
-        text_add(&t, ")");
-    }
-    text_add(&t, ")");
-    return t.at;
+    if (!alike) return ex_group(a, apart);
+    const Expr *same = ex(a, "%p == %p", load->pointer, store->pointer);
+    for (int d = 0; d < load->tile->rank; d++)
+        if (load->tile->extent[d] > 1 && !same_stride(load, store, d))
+            same = ex_and(a, same, ex(a, "%p == %p", load->stride[d], store->stride[d]));
+    return ex(a, "(%p || (%p))", apart, same);
 }
 
-static void require_full(Emit *e, Text *t, const Box *box) {
-    if (box->full) cpu_and_also(t, box->full);
-    if (!box->unit) cpu_and_also(t, arena_printf(e->arena, "%s == 1", box->stride[box->tile->rank - 1]));
+/* What a loop asks for that steps along the last axis by 1, beside what lies inside. */
+static const Expr *and_unit(Emit *e, const Expr *all, const Box *box) {
+    return box->unit ? all : ex_and(e->arena, all, ex(e->arena, "%p == 1", box->stride[box->tile->rank - 1]));
 }
 
-const char *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
-    Text t = text_new(e->arena);
+static const Expr *and_full(Emit *e, const Expr *all, const Box *box) {
+    return and_unit(e, ex_and(e->arena, all, box->full), box);
+}
+
+const Expr *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
+    const Expr *all = NULL;
     OpList loads = collect_loads(e, tiles, count, !store);
-    for (size_t i = 0; i < loads.count; i++) require_full(e, &t, cpu_find_box(e, loads.at[i]));
-    if (store) require_full(e, &t, cpu_find_box(e, store));
-    return t.at;
+    for (size_t i = 0; i < loads.count; i++) all = and_full(e, all, cpu_find_box(e, loads.at[i]));
+    return store ? and_full(e, all, cpu_find_box(e, store)) : all;
 }
 
 /* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are
  * written: rows that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
-static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
+static const Expr *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
     enum { LONG_ROW = 256 };
     const Box *to = cpu_find_box(e, store);
     OpList loads = collect_loads(e, tiles, count, false);
-    Text t = text_new(e->arena);
     int rank = to->tile->rank;
     if (!to->full || !rank || to->tile->extent[rank - 1] < LONG_ROW || op_attr(store, AT_WRAP)) return NULL;
-    if (to->uncut) cpu_and_also(&t, to->uncut);
-    if (!to->unit) cpu_and_also(&t, arena_printf(e->arena, "%s == 1", to->stride[rank - 1]));
+    const Expr *all = and_unit(e, to->uncut, to);
     for (size_t i = 0; i < loads.count; i++) {
         const Box *from = cpu_find_box(e, loads.at[i]);
         Ref loaded = loads.at[i]->results[0];
@@ -123,12 +113,10 @@ static const char *cut_condition(Emit *e, const Ref *tiles, int count, const Op 
         for (int d = 0; d < rank && same; d++) same = from->tile->extent[d] == to->tile->extent[d];
         for (int j = 0; j < count && same; j++) same = cpu_same_place(&e->plan, tiles[j], loaded);
         if (!same) return NULL;
-        if (from->uncut) cpu_and_also(&t, from->uncut);
-        if (!from->unit) cpu_and_also(&t, arena_printf(e->arena, "%s == 1", from->stride[rank - 1]));
-        const char *covers = cpu_box_covers(e, from, cpu_same_axes, to);
-        if (*covers) cpu_and_also(&t, covers);
+        all = and_unit(e, ex_and(e->arena, all, from->uncut), from);
+        all = ex_and(e->arena, all, cpu_box_covers(e, from, cpu_same_axes, to));
     }
-    return t.length ? t.at : "1";
+    return all ? all : ex_int(e->arena, 1);
 }
 
 static void store_loop(Emit *e, const Op *op, const Box *box, bool fast, bool cut) {
@@ -141,13 +129,13 @@ static void store_loop(Emit *e, const Op *op, const Box *box, bool fast, bool cu
     cpu_box_bounds(e, &nest, box);
     Ix x = cpu_element(e, &nest, value, nest.index);
     int depth = 0;
-    const char *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
-    const char *packed = cpu_pack(e, box->tile->elem, x.text);
+    const Expr *slot = cpu_box_element(e, &nest, box, nest.index, &depth);
+    const Expr *packed = cpu_pack(e, box->tile->elem, x.x);
     if (mask) {
         Ix m = cpu_operand(e, &nest, mask, nest.index);
-        nest_add(e, &nest, nest.rank, "if (%s) %s = %s;", m.text, slot, packed);
+        nest_add(e, &nest, nest.rank, "if (%p) %p = %p;", m.x, slot, packed);
     } else
-        nest_add(e, &nest, nest.rank, "%s = %s;", slot, packed);
+        nest_add(e, &nest, nest.rank, "%p = %p;", slot, packed);
     nest_end(e, &nest, true);
 }
 
@@ -156,13 +144,13 @@ void cpu_set_aside(Emit *e, const OpList *loads) {
         Ref tile = loads->at[i]->results[0];
         Box *box = cpu_find_box(e, loads->at[i]);
         cpu_declare(e, tile);
-        const char *name = cs_name(&e->p, tile);
+        const Expr *name = cs_ref(&e->p, tile);
         cpu_fill_tested(e, name, tile, !box_is_indexed(e->k, loads->at[i])); /* rows that are left out are no rarity */
         if (!box->movable) continue;
-        cs_line(&e->p, "%s = %s;", box->pointer, name);
+        cs_line(&e->p, "%p = %p;", box->pointer, name);
         long long stride = 1;
         for (int d = box->tile->rank; d-- > 0; stride *= box->tile->extent[d])
-            if (!known_is(box->known[d], 1)) cs_line(&e->p, "%s = %lld;", box->stride[d], stride);
+            if (!known_is(box->known[d], 1)) cs_line(&e->p, "%p = %lld;", box->stride[d], stride);
     }
 }
 
@@ -171,7 +159,7 @@ static void emit_store(Emit *e, Op *op, Box *box) {
     Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
     int count = tiles[1] ? 2 : 1;
     OpList loads = collect_loads(e, tiles, count, false);
-    Text apart = text_new(e->arena);
+    const Expr *apart = NULL;
     bool all_move = true;
     for (size_t i = 0; i < loads.count; i++) {
         Ref loaded = loads.at[i]->results[0];
@@ -179,22 +167,22 @@ static void emit_store(Emit *e, Op *op, Box *box) {
         for (int j = 0; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loaded);
         const Box *from = cpu_find_box(e, loads.at[i]);
         all_move = all_move && from->movable;
-        cpu_and_also(&apart, cpu_apart(e, from, box, same));
+        apart = ex_and(e->arena, apart, cpu_apart(e, from, box, same));
     }
-    const char *turns = cpu_store_turns(e, op), *cut = turns ? NULL : cut_condition(e, tiles, count, op);
-    const char *fast = turns ? turns : cut ? cut : cpu_fast_condition(e, tiles, count, op);
-    if (!all_move && !*fast) fast = "1";
-    if (apart.length && all_move) {
-        cs_open(&e->p, "if (TW_UNLIKELY(!(%s)))", apart.at);
+    const Expr *turns = cpu_store_turns(e, op), *cut = turns ? NULL : cut_condition(e, tiles, count, op);
+    const Expr *fast = turns ? turns : cut ? cut : cpu_fast_condition(e, tiles, count, op);
+    if (!all_move && !fast) fast = ex_int(e->arena, 1);
+    if (apart && all_move) {
+        cs_open(&e->p, "if (TW_UNLIKELY(!(%p)))", apart);
         cpu_set_aside(e, &loads);
         cs_close(&e->p);
-    } else if (apart.length)
-        fast = arena_printf(e->arena, "%s && %s", fast, apart.at);
-    if (!*fast) {
+    } else
+        fast = ex_and(e->arena, fast, apart);
+    if (!fast) {
         store_loop(e, op, box, true, false);
         return;
     }
-    cs_open(&e->p, "if (%s)", fast);
+    cs_open(&e->p, "if (%p)", fast);
     if (turns)
         cpu_store_turned(e, op);
     else
@@ -205,7 +193,7 @@ static void emit_store(Emit *e, Op *op, Box *box) {
         for (size_t i = 0; i < loads.count; i++)
             cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_MEMORY;
     }
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     store_loop(e, op, box, false, false);
     if (box->ok) cs_close(&e->p);
     for (size_t i = 0; i < loads.count && !all_move; i++)
@@ -217,7 +205,7 @@ void cpu_emit_tstore(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
     MapEntry *stored = map_find_number(&e->stored, (uint64_t)(uintptr_t)op);
     if (stored) {
-        cs_open(&e->p, "if (!%s)", (const char *)stored->value);
+        cs_open(&e->p, "if (!%p)", (const Expr *)stored->value);
         emit_store(e, op, box);
         cs_close(&e->p);
     } else

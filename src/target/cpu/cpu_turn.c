@@ -16,7 +16,7 @@ enum { LEAST = 4 }; /* elements of either axis that are worth it */
 
 /* Where a tile lies. */
 typedef struct Spread {
-    const char *pointer, *stride[MAX_RANK];
+    const Expr *pointer, *stride[MAX_RANK];
     int unit; /* the axis along which elements lie side by side; -1: none */
 } Spread;
 
@@ -95,33 +95,20 @@ static Spread in_box(const Emit *e, const Op *op, const Box *box, const int *axe
 }
 
 /* Row by row, axes[d] being the axis of the tile in memory that is axis d of the one that is moved. */
-static Spread in_rows(Emit *e, const Type *tile, const char *pointer, const int *axes) {
+static Spread in_rows(Emit *e, const Type *tile, const Expr *pointer, const int *axes) {
     Spread spread = {.pointer = pointer, .unit = -1};
     for (int d = 0; d < tile->rank; d++) {
         int64_t stride = 1;
         for (int inner = axes[d] + 1; inner < tile->rank; inner++) stride *= tile->extent[inner];
-        spread.stride[d] = cpu_integer(e, EL_I64, stride);
+        spread.stride[d] = cs_number(e->arena, EL_I64, stride);
         if (axes[d] == tile->rank - 1) spread.unit = d;
     }
     return spread;
 }
 
-static const char *low(const Box *box, int axis) { return box && box->checked[axis] ? box->lo[axis] : "0"; }
-
-static void add_steps(Text *t, const char *i, const Spread *spread, int d) {
-    if (d == spread->unit)
-        text_add(t, " + %s", i);
-    else
-        text_add(t, " + %s * %s", i, spread->stride[d]);
-}
-
-static const char *high(Emit *e, const Type *tile, const Box *box, int d, int axis) {
-    return box && box->checked[axis] ? box->hi[axis] : cpu_integer(e, EL_I32, tile->extent[d]);
-}
-
-static const char *length(Emit *e, const Type *tile, const Box *box, int d, int axis) {
-    const char *hi = high(e, tile, box, d, axis);
-    return box && box->checked[axis] ? arena_printf(e->arena, "%s - %s", hi, box->lo[axis]) : hi;
+/* `at`, i places further along axis d. */
+static const Expr *steps(Emit *e, const Expr *at, const Expr *i, const Spread *spread, int d) {
+    return ex_sum(e->arena, at, d == spread->unit ? i : ex(e->arena, "%p * %p", i, spread->stride[d]));
 }
 
 /* What of the tile lies inside of the box (NULL: all) moves; axes[d] is the box's axis of the tile's d. */
@@ -129,23 +116,23 @@ static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread 
                       const int *axes) {
     static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4",  "i5",
                                                 "i6", "i7", "i8", "i9", "i10", "i11"};
-    Text to_at = text_new(e->arena), from_at = text_new(e->arena);
+    const Expr *to_at = to->pointer, *from_at = from->pointer, *lengths[MAX_RANK] = {0};
     int a = to->unit, b = from->unit, opened = 0;
     for (int d = 0; d < tile->rank; d++) {
-        const char *lo = low(box, axes[d]), *i = names[d];
-        if (d == a || d == b)
-            i = lo;
-        else {
-            cs_open(&e->p, "for (i64 %s = %s; %s < %s; %s++)", i, lo, i, high(e, tile, box, d, axes[d]), i);
+        bool whole = d == a || d == b, cut = box && box->checked[axes[d]];
+        const Expr *lo = cut ? box->lo[axes[d]] : &expr_zero, *i = whole ? lo : ex_name(e->arena, names[d]);
+        const Expr *hi = cut ? box->hi[axes[d]] : cs_number(e->arena, EL_I32, tile->extent[d]);
+        lengths[d] = cut ? ex(e->arena, "%p - %p", hi, lo) : hi;
+        if (!whole) {
+            cs_open(&e->p, "for (i64 %p = %p; %p < %p; %p++)", i, lo, i, hi, i);
             opened++;
         }
-        if (i == lo && !(box && box->checked[axes[d]])) continue;
-        add_steps(&to_at, i, to, d);
-        add_steps(&from_at, i, from, d);
+        if (whole && !cut) continue;
+        to_at = steps(e, to_at, i, to, d);
+        from_at = steps(e, from_at, i, from, d);
     }
-    cs_line(&e->p, "tw_turn_%d(%s%s, %s, %s%s, %s, %s, %s);", ty_elem_bytes(tile), to->pointer, to_at.at, to->stride[b],
-            from->pointer, from_at.at, from->stride[a], length(e, tile, box, a, axes[a]),
-            length(e, tile, box, b, axes[b]));
+    cs_line(&e->p, "tw_turn_%d(%p, %p, %p, %p, %p, %p);", ty_elem_bytes(tile), to_at, to->stride[b], from_at,
+            from->stride[a], lengths[a], lengths[b]);
     while (opened--) cs_close(&e->p);
     e->uses_turn = true;
 }
@@ -153,23 +140,23 @@ static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread 
 /* --- into memory --- */
 
 /* From a box: what lies outside of it is filled before. */
-static void fill_from_box(Emit *e, const char *pointer, const Type *tile, const Op *load, const int *axes) {
+static void fill_from_box(Emit *e, const Expr *pointer, const Type *tile, const Op *load, const int *axes) {
     const Box *box = cpu_find_box(e, load);
     Spread to = in_rows(e, tile, pointer, cpu_same_axes), from = in_box(e, load, box, axes);
     if (box->full) {
-        const char *fill = cpu_pack(e, tile->elem, cpu_box_fill(e, load));
-        cs_line(&e->p, "if (!%s) for (i64 r = 0; r < %lld; r++) %s[r] = %s;", box->full, (long long)ty_elements(tile),
+        const Expr *fill = cpu_pack(e, tile->elem, cpu_box_fill(e, load));
+        cs_line(&e->p, "if (!%p) for (i64 r = 0; r < %lld; r++) %p[r] = %p;", box->full, (long long)ty_elements(tile),
                 pointer, fill);
     }
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     emit_turn(e, tile, &to, &from, box, axes);
     if (box->ok) cs_close(&e->p);
 }
 
-bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
+bool cpu_fill_turned(Emit *e, const Expr *pointer, bool wide, Ref tile) {
     const Op *op = ref_is_value(tile) ? ir_value(e->k, tile)->op : NULL;
     const Type *type = ir_type(e->k, tile);
-    bool made = op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY && pointer != e->p.names[tile];
+    bool made = op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY && pointer != e->p.values[tile];
     if (!op || made || (wide && cpu_is_wide_elem(type))) return false;
     if (op->code == OP_TLOAD && cpu_box_is_turned(e->k, op)) {
         fill_from_box(e, pointer, type, op, cpu_same_axes);
@@ -182,7 +169,7 @@ bool cpu_fill_turned(Emit *e, const char *pointer, bool wide, Ref tile) {
     if (ref_is_value(x) && placed->storage == STORAGE_MEMORY && !(placed->wide && cpu_is_wide_elem(type))) {
         for (int d = 0; d < type->rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[d];
         Spread to = in_rows(e, type, pointer, cpu_same_axes),
-               from = in_rows(e, ir_type(e->k, x), cs_name(&e->p, x), axes);
+               from = in_rows(e, ir_type(e->k, x), cs_ref(&e->p, x), axes);
         emit_turn(e, type, &to, &from, NULL, cpu_same_axes);
         return true;
     }
@@ -211,29 +198,27 @@ static const Op *turned_load(Emit *e, const Op *store, int *axes) {
     return turned ? load : NULL;
 }
 
-const char *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other) {
-    Text t = text_new(e->arena);
-    if (load->ok) text_add(&t, "%s", load->ok);
+const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other) {
+    Arena *a = e->arena;
+    const Expr *all = load->ok;
     for (int d = 0; d < other->tile->rank; d++) {
         if (!load->checked[axes[d]]) continue;
-        text_add(&t, "%s%s <= %s && %s >= %s", t.length ? " && " : "", low(load, axes[d]), low(other, d),
-                 high(e, other->tile, load, d, axes[d]), high(e, other->tile, other, d, d));
+        all = ex_and(a, all, ex(a, "%p <= %p", load->lo[axes[d]], cpu_box_low(other, d)));
+        all = ex_and(a, all, ex(a, "%p >= %p", load->hi[axes[d]], cpu_box_high(e, other, d)));
     }
-    return t.at;
+    return all;
 }
 
-const char *cpu_store_turns(Emit *e, const Op *store) {
+const Expr *cpu_store_turns(Emit *e, const Op *store) {
     int axes[MAX_RANK];
     const Op *load = turned_load(e, store, axes);
     if (!load) return NULL;
     const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, load);
     int unit = cpu_unit_axis(e->k, load);
-    Text t = text_new(e->arena);
-    const char *parts[] = {to->ok, cpu_box_covers(e, from, axes, to), NULL};
-    if (from->movable && unit != from->tile->rank - 1) parts[2] = arena_printf(e->arena, "%s == 1", from->stride[unit]);
-    for (int i = 0; i < 3; i++)
-        if (parts[i] && *parts[i]) text_add(&t, "%s%s", t.length ? " && " : "", parts[i]);
-    return t.length ? t.at : "1";
+    const Expr *all = ex_and(e->arena, to->ok, cpu_box_covers(e, from, axes, to));
+    if (from->movable && unit != from->tile->rank - 1)
+        all = ex_and(e->arena, all, ex(e->arena, "%p == 1", from->stride[unit]));
+    return all ? all : ex_int(e->arena, 1);
 }
 
 void cpu_store_turned(Emit *e, const Op *store) {
@@ -250,9 +235,8 @@ bool cpu_store_from_rows(Emit *e, const Op *store) {
     const Placed *placed = cpu_placed(&e->plan, value);
     if (placed->storage != STORAGE_MEMORY || (placed->wide && cpu_is_wide_elem(ir_type(e->k, value)))) return false;
     const Box *box = cpu_find_box(e, store);
-    Spread to = in_box(e, store, box, cpu_same_axes),
-           from = in_rows(e, box->tile, cs_name(&e->p, value), cpu_same_axes);
-    if (box->ok) cs_open(&e->p, "if (%s)", box->ok);
+    Spread to = in_box(e, store, box, cpu_same_axes), from = in_rows(e, box->tile, cs_ref(&e->p, value), cpu_same_axes);
+    if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
     if (box->ok) cs_close(&e->p);
     return true;

@@ -34,9 +34,9 @@ void cs_reserve(CPrinter *p, const char *const *words) {
 }
 
 void cs_init(CPrinter *p, Arena *arena, const Kernel *k, const CDialect *dialect) {
-    *p = (CPrinter){.arena = arena, .kernel = k, .dialect = dialect, .out = text_new(arena)};
-    p->name_count = k ? k->values.count : 0;
-    p->names = ARENA_ARRAY(arena, const char *, p->name_count + 1);
+    *p = (CPrinter){.arena = arena, .kernel = k, .dialect = dialect};
+    p->value_count = k ? k->values.count : 0;
+    p->values = ARENA_ARRAY(arena, const Expr *, p->value_count + 1);
     p->expr.arena = arena;
     cs_reserve(p, reserved);
 }
@@ -65,13 +65,12 @@ static void check_jump(const CPrinter *p, const char *text) {
 /* One line at `depth`: head, the format filled in, tail. */
 static void put_line(CPrinter *p, CLineKind kind, int depth, const char *head, const char *format, va_list args,
                      const char *tail) {
-    if (!p->dialect->tidies) {
-        text_indent(&p->out, depth);
-        text_add(&p->out, "%s%s%s\n", head, ex_vformat(p->arena, format, args), tail);
-        return;
-    }
     p->expr.names.count = 0;
-    ExprLine read = ex_line(&p->expr, format, args);
+    ExprLine read = {0};
+    if (p->dialect->tidies)
+        read = ex_line(&p->expr, format, args);
+    else
+        read.text = ex_vformat(&p->expr, format, args);
     if (read.jumps) check_jump(p, read.text);
     if (*head || *tail) read.text = arena_printf(p->arena, "%s%s%s", head, read.text, tail);
     CLine *line = new_line(p, kind, depth);
@@ -88,14 +87,18 @@ void cs_line(CPrinter *p, const char *format, ...) {
     va_end(args);
 }
 
-void cs_line_of(CPrinter *p, CLines *lines, int depth, const char *format, ...) {
+void cs_vline_of(CPrinter *p, CLines *lines, int depth, const char *format, va_list args) {
     CLines here = p->lines;
-    va_list args;
-    va_start(args, format);
     p->lines = *lines;
     put_line(p, LINE_PLAIN, depth, "", format, args, "");
     *lines = p->lines;
     p->lines = here;
+}
+
+void cs_line_of(CPrinter *p, CLines *lines, int depth, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    cs_vline_of(p, lines, depth, format, args);
     va_end(args);
 }
 
@@ -111,7 +114,7 @@ void cs_open(CPrinter *p, const char *format, ...) {
     put_waiting(p);
     put_line(p, LINE_OPEN, p->depth, "", format, args, " {");
     va_end(args);
-    enter(p, (CBlock){.loops = p->dialect->tidies && VEC_LAST(&p->lines).c.loops});
+    enter(p, (CBlock){.loops = VEC_LAST(&p->lines).c.loops});
 }
 
 void cs_reopen(CPrinter *p, const char *format, ...) {
@@ -124,7 +127,7 @@ void cs_reopen(CPrinter *p, const char *format, ...) {
 
 static void open_soft(CPrinter *p, CBlock block) {
     cs_line(p, "{");
-    if (p->dialect->tidies) VEC_LAST(&p->lines).kind = LINE_OPEN;
+    VEC_LAST(&p->lines).kind = LINE_OPEN;
     block.soft = p->dialect->tidies;
     enter(p, block);
 }
@@ -181,27 +184,26 @@ void cs_close_with(CPrinter *p, const char *tail) {
     p->depth--;
     if (gone) return;
     cs_line(p, "%s", tail);
-    if (p->dialect->tidies) VEC_LAST(&p->lines).kind = LINE_CLOSE;
+    VEC_LAST(&p->lines).kind = LINE_CLOSE;
 }
 
-void cs_blank(CPrinter *p) {
-    if (p->dialect->tidies)
-        new_line(p, LINE_PLAIN, 0)->c.text = "";
-    else
-        text_add_char(&p->out, '\n');
-}
+void cs_blank(CPrinter *p) { new_line(p, LINE_PLAIN, 0)->c.text = ""; }
 
 void cs_raw(CPrinter *p, const char *text) {
     put_waiting(p);
-    if (!p->dialect->tidies) {
-        text_add(&p->out, "%s\n", text);
-        return;
-    }
     new_line(p, LINE_RAW, 0)->c.text = text;
 }
 
 void cs_append(CPrinter *p, const CLines *lines) {
     for (size_t i = 0; i < lines->count; i++) *VEC_PUSH(&p->lines, p->arena) = lines->at[i];
+}
+
+void cs_insert(CPrinter *p, const CLines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        CLine *line = VEC_PUSH(&p->lines, p->arena);
+        *line = lines->at[i];
+        line->depth += p->depth;
+    }
 }
 
 void cs_add_quoted(Text *comment, const char *text, size_t length) {
@@ -222,11 +224,6 @@ static void put_place(CPrinter *p, Range range) {
     text_add(&comment, "// %d: ", place.line);
     cs_add_quoted(&comment, line, length < 90 ? length : 90);
     if (length > 90) text_add(&comment, " ..");
-    if (!p->dialect->tidies) {
-        text_indent(&p->out, p->depth);
-        text_add(&p->out, "%s\n", comment.at);
-        return;
-    }
     new_line(p, LINE_PLACE, p->depth)->c.text = comment.at;
     if (p->directives) {
         Text directive = text_new(p->arena);
@@ -303,18 +300,29 @@ static const char *spoken_name(CPrinter *p, const Op *op) {
     return name ? arena_printf(p->arena, "%.28s_%s", name, what) : what;
 }
 
-const char *cs_name(CPrinter *p, Ref value) {
-    if (value >= p->name_count) { /* made after cs_init */
-        const char **more = ARENA_ARRAY(p->arena, const char *, p->kernel->values.count + 1);
-        memcpy(more, p->names, p->name_count * sizeof *more);
-        p->names = more;
-        p->name_count = p->kernel->values.count;
+void cs_bind(CPrinter *p, Ref value, const Expr *x) {
+    if (value >= p->value_count) { /* made after cs_init */
+        const Expr **more = ARENA_ARRAY(p->arena, const Expr *, p->kernel->values.count + 1);
+        memcpy(more, p->values, p->value_count * sizeof *more);
+        p->values = more;
+        p->value_count = p->kernel->values.count;
     }
-    if (!p->names[value]) {
+    p->values[value] = x;
+}
+
+static const Expr *value_of(CPrinter *p, Ref value) {
+    if (value >= p->value_count || !p->values[value]) {
         const char *hint = ir_value(p->kernel, value)->name;
-        p->names[value] = cs_fresh(p, hint ? hint : spoken_name(p, ir_value(p->kernel, value)->op));
+        const char *name = cs_fresh(p, hint ? hint : spoken_name(p, ir_value(p->kernel, value)->op));
+        cs_bind(p, value, ex_name(p->arena, name));
     }
-    return p->names[value];
+    return p->values[value];
+}
+
+const char *cs_name(CPrinter *p, Ref value) {
+    const Expr *x = value_of(p, value);
+    if (x->kind != EX_NAME) ice(p->arena->trap, "cstyle: a value that has no name");
+    return x->text;
 }
 
 /* --- literals --- */
@@ -362,7 +370,7 @@ const Expr *cs_literal(CPrinter *p, const Literal *literal) {
 
 const Expr *cs_ref(CPrinter *p, Ref ref) {
     if (ref == REF_NONE) return NULL;
-    return ref_is_literal(ref) ? cs_literal(p, ir_literal(p->kernel, ref)) : ex_name(p->arena, cs_name(p, ref));
+    return ref_is_literal(ref) ? cs_literal(p, ir_literal(p->kernel, ref)) : value_of(p, ref);
 }
 
 char *cs_string(Arena *arena, const char *text) {

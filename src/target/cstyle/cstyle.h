@@ -31,7 +31,7 @@ typedef struct CDialect {
     const char *boolean; /* register type of i1 */
     bool speaks;         /* values without a name are called after the line they come from (row_sum), and
                     lines of the source that left nothing behind get no comment */
-    bool tidies;         /* lines are read and kept until cs_layout; else they go to `out` as they are */
+    bool tidies;         /* lines are read, for cs_layout; else they stand as they are, for cs_text */
 } CDialect;
 extern const CDialect dialect_c, dialect_cuda;
 
@@ -65,14 +65,13 @@ typedef struct CPrinter {
     Arena *arena;
     const Kernel *kernel;
     const CDialect *dialect;
-    Text out;
-    CLines lines;     /* instead of out, in dialects that tidy */
+    CLines lines;
     ExprPrinter expr; /* of those lines */
     VEC(CBlock) blocks;
     int depth;
-    Map taken;          /* identifiers in use -> the next number to try behind them */
-    const char **names; /* of values, by Ref; NULL: not named yet */
-    size_t name_count;
+    Map taken;           /* identifiers in use -> the next number to try behind them */
+    const Expr **values; /* by Ref: what stands for it; NULL: nothing yet */
+    size_t value_count;
     int last_line;    /* of the last cs_place */
     Range waiting[8]; /* comments that stand before the next line, if their block has one */
     int waiting_count;
@@ -86,9 +85,12 @@ void cs_reserve(CPrinter *p, const char *const *words); /* identifiers that valu
  * one line, lines longer than width go on below. With `directives` each line has the #line that it came from
  * before it, and no width: the compiler counts on from a #line, but all that follows came from the one line. */
 char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives);
+char *cs_text(Arena *arena, const CLines *lines); /* of a dialect that does not tidy */
 void cs_append(CPrinter *p, const CLines *lines);
+void cs_insert(CPrinter *p, const CLines *lines); /* where the text is now: as deep as that, and their own depth */
 /* A line of another place that is still being written. */
 void cs_line_of(CPrinter *p, CLines *lines, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void cs_vline_of(CPrinter *p, CLines *lines, int depth, const char *format, va_list args);
 bool cs_mentions(const CLines *lines, const char *name);
 
 /* --- lines: formats as of printf, %p is an expression --- */
@@ -113,10 +115,11 @@ void cs_add_quoted(Text *comment, const char *text, size_t length);
 int *cs_count_uses(const Kernel *k, Arena *arena);
 
 /* --- names and literals --- */
-const char *cs_name(CPrinter *p, Ref value);                 /* of a value */
+const char *cs_name(CPrinter *p, Ref value);                 /* of a value that has one, or nothing yet */
+void cs_bind(CPrinter *p, Ref value, const Expr *x);         /* that is what it is called from now on */
 const char *cs_fresh(CPrinter *p, const char *hint);         /* an identifier nobody has */
 const Expr *cs_literal(CPrinter *p, const Literal *literal); /* in register form */
-const Expr *cs_ref(CPrinter *p, Ref ref);                    /* name or literal; NULL for none */
+const Expr *cs_ref(CPrinter *p, Ref ref);                    /* what stands for it, or literal; NULL for none */
 const Expr *cs_number(Arena *arena, Elem elem, int64_t value);
 /* A quoted C string. */
 char *cs_string(Arena *arena, const char *text);

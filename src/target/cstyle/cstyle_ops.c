@@ -87,12 +87,12 @@ static const Expr *apply_operator(CPrinter *p, const char *form, const Expr *con
 
 const Expr *cs_unpack(CPrinter *p, Elem elem, const Expr *x) {
     if (elem == EL_I1) return ex(p->arena, "(%p != 0)", x);
-    return is_small_float(elem) ? call_1(p, "f32", elem, x) : x;
+    return is_small_float(elem) ? ex_with_bits(p->arena, call_1(p, "f32", elem, x), x) : x;
 }
 
 /* The bits of the nearest number of the type. */
 static const Expr *nearest_bits(CPrinter *p, Elem elem, const Expr *x) {
-    return call_1(p, cs_memory_type(elem), EL_F32, x);
+    return ex_with_rounded(p->arena, call_1(p, cs_memory_type(elem), EL_F32, x), x);
 }
 
 const Expr *cs_pack(CPrinter *p, Elem elem, const Expr *x) {

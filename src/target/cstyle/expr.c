@@ -65,6 +65,18 @@ const Expr *ex_binary(Arena *arena, ExprOperator op, const Expr *x, const Expr *
     return with_args(arena, both, (const Expr *const[]){x, y});
 }
 
+const Expr *ex_with_bits(Arena *arena, const Expr *x, const Expr *bits) {
+    Expr *known = copy_of(arena, x);
+    known->bits = bits;
+    return known;
+}
+
+const Expr *ex_with_rounded(Arena *arena, const Expr *bits, const Expr *x) {
+    Expr *known = copy_of(arena, bits);
+    known->rounded = x;
+    return known;
+}
+
 /* x op y, taken together from the left whatever y is made of: for operators that do not mind. */
 static const Expr *chain(Arena *arena, ExprOperator op, const Expr *x, const Expr *y) {
     if (!x || !y) return x ? x : y;
@@ -78,11 +90,14 @@ const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y) { return chain(ar
 /* --- asking --- */
 
 bool ex_is_int(const Expr *x, int64_t value) { return x->kind == EX_INT && x->value == value; }
-bool ex_is_name(const Expr *x, const char *name) { return x->kind == EX_NAME && strcmp(x->text, name) == 0; }
-
-const Expr *ex_argument_of(const Expr *x, const char *function) {
-    return x->kind == EX_CALL && x->count == 2 && ex_is_name(x->args[0], function) ? x->args[1] : NULL;
+bool ex_same(const Expr *x, const Expr *y) {
+    bool same = x->kind == y->kind && x->op == y->op && x->groups == y->groups && x->count == y->count &&
+                x->value == y->value && !x->text == !y->text && (!x->text || strcmp(x->text, y->text) == 0);
+    for (int i = 0; same && i < x->count; i++) same = ex_same(x->args[i], y->args[i]);
+    return same;
 }
+
+bool ex_is_name(const Expr *x, const char *name) { return x->kind == EX_NAME && strcmp(x->text, name) == 0; }
 
 /* --- folding --- */
 
@@ -264,6 +279,7 @@ static bool print_bare(ExprPrinter *p, Text *out, const Expr *x, Around a) {
         print(p, out, x->args[0], (Around){AFTER_CAST, a.right, false});
         break;
     case EX_CALL:
+        if (p->calls && x->args[0]->kind == EX_NAME) map_set(p->calls, p->arena, x->args[0]->text, (void *)1);
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
         text_add_char(out, '(');
         print_args(p, out, x, 1);
@@ -304,3 +320,5 @@ char *ex_plain(Arena *arena, const Expr *x) {
     ex_print(&p, &out, x);
     return out.at;
 }
+
+int ex_width(Arena *arena, const Expr *x) { return (int)strlen(ex_plain(arena, x)); }

@@ -96,6 +96,8 @@ typedef struct Expr {
     const char *text;
     int64_t value;
     const struct Expr *const *args;
+    const struct Expr *bits;    /* of a float: how memory holds it, where an expression has that already; else NULL */
+    const struct Expr *rounded; /* of such bits: the f32 to which they are the nearest; else NULL */
 } Expr;
 
 /* --- making --- */
@@ -112,14 +114,17 @@ const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y);
 /* x + y of integers; NULL: no term. The terms of y stand beside those of x. */
 const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y);
 const Expr *ex_binary(Arena *arena, ExprOperator op, const Expr *x, const Expr *y);
+/* x, of which it is known what it looks like in memory; those bits, of which it is known what was rounded. */
+const Expr *ex_with_bits(Arena *arena, const Expr *x, const Expr *bits);
+const Expr *ex_with_rounded(Arena *arena, const Expr *bits, const Expr *x);
 
 /* --- asking --- */
 bool ex_is_int(const Expr *x, int64_t value);
 bool ex_is_name(const Expr *x, const char *name);
-/* The one argument, where x is a call of the function (in parentheses or not); else NULL. */
-const Expr *ex_argument_of(const Expr *x, const char *function);
-/* As the templates have it, with all their parentheses and unfolded: for keys and for dialects that print so. */
+bool ex_same(const Expr *x, const Expr *y); /* the same tree */
+/* As the templates have it, with all their parentheses and unfolded: for dialects that print so. */
 char *ex_plain(Arena *arena, const Expr *x);
+int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
 
 /* --- printing --- */
 typedef struct ExprPrinter {
@@ -129,13 +134,14 @@ typedef struct ExprPrinter {
     Map is_i32;              /* names that are declared as i32, and as nothing else -> 1 */
     VEC(const char *) names; /* those printed since the caller cleared it */
     bool quotes;             /* and whether a string was */
+    Map *calls;              /* functions that were called -> 1; NULL: nobody asks */
 } ExprPrinter;
 void ex_print(ExprPrinter *p, Text *out, const Expr *x);
 
 /* The name is declared with the type. */
 void ex_note_type(ExprPrinter *p, const char *name, const char *type);
 /* printf with %p for expressions, which are printed plain; the format is not read. */
-char *ex_vformat(Arena *arena, const char *format, va_list args);
+char *ex_vformat(ExprPrinter *p, const char *format, va_list args);
 
 /* A line of C: a statement, a declaration, the head of a block. */
 typedef struct ExprLine {

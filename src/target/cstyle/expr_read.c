@@ -277,19 +277,23 @@ const Expr *ex(Arena *arena, const char *format, ...) {
     return x;
 }
 
-char *ex_vformat(Arena *arena, const char *format, va_list args) {
+char *ex_vformat(ExprPrinter *p, const char *format, va_list args) {
     va_list own;
     va_copy(own, args);
-    Filled f = fill(arena, format, &own, false);
+    Filled f = fill(p->arena, format, &own, false);
     va_end(own);
     if (!f.holes.count) return f.text;
-    Text out = text_new(arena);
+    Text out = text_new(p->arena);
     const Expr *const *hole = f.holes.at;
+    bool plain = p->plain;
+    p->plain = true;
     for (const char *s = f.text; *s; s++)
         if (*s == HOLE)
-            text_add(&out, "%s", ex_plain(arena, *hole++));
+            ex_print(p, &out, *hole++);
         else
             text_add_char(&out, *s);
+    p->plain = plain;
+    p->names.count = 0;
     return out.at;
 }
 

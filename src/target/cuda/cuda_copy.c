@@ -94,6 +94,7 @@ static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, con
     open_copies(e, &b);
     box_part(e, &b, BOX_ALONG);
     if (rows->some) box_also(e, &b.condition, ex(e->arena, "(%s_on >> (%p) & 1) != 0", rows->name, number));
+    box_mask(e, &b, op_operand(b.op, 1));
     copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), ex(e->arena, "%s[%p]", rows->name, number));
     cs_close(&e->p);
 }
@@ -126,7 +127,7 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
         copy_rows(e, put, b, tile, offset);
     } else {
         open_copies(e, &b);
-        box_indices(e, &b, REF_NONE);
+        box_indices(e, &b, op_operand(load, 1));
         copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);
         cs_close(&e->p);
     }

@@ -115,7 +115,8 @@ void roles_tasks(Emit *e, const Op *tasks);
 void asm_emit(Emit *e, const Op *op);
 /* --- cuda_parts.c --- */
 void parts_open(Emit *e, const RingPlan *r); /* the loop over them, up to the store of one */
-void solo_open(Emit *e, const RingPlan *r);  /* up to the stores of the warpgroups, each of its rows */
+void solo_put(Emit *e, const RingPlan *r);   /* each warpgroup its rows, which have been read .. */
+void solo_open(Emit *e, const RingPlan *r);  /* .. and are shown to the stores */
 int solo_groups(const Emit *e, const RingPlan *r);
 const Expr *solo_group(Emit *e);                      /* the number of the thread's own */
 const Expr *parts_issuer(Emit *e, const RingPlan *r); /* is it the thread that issues the ring's stores? */

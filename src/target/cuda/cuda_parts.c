@@ -52,10 +52,13 @@ static void meet(Emit *e, const RingPlan *r) {
     cs_line(&e->p, "tw_bar_sync(%d + %p, %d);", r->solo, solo_group(e), e->lanes * e->cx->machine->group_warps);
 }
 
-void solo_open(Emit *e, const RingPlan *r) {
+void solo_put(Emit *e, const RingPlan *r) {
     cs_line(&e->p, "if (%p) tw_bulk_wait_read(0);", parts_issuer(e, r));
     meet(e, r);
     shared_store_tile(e, r->part, op_operand(r->part, 1), &r->field[0], ex_name(e->arena, r->field_name[0]));
+}
+
+void solo_open(Emit *e, const RingPlan *r) {
     e->shows = true;
     meet(e, r);
 }

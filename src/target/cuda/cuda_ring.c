@@ -333,7 +333,11 @@ static void emit_put(Emit *e, const Op *op) {
         copy_emit(e, op, &r->field[field], at);
         return;
     }
-    if (r->part) return; /* with its store */
+    if (r->parts) return; /* with its store */
+    if (r->solo) {
+        solo_put(e, r);
+        return;
+    }
     sync_before(e, op);
     if (layout) {
         shared_store_tile(e, op, value, &r->field[field], at);

@@ -30,6 +30,7 @@ Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
 void box_part(Emit *e, Box *b, BoxPart part); /* the same for a part of the dimensions, without a mask */
+void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked */
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);

@@ -114,11 +114,15 @@ void box_part(Emit *e, Box *b, BoxPart part) {
     }
 }
 
-void box_indices(Emit *e, Box *b, Ref mask) {
-    box_part(e, b, BOX_ALL);
+void box_mask(Emit *e, Box *b, Ref mask) {
     if (mask)
         box_also(e, &b->condition,
                  b->layout ? elementwise_operand(e, mask, b->layout, &place_r) : emit_scalar(e, mask));
+}
+
+void box_indices(Emit *e, Box *b, Ref mask) {
+    box_part(e, b, BOX_ALL);
+    box_mask(e, b, mask);
 }
 
 int box_fill_half(Emit *e, const Op *op, Elem elem) {
@@ -371,7 +375,7 @@ static void add_vectors(Emit *e, const Op *op, Box *b) {
     Ref value = op_operand(op, 1);
     emit_unroll(e, "r", b->layout->registers, b->vector);
     box_also(e, &b->condition, place_owner(e, &b->layout->map));
-    box_indices(e, b, REF_NONE);
+    box_indices(e, b, op_operand(op, 2));
     const Expr *from = stored(e, value, b->layout, b->vector);
     cs_line(&e->p, "tw_red_add%s(%d, %p, %p + %p, %p);", atomic_reach(op), b->vector,
             b->condition ? b->condition : &expr_true, b->row, b->index[b->inner_dim], from);

@@ -90,11 +90,8 @@ static Asked probe(Compute *c, Printer *body, void *user) {
     c->role.head = now.head;
     c->role.declared = now.declared;
     c->role.p.taken = now.p.taken;
-    c->role.p.names = now.p.names;
-    c->role.p.name_count = now.p.name_count;
-    c->role.p.out = now.p.out;
-    c->role.p.out.length = saved.role.p.out.length;
-    c->role.p.out.at[saved.role.p.out.length] = 0;
+    c->role.p.values = now.p.values;
+    c->role.p.value_count = now.p.value_count;
     return asked;
 }
 

@@ -201,8 +201,7 @@ static void print_scalar(Role *role, const Op *op) {
 /* ----------------------------------------------------------------------------------------------------- control */
 
 static void share_name(Role *role, Ref value, const char *name) {
-    cs_name(&role->p, value);
-    role->p.names[value] = name;
+    cs_bind(&role->p, value, ex_name(role->tt->arena, name));
 }
 
 /* Else the step may be negative or 0, and the variable may run over its type's end. */
@@ -403,7 +402,7 @@ char *role_finish(Role *role, const char *includes) {
     text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", includes);
     if (tt->role[role->kernel])
         text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
-    text_add(&out, "%s%s\n%s}\n", role->head.at, role->first ? role->first : "", role->p.out.at);
+    text_add(&out, "%s%s\n%s}\n", role->head.at, role->first ? role->first : "", cs_text(tt->arena, &role->p.lines));
     Text words = text_new(tt->arena);
     for (size_t i = 0; i < role->buffers.count; i++)
         text_add(&words, "%s2, %u", i ? ", " : "", tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
