@@ -565,3 +565,38 @@ def made_left(a, b, c, M, N, K, P: tl.constexpr, BM: tl.constexpr, BN: tl.conste
         y = tl.load(b + kk[:, None] * N + rn[None, :], mask=(kk[:, None] < K) & (rn[None, :] < N), other=0.)
         acc = tl.dot(x * 2, y, acc, input_precision=P, out_dtype=c.dtype.element_ty)
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# Behind the columns that are stored lie others, which stay as they are: TMA stores 16 bytes at once.
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:f16[64,128] n1=50 n2=61 n3=60 BM=64 BN=64 BK=64 --grid 1
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:f16[64,128] n1=50 n2=72 n3=64 BM=64 BN=64 BK=64 --grid 1
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:f32[64,128] n1=64 n2=1 n3=33 BM=64 BN=64 BK=64 --grid 1
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:bf16[64,128] n1=50 n2=127 n3=61 BM=64 BN=64 BK=64 --grid 3
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randint(9):i8[64,128] n1=50 n2=109 n3=61 BM=64 BN=64 BK=64 --grid 2
+# check: x=randn:f64[64,128] w=randn:f64[64,128] y=randn:f64[64,128] n1=50 n2=7 n3=61 BM=16 BN=16 BK=16 --grid 2
+@triton.jit
+def room_behind_rows(x, w, y, n1, n2, n3, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    kind: tl.constexpr = tl.float64 if x.dtype.element_ty == tl.float64 else tl.float32
+    for q in range(tl.program_id(0), tl.cdiv(n1, BM) * tl.cdiv(n2, BN), tl.num_programs(0)):
+        rm = q // tl.cdiv(n2, BN) * BM + tl.arange(0, BM)
+        rn = q % tl.cdiv(n2, BN) * BN + tl.arange(0, BN)
+        acc = tl.zeros((BM, BN), kind)
+        for k in range(0, n3, BK):
+            rk = k + tl.arange(0, BK)
+            a = tl.load(x + rm[:, None] * 128 + rk[None, :], mask=(rm[:, None] < n1) & (rk[None, :] < n3), other=0.0)
+            b = tl.load(w + rk[:, None] * 128 + rn[None, :], mask=(rk[:, None] < n3) & (rn[None, :] < n2), other=0.0)
+            acc = tl.dot(a, b, acc, out_dtype=kind)
+        tl.store(y + rm[:, None] * 128 + rn[None, :], acc.to(y.dtype.element_ty), mask=(rm[:, None] < n1) & (rn[None, :] < n2))
+
+
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:f16[64,128] n1=50 n2=61 n3=60 --grid 1
+# check: x=randn:f16[64,128] w=randn:f16[64,128] y=randn:f16[64,128] n1=50 n2=64 n3=64 --grid 1
+@triton.jit
+def room_behind_descriptors(x, w, y, n1, n2, n3):
+    a = tl.make_tensor_descriptor(x, [n1, n3], [128, 1], [64, 64])
+    b = tl.make_tensor_descriptor(w, [n3, n2], [128, 1], [64, 64])
+    c = tl.make_tensor_descriptor(y, [n1, n2], [128, 1], [64, 64])
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, n3, 64):
+        acc = tl.dot(a.load([0, k]), b.load([k, 0]), acc)
+    c.store([0, 0], acc.to(tl.float16))

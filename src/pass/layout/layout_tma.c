@@ -11,6 +11,13 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
+/* A store writes whole units of box_align bytes: where a row of the tensor ended within one, what lies behind it would be
+ * overwritten. */
+static bool ends_with_a_unit(Facts *f, const Op *op, Ref extent, int unit) {
+    if (op->code != OP_TSTORE || extent == REF_NONE || fact_divisor(f, extent) % unit == 0) return true;
+    return f->whole_rows && fact_wish_multiple(f, extent, unit);
+}
+
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
@@ -45,7 +52,7 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
         if (d != inner)
             fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], machine->box_align / tile->elem_bytes);
     }
-    return fits;
+    return fits && ends_with_a_unit(&st->facts, op, parts.extent[inner], machine->box_align / tile->elem_bytes);
 }
 
 /* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */
