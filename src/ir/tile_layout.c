@@ -163,11 +163,14 @@ static const char *map_fault(const Layout *layout, const Type *type, Arena *aren
     return NULL;
 }
 
+static const char width_fault[] = "`width` must be 16, 32, 64 or 128 bytes";
+static bool is_panel(int64_t width) { return width == PLAIN_PANEL || width == 32 || width == 64 || width == 128; }
+
 static const char *tile_fault(const SharedTile *t, const Type *type, Arena *arena) {
     enum { MOST = 1 << 21 }; /* twice the elements of the largest tile */
     SharedTile own = shared_tile_of(type, t->turned);
     if (t->turned && type->rank != 2) return "only a matrix is stored turned";
-    if (t->width != 32 && t->width != 64 && t->width != 128) return "`width` must be 32, 64 or 128 bytes";
+    if (!is_panel(t->width)) return width_fault;
     if (t->rows != own.rows || t->columns != own.columns || t->elem_bytes != own.elem_bytes)
         return arena_printf(arena, "the layout is of a matrix of %lldx%lld, the tile is one of %lldx%lld",
                             (long long)t->rows, (long long)t->columns, (long long)own.rows, (long long)own.columns);
@@ -318,7 +321,7 @@ static bool read_shared(Reader *r, SharedTile *tile) {
         } else
             return fails(r, "`width=`, `zero=` or `turned` is expected here");
     }
-    return width == 32 || width == 64 || width == 128 || fails(r, "`width` must be 32, 64 or 128 bytes");
+    return is_panel(width) || fails(r, width_fault);
 }
 
 bool layout_read(const char **at, Layout *layout, const char **why) {

@@ -45,12 +45,13 @@ typedef struct Banks {
  *     swizzle((c / per) * panel + r * width + (c % per) * elem_bytes),    per = width / elem_bytes */
 enum {
     WIDEST_PANEL = 128, /* and halves and quarters of it. That is what `width` means in a text, on every machine */
+    PLAIN_PANEL = 16,   /* of one chunk, which stays where it is: no swizzle */
     PATTERN_ROWS = 8    /* after so many rows the swizzle repeats */
 };
 typedef struct SharedTile {
     int64_t rows, columns;           /* of the stored matrix: all leading extents together, the last extent */
     int64_t rows_held, columns_held; /* that have room: rounded up for the instruction that reads them */
-    int elem_bytes, width;           /* width: WIDEST_PANEL, a half, a quarter */
+    int elem_bytes, width;           /* width: WIDEST_PANEL, a half, a quarter; PLAIN_PANEL */
     int64_t panel, bytes;            /* of one panel, of all */
     int64_t zero_rows, zero_columns; /* the instruction reads so many along K: what lies beyond the tile must be 0 */
     bool turned;                     /* the value is the transpose of what is stored */

@@ -32,7 +32,8 @@ typedef struct MachineCost {
     int crowd_most;    /* .. and more than these hide no more .. */
     int crowd_percent; /* .. where tiles that a trip holds take at most this much of a thread's registers .. */
     int crowd_registers; /* .. with so many of a thread beside what a trip of its loop holds */
-    int beside_sums;     /* registers of a thread that copies and multiplies, beside those of its sums */
+    int beside_sums;     /* registers of a thread that copies and multiplies, beside those of its sums .. */
+    int beside_rows;     /* .. and of one that copies and reduces, beside what it holds of rows */
     int search_warps;    /* of a load role whose threads find their rows anew in each trip; 0: as any other */
     int long_product;    /* elements along K from which products take longer than an exponential an element */
     int pair_registers;  /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */

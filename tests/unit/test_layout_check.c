@@ -40,7 +40,7 @@ static const Spoilt cases[] = {
     {"transposed", "%m = mul", "%m#r0 = mul", "only tiles have a layout"},
     {"transposed", "form=layout, ", "", "a layout stands in layout form only"},
     {"transposed", "warp (4,0) (8,0)>", "warp (4,0) (8,0) 0>", "a layout here is spread over 32 lanes and 4 warps"},
-    {"transposed", "shared<64x64, width=128>", "shared<64x64, width=96>", "`width` must be 32, 64 or 128"},
+    {"transposed", "shared<64x64, width=128>", "shared<64x64, width=96>", "`width` must be 16, 32, 64 or 128"},
     {"transposed", "shared<64x64, width=128>", "shared<48x64, width=128>", "there must be room for 64x64 elements"},
     {"transposed", "shared<64x64, width=128>", "shared<64x64, width=128, zero=64x999>", "`zero` must lie between the tile and the room"},
     {"matmul", "b: f16[64,256]#s1}", "b: f16[64,256]}", "all fields of a ring have a layout, or none"},

@@ -35,7 +35,7 @@ def channels_first(x, w, y, n, H, W, P, Q, C: tl.constexpr, O, R: tl.constexpr, 
 # check: x=randn:bf16[1,9,9,32] w=randn:bf16[3,3,32,64] y=zeros:bf16[1,4,4,64] n=1 H=9 W=9 P=4 Q=4 F=64 C=32 R=3 S=3 STRIDE=2 PAD=1 HOLES=2 BM=128 BN=64 BK=32 --grid 1,1
 # check: x=randn:bf16[1,5,5,32] w=randn:bf16[1,1,32,40] y=zeros:bf16[1,5,5,40] n=0 H=5 W=5 P=5 Q=5 F=40 C=32 R=1 S=1 STRIDE=1 PAD=0 HOLES=1 BM=128 BN=64 BK=32 --grid 1,1
 # check: x=randn:bf16[1,5,5,32] w=randn:bf16[3,3,32,40] y=zeros:bf16[1,5,5,40] n=1 H=-5 W=5 P=5 Q=5 F=40 C=32 R=3 S=3 STRIDE=1 PAD=1 HOLES=1 BM=128 BN=64 BK=32 --grid 1,1
-# explain: roles, 512 threads
+# explain: threads find the rows of a trip anew
 @triton.jit
 def channels_last(x, w, y, n, H, W, P, Q, F, C: tl.constexpr, R: tl.constexpr, S: tl.constexpr, STRIDE: tl.constexpr, PAD: tl.constexpr,
                   HOLES: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
@@ -70,3 +70,23 @@ def experts_in_between(x, w, y, expert, N, K, rows, E: tl.constexpr, BM: tl.cons
             b = tl.load(w + e * K * N + (k + rk)[:, None] * N + rn[None, :], mask=(rn < N)[None, :], other=0.0)
             acc = tl.dot(a, b, acc)
     tl.store(y + rm[:, None] * N + rn[None, :], acc.to(y.dtype.element_ty), mask=(rm < rows)[:, None] & (rn < N)[None, :])
+
+
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=3 high=37 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=33 low=-2 high=60 --grid 2
+# check: x=randn:bf16[40,64] y=zeros:bf16[40,64] z=zeros:f32[40,64] rows=40 low=50 high=20 --grid 2
+# explain: in runs of 8
+@triton.jit
+def masks_of_runs(x, y, z, rows, low, high):
+    """Numbers that come in runs along the contiguous axis, under a mask of both axes that is the same for all of a run:
+    loaded, stored and added."""
+    i = tl.program_id(0) * 32 + tl.arange(0, 32)
+    for step in range(4):
+        k = step * 16 + tl.arange(0, 16)
+        tap = k // 24
+        h = i[:, None] + tap[None, :]
+        seen = (i < rows)[:, None] & (k < 48)[None, :] & (h >= low) & (h < high)
+        at = i[:, None] * 64 + (tap * 32 + k % 24)[None, :]
+        a = tl.load(x + at, mask=seen, other=1.0)
+        tl.store(y + at, a + 1.0, mask=seen)
+        tl.atomic_add(z + at, a.to(tl.float32), mask=seen)

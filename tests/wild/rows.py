@@ -202,3 +202,47 @@ def argbest(x, idx, val, N, BLOCK: tl.constexpr):
             bi = i + s
     tl.store(idx + r, bi)
     tl.store(val + r, bv)
+
+
+# check: out=zeros:f32[9,512] inp=randn:f32[9,512] n_rows=9 n_cols=509 stride=512 --grid 2
+# check: out=zeros:f32[9,509] inp=randn:f32[9,509] n_rows=9 n_cols=509 stride=509 --grid 3
+# check: out=zeros:bf16[9,512] inp=randn:bf16[9,512] n_rows=9 n_cols=504 stride=512 --grid 2
+# check: out=zeros:f16[9,511] inp=randn:f16[9,511] n_rows=9 n_cols=511 stride=511 --grid 2
+# check: out=zeros:f32[9,512] inp=randn:f32[9,512] n_rows=0 n_cols=512 stride=512 --grid 2
+# check: out=zeros:f32[9,512] inp=randn:f32[9,512] n_rows=1 n_cols=0 stride=512 --grid 2
+# explain: ring: 3 slots
+@triton.jit
+def fills_of_its_own(out, inp, n_rows, n_cols, stride):
+    """A row in each trip, loaded, reduced and stored: it comes ahead without being asked to, and what lies outside is no zero."""
+    cols = tl.arange(0, 512)
+    for row in range(tl.program_id(0), n_rows, tl.num_programs(0)):
+        x = tl.load(inp + row * stride + cols, mask=cols < n_cols, other=3.0).to(tl.float32)
+        y = x - tl.sum(x, axis=0) / 512
+        tl.store(out + row * stride + cols, y, mask=cols < n_cols)
+
+
+# check: x=randn:f32[12,512] w=randn:f32[512] r=rand:f32[12] y=zeros:f32[12,512] s=zeros:f32[2,512] n=12 --grid 2
+# check: x=randn:bf16[12,512] w=randn:bf16[512] r=rand:f32[12] y=zeros:bf16[12,512] s=zeros:f32[2,512] n=12 --grid 2 --set num_stages=2
+# explain: by cp.async
+@triton.jit
+def sums_beside_rows(x, w, r, y, s, n):
+    """What is summed over rows stays in registers; numbers of each row are loaded beside it."""
+    cols = tl.arange(0, 512)
+    by = tl.load(w + cols).to(tl.float32)
+    total = tl.zeros((512,), dtype=tl.float32)
+    for row in range(tl.program_id(0), n, 2):
+        a = tl.load(x + row * 512 + cols).to(tl.float32) * tl.load(r + row)
+        total += a
+        tl.store(y + row * 512 + cols, a * by - tl.sum(a * by, axis=0) / 512)
+    tl.store(s + tl.program_id(0) * 512 + cols, total)
+
+
+# check: x=randn:f32[12,512] n=12 --grid 1
+# explain: may concern its memory
+@triton.jit
+def row_of_the_trip_before(x, n):
+    """The next row is made from this one: nobody can load it ahead."""
+    cols = tl.arange(0, 512)
+    for row in range(0, n - 1):
+        a = tl.load(x + row * 512 + cols)
+        tl.store(x + (row + 1) * 512 + cols, a - tl.sum(a, axis=0) / 512)

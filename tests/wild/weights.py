@@ -125,3 +125,72 @@ def filled_rows(a, b, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.
         scale = tl.load(s + k // BK * N + rn, mask=rn < N, other=1.0)
         acc = tl.dot(x, (w.to(tl.float32) * scale[None, :]).to(x.dtype), acc)
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[20,256] b=randint(256):i8[256,72] s=randn:f16[72] z=randn:f16[72] c=empty:f32[20,72] M=20 N=72 K=256 BM=16 BN=32 BK=64 --grid 2,3
+# check: a=randn:bf16[40,256] b=randint(256):u8[256,72] s=randn:bf16[72] z=randn:bf16[72] c=empty:f32[40,72] M=40 N=72 K=256 BM=32 BN=32 BK=32 --grid 2,3 --set num_warps=2
+# check: a=randn:f16[100,192] b=randint(256):i8[192,136] s=randn:f16[136] z=randn:f16[136] c=empty:f32[100,136] M=100 N=136 K=192 BM=64 BN=64 BK=64 --grid 2,3
+@triton.jit
+def in_halves(a, b, s, z, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Differences, products and sums of 16 bits, each rounded, on their way to the product by shared memory."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    scale = tl.load(s + rn, mask=rn < N, other=0.0)
+    zero = tl.load(z + rn, mask=rn < N, other=0.0)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=rm[:, None] < M, other=0.0)
+        w = tl.load(b + rk[:, None] * N + rn[None, :], mask=rn[None, :] < N, other=0)
+        acc = tl.dot(x, (w.to(x.dtype) - zero[None, :]) * scale[None, :] + zero[None, :], acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[16,512] b=randint(256):i8[512,136] s=rand:f16[8,136] c=empty:f32[16,136] M=16 N=136 K=512 HALF=256 BOTH=false BM=16 BN=64 BK=64 --grid 1,3
+# check: a=randn:f16[16,512] b=randint(256):i8[512,136] s=rand:f16[8,136] c=empty:f32[16,136] M=16 N=136 K=512 HALF=192 BOTH=true BM=16 BN=64 BK=64 --grid 1,3
+# check: a=randn:f16[9,512] b=randint(256):i8[512,136] s=rand:f16[8,136] c=empty:f32[9,136] M=9 N=136 K=512 HALF=0 BOTH=false BM=16 BN=32 BK=64 --grid 1,5
+# explain: field scale of ring
+@triton.jit
+def half_scaled(a, b, s, c, M, N, K, HALF, BOTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Two loops with the same tiles, of which one has a row beside them, or both."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, HALF, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=rm[:, None] < M, other=0.0)
+        w = tl.load(b + rk[:, None] * N + rn[None, :], mask=rn[None, :] < N, other=0).to(x.dtype)
+        if BOTH:
+            scale = tl.load(s + k // BK * N + rn, mask=rn < N, other=0.0)
+            w = w * scale[None, :]
+        acc = tl.dot(x, w, acc)
+    for k in range(HALF, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=rm[:, None] < M, other=0.0)
+        w = tl.load(b + rk[:, None] * N + rn[None, :], mask=rn[None, :] < N, other=0).to(x.dtype)
+        scale = tl.load(s + k // BK * N + rn, mask=rn < N, other=0.0)
+        acc = tl.dot(x, w * scale[None, :], acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[16,256] b=randint(256):i8[256,72] s=rand:f16[256] t=rand:f16[5,72] c=empty:f32[16,72] M=16 N=72 K=256 BM=16 BN=64 BK=64 --grid 1,2
+# check: a=randn:f16[16,250] b=randint(256):i8[250,72] s=rand:f16[250] t=rand:f16[5,72] c=empty:f32[16,72] M=16 N=72 K=250 BM=16 BN=32 BK=64 --grid 1,3
+# explain: field scale of ring in
+# explain: field now of ring in
+@triton.jit
+def kept_rows(a, b, s, t, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A row along K, and one along N that the next trip, and what follows the loop, still need."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    last = tl.zeros((BN,), tl.float16)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
+        w = tl.load(b + rk[:, None] * N + rn[None, :], mask=(rn[None, :] < N) & (rk[:, None] < K), other=0)
+        scale = tl.load(s + rk, mask=rk < K, other=0.0)
+        now = tl.load(t + (k // BK + 1) * N + rn, mask=rn < N, other=0.0)
+        acc = tl.dot(x, w.to(x.dtype) * scale[:, None] * (now + last)[None, :], acc)
+        last = now
+    acc *= last[None, :].to(tl.float32)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))

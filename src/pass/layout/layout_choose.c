@@ -150,9 +150,23 @@ static void find_gets(FieldUse *use, const Region *region) {
     }
 }
 
+static void look_for_dot(Op *op, void *user) { *(bool *)user |= op->code == OP_DOT; }
+
+/* Do the threads that compute copy the items of rings for themselves, and multiply nothing? */
+static bool copies_rows(const Kernel *k) {
+    const Op *tasks = tasks_of(k), *load = tasks ? role_find(tasks, ROLE_LOAD) : NULL;
+    bool dots = false;
+    if (load && role_is_guest(load)) ir_walk(tasks->regions[0], look_for_dot, &dots);
+    return load && role_is_guest(load) && !dots;
+}
+
 SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int field) {
     const Type *type = ir_type(k, ring)->fields[field].type;
     FieldUse use = {cx, k, ring, field, type, layout_shared_tile(type, PATTERN_ROWS)};
+    if (type->rank == 1 && copies_rows(k)) { /* one row, which threads write and read: as it is in memory */
+        use.tile.width = PLAIN_PANEL;
+        shared_tile_room(&use.tile, 1, use.tile.columns);
+    }
     find_gets(&use, k->body);
     return use.tile;
 }

@@ -163,7 +163,8 @@ bool pass_ring(PassContext *cx, Kernel *k) {
     }
     cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
     cx->uncut->findings = cx->findings.count;
-    return cut_kernel(cx, k, NULL);
+    bool changed = cut_part_fills(cx, k);
+    return cut_kernel(cx, k, NULL) || changed;
 }
 
 /* Anew, without the rings that have left; with a reason why it must be flat, or NULL. */

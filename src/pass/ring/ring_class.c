@@ -13,9 +13,9 @@
  *            but all of them may happen behind what compute does
  *   compute  everything else
  *
- * Rows of numbers that operands are made with (scales of weights) come with the tiles of a trip that is too short to
- * fetch them ahead in. Rows that a product is weighed with (exponentials of differences) join later, where a role loads:
- * the threads that compute have no registers to fetch them ahead with.
+ * Rows of numbers come later. Those that operands are made with (scales of weights) come with the tiles of a trip that
+ * is too short to fetch them ahead in; those that a product is weighed with (exponentials of differences) where a role
+ * loads: the threads that compute have no registers to fetch them ahead with.
  *
  * Which memory an access concerns, and what stands before it, ring_order.c knows. Loads of one region
  * share a ring when no dot and no other hand-over lies between their first uses; loops that follow
@@ -284,12 +284,6 @@ static bool chases(const Cut *c, const Op *load, const Op *loop) {
     return false;
 }
 
-/* Can asynchronous copies bring the tile into a slot that is no larger than it is? They leave zeros outside, and rows
- * come in groups. */
-static bool may_be_copied(const Cut *c, const Op *load) {
-    return load->code == OP_TLOAD && ir_type(c->k, load->results[0])->rank > 1 && ir_fills_zero(c->k, load);
-}
-
 static bool is_worth(const Cut *c, const Op *load, const CutRing *ring) {
     return c->all || (load->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
 }
@@ -308,8 +302,7 @@ static void consider_load(Cut *c, Op *op, bool in_any_case) {
         return;
     }
     ring->chases = ring->loop && chases(c, op, ring->loop);
-    ring->asked =
-        ring->loop && may_be_copied(c, op) && (op_int(ring->loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1);
+    ring->asked = ring->loop && cut_may_be_copied(c, op) && cut_is_asked(c, ring->loop);
     const Op *before = cut_write_before(c, op);
     const Op *conflict = before ? before : cut_write_between(c, op, ring->first_use);
     if (conflict)
@@ -543,24 +536,31 @@ static bool is_short(const Cut *c, const Op *loop) {
     return found;
 }
 
-/* A row that copies bring without a thread, from wherever the machine wants them to begin. */
-static bool is_row(const Cut *c, const Op *load) {
+/* A row that copies bring without a thread (a role's: whole panels), from where the machine wants them to begin. */
+static bool is_row(const Cut *c, const Op *load, bool role) {
     const Type *type = load->code == OP_TLOAD ? ir_type(c->k, load->results[0]) : NULL;
-    int least = c->cx->machine->box_align;
+    int align = c->cx->machine->box_align, least = role ? WIDEST_PANEL / 4 : align;
     if (!type || type->rank != 1 || op_operand(load, 1) || box_is_indexed(c->k, load) || op_attr(load, AT_WRAP) ||
         op_attr(load, AT_DIMS) || tile_bytes(type) % least || !ir_fills_zero(c->k, load))
         return false;
     RefList offsets = op_list(load, 0);
     Facts facts = facts_new(c->k, false);
-    return fact_divisor(&facts, offsets.at[offsets.count - 1]) * ty_elem_bytes(type) % least == 0;
+    return fact_divisor(&facts, offsets.at[offsets.count - 1]) * ty_elem_bytes(type) % align == 0;
 }
+
+typedef struct Rows {
+    Cut *c;
+    bool role; /* of its own loads */
+    bool joined;
+} Rows;
 
 /* Scales, zero points: loaded by the threads that compute they would be waited for in every trip, however early the
  * tiles come; so they come with those. */
 static void join_row(Op *op, void *user) {
-    Cut *c = user;
+    Rows *rows = user;
+    Cut *c = rows->c;
     const Op *loop = op->parent->owner;
-    if (!cut_is_read(op) || !loop || !is_short(c, loop) || !is_row(c, op) || cut_ring_of(c, op) ||
+    if (!cut_is_read(op) || !loop || !is_short(c, loop) || !is_row(c, op, rows->role) || cut_ring_of(c, op) ||
         cut_must_stay(c, op) || cut_weighs(c->k, op->parent))
         return;
     size_t before = c->rings.count;
@@ -572,6 +572,7 @@ static void join_row(Op *op, void *user) {
         if (!tiles->feeds_dot || tiles->chases || !may_share(c, tiles, row)) continue;
         merge(c, tiles, row);
         cut_index(c);
+        rows->joined = true;
         return;
     }
 }
@@ -593,6 +594,10 @@ static void take_weights(Cut *c) {
 }
 
 void cut_take_rows(Cut *c, bool role) {
+    Rows rows = {.c = c, .role = role};
     if (role) take_weights(c);
-    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, c);
+    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, &rows);
+    if (!rows.joined) return;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->shares = NULL;
+    share_rings(c); /* anew: loops that took turns may have other fields now */
 }

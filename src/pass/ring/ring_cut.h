@@ -118,6 +118,13 @@ bool cut_arrange_meetings(Cut *c);     /* behind the classification; false: they
 bool cut_is_met(const Cut *c, const Op *write);
 bool cut_control_is_replicable(const Cut *c, const Op *op); /* can each role tell whether the op happens? */
 
+/* Loops over rows (ring_ahead.c): should the loads of the loop run ahead although no product waits for them, and can
+ * copies bring that one; before the cut, fills that are not 0 of loads that should (true: some are). */
+bool cut_is_asked(const Cut *c, const Op *loop);
+bool cut_may_be_copied(const Cut *c, const Op *load);
+bool cut_part_fills(PassContext *cx, Kernel *k);
+int cut_row_blocks(const Cut *c); /* that should share a multiprocessor, as far as slots and registers let them */
+
 /* Rewrites the kernel into prologue, rings, tasks and roles. */
 Op *cut_roles(Cut *c); /* the tasks op */
 

@@ -163,10 +163,10 @@ static void cut_outputs(Cut *c) {
     fit_slots(c, 2);
 }
 
-/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, and how many stages do
- * they ask for? */
+/* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, are they single rows, and
+ * how many stages do they ask for? */
 typedef struct Ahead {
-    bool any, dots, chases, asked;
+    bool any, dots, chases, asked, rows;
     int stages;
 } Ahead;
 
@@ -179,6 +179,7 @@ static Ahead look_ahead(const Cut *c) {
         ahead.dots |= ring->feeds_dot;
         ahead.chases |= ring->chases;
         ahead.asked |= ring->asked;
+        ahead.rows |= ring->asked && ir_type(c->k, ring->ops.at[0]->results[0])->rank == 1;
         if (cut_stages(c, ring) > ahead.stages) ahead.stages = cut_stages(c, ring);
     }
     return ahead;
@@ -247,7 +248,7 @@ static bool choose_slots(Cut *c, Execution run) {
         while (!fit_slots(c, 1))
             if (!cut_leave_least(c)) return false;
         Ahead ahead = look_ahead(c);
-        return ahead.dots || ahead.chases || ahead.asked;
+        return ahead.dots || ahead.chases || (ahead.asked && !ahead.rows); /* of rows one slot runs nowhere */
     }
     if (run == RUN_SKEW && c->cx->machine->cost.beside_sums) make_room(c);
     if (run != RUN_ROLES) return true;
@@ -323,7 +324,9 @@ static Execution decide(Cut *c, const char **why) {
         cut_leave_branches(c);
         cut_leave_streams(c);
         *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
+               : ahead.rows ? "no dots, but a loop over rows, whose next ones come meanwhile"
                             : "no dots, but a loop whose loads were asked to run ahead";
+        c->blocks = ahead.rows ? cut_row_blocks(c) : 0;
         if (c->rings.count) return RUN_SKEW;
     }
     if (!ahead.any || !ahead.dots) {

@@ -95,8 +95,6 @@ void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
-/* Are all elements one number? Then the text has no array of it. */
-bool schedule_is_number(const Kernel *k, Ref ref);
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
@@ -192,4 +190,6 @@ bool schedule_roles_hold(Schedule *s);
 /* --- schedule_share.c --- */
 /* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
 bool schedule_share_holds(const Schedule *s, int blocks);
+/* Of a thread: tiles that it holds while its program reduces a row in a loop. 0: there is none, or products. */
+int schedule_row_registers(const Schedule *s);
 #endif

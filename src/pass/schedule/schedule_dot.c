@@ -3,7 +3,8 @@
  *
  * A cast to the type of the left operand that only the product takes is done by it (`packed`): one instruction rounds
  * and packs two numbers as the matrix instruction wants them, and the rounded tile is never an array. So are sums and
- * products of 16-bit floats that are on the way to it: one instruction for two, where f32 takes five.
+ * products of 16-bit floats that are on the way to it, or to the tile in shared memory that it reads: one instruction
+ * for two, where f32 takes five.
  *
  *     dot<instr=mma, left=matrix, right=columns>      ldmatrix brings a fragment of A, and two of B, side by side
  *
@@ -17,26 +18,6 @@ bool schedule_is_async(const Schedule *s, const Op *dot) {
     return matrix_overlaps(s->k, dot) && ty_elem_bytes(ir_type(s->k, dot->results[0])) >= 4;
 }
 
-bool schedule_is_number(const Kernel *k, Ref ref) {
-    if (!ref_is_value(ref) || !ir_type(k, ref)->rank) return true;
-    const Op *op = ir_value(k, ref)->op;
-    if (!op || op->code == OP_IOTA) return false;
-    switch (op->code) {
-    case OP_SPLAT:
-    case OP_UNDEF: return true;
-    case OP_EXPAND:
-    case OP_PERMUTE:
-    case OP_BROADCAST:
-    case OP_REPEAT:
-    case OP_CONVERT: return schedule_is_number(k, op->operands[0]);
-    case OP_RESHAPE: return reshape_stays(k, op) && schedule_is_number(k, op->operands[0]);
-    default: break;
-    }
-    for (int i = 0; i < op->operand_count; i++)
-        if (!schedule_is_number(k, op->operands[i])) return false;
-    return op_has(op->code, TRAIT_ELEMENTWISE);
-}
-
 /* Two numbers of the type become a word of 16-bit floats at once, if need be by f32, which i32 is rounded to first;
  * four of f32 one of 8-bit floats. */
 static bool packs_from(Elem from, Elem to) {
@@ -46,19 +27,23 @@ static bool packs_from(Elem from, Elem to) {
 }
 
 static bool is_pair_cast(const Schedule *s, const Op *op) {
-    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !schedule_is_number(s->k, op->operands[0]) &&
+    return op->code == OP_CAST && !op_attr(op, AT_ROUND) && !tile_is_number(s->k, op->operands[0]) &&
            packs_from(ir_type(s->k, op->operands[0])->elem, ir_type(s->k, op->results[0])->elem);
 }
 
 /* Done by one instruction for two, with the same bits as in f32. */
 static bool is_pair_sum(const Schedule *s, const Op *op) {
-    return op->result_count == 1 && layout_pair_name(s->k, op) && !schedule_is_number(s->k, op->results[0]);
+    return op->result_count == 1 && layout_pair_name(s->k, op) && !tile_is_number(s->k, op->results[0]);
 }
 
-/* Who takes what is packed: a dot as its left operand, or lanes that trade what was rounded on its way there. */
+/* Who takes what is packed: a dot as its left operand, or lanes that trade what was rounded on its way there; and sums
+ * and products who stores them to shared memory, two and more at once. */
 static bool takes(const Schedule *s, const Op *user, const Op *op) {
-    if (user->code != OP_CONVERT || op_word(user, AT_VIA, WORD_NONE) != VIA_TRADE) return user->code == OP_DOT;
-    return op->code == OP_CAST && ir_type(s->k, op->operands[0])->elem != EL_I32;
+    if (user->code != OP_CONVERT) return user->code == OP_DOT;
+    if (op_word(user, AT_VIA, WORD_NONE) == VIA_TRADE)
+        return op->code == OP_CAST && ir_type(s->k, op->operands[0])->elem != EL_I32;
+    const Layout *to = schedule_layout(s->k, user->results[0]);
+    return is_pair_sum(s, op) && to && to->home == HOME_SHARED && op_int(user, AT_VECTOR, 1) % 2 == 0;
 }
 
 static bool can_pack(const Schedule *s, const Op *op) {
@@ -182,5 +167,8 @@ bool schedule_width_holds(Schedule *s, const Op *dot) {
 }
 
 bool schedule_dot_holds(Schedule *s, const Op *cast) {
-    return can_pack(s, cast) || schedule_fail(s, cast, "no dot alone takes it from registers as its left operand");
+    return can_pack(s, cast) ||
+           schedule_fail(
+               s, cast,
+               "no dot alone takes it from registers as its left operand, nor a store to shared memory in pairs");
 }

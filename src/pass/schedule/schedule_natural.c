@@ -12,6 +12,7 @@
  *
  *     %T = tensor<natural=[0]> %x, [%n, %m], [..]        (u64)i0 < (u64)n && (u64)i1 < (u64)tw_max((i64)m, (i64)0) */
 #include "pass/schedule/schedule.h"
+#include "pass/schedule/scratch.h"
 
 static bool can_be_natural(const Schedule *s, const Op *op) {
     switch (op->code) {
@@ -32,8 +33,8 @@ static bool can_be_over(const Schedule *s, const Op *op) {
     if (op->code != OP_DIV || !op_flag(op, AT_APPROX) || ir_type(s->k, op->results[0])->elem != EL_F32) return false;
     Ref divisor = op->operands[1];
     const Layout *layout = schedule_layout(s->k, op->results[0]);
-    return layout && layout->registers > 1 && !ref_is_literal(divisor) && schedule_is_number(s->k, divisor) &&
-           !schedule_is_number(s->k, op->results[0]);
+    return layout && layout->registers > 1 && !ref_is_literal(divisor) && tile_is_number(s->k, divisor) &&
+           !tile_is_number(s->k, op->results[0]);
 }
 
 /* --- tensors --- */

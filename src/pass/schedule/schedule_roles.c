@@ -78,7 +78,8 @@ static int registers_of_sums(const Schedule *s) {
 static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
 
 /* Other blocks work while threads wait that copy for themselves: as many as have room, in memory and with what a thread
- * needs beside its sums. (Those that carry what they load need more, nobody knows how much.) */
+ * needs beside its sums, or beside the rows that it reduces. (Those that carry what they load need more, nobody knows
+ * how much.) */
 static int blocks_ahead(const Schedule *s, int warps) {
     const Machine *machine = s->cx->machine;
     bool ahead = false, carries = false;
@@ -86,10 +87,12 @@ static int blocks_ahead(const Schedule *s, int warps) {
         ahead |= s->rings.at[i].ahead;
         carries |= s->rings.at[i].ahead && s->rings.at[i].store_puts;
     }
-    int blocks = 1, sums = registers_of_sums(s);
-    for (int more = 2; ahead && !carries && more * warps <= machine->cost.crowd_most; more++) {
+    const MachineCost *cost = &machine->cost;
+    int blocks = 1, needs = registers_of_sums(s) + cost->beside_sums, rows = ahead ? schedule_row_registers(s) : 0;
+    if (rows) needs = rows + cost->beside_rows;
+    for (int more = 2; ahead && !carries && more * warps <= cost->crowd_most; more++) {
         int registers = machine->registers / (more * warps * machine->lanes);
-        if (s->bytes > machine_room(machine, more) || sums + machine->cost.beside_sums > registers) break;
+        if (s->bytes > machine_room(machine, more) || needs > registers) break;
         blocks = more;
     }
     return blocks;

@@ -2,7 +2,7 @@
  *
  * What a thread holds is estimated from the tiles that are alive at once: in a trip of a loop what it carries, what it
  * has fetched for the next one, and the operand that it makes; elsewhere the tiles that are used later. Addresses,
- * places and conditions come on top. */
+ * places and conditions come on top. And of rows: what a thread holds while its program reduces one. */
 #include "pass/schedule/schedule.h"
 
 static int64_t words_of(const Kernel *k, Ref value) {
@@ -78,10 +78,58 @@ static int64_t alive_in(const Schedule *s, const Region *region) {
     return most;
 }
 
+/* --- rows --- */
+/* Is the value there before the op of the region, and needed behind it? */
+static bool spans(const Schedule *s, const UserIndex *users, Ref value, const Op *at) {
+    const Region *region = at->parent;
+    const Value *v = ir_value(s->k, value);
+    const Op *made = v->op;
+    while (made && made->parent != region) made = made->parent->owner;
+    for (const Op *op = made ? at : NULL; op; op = op->next)
+        if (op == made) return false; /* made behind it, or by it */
+    for (int i = users->start[value]; i < users->start[value + 1]; i++) {
+        const Op *use = users->list[i];
+        while (use && use->parent != region) use = use->parent->owner;
+        if (!use) continue;
+        if (!made && v->region != region) return true; /* from outside: in every trip again */
+        for (const Op *op = at->next; op; op = op->next)
+            if (op == use) return true;
+    }
+    return false;
+}
+
+typedef struct Rows {
+    const Schedule *s;
+    UserIndex users;
+    int64_t most;
+    bool dots;
+} Rows;
+
+static void look_at_row(Op *op, void *user) {
+    Rows *rows = user;
+    const Op *loop = op->parent->owner;
+    rows->dots |= op->code == OP_DOT;
+    if (op->code != OP_REDUCE || !loop || loop->code != OP_FOR) return;
+    int64_t held = 0;
+    for (Ref value = 1; value < (Ref)rows->s->k->values.count; value++) {
+        bool used = rows->users.start[value] < rows->users.start[value + 1];
+        if (used && spans(rows->s, &rows->users, value, op)) held += words_of(rows->s->k, value);
+    }
+    if (held > rows->most) rows->most = held;
+}
+
+int schedule_row_registers(const Schedule *s) {
+    Rows rows = {.s = s, .users = ir_index_users(s->k, s->arena)};
+    ir_walk(s->k->body, look_at_row, &rows);
+    return rows.dots ? 0 : (int)rows.most;
+}
+
 bool schedule_share_holds(const Schedule *s, int blocks) {
     const Machine *machine = s->cx->machine;
     int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
     int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
+    int rows = schedule_row_registers(s);
+    if (rows) return rows + machine->cost.beside_rows <= each;
     bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
     Trip trip = {s->k, alive_in(s, role_find(s->tasks, ROLE_COMPUTE)->regions[0])};
     ir_walk(s->k->body, look_at_trip, &trip);

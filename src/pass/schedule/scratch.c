@@ -58,6 +58,33 @@ bool reshape_stays(const Kernel *k, const Op *reshape) {
     return !is_tile(k, from) || !is_tile(k, to) || (all_powers(ir_type(k, from)) && all_powers(ir_type(k, to)));
 }
 
+/* --- tiles that are numbers --- */
+static bool is_number(const Kernel *k, Ref ref, int *left) {
+    if (!ref_is_value(ref) || !ir_type(k, ref)->rank) return true;
+    const Op *op = ir_value(k, ref)->op;
+    if (!op || op->code == OP_IOTA || --*left < 0) return false;
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_UNDEF: return true;
+    case OP_EXPAND:
+    case OP_PERMUTE:
+    case OP_BROADCAST:
+    case OP_REPEAT:
+    case OP_CONVERT: return is_number(k, op->operands[0], left);
+    case OP_RESHAPE: return reshape_stays(k, op) && is_number(k, op->operands[0], left);
+    default: break;
+    }
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_number(k, op->operands[i], left)) return false;
+    return op_has(op->code, TRAIT_ELEMENTWISE);
+}
+
+/* What a number is made of is found to be numbers too: there are fewer ops to look at. */
+bool tile_is_number(const Kernel *k, Ref ref) {
+    enum { MOST_STEPS = 256 };
+    return is_number(k, ref, &(int){MOST_STEPS});
+}
+
 /* --- conversions --- */
 static int64_t whole_convert(const Kernel *k, const Op *op) {
     const Layout *to = ir_value(k, op->results[0])->layout;

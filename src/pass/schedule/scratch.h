@@ -13,6 +13,9 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first);
 bool flip_stays(const Kernel *k, const Op *flip, LayoutPlace *place);
 bool reshape_stays(const Kernel *k, const Op *reshape);
 
+/* Are all elements one number? Then no array holds them, and nothing of them moves. */
+bool tile_is_number(const Kernel *k, Ref ref);
+
 /* A conversion through shared memory may go in 2, 4 .. pieces of equal size, each at least so many bytes: how many at
  * most; 1: it is none, or too small. */
 enum { LEAST_PIECE = 1024 }; /* where one scratch ends, the next begins at such a multiple */

@@ -67,14 +67,12 @@ static CLines without_unread(const CLines *all, Arena *arena) {
 
 static size_t width_of(const CLine *line) { return (size_t)line->depth * 4 + strlen(line->c.text); }
 
-static bool is_loop(const CLine *line) { return line->kind == LINE_OPEN && strncmp(line->c.text, "for (", 5) == 0; }
-
 /* A loop of one statement stands on one line. */
 static void join_loops(CLines *l, Arena *arena, size_t width) {
     size_t kept = 0;
     for (size_t i = 0; i < l->count; i++) {
         CLine head = l->at[i];
-        const CLine *only = i + 2 < l->count && is_loop(&head) ? &l->at[i + 1] : NULL;
+        const CLine *only = i + 2 < l->count && head.kind == LINE_OPEN && head.c.loops ? &l->at[i + 1] : NULL;
         if (only && only->kind == LINE_PLAIN && only->c.is_code && l->at[i + 2].kind == LINE_CLOSE &&
             width_of(&head) + strlen(only->c.text) <= width) {
             size_t length = strlen(head.c.text) - 1;
@@ -109,7 +107,7 @@ static size_t break_at(const char *s, size_t first, size_t width, int *open) {
 static void put_line(Text *t, const CLine *line, size_t width) {
     const char *s = line->c.text;
     size_t indent = *s && !is_directive(line) ? (size_t)line->depth * 4 : 0, shift = indent, at;
-    bool may_wrap = (line->c.is_code || line->kind == LINE_OPEN) && strncmp(s, "for (", 5) != 0;
+    bool may_wrap = (line->c.is_code || line->kind == LINE_OPEN) && !line->c.loops;
     int depth = 0, open;
     while (may_wrap && width && strlen(s) + shift > width && (at = break_at(s, 0, width - shift, &open))) {
         text_add(t, "%*s%.*s\n", (int)shift, "", (int)at, s);

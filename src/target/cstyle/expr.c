@@ -90,6 +90,13 @@ const Expr *ex_sum(Arena *arena, const Expr *x, const Expr *y) { return chain(ar
 /* --- asking --- */
 
 bool ex_is_int(const Expr *x, int64_t value) { return x->kind == EX_INT && x->value == value; }
+bool ex_same(const Expr *x, const Expr *y) {
+    bool same = x->kind == y->kind && x->op == y->op && x->groups == y->groups && x->count == y->count &&
+                x->value == y->value && !x->text == !y->text && (!x->text || strcmp(x->text, y->text) == 0);
+    for (int i = 0; same && i < x->count; i++) same = ex_same(x->args[i], y->args[i]);
+    return same;
+}
+
 bool ex_is_name(const Expr *x, const char *name) { return x->kind == EX_NAME && strcmp(x->text, name) == 0; }
 
 /* --- folding --- */
@@ -313,3 +320,5 @@ char *ex_plain(Arena *arena, const Expr *x) {
     ex_print(&p, &out, x);
     return out.at;
 }
+
+int ex_width(Arena *arena, const Expr *x) { return (int)strlen(ex_plain(arena, x)); }

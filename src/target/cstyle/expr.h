@@ -121,8 +121,10 @@ const Expr *ex_with_rounded(Arena *arena, const Expr *bits, const Expr *x);
 /* --- asking --- */
 bool ex_is_int(const Expr *x, int64_t value);
 bool ex_is_name(const Expr *x, const char *name);
-/* As the templates have it, with all their parentheses and unfolded: for keys and for dialects that print so. */
+bool ex_same(const Expr *x, const Expr *y); /* the same tree */
+/* As the templates have it, with all their parentheses and unfolded: for dialects that print so. */
 char *ex_plain(Arena *arena, const Expr *x);
+int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
 
 /* --- printing --- */
 typedef struct ExprPrinter {

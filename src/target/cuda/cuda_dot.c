@@ -66,29 +66,6 @@ static const char *declare_left(Dot *d, bool set) {
     return words;
 }
 
-/* Element 2 r (`odd`: the one behind it) of a left operand's part, as it is held, or as a number. */
-static const Expr *half_of(Emit *e, Ref x, const Layout *at, bool odd) {
-    const Expr *r = odd ? ex(e->arena, "(2 * r + 1)") : ex(e->arena, "2 * r");
-    const Type *type = ir_type(e->k, x);
-    if (emit_is_tile(e, x) && emit_hold(e, x)->kind == HOLD_ARRAY)
-        return ex(e->arena, type->elem == EL_I32 ? "(f32)%p[%p]" : "%p[%p]", emit_hold(e, x)->by,
-                  place_operand(e, x, at, r));
-    return elementwise_packed(e, type->elem, elementwise_operand(e, x, at, r));
-}
-
-/* Elements 2 r and 2 r + 1 of a left operand, or of what it is made of, in one word. */
-static const Expr *pair_of(Emit *e, Ref x, const Layout *at) {
-    const Op *op = emit_is_tile(e, x) ? ir_value(e->k, x)->op : NULL;
-    bool packed = op && op_flag(op, AT_PACKED);
-    const char *elem = cs_memory_type(ir_type(e->k, x)->elem);
-    if (packed && op->code != OP_CAST)
-        return ex(e->arena, "tw_%s_%sx2(%p, %p)", layout_pair_name(e->k, op), elem, pair_of(e, op->operands[0], at),
-                  pair_of(e, op->operands[1], at));
-    Ref from = packed ? op->operands[0] : x;
-    return ex(e->arena, "tw_pack%s%s(%p, %p)", packed ? "_" : "", packed ? elem : "", half_of(e, from, at, false),
-              half_of(e, from, at, true));
-}
-
 /* A as the instruction takes it: two or four elements a word. */
 static void pack_left(Dot *d, const char *words) {
     Emit *e = d->e;
@@ -100,7 +77,7 @@ static void pack_left(Dot *d, const char *words) {
     }
     emit_unroll(e, "r", left_words(d), 1);
     if (left_each(d) == 2) {
-        cs_line(&e->p, "%s[r] = %p;", words, pair_of(e, a, emit_layout(e, a)));
+        cs_line(&e->p, "%s[r] = %p;", words, pairs_made(e, a, emit_layout(e, a)));
     } else {
         const Op *cast = ir_value(e->k, a)->op;
         bool round = cast && op_flag(cast, AT_PACKED);

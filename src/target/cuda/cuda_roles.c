@@ -221,7 +221,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->group = group_of(role);
     cuda_of(e)->in_gang = gang_is(e) && !e->group.first_warp;
     e->barrier = number ? ex(e->arena, cuda_of(e)->in_gang ? "%d + gang" : "%d", number) : NULL;
-    e->places = (Map){0};
+    e->places.count = 0;
     bool single = op_flag(role, AT_ELECT), compute = role_name(role) == ROLE_COMPUTE;
     int registers = (int)op_int(role, AT_REGS, 0);
     if (registers) cs_line(&e->p, compute ? "tw_setmaxnreg_inc(%d);" : "tw_setmaxnreg_dec(%d);", registers);

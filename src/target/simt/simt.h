@@ -86,6 +86,12 @@ typedef struct SimtTarget {
     void (*wait_for_stores)(Emit *e); /* stores that run beside the threads are done */
 } SimtTarget;
 
+/* A part of a coordinate that has a variable. */
+typedef struct ThreadPlace {
+    const Expr *place;
+    const char *name;
+} ThreadPlace;
+
 struct Emit {
     const SimtTarget *target;
     PassContext *cx;
@@ -102,15 +108,15 @@ struct Emit {
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
     ThreadGroup group;
-    const Expr *barrier; /* number of the group's own barrier; NULL: that of the whole block */
-    Map places;          /* layout, dimension -> variable */
-    Map found;           /* ops with a finding */
-    Map overs;           /* divisors of whole tiles -> their TwOver */
-    VEC(Ref) computed;   /* variables of the loop being written (simt_lean.c) */
-    bool shows;          /* the next barrier of the op being written comes behind a fence (simt_sync.c) */
-    int vector_bits;     /* register bits that are 0 in the loop being written, which steps over vectors */
-    int coarse_bits;     /* and those that a coordinate being written leaves out anyway */
-    bool lean;           /* tiles are too large for the registers: simt_lean.c */
+    const Expr *barrier;     /* number of the group's own barrier; NULL: that of the whole block */
+    VEC(ThreadPlace) places; /* what lanes and warps decide of coordinates, as variables */
+    Map found;               /* ops with a finding */
+    Map overs;               /* divisors of whole tiles -> their TwOver */
+    VEC(Ref) computed;       /* variables of the loop being written (simt_lean.c) */
+    bool shows;              /* the next barrier of the op being written comes behind a fence (simt_sync.c) */
+    int vector_bits;         /* register bits that are 0 in the loop being written, which steps over vectors */
+    int coarse_bits;         /* and those that a coordinate being written leaves out anyway */
+    bool lean;               /* tiles are too large for the registers: simt_lean.c */
     bool persist;
     const Op *end; /* where the run of ops being written ends */
 };
@@ -225,6 +231,10 @@ const Expr *pairs_element(Emit *e, Ref value, const Expr *at); /* as f32 */
 const Expr *pairs_fill(Emit *e, const Op *load);
 /* Address of the words of `vector` elements from r on. */
 const Expr *pairs_stored(Emit *e, Ref value, int vector);
+/* Elements 2 r and 2 r + 1 of a value, or of what it is made of where that is `packed`, in one word; all of them as an
+ * array of words. */
+const Expr *pairs_made(Emit *e, Ref x, const Layout *at);
+void pairs_make(Emit *e, Ref value);
 
 /* --- simt_lean.c --- */
 void lean_put_off(Emit *e, const Op *first, const Op *last);

@@ -11,8 +11,6 @@
  *     } */
 #include "target/simt/simt.h"
 
-#include <string.h>
-
 /* The operand's own elements, each in more places. */
 static bool is_spread(const Op *op) { return op->code == OP_BROADCAST || op->code == OP_REPEAT; }
 
@@ -144,7 +142,7 @@ static bool stands_in_place(Emit *e, Ref value) {
            (elem_is_float(type->elem) || elem_info[type->elem].bits >= 32 || type->elem == EL_I1);
 }
 
-enum { LONGEST_IN_PLACE = 72 };
+enum { LONGEST_IN_PLACE = 72 }; /* columns: a longer text gets a name, for who reads it */
 
 /* The scalar op of the same region that reads the scalar. */
 static const Op *scalar_user(Emit *e, const Op *op) {
@@ -166,7 +164,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
     const Expr *text = cs_elementwise(&e->p, op, args);
-    if (stands_in_place(e, result) && strlen(ex_plain(e->arena, text)) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
+    if (stands_in_place(e, result) && ex_width(e->arena, text) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
         emit_set(e, result, HOLD_SCALAR, text);
         return;
     }
@@ -188,14 +186,6 @@ static bool joins(Emit *e, const Op *op, const Layout *layout) {
 
 static bool aside(Emit *e, const Op *op) {
     return elementwise_is(op) && (op->code == OP_SPLAT || !emit_is_tile(e, op->results[0]));
-}
-
-static bool same_scalar(Emit *e, const Op *op) {
-    /* A tile whose operands are all one number each is one number. */
-    if (op->code == OP_IOTA) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (emit_is_tile(e, op->operands[i]) && emit_hold(e, op->operands[i])->kind != HOLD_SCALAR) return false;
-    return true;
 }
 
 /* Counts (1) what the run uses of each value, or forgets it again (-1). */
@@ -246,7 +236,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             bool read = hold.kind != HOLD_LOCAL || is_read(e, op, last, layout);
             if (read) cs_place(&e->p, op->range);
             if (hold.kind == HOLD_LOCAL && !hold.by) {
-                bool here = !read || strlen(ex_plain(e->arena, text)) <= LONGEST_IN_PLACE;
+                bool here = !read || ex_width(e->arena, text) <= LONGEST_IN_PLACE;
                 hold.by = here ? text : cs_ref(&e->p, result);
                 emit_set(e, result, HOLD_LOCAL, hold.by);
                 if (here) read = false;
@@ -290,7 +280,7 @@ const Op *elementwise_run(Emit *e, const Op *first) {
         if (aside(e, op)) {
             cs_place(&e->p, op->range);
             elementwise_scalar(e, op);
-        } else if (same_scalar(e, op)) {
+        } else if (tile_is_number(e->k, op->results[0])) {
             const Expr *args[8] = {0};
             for (int i = 0; i < op->operand_count && i < 8; i++)
                 args[i] = op->operands[i] ? emit_is_tile(e, op->operands[i]) ? emit_hold(e, op->operands[i])->by

@@ -61,3 +61,35 @@ const Expr *pairs_stored(Emit *e, Ref value, int vector) {
             cs_line(&e->p, "word[0] = tw_pack_%s(%p[r], %p[r + 1]);", type, array, array);
     return ex_name(e->arena, "word");
 }
+
+/* Element 2 r (`odd`: the one behind it) of what a pair is made of, as it is held, or as a number. */
+static const Expr *half_of(Emit *e, Ref x, const Layout *at, bool odd) {
+    const Expr *r = odd ? ex(e->arena, "(2 * r + 1)") : ex(e->arena, "2 * r");
+    const Type *type = ir_type(e->k, x);
+    if (emit_is_tile(e, x) && emit_hold(e, x)->kind == HOLD_ARRAY)
+        return ex(e->arena, type->elem == EL_I32 ? "(f32)%p[%p]" : "%p[%p]", emit_hold(e, x)->by,
+                  place_operand(e, x, at, r));
+    return elementwise_packed(e, type->elem, elementwise_operand(e, x, at, r));
+}
+
+const Expr *pairs_made(Emit *e, Ref x, const Layout *at) {
+    const Op *op = emit_is_tile(e, x) ? ir_value(e->k, x)->op : NULL;
+    bool packed = op && op_flag(op, AT_PACKED);
+    const char *elem = cs_memory_type(ir_type(e->k, x)->elem);
+    if (packed && op->code != OP_CAST)
+        return ex(e->arena, "tw_%s_%sx2(%p, %p)", layout_pair_name(e->k, op), elem, pairs_made(e, op->operands[0], at),
+                  pairs_made(e, op->operands[1], at));
+    Ref from = packed ? op->operands[0] : x;
+    return ex(e->arena, "tw_pack%s%s(%p, %p)", packed ? "_" : "", packed ? elem : "", half_of(e, from, at, false),
+              half_of(e, from, at, true));
+}
+
+void pairs_make(Emit *e, Ref value) {
+    const char *words = cs_fresh(&e->p, "words");
+    int count = emit_layout(e, value)->registers / 2;
+    cs_line(&e->p, "u32 %s[%d];", words, count);
+    emit_unroll(e, "r", count, 1);
+    cs_line(&e->p, "%s[r] = %p;", words, pairs_made(e, value, emit_layout(e, value)));
+    cs_close(&e->p);
+    emit_set_name(e, value, HOLD_WORDS, words);
+}

@@ -7,8 +7,6 @@
  *     .. at0 + (r & 3) + (r >> 2) * 512 ..             element of register r */
 #include "target/simt/simt.h"
 
-#include <string.h>
-
 const Expr place_r = {.kind = EX_NAME, .text = "r"};
 const Expr place_lane = {.kind = EX_NAME, .text = "lane"}, place_warp = {.kind = EX_NAME, .text = "warp"};
 
@@ -68,12 +66,11 @@ const Expr *place_thread(Emit *e, const LinearLayout *map, int dim) {
     bool no_lane = ex_is_int(lane, 0), no_warp = ex_is_int(warp, 0);
     if (no_lane && no_warp) return lane;
     const Expr *place = whole ? whole : no_warp ? lane : no_lane ? warp : ex(e->arena, "%p + %p", lane, warp);
-    const char *key = ex_plain(e->arena, place), *name = map_get(&e->places, key);
-    if (!name) {
-        name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
-        map_set(&e->places, e->arena, key, (void *)(uintptr_t)name);
-        cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %p;", name, place);
-    }
+    for (size_t i = 0; i < e->places.count; i++)
+        if (ex_same(e->places.at[i].place, place)) return ex_name(e->arena, e->places.at[i].name);
+    const char *name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
+    *VEC_PUSH(&e->places, e->arena) = (ThreadPlace){place, name};
+    cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %p;", name, place);
     return ex_name(e->arena, name);
 }
 

@@ -364,6 +364,8 @@ void shared_convert(Emit *e, const Op *op) {
     const Layout *to = emit_layout(e, result), *from = emit_layout(e, value);
     if (to->home == HOME_SHARED) {
         const Expr *offset = ex(e->arena, "%lld", (long long)shared_offset(e, op));
+        const Op *made = ir_value(e->k, value)->op;
+        if (made && op_flag(made, AT_PACKED)) pairs_make(e, value);
         sync_before(e, op);
         shared_store_tile(e, op, value, &to->tile, offset);
         emit_set(e, result, HOLD_SHARED, offset);
@@ -378,7 +380,7 @@ void shared_convert(Emit *e, const Op *op) {
         shared_load_tile(e, op, &from->tile, emit_hold(e, value)->by);
         return;
     }
-    if (emit_hold(e, value)->kind == HOLD_SCALAR) { /* nothing moves; its barriers may be other ops' too */
+    if (tile_is_number(e->k, value)) { /* nothing moves; its barriers may be other ops' too */
         if (op_attr(op, AT_AT)) sync_before(e, op), sync_step(e);
         emit_same(e, result, value);
         return;

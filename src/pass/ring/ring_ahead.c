@@ -1,0 +1,106 @@
+/* ring_ahead.c: loops over rows, whose loads run ahead although nothing is multiplied.
+ *
+ *     for %row { %x = tload<fill=-inf> %X, [%row, 0] ; %m = reduce<max> %x ; .. ; tstore %Y, [%row, 0], %y }
+ *
+ * A program that reduces one row after the other waits for each of them to come, and memory for the program to reduce
+ * it. So where the source asks for it (`tl.range(num_stages=..)`), or where a loop loads, reduces and stores a row in
+ * each trip, the next rows are copied in the meantime. Copies leave zeros outside; a load that fills with another
+ * number leaves that to its reader:
+ *
+ *     %x0 = tload %X, [%row, 0] ; %x = select %inside, %x0, -inf */
+#include "ir/ringform.h"
+#include "pass/layout/layout.h"
+#include "pass/ring/ring_cut.h"
+
+enum { LEAST_COPY = 4 }; /* bytes, of the copies of every machine that has them */
+
+/* Does each trip reduce a whole row, and store one? */
+static bool goes_over_rows(const Kernel *k, const Op *loop) {
+    bool reduces = false, stores = false;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+        reduces |= op->code == OP_REDUCE && ir_type(k, op->operands[0])->rank == 1;
+        stores |= op->code == OP_TSTORE && ir_type(k, op_operand(op, 1))->rank == 1;
+    }
+    return reduces && stores;
+}
+
+bool cut_is_asked(const Cut *c, const Op *loop) {
+    return op_int(loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1 ||
+           (loop->code == OP_FOR && c->cx->machine->cost.beside_rows && goes_over_rows(c->k, loop));
+}
+
+/* Can asynchronous copies bring the tile into a slot that is no larger than it is? They leave zeros outside. Rows of a
+ * matrix come in groups; single ones in vectors, of elements too small for a copy only if they are aligned. */
+bool cut_may_be_copied(const Cut *c, const Op *load) {
+    const Type *type = ir_type(c->k, load->results[0]);
+    bool copies = type->rank > 1 || ty_elem_bytes(type) >= LEAST_COPY || c->cx->options.generic <= REQUIRE_ALIGNED;
+    return load->code == OP_TLOAD && type->rank && copies && ir_fills_zero(c->k, load);
+}
+
+/* What a program does with a row, others hide: as many warps as make a crowd. */
+int cut_row_blocks(const Cut *c) {
+    int blocks = c->cx->machine->cost.crowd_most / layout_warps(c->cx, c->k);
+    return blocks > 1 ? blocks : 0;
+}
+
+/* The extent of the dimension that the row begins and may pass, if nothing else of it can be outside; else NONE. */
+static Ref row_extent(const Kernel *k, const Op *load) {
+    const Op *tensor = ref_is_value(load->operands[0]) ? ir_value(k, load->operands[0])->op : NULL;
+    const Type *type = ir_type(k, load->results[0]);
+    if (!tensor || tensor->code != OP_TENSOR || op_operand(load, 1) != REF_NONE || op_attr(load, AT_WRAP))
+        return REF_NONE;
+    RefList extents = op_list(tensor, 0), at = op_list(load, 0);
+    Ref found = REF_NONE;
+    for (int d = 0; d < at.count; d++) {
+        int64_t first;
+        bool along = box_axis(load, at.count, type->rank, d) == 0;
+        if (along && ir_const_int(k, at.at[d], &first) && first == 0)
+            found = extents.at[d];
+        else if (along || extents.at[d] != REF_NONE)
+            return REF_NONE;
+    }
+    return found;
+}
+
+/* The fill apart from the load. */
+static void part_fill(Cut *c, Op *load) {
+    Kernel *k = c->k;
+    const Type *type = ir_type(k, load->results[0]);
+    const Attr *fill = op_attr(load, AT_FILL);
+    const Op *loop = load->parent->owner;
+    Ref extent = REF_NONE;
+    if (loop && loop->code == OP_FOR && type->rank == 1 && fill && ref_is_literal(fill->ref) &&
+        !op_attr(load, AT_NOCHECK))
+        extent = row_extent(k, load);
+    if (extent == REF_NONE || !cut_is_asked(c, loop)) return;
+    Builder b = ir_builder_before(k, load);
+    b.range = load->range;
+    Op *plain = ir_clone(&b, load, &(RefMap){.arena = c->arena});
+    op_drop(plain, AT_FILL);
+    Ref index = ir_cast(&b, ir_iota(&b, 0, type->extent[0]), ir_type(k, extent)->elem);
+    Ref inside = ir_compare(&b, CMP_LT, index, ir_splat(&b, extent, ir_type(k, index)));
+    Ref value = ir_ternary(&b, OP_SELECT, inside, plain->results[0], ir_splat(&b, fill->ref, type));
+    ir_name(k, value, ir_value(k, load->results[0])->name);
+    ir_replace_all(k, load->results[0], value);
+    ir_remove(load);
+}
+
+typedef struct Loads {
+    Arena *arena;
+    VEC(Op *) list;
+} Loads;
+
+static void note_load(Op *op, void *user) {
+    Loads *loads = user;
+    if (op->code == OP_TLOAD) *VEC_PUSH(&loads->list, loads->arena) = op;
+}
+
+bool cut_part_fills(PassContext *cx, Kernel *k) {
+    if (!cx->machine->skew_allowed || tasks_of(k)) return false;
+    Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
+    Loads loads = {.arena = cx->scratch};
+    size_t before = k->values.count;
+    ir_walk(k->body, note_load, &loads);
+    for (size_t i = 0; i < loads.list.count; i++) part_fill(&c, loads.list.at[i]);
+    return k->values.count > before;
+}
