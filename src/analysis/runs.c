@@ -134,8 +134,7 @@ static int64_t promised(const Runs *q, Ref x, AttrId id) {
 /* Vectors are believed as Triton believes them; a longer run may be a lie at the end of an array (`% N`). */
 static bool is_promised(Runs *q, Ref x, int64_t n, int64_t multiple) {
     int64_t start = low_bit(promised(q, x, AT_MULT));
-    return q->promises && promised(q, x, AT_CONTIGUOUS) >= n && multiple <= n &&
-           (multiple <= 1 || start >= multiple);
+    return q->promises && promised(q, x, AT_CONTIGUOUS) >= n && multiple <= n && (multiple <= 1 || start >= multiple);
 }
 
 /* --- by op --- */
@@ -181,8 +180,8 @@ static bool run_split(Runs *q, Ref value, Ref x, Ref divisor, bool rest, bool do
     }
     int64_t level;
     if (!run_at(q, x, n, span, &pace, depth) || !is_whole_size(q, divisor, n, span, &level, depth)) return false;
-    bool turns = elem_is_signed(ir_type(q->a->k, value)->elem);   /* toward 0 */
-    bool believed = promised(q, value, AT_CONTIGUOUS) >= n; /* the sign, not the end of an array */
+    bool turns = elem_is_signed(ir_type(q->a->k, value)->elem); /* toward 0 */
+    bool believed = promised(q, value, AT_CONTIGUOUS) >= n;     /* the sign, not the end of an array */
     if (down ? !is_natural(q, divisor, depth) : turns && !believed && !is_natural(q, x, depth)) return false;
     *step = rest ? pace : 0;
     return multiple <= (rest ? span : 1);

@@ -599,7 +599,7 @@ static void test_tma_shapes(void) {
     };
     static const uint64_t dims[5] = {40, 9, 5, 3, 3};
     for (size_t c = 0; c < sizeof rows / sizeof *rows; c++)
-        for (int mutant = 0; mutant <= LAST_MUTANT(5); mutant++) {
+        for (int mutant = 0; mutant <= LAST_MUTANT(6); mutant++) {
             if (mutant && c != 4) continue;
             EmuType type = rows[c].type;
             int rank = rows[c].rank, add = rows[c].add, boxed = rank ? rank : 1;
@@ -617,6 +617,7 @@ static void test_tma_shapes(void) {
                 pitch *= dims[d];
                 if (d + 1 < boxed) t.strides[d] = pitch;
             }
+            if (mutant == 6) t.dims[0] -= 3; /* rows that end within a chunk */
             t.base = from.allocation.base;
             const char *why = backend_encode(map_a, &t);
             t.base = to.allocation.base;
@@ -656,6 +657,7 @@ static void test_tma_shapes(void) {
             if (mutant == 3) expect("tma_shapes", mutant, EMU_FAULT_RACE, "by TMA store of thread 0");
             if (mutant == 4) expect("tma_shapes", mutant, CUDA_FAULT_TENSORMAP, "begin at a multiple of 16 bytes");
             if (mutant == 5) expect("tma_shapes", mutant, CUDA_FAULT_TENSORMAP, "only loads may begin before");
+            if (mutant == 6) expect("tma_shapes", mutant, CUDA_FAULT_TENSORMAP, "whole chunks of 16 bytes");
             if (!mutant) {
                 clean("tma_shapes");
                 /* every element of the box: zero outside the tensor; and of the result */

@@ -7,6 +7,7 @@
  *     boxes      descriptors whose rows lie at odd distances, what one stored another one loads
  *     far        indices of 64 bits that are far outside where a mask of data says so, on one axis or both
  *     product    extents of 0, 1 and more, operands that are one array, sums split among programs, tasks by turns, every type
+ *     rows       each trip of a loop loads, reduces and stores a row: in place, into what the next trip loads, or elsewhere
  *
  * Each piece keeps its results in arrays of its own. Sums are of small whole numbers, so that all comparisons are of bits; numbers of
  * warps and stages are drawn from all that there are, and may change nothing. */
@@ -321,8 +322,58 @@ static void corner_product(Gen *g) {
     g->indent--;
 }
 
+/* --- rows --- */
+
+/* A loop of which each trip loads, reduces and stores a row or a few: in place, into what the next trip loads, or elsewhere. */
+static void corner_rows(Gen *g) {
+    static const int types[] = {F16, BF16, F32, I8, F64, I32}, columns[] = {128, 256, 64, 1024, 100, 512};
+    static const int64_t shifts[] = {0, 64, 8, 1, 256};
+    int type = types[draw(g, 6)], id = g->next++, width = columns[draw(g, 6)], high = draw(g, 3) ? 1 : 1 << draw(g, 4), often = 1 + (int)draw(g, 2);
+    if (width * high > 2048) high = 1;
+    int64_t apart = draw(g, 3) == 2 ? width / 2 : width + (int64_t)draw(g, 2) * 8, trips = (int64_t)draw(g, 6), room = 8192 * (high > 1 ? 4 : 1);
+    if (apart * high * 6 + width > room) apart = width;
+    Array *from = new_array(g, 'm', type, room * programs(g) + 256, WHOLE), *to = from ? new_array(g, 'm', type, room * programs(g) + 256, WHOLE) : NULL;
+    if (!to) return;
+    if (draw(g, 2)) { /* one memory */
+        to->of = (int)(from - g->p->arrays) + 1;
+        to->shift = shifts[draw(g, 5)];
+        to->count -= to->shift;
+    }
+    const Number n = argument(g, trips), stride = argument(g, apart), bound = argument(g, draw(g, 2) ? width : (int64_t)draw(g, (uint32_t)width));
+    const char *t = dtypes[type].name;
+    bool masked = draw(g, 2), sums = draw(g, 2), carried = draw(g, 3) == 2, weight = draw(g, 2);
+    Var v = {.type = type, .rank = 1, .ext = {width}};
+    line(g, "c%d = tl.arange(0, %d)", id, width);
+    line(g, "r%d = tl.arange(0, %d)", id, high);
+    line(g, "a%d = tl.zeros((%d,), tl.float32)", id, width);
+    if (weight) line(g, "wt%d = tl.load(e0 + c%d %% 64) & 1", id, id);
+    for (int turn = 0; turn < often; turn++) {
+        int k = g->next++, stages = (int)draw(g, 6);
+        char place[120], mask[80] = "", other[20] = "";
+        if (carried) line(g, "p%d = %s + pid * %lld + r%d[:, None] * %s + c%d[None, :]", id, from->name, (long long)room, id, stride.text, id);
+        if (stages) line(g, "for k%d in tl.range(0, %s, num_stages=%d):", k, n.text, stages);
+        else line(g, "for k%d in range(%s):", k, n.text);
+        g->indent++;
+        snprintf(place, sizeof place, "pid * %lld + (k%d * %d + r%d)[:, None] * %s + c%d[None, :]", (long long)room, k, high, id, stride.text, id);
+        if (masked) snprintf(mask, sizeof mask, ", mask=(c%d < %s)[None, :]", id, bound.text), snprintf(other, sizeof other, ", other=%d", (int)draw(g, 2));
+        if (carried) line(g, "x%d_ = tl.load(p%d%s%s).to(tl.float32)", id, id, mask, other);
+        else line(g, "x%d_ = tl.load(%s + %s%s%s).to(tl.float32)", id, from->name, place, mask, other);
+        line(g, "s%d = tl.%s(x%d_, axis=1)", id, draw(g, 2) ? "sum" : "max", id);
+        line(g, "y%d_ = ((x%d_ + s%d[:, None]%s%d%s).to(tl.int32) & 3).to(tl.%s)", id, id, id, weight ? " + wt" : " + ", weight ? id : 1, weight ? "[None, :]" : "", t);
+        if (high == 1 || apart >= width) line(g, "tl.store(%s + %s, y%d_%s)", to->name, place, id, mask);
+        else line(g, "tl.store(%s + %s, y%d_, mask=(r%d[:, None] == 0) & (c%d < %s)[None, :])", to->name, place, id, id, id, bound.text);
+        if (sums) line(g, "a%d += tl.sum(y%d_.to(tl.float32), axis=0)", id, id);
+        if (carried) line(g, "p%d += %d * %s", id, high, stride.text);
+        g->indent--;
+    }
+    char linear[40], value[40];
+    snprintf(linear, sizeof linear, "c%d", id);
+    snprintf(value, sizeof value, "a%d", id);
+    corner_keep(g, &v, F32, linear, value);
+}
+
 static void corners_kernel(Gen *g) {
-    static void (*const pieces[])(Gen *g) = {corner_atomic, corner_along, corner_steps, corner_boxes, corner_far, corner_product};
+    static void (*const pieces[])(Gen *g) = {corner_atomic, corner_along, corner_steps, corner_boxes, corner_far, corner_product, corner_rows, corner_rows};
     static const tw_pair plans[] = {
         {"num_warps", "1"}, {"num_warps", "2"}, {"num_warps", "8"}, {"num_warps", "16"}, {"num_stages", "1"}, {"num_stages", "2"}, {"num_stages", "4"},
         {"num_stages", "5"}, {"roles", "off"}, {"roles", "on"}, {"variant", "1"}, {"variant", "3"}, {"persist", "on"}, {"gang", "2"}, {"workers", "2"},
@@ -334,6 +385,6 @@ static void corners_kernel(Gen *g) {
     line(g, "e0 = %s", new_array(g, 'e', I32, 256, PLAIN)->name);
     line(g, "f0 = %s", new_array(g, 'e', I64, 256, PLAIN)->name);
     line(g, "h0 = %s", new_array(g, 'e', I64, 256, WILD)->name);
-    for (int i = 1 + (int)draw(g, 3); i > 0; i--) pieces[draw(g, 6)](g);
+    for (int i = 1 + (int)draw(g, 3); i > 0; i--) pieces[draw(g, 8)](g);
 }
 #endif

@@ -171,3 +171,26 @@ def half_scaled(a, b, s, c, M, N, K, HALF, BOTH: tl.constexpr, BM: tl.constexpr,
         scale = tl.load(s + k // BK * N + rn, mask=rn < N, other=0.0)
         acc = tl.dot(x, w * scale[None, :], acc)
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+# check: a=randn:f16[16,256] b=randint(256):i8[256,72] s=rand:f16[256] t=rand:f16[5,72] c=empty:f32[16,72] M=16 N=72 K=256 BM=16 BN=64 BK=64 --grid 1,2
+# check: a=randn:f16[16,250] b=randint(256):i8[250,72] s=rand:f16[250] t=rand:f16[5,72] c=empty:f32[16,72] M=16 N=72 K=250 BM=16 BN=32 BK=64 --grid 1,3
+# explain: field scale of ring in
+# explain: field now of ring in
+@triton.jit
+def kept_rows(a, b, s, t, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A row along K, and one along N that the next trip, and what follows the loop, still need."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), tl.float32)
+    last = tl.zeros((BN,), tl.float16)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
+        w = tl.load(b + rk[:, None] * N + rn[None, :], mask=(rn[None, :] < N) & (rk[:, None] < K), other=0)
+        scale = tl.load(s + rk, mask=rk < K, other=0.0)
+        now = tl.load(t + (k // BK + 1) * N + rn, mask=rn < N, other=0.0)
+        acc = tl.dot(x, w.to(x.dtype) * scale[:, None] * (now + last)[None, :], acc)
+        last = now
+    acc *= last[None, :].to(tl.float32)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))

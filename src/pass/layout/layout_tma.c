@@ -37,13 +37,17 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
             return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
     }
-    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
+    /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. */
+    Ref row = op->code == OP_TSTORE ? parts.extent[inner] : REF_NONE;
+    int chunk = machine->box_align / tile->elem_bytes;
+    if (row != REF_NONE && !fact_may_wish(&st->facts, row, chunk)) return false;
+    bool fits = (row == REF_NONE || fact_wish_multiple(&st->facts, row, chunk)) && fact_at_launch(k, parts.base) &&
+                fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
                (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner)
-            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], machine->box_align / tile->elem_bytes);
+        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], chunk);
     }
     return fits;
 }

@@ -4,8 +4,8 @@
  *
  * A program that reduces one row after the other waits for each of them to come, and memory for the program to reduce
  * it. So where the source asks for it (`tl.range(num_stages=..)`), or where a loop loads, reduces and stores a row in
- * each trip, the next rows are copied in the meantime. Copies leave zeros outside; a load that fills with another number
- * leaves that to its reader:
+ * each trip, the next rows are copied in the meantime. Copies leave zeros outside; a load that fills with another
+ * number leaves that to its reader:
  *
  *     %x0 = tload %X, [%row, 0] ; %x = select %inside, %x0, -inf */
 #include "ir/ringform.h"
@@ -43,7 +43,7 @@ int cut_row_blocks(const Cut *c) {
     return blocks > 1 ? blocks : 0;
 }
 
-/* The extent that a row begins with the first element of and may pass, if that is all that can be outside; else NONE. */
+/* The extent of the dimension that the row begins and may pass, if nothing else of it can be outside; else NONE. */
 static Ref row_extent(const Kernel *k, const Op *load) {
     const Op *tensor = ref_is_value(load->operands[0]) ? ir_value(k, load->operands[0])->op : NULL;
     const Type *type = ir_type(k, load->results[0]);

@@ -324,6 +324,7 @@ static Execution decide(Cut *c, const char **why) {
         cut_leave_branches(c);
         cut_leave_streams(c);
         *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
+               : ahead.rows ? "no dots, but a loop over rows, whose next ones come meanwhile"
                             : "no dots, but a loop whose loads were asked to run ahead";
         c->blocks = ahead.rows ? cut_row_blocks(c) : 0;
         if (c->rings.count) return RUN_SKEW;

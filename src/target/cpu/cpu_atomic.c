@@ -7,12 +7,8 @@
 
 #include <string.h>
 
-/* Must others than the threads of the launch see it as one step? Not by the default scope: a context is used by
- * one thread at a time, as a device runs its blocks. */
-static bool is_for_all(const Op *op) { return op_word(op, AT_REACH, REACH_GPU) == REACH_SYS; }
-
 static const Expr *is_alone(Emit *e, const Op *op) {
-    return is_for_all(op) ? &expr_zero : ex(e->arena, "!launch->locks");
+    return cpu_is_for_all(op) ? &expr_zero : ex(e->arena, "!launch->locks");
 }
 
 static const char *bits_type(Elem elem) {
@@ -184,25 +180,6 @@ void cpu_emit_atomic(Emit *e, Op *op) {
     nest_end(e, &nest, false);
 }
 
-bool cpu_atomic_lines(const Kernel *k, const Op *op) {
-    enum { LEAST = 4 };
-    const Op *tensor = ir_value(k, op->operands[0])->op;
-    const Type *tile = ir_type(k, op_operand(op, 1)), *whole = ir_type(k, op->operands[0]);
-    int dim = tile->rank ? box_dim(op, whole->rank, tile->rank, tile->rank - 1) : -1;
-    int64_t stride;
-    return dim >= 0 && tensor && tensor->code == OP_TENSOR && ir_const_int(k, op_list(tensor, 1).at[dim], &stride) &&
-           stride == 1 && !ir_type(k, op_list(op, 0).at[dim])->rank && !op_operand(op, 2) && !is_for_all(op) &&
-           tile->extent[tile->rank - 1] >= LEAST;
-}
-
-Op *cpu_line_box(const CpuPlan *plan, const Op *op) {
-    int axes[MAX_RANK];
-    Ref values = op->code == OP_TATOMIC ? op_operand(op, 1) : REF_NONE;
-    Op *load = ref_is_value(values) && cpu_atomic_lines(plan->k, op) ? ir_value(plan->k, values)->op : NULL;
-    if (!load || load->code != OP_TLOAD || !cpu_moved_box(plan, values, axes)) return NULL;
-    return cpu_unit_axis(plan->k, load) == ir_type(plan->k, values)->rank - 1 ? load : NULL;
-}
-
 /* Where the values of a row are: in memory, or in the box that they are loaded from, if that has them all. */
 static const Expr *values_at(Emit *e, Nest *nest, Op *op, const Box *box) {
     Ref values = op_operand(op, 1);
@@ -271,13 +248,4 @@ void cpu_emit_tatomic(Emit *e, Op *op) {
     if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     (cpu_atomic_lines(e->k, op) ? tatomic_lines : tatomic_elements)(e, op, box, combine);
     if (box->ok) cs_close(&e->p);
-}
-
-bool cpu_locks_lines(const CpuPlan *plan) {
-    for (size_t i = 0; i < plan->order.count; i++) {
-        const Op *op = plan->order.at[i];
-        if (op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS) return false;
-        if (op->code == OP_TATOMIC && !cpu_atomic_lines(plan->k, op)) return false;
-    }
-    return true;
 }

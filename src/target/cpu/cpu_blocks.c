@@ -6,22 +6,12 @@
  *     %acc = for .. (%c = %z) { .. %c1 = dot %a, %b, %c ; yield %c1 }
  *
  * Here z is INLINE, and c, c1 and acc share one block. */
-#include "target/cpu/cpu_internal.h"
+#include "target/cpu/cpu_plan.h"
 
 #include <string.h>
 
 /* PANEL_BYTES: the widest panel of prelude/dot.h, K_BLOCK (TW_KC) rows of WIDEST columns. */
 enum { BLOCK_ALIGN = 64, K_BLOCK = 256, WIDEST = 64, PANEL_BYTES = 4 * K_BLOCK * WIDEST };
-
-static bool is_tile(const CpuPlan *plan, Ref r) {
-    if (!ref_is_value(r)) return false;
-    const Type *type = ir_type(plan->k, r);
-    return type->kind == TY_TILE && type->rank > 0;
-}
-
-static Op *def_of(const CpuPlan *plan, Ref r) { return ir_value(plan->k, r)->op; }
-static int first_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->first; }
-static int last_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->last; }
 
 /* The op of the region that is, or holds, this op; NULL if the op is not inside. */
 static Op *op_within(Op *op, const Region *region) {
@@ -52,9 +42,9 @@ static Relation relate_op(const CpuPlan *plan, const Op *op, Ref part);
 static Relation relate(const CpuPlan *plan, Ref whole, Ref part) {
     struct Search *search = plan->search;
     if (whole == part) return SAME_PLACE;
-    if (!is_tile(plan, whole) || plan->placed[whole].storage != STORAGE_INLINE) return APART;
+    if (!cpu_is_tile(plan->k, whole) || plan->placed[whole].storage != STORAGE_INLINE) return APART;
     if (search->seen[whole] != search->number) {
-        search->relation[whole] = (uint8_t)relate_op(plan, def_of(plan, whole), part);
+        search->relation[whole] = (uint8_t)relate_op(plan, cpu_def_of(plan, whole), part);
         search->seen[whole] = search->number;
     }
     return (Relation)search->relation[whole];
@@ -113,7 +103,7 @@ bool cpu_same_place(const CpuPlan *plan, Ref whole, Ref part) {
 }
 
 bool cpu_shares_block(const CpuPlan *plan, Ref a, Ref b) {
-    if (!is_tile(plan, a) || !is_tile(plan, b)) return false;
+    if (!cpu_is_tile(plan->k, a) || !cpu_is_tile(plan->k, b)) return false;
     const Placed *x = &plan->placed[a], *y = &plan->placed[b];
     return x->storage == STORAGE_MEMORY && y->storage == STORAGE_MEMORY && x->block == y->block;
 }
@@ -135,7 +125,7 @@ static int end_of(const CpuPlan *plan, Ref v) {
     const OpList *roots = &plan->placed[v].roots;
     for (size_t i = 0; i < roots->count; i++) {
         Op *at = op_within(roots->at[i], region);
-        int last = at ? last_of(plan, at) : (int)plan->order.count;
+        int last = at ? cpu_last_of(plan, at) : (int)plan->order.count;
         if (last > end) end = last;
     }
     return end;
@@ -174,21 +164,15 @@ static Op *innermost_loop(Op *op) {
     return NULL;
 }
 
-static bool is_inside(const Op *op, const Op *outer) {
-    for (; op; op = op->parent ? op->parent->owner : NULL)
-        if (op == outer) return true;
-    return false;
-}
-
 /* May op write its result v into the block, over the values that are there? */
 static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
-    int now = first_of(plan, op);
+    int now = cpu_first_of(plan, op);
     Op *loop = innermost_loop(op);
     for (size_t w = 1; w < plan->k->values.count; w++) {
         const Placed *old = &plan->placed[w];
         if (old->block != block || w == v) continue;
         const Op *maker = ir_value(plan->k, (Ref)w)->op;
-        if (maker && maker != op && is_inside(op, maker)) continue; /* result of a loop around: read after it */
+        if (maker && maker != op && cpu_is_inside(op, maker)) continue; /* result of a loop around: read after it */
         const Region *region = region_of(plan, (Ref)w);
         bool own_carried = loop && region->owner == loop && region == op->parent;
         bool from_outside = loop && !own_carried &&
@@ -196,8 +180,8 @@ static bool may_overwrite(const CpuPlan *plan, Op *op, Ref v, int block) {
                             region != loop->regions[0];
         for (size_t i = 0; i < old->roots.count; i++) {
             const Op *root = old->roots.at[i];
-            int at = first_of(plan, root);
-            if (from_outside && at > first_of(plan, loop)) return false; /* read again in the next round */
+            int at = cpu_first_of(plan, root);
+            if (from_outside && at > cpu_first_of(plan, loop)) return false; /* read again in the next round */
             if (at > now) return false;
             if (at == now && !reads_in_place(plan, op, v, (Ref)w)) return false;
         }
@@ -226,34 +210,34 @@ static void place_for(CpuPlan *plan, Op *op) {
     Region *body = op->regions[0];
     for (int i = 0; i < op->result_count; i++) {
         Ref result = op->results[i], arg = body->args[1 + i], initial = op->operands[3 + i];
-        if (!is_tile(plan, result)) continue;
+        if (!cpu_is_tile(plan->k, result)) continue;
         int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
         int block = wanted_block(plan, op, result);
         /* The initial value's own memory goes on as the carried one if the loop is its only reader. */
-        bool mine = is_tile(plan, initial) && plan->placed[initial].storage == STORAGE_MEMORY &&
+        bool mine = cpu_is_tile(plan->k, initial) && plan->placed[initial].storage == STORAGE_MEMORY &&
                     !plan->placed[initial].wide && only_root_is(plan, initial, op) &&
                     may_overwrite(plan, op, result, plan->placed[initial].block);
         for (int j = 0; j < op->result_count && mine; j++) mine = j == i || op->operands[3 + j] != initial;
         Op *loop = innermost_loop(op);
         if (mine && loop && region_of(plan, initial) != op->parent) mine = false;
         if (block < 0 && mine) block = plan->placed[initial].block;
-        if (block < 0) block = new_block(plan, bytes, first_of(plan, op), last_of(plan, op));
-        give_block(plan, arg, block, first_of(plan, op));
-        give_block(plan, result, block, first_of(plan, op));
+        if (block < 0) block = new_block(plan, bytes, cpu_first_of(plan, op), cpu_last_of(plan, op));
+        give_block(plan, arg, block, cpu_first_of(plan, op));
+        give_block(plan, result, block, cpu_first_of(plan, op));
         Block *b = &plan->blocks.at[block];
-        if (b->end < last_of(plan, op)) b->end = last_of(plan, op);
+        if (b->end < cpu_last_of(plan, op)) b->end = cpu_last_of(plan, op);
     }
 }
 
 static void place_while(CpuPlan *plan, Op *op) {
     for (int i = 0; i < op->result_count; i++) {
         Ref result = op->results[i];
-        if (!is_tile(plan, result)) continue;
+        if (!cpu_is_tile(plan->k, result)) continue;
         int64_t bytes = cpu_tile_bytes(ir_type(plan->k, result), false);
         for (int r = 0; r < 2; r++) {
-            int block = new_block(plan, bytes, first_of(plan, op), last_of(plan, op));
-            give_block(plan, op->regions[r]->args[i], block, first_of(plan, op));
-            if (r == 1) give_block(plan, result, block, first_of(plan, op));
+            int block = new_block(plan, bytes, cpu_first_of(plan, op), cpu_last_of(plan, op));
+            give_block(plan, op->regions[r]->args[i], block, cpu_first_of(plan, op));
+            if (r == 1) give_block(plan, result, block, cpu_first_of(plan, op));
         }
     }
 }
@@ -307,7 +291,7 @@ static void place_temps(CpuPlan *plan, Op *op) {
         break;
     case OP_DOT:
         if (cpu_gemm(plan, op)) break;
-        cpu_place(plan, op)->room = new_block(plan, PANEL_BYTES, first_of(plan, op), last_of(plan, op));
+        cpu_place(plan, op)->room = new_block(plan, PANEL_BYTES, cpu_first_of(plan, op), cpu_last_of(plan, op));
         for (int i = 0; i < 3; i++) {
             const Type *type = ir_type(k, op->operands[i]), *sum = ir_type(k, op->results[0]);
             bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
@@ -325,9 +309,10 @@ static void place_temps(CpuPlan *plan, Op *op) {
         Op *owner = op->parent->owner;
         for (int i = 0; owner && owner->code == OP_FOR && i < op->operand_count; i++) {
             Ref v = op->operands[i];
-            if (!is_tile(plan, v) || cpu_shares_block(plan, v, op->parent->args[1 + i])) continue;
+            if (!cpu_is_tile(plan->k, v) || cpu_shares_block(plan, v, op->parent->args[1 + i])) continue;
             for (int j = 0; j < op->operand_count; j++)
-                if (j != i && is_tile(plan, op->operands[j]) && cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
+                if (j != i && cpu_is_tile(plan->k, op->operands[j]) &&
+                    cpu_shares_block(plan, v, op->parent->args[1 + j]) &&
                     !cpu_shares_block(plan, op->operands[j], op->parent->args[1 + j]))
                     want_temp(plan, op, i, cpu_tile_bytes(ir_type(k, v), false));
         }
@@ -347,16 +332,17 @@ static void place_op(CpuPlan *plan, Op *op) {
         Placed *placed = &plan->placed[v];
         const Type *type = ir_type(plan->k, v);
         if (type->kind == TY_BUFFER) {
-            placed->block = new_block(plan, cpu_tile_bytes(type, false), first_of(plan, op), first_of(plan, op));
-            give_block(plan, v, placed->block, first_of(plan, op));
+            placed->block =
+                new_block(plan, cpu_tile_bytes(type, false), cpu_first_of(plan, op), cpu_first_of(plan, op));
+            give_block(plan, v, placed->block, cpu_first_of(plan, op));
             continue;
         }
         bool fallback = placed->storage == STORAGE_INLINE && op->code == OP_TLOAD && has_store(&placed->roots);
         if ((placed->storage != STORAGE_MEMORY && !fallback) || placed->block >= 0) continue;
         int block = fallback ? -1 : wanted_block(plan, op, v);
         if (block < 0)
-            block = new_block(plan, cpu_tile_bytes(type, placed->wide), first_of(plan, op), last_of(plan, op));
-        give_block(plan, v, block, first_of(plan, op));
+            block = new_block(plan, cpu_tile_bytes(type, placed->wide), cpu_first_of(plan, op), cpu_last_of(plan, op));
+        give_block(plan, v, block, cpu_first_of(plan, op));
     }
     place_temps(plan, op);
 }

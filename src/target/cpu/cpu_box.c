@@ -317,17 +317,6 @@ void cpu_box_bounds(Emit *e, Nest *nest, const Box *box) {
     }
 }
 
-bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
-    RefList offsets = op_list(op, 0);
-    *axis = -1;
-    for (int d = 0; d < offsets.count; d++) {
-        if (!ir_type(k, offsets.at[d])->rank) continue;
-        if (*axis >= 0) return false;
-        *axis = box_axis(op, offsets.count, 2, d);
-    }
-    return true;
-}
-
 const Expr *cpu_box_lines(Emit *e, const Box *box, int axis, int64_t offset) {
     if (!box->indices[axis]) return &expr_zero;
     const Expr *name = cpu_fresh(e, "lines"), *end = box->end[axis];

@@ -29,12 +29,6 @@ static void fill_as(Emit *e, const Expr *pointer, Elem to, Ref tile) {
     nest_end(e, &nest, true);
 }
 
-int64_t cpu_lines_offset(const Type *type) { return ty_elements(type) * 8; }
-
-int64_t cpu_lines_bytes(const Type *type) {
-    return 8 * (type->extent[0] > type->extent[1] ? type->extent[0] : type->extent[1]);
-}
-
 /* A box whose lines an index vector chooses is gathered, line by line. */
 static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, int64_t block, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);

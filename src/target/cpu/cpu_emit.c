@@ -19,14 +19,9 @@ static const char *const own_names[] = {
 
 /* --- carried values --- */
 
-static bool is_tile(const Emit *e, Ref r) {
-    const Type *type = ir_type(e->k, r);
-    return type->kind == TY_TILE && type->rank > 0;
-}
-
 /* Declares the variable or memory of a carried value, without a value. */
 static void declare(Emit *e, Ref v) {
-    if (is_tile(e, v))
+    if (cpu_is_tile(e->k, v))
         cpu_declare(e, v);
     else {
         const char *type = cs_value_type(&e->p, ir_type(e->k, v));
@@ -36,7 +31,7 @@ static void declare(Emit *e, Ref v) {
 
 /* to = from, where no other copy of the same moment can get in the way. */
 static void assign(Emit *e, Ref to, Ref from) {
-    if (!is_tile(e, to))
+    if (!cpu_is_tile(e->k, to))
         cs_line(&e->p, "%s = %p;", cs_name(&e->p, to), cpu_ref(e, from));
     else if (!cpu_shares_block(&e->plan, to, from))
         cpu_fill(e, cs_ref(&e->p, to), false, from);
@@ -53,7 +48,7 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
         if (temp >= 0) {
             aside[i] = cpu_memory(e, type, false, temp, "aside");
             cpu_fill(e, aside[i], false, from);
-        } else if (!is_tile(e, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
+        } else if (!cpu_is_tile(e->k, to) && ref_is_value(from) && ir_value(e->k, from)->region == body && from != to) {
             aside[i] = cpu_fresh(e, "aside");
             const char *text = cs_constant(&e->p, cs_value_type(&e->p, type), aside[i]->text);
             cs_line(&e->p, "%s = %p;", text, cpu_ref(e, from));
@@ -63,7 +58,7 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
         Ref from = yield->operands[i], to = body->args[1 + i];
         if (!aside[i] && from != to)
             assign(e, to, from);
-        else if (aside[i] && is_tile(e, to)) {
+        else if (aside[i] && cpu_is_tile(e->k, to)) {
             long long bytes = (long long)cpu_tile_bytes(ir_type(e->k, to), false);
             cs_line(&e->p, "__builtin_memcpy(%s, %p, %lld);", cs_name(&e->p, to), aside[i], bytes);
         } else if (aside[i])
@@ -73,55 +68,22 @@ static void carry_on(Emit *e, Op *yield, Region *body) {
 
 /* --- loops that may not end --- */
 
-enum { FEW_TRIPS = 256, LOOK_ELEMENTS = 1 << 16, LEAST_BETWEEN_LOOKS = 4 };
-
-typedef struct Largest {
-    const Kernel *k;
-    int64_t elements;
-} Largest;
-
-static void note_size(Op *op, void *user) {
-    Largest *largest = user;
-    for (int i = 0; i < op->result_count; i++) {
-        const Type *type = ir_type(largest->k, op->results[i]);
-        int64_t elements = type->kind == TY_TILE ? ty_elements(type) : 1;
-        if (elements > largest->elements) largest->elements = elements;
-    }
-}
-
-/* Trips between two looks at whether the launch is still wanted, a power of two: rare beside the work, and often for a
- * user who waits. */
-static int64_t trips_between_looks(const Emit *e, Region *body) {
-    Largest largest = {e->k, 1};
-    ir_walk(body, note_size, &largest);
-    int64_t trips = LOOK_ELEMENTS;
-    while (trips > LEAST_BETWEEN_LOOKS && trips * largest.elements > LOOK_ELEMENTS) trips /= 2;
-    return trips;
-}
-
-static bool is_short(const Emit *e, const Op *op) {
-    int64_t lo, hi, step;
-    return ir_const_int(e->k, op->operands[0], &lo) && ir_const_int(e->k, op->operands[1], &hi) &&
-           ir_const_int(e->k, op->operands[2], &step) && step > 0 && lo > -FEW_TRIPS && hi < INT64_MAX / 2 &&
-           hi - lo <= FEW_TRIPS * step;
-}
-
 /* for (type k = first; k < end; k++), in parts unless it is short. */
 static void open_for(Emit *e, const Op *op, const char *type, const Expr *k, const Expr *first, const Expr *end) {
-    if (is_short(e, op)) {
+    if (cpu_is_short(e->k, op)) {
         cs_open(&e->p, "for (%s %p = %p; %p < %p; %p++)", type, k, first, k, end, k);
         return;
     }
     const Expr *until = cpu_fresh(e, "until");
     cs_open(&e->p, "for (%s %p = %p; %p < %p;)", type, k, first, k, end);
     cs_line(&e->p, "const %s %p = TW_UNTIL(%p, %p, %lld);", type, until, k, end,
-            (long long)trips_between_looks(e, op->regions[0]));
+            (long long)cpu_trips_between_looks(e->k, op->regions[0]));
     cs_open(&e->p, "for (; %p < %p; %p++)", k, until, k);
 }
 
 static void close_for(Emit *e, const Op *op, const Expr *k, const Expr *end) {
     cs_close(&e->p);
-    if (is_short(e, op)) return;
+    if (cpu_is_short(e->k, op)) return;
     cs_line(&e->p, "if (%p < %p && tw_stopped(launch)) return;", k, end);
     cs_close(&e->p);
 }
@@ -172,7 +134,7 @@ static void emit_while(Emit *e, Op *op) {
     for (int i = 0; i < op->result_count; i++) assign(e, body->args[i], test->last->operands[1 + i]);
     cs_line(&e->p, "if (!%p) break;", cpu_ref(e, test->last->operands[0]));
     cs_line(&e->p, "if (TW_UNLIKELY(++%s %% %lldu == 0) && tw_stopped(launch)) return;", turn,
-            (long long)trips_between_looks(e, body));
+            (long long)cpu_trips_between_looks(e->k, body));
     cpu_emit_ops(e, body);
     for (int i = 0; i < op->result_count; i++) assign(e, test->args[i], body->last->operands[i]);
     cs_close(&e->p);

@@ -230,6 +230,12 @@ static Ix read_memory(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     return cpu_name_bits(e, nest, type, slot, depth, hint);
 }
 
+static bool is_aside(const Emit *e, const Op *load) {
+    for (size_t i = 0; e->aside && i < e->aside->count; i++)
+        if (e->aside->at[i] == load) return true;
+    return false;
+}
+
 Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
     if (!ref_is_value(tile)) return ix(cpu_ref(e, tile), 0);
     const Placed *placed = cpu_placed(&e->plan, tile);
@@ -241,8 +247,8 @@ Ix cpu_element(Emit *e, Nest *nest, Ref tile, const Ix *index) {
         text_add(&key, ",%s", ex_plain(e->arena, ix_is_merged(index[d]) ? index[d].alone : index[d].x));
     Ix *known = map_get(&nest->memo, key.at);
     if (known) return *known;
-    Ix result = placed->storage == STORAGE_MEMORY ? read_memory(e, nest, tile, index)
-                                                  : compute(e, nest, tile, value->op, index);
+    Ix result = placed->storage == STORAGE_MEMORY || is_aside(e, value->op) ? read_memory(e, nest, tile, index)
+                                                                            : compute(e, nest, tile, value->op, index);
     map_set(&nest->memo, e->arena, key.at, arena_copy(e->arena, &result, sizeof result));
     return result;
 }

@@ -80,19 +80,6 @@ void cpu_emit_pieces(Emit *e, Op *op) {
 
 /* --- sort, histogram .. --- */
 
-/* The tile of keys in which a line is padded to a power of two. */
-const Type *cpu_sort_keys(const Kernel *k, const Op *op) {
-    const Type *type = ir_type(k, op->operands[0]);
-    int axis = (int)op_int(op, AT_AXIS, 0);
-    int64_t extent[MAX_RANK], inner = 1, n = 1;
-    memcpy(extent, type->extent, sizeof extent);
-    for (int d = axis + 1; d < type->rank; d++) inner *= extent[d];
-    while (n < extent[axis] || (inner == 1 && n < 8)) n *= 2;
-    extent[axis] = n;
-    Elem key = elem_info[type->elem].bits == 64 ? EL_I64 : EL_I32;
-    return ty_tile(k->module, key, type->rank, extent);
-}
-
 void cpu_emit_sort(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result), *padded = cpu_sort_keys(e->k, op);

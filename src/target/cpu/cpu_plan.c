@@ -6,7 +6,7 @@
  *    user. So roots are known when a tile is decided.
  * 3. MEMORY tiles get blocks of the scratch (cpu_blocks.c). */
 #include "analysis/affine.h"
-#include "target/cpu/cpu_internal.h"
+#include "target/cpu/cpu_plan.h"
 
 #include <string.h>
 
@@ -72,13 +72,15 @@ int64_t cpu_tile_bytes(const Type *type, bool wide) {
     return ty_elements(type) * bytes;
 }
 
-static bool is_tile(const CpuPlan *plan, Ref r) {
-    if (!ref_is_value(r)) return false;
-    const Type *type = ir_type(plan->k, r);
-    return type->kind == TY_TILE && type->rank > 0;
+bool cpu_is_tile(const Kernel *k, Ref r) {
+    return ref_is_value(r) && ir_type(k, r)->kind == TY_TILE && ir_type(k, r)->rank > 0;
 }
 
-static Op *def_of(const CpuPlan *plan, Ref r) { return ir_value(plan->k, r)->op; }
+bool cpu_is_inside(const Op *op, const Op *outer) {
+    for (; op; op = op->parent ? op->parent->owner : NULL)
+        if (op == outer) return true;
+    return false;
+}
 
 static void list_add(CpuPlan *plan, OpList *list, Op *op) {
     for (size_t i = 0; i < list->count; i++)
@@ -107,9 +109,6 @@ static void number(CpuPlan *plan, Region *region) {
         place->last = (int)plan->order.count - 1;
     }
 }
-
-static int first_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->first; }
-static int last_of(const CpuPlan *plan, const Op *op) { return cpu_place(plan, op)->last; }
 
 /* --- 2. inline or in memory --- */
 
@@ -158,7 +157,7 @@ static void weigh(CpuPlan *plan) {
         int weight = 1;
         bool inlinable = cpu_is_inlinable(plan->k, op);
         for (int i = 0; i < op->operand_count && inlinable; i++) {
-            if (!is_tile(plan, op->operands[i])) continue;
+            if (!cpu_is_tile(plan->k, op->operands[i])) continue;
             cheap = cheap && plan->placed[op->operands[i]].cheap;
             weight += plan->placed[op->operands[i]].weight * (op->code == OP_REDUCE ? 2 : 1);
         }
@@ -202,8 +201,8 @@ static bool is_index_of(const Op *user, Ref v) {
 
 /* Do elements of a tile come from memory, at places that the two axes have a say in? */
 static bool reads_tile(const CpuPlan *plan, Ref v) {
-    const Op *op = is_tile(plan, v) ? def_of(plan, v) : NULL;
-    if (!is_tile(plan, v) || ir_type(plan->k, v)->rank < 2 || !cpu_search_meets(plan, v)) return false;
+    const Op *op = cpu_is_tile(plan->k, v) ? cpu_def_of(plan, v) : NULL;
+    if (!cpu_is_tile(plan->k, v) || ir_type(plan->k, v)->rank < 2 || !cpu_search_meets(plan, v)) return false;
     if (!op || !cpu_is_inlinable(plan->k, op) || reads_memory(op)) return true;
     for (int i = 0; i < op->operand_count; i++)
         if (reads_tile(plan, op->operands[i])) return true;
@@ -280,7 +279,7 @@ static bool user_wants_memory(const CpuPlan *plan, const Op *user, Ref v) {
 
 /* Of two ops of one region. */
 static bool writer_between(const CpuPlan *plan, const Op *from, const Op *to) {
-    int last = last_of(plan, from), first = first_of(plan, to);
+    int last = cpu_last_of(plan, from), first = cpu_first_of(plan, to);
     return first > last + 1 && plan->writers.at[first - 1] > plan->writers.at[last];
 }
 

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { RADIX_BITS = 3, RADIX = 1 << RADIX_BITS, LEAST = 16 };
+enum { RADIX_BITS = 3, RADIX = 1 << RADIX_BITS };
 
 typedef struct Row {
     Emit *e;
@@ -73,26 +73,6 @@ static void reduce_once(const Row *row, const Expr *part, const Expr *name, bool
     if (last > 0) to = cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL), sum = cpu_pack_for(e, result, sum);
     cs_line_of(&e->p, &nest.after, 0, "%p = %p;", to, sum);
     nest_end(e, &nest, true);
-}
-
-static bool goes_down(const Op *op, int64_t n) {
-    const Attr *order = op_attr(op, AT_BITS);
-    int bits = 0;
-    while ((INT64_C(1) << bits) < n) bits++;
-    for (int i = 0; order && i < order->list.count; i++)
-        if (order->list.at[i] != bits - 1 - i) return false;
-    return !order || order->list.count == bits;
-}
-
-bool cpu_reduces_rows(const Kernel *k, const Op *op) {
-    if (op->code != OP_REDUCE || op->operand_count != 1) return false;
-    const Type *type = ir_type(k, op->operands[0]);
-    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    int64_t n = type->extent[type->rank - 1];
-    if (kind == COMBINE_REGION || kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) return false;
-    if (op_int(op, AT_AXIS, 0) != type->rank - 1 || n < LEAST || (n & (n - 1)) != 0) return false;
-    bool ordered = (kind == COMBINE_ADD || kind == COMBINE_MUL) && elem_is_float(type->elem);
-    return ordered && !op_attr(op, AT_BITS) ? false : goes_down(op, n);
 }
 
 void cpu_emit_reduce_rows(Emit *e, Op *op) {

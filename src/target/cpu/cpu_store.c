@@ -188,16 +188,14 @@ static void emit_store(Emit *e, Op *op, Box *box) {
     else
         store_loop(e, op, box, true, cut != NULL);
     cs_reopen(&e->p, "else");
-    if (!all_move) { /* read from the copies for good */
+    if (!all_move) { /* read from the copies here */
         cpu_set_aside(e, &loads);
-        for (size_t i = 0; i < loads.count; i++)
-            cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_MEMORY;
+        e->aside = &loads;
     }
     if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     store_loop(e, op, box, false, false);
     if (box->ok) cs_close(&e->p);
-    for (size_t i = 0; i < loads.count && !all_move; i++)
-        cpu_placed(&e->plan, loads.at[i]->results[0])->storage = STORAGE_INLINE;
+    e->aside = NULL;
     cs_close(&e->p);
 }
 

@@ -12,85 +12,17 @@
 
 #include <string.h>
 
-enum { LEAST = 4 }; /* elements of either axis that are worth it */
-
 /* Where a tile lies. */
 typedef struct Spread {
     const Expr *pointer, *stride[MAX_RANK];
     int unit; /* the axis along which elements lie side by side; -1: none */
 } Spread;
 
-const int cpu_same_axes[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-
-/* --- what is turned --- */
-
-static const Type *tile_of(const Kernel *k, const Op *op) {
-    return ir_type(k, op->result_count ? op->results[0] : op_operand(op, 1));
-}
-
-bool cpu_is_plain_box(const Kernel *k, const Op *op) {
-    return !op_operand(op, op->result_count ? 1 : 2) && !op_attr(op, AT_WRAP) && !box_is_indexed(k, op) &&
-           tile_of(k, op)->elem != EL_I1;
-}
-
-int cpu_unit_axis(const Kernel *k, const Op *op) {
-    const Op *tensor = ir_value(k, op->operands[0])->op;
-    const Type *tile = tile_of(k, op), *whole = ir_type(k, op->operands[0]);
-    if (!tensor || tensor->code != OP_TENSOR) return -1;
-    for (int axis = tile->rank; axis-- > 0;) {
-        int dim = box_dim(op, whole->rank, tile->rank, axis);
-        int64_t stride = 0;
-        if (ir_const_int(k, op_list(tensor, 1).at[dim], &stride) && stride == 1 && tile->extent[axis] > 1 &&
-            !ir_type(k, op_list(op, 0).at[dim])->rank)
-            return axis;
-    }
-    return -1;
-}
-
-static bool is_worth_it(const Type *tile, int a, int b) {
-    return a >= 0 && b >= 0 && a != b && tile->extent[a] >= LEAST && tile->extent[b] >= LEAST;
-}
-
-bool cpu_box_is_turned(const Kernel *k, const Op *op) {
-    const Type *tile = tile_of(k, op);
-    return cpu_is_plain_box(k, op) && is_worth_it(tile, cpu_unit_axis(k, op), tile->rank - 1);
-}
-
-/* The axis of the result that the last one of the operand becomes. */
-static int place_of_last(const Op *permute, int rank) {
-    for (int d = 0; d < rank; d++)
-        if (op_attr(permute, AT_DIMS)->list.at[d] == rank - 1) return d;
-    return -1;
-}
-
-bool cpu_is_turn(const Kernel *k, const Op *op) {
-    const Type *tile = ir_type(k, op->results[0]);
-    return op->code == OP_PERMUTE && !tile->pointer && tile->elem != EL_I1 &&
-           is_worth_it(tile, place_of_last(op, tile->rank), tile->rank - 1);
-}
-
-Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes) {
-    int rank = ir_type(plan->k, v)->rank;
-    for (int d = 0; d < rank; d++) axes[d] = d;
-    for (;;) {
-        Op *op = ref_is_value(v) ? ir_value(plan->k, v)->op : NULL;
-        if (!op) return NULL;
-        if (op->code == OP_TLOAD) return cpu_is_plain_box(plan->k, op) ? op : NULL;
-        if (op->code != OP_PERMUTE) return NULL;
-        for (int d = 0; d < rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[axes[d]];
-        v = op->operands[0];
-    }
-}
-
 /* --- places --- */
 
 static Spread in_box(const Emit *e, const Op *op, const Box *box, const int *axes) {
-    Spread spread = {.pointer = box->pointer, .unit = -1};
-    int unit = cpu_unit_axis(e->k, op);
-    for (int d = 0; d < box->tile->rank; d++) {
-        spread.stride[d] = box->stride[axes[d]];
-        if (axes[d] == unit) spread.unit = d;
-    }
+    Spread spread = {.pointer = box->pointer, .unit = cpu_moved_unit(e->k, op, axes)};
+    for (int d = 0; d < box->tile->rank; d++) spread.stride[d] = box->stride[axes[d]];
     return spread;
 }
 
@@ -175,28 +107,12 @@ bool cpu_fill_turned(Emit *e, const Expr *pointer, bool wide, Ref tile) {
     }
     const Op *load = cpu_moved_box(&e->plan, tile, axes);
     if (!load || cpu_placed(&e->plan, load->results[0])->storage != STORAGE_INLINE) return false;
-    int unit = in_box(e, load, cpu_find_box(e, load), axes).unit;
-    if (!is_worth_it(type, unit, type->rank - 1)) return false;
+    if (!cpu_moves_worth_it(e->k, load, axes, type->rank - 1)) return false;
     fill_from_box(e, pointer, type, load, axes);
     return true;
 }
 
 /* --- stores --- */
-
-/* The load that a store takes as it is, but turned; NULL: there is none. */
-static const Op *turned_load(Emit *e, const Op *store, int *axes) {
-    Ref value = op_operand(store, 1);
-    if (!cpu_is_plain_box(e->k, store) || !ref_is_value(value)) return NULL;
-    const Op *load = cpu_moved_box(&e->plan, value, axes);
-    const Box *from = load ? cpu_find_box(e, load) : NULL;
-    for (Ref v = value; from; v = ir_value(e->k, v)->op->operands[0]) { /* all the way is inline */
-        if (cpu_placed(&e->plan, v)->storage != STORAGE_INLINE) return NULL;
-        if (ir_value(e->k, v)->op == load) break;
-    }
-    bool turned =
-        from && is_worth_it(tile_of(e->k, store), in_box(e, load, from, axes).unit, cpu_unit_axis(e->k, store));
-    return turned ? load : NULL;
-}
 
 const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other) {
     Arena *a = e->arena;
@@ -211,7 +127,7 @@ const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box 
 
 const Expr *cpu_store_turns(Emit *e, const Op *store) {
     int axes[MAX_RANK];
-    const Op *load = turned_load(e, store, axes);
+    const Op *load = cpu_turned_load(&e->plan, store, axes);
     if (!load) return NULL;
     const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, load);
     int unit = cpu_unit_axis(e->k, load);
@@ -223,7 +139,7 @@ const Expr *cpu_store_turns(Emit *e, const Op *store) {
 
 void cpu_store_turned(Emit *e, const Op *store) {
     int axes[MAX_RANK];
-    const Op *load = turned_load(e, store, axes);
+    const Op *load = cpu_turned_load(&e->plan, store, axes);
     const Box *box = cpu_find_box(e, store);
     Spread to = in_box(e, store, box, cpu_same_axes), from = in_box(e, load, cpu_find_box(e, load), axes);
     emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
