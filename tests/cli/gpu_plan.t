@@ -76,7 +76,7 @@ $ tilewright explain kernels/tilelang/gemm.py --target tenstorrent -D M=4096 -D 
 #! What a launch must keep for vectors and TMA; variant 5 is for all that do not.
 $ for v in 0 5; do echo variant $v; tilewright explain kernels/triton/matmul.py --target cuda --arg a_ptr=zeros:f16[4096,4096] --arg b_ptr=zeros:f16[4096,4096] --arg c_ptr=zeros:f16[4096,4096] $(cat sizes) --set variant=$v | grep -oE "launch: vectors.*|(load|store): by TMA" | sort; done
 variant 0
-launch: vectors and TMA require stride_cm % 8 = 0, c_ptr % 16 = 0, stride_bk % 8 = 0, b_ptr % 16 = 0, stride_am % 8 = 0, a_ptr % 16 = 0; else a variant without them runs (option variant=1 and up)
+launch: vectors and TMA require stride_cm % 8 = 0, c_ptr % 16 = 0, N % 8 = 0, stride_bk % 8 = 0, b_ptr % 16 = 0, stride_am % 8 = 0, a_ptr % 16 = 0; else a variant without them runs (option variant=1 and up)
 load: by TMA
 load: by TMA
 store: by TMA

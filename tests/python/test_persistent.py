@@ -60,6 +60,7 @@ for halves in (False, True):
 check(130, 136, 64, 5, stride=144)   # one of the programs has no tile
 check(300, 128, 0, 2)                # no trips
 check(256, 200, 64, 1, stride=203)   # nothing that TMA takes
+check(130, 131, 64, 2, stride=136)   # rows end within 16 bytes: what lies behind them stays
 check(384, 192, 64, 1, stride=128)   # columns from 128 on are the next row: the later tile's
 """
 

@@ -11,13 +11,6 @@
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
-/* A store writes whole units of box_align bytes: where a row of the tensor ended within one, what lies behind it would be
- * overwritten. */
-static bool ends_with_a_unit(Facts *f, const Op *op, Ref extent, int unit) {
-    if (op->code != OP_TSTORE || extent == REF_NONE || fact_divisor(f, extent) % unit == 0) return true;
-    return f->whole_rows && fact_wish_multiple(f, extent, unit);
-}
-
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
@@ -44,15 +37,21 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
             return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
     }
-    bool fits = fact_at_launch(k, parts.base) && fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
+    /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. That is
+     * asked of a launch only where all is: rows of others are stored by the threads, and the rest goes by TMA. */
+    Ref row = op->code == OP_TSTORE ? parts.extent[inner] : REF_NONE;
+    int chunk = machine->box_align / tile->elem_bytes;
+    bool whole = row == REF_NONE || fact_divisor(&st->facts, row) % chunk == 0;
+    if (!whole && !(st->facts.whole_rows && fact_may_wish(&st->facts, row, chunk))) return false;
+    bool fits = (whole || fact_wish_multiple(&st->facts, row, chunk)) && fact_at_launch(k, parts.base) &&
+                fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
                (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
-        if (d != inner)
-            fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], machine->box_align / tile->elem_bytes);
+        if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], chunk);
     }
-    return fits && ends_with_a_unit(&st->facts, op, parts.extent[inner], machine->box_align / tile->elem_bytes);
+    return fits;
 }
 
 /* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */

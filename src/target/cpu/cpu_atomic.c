@@ -16,7 +16,8 @@ static const char *bits_type(Elem elem) {
     return by_bytes[elem_info[elem].bytes];
 }
 
-/* Opens a function that goes before the kernel, unless it stands there already: what is printed until end_helper is it. */
+/* Opens a function that goes before the kernel, unless it stands there already: it is what is printed until
+ * end_helper. */
 static bool begin_helper(Emit *e, CPrinter *around, const char *name) {
     if (map_find(&e->helper_names, name, strlen(name))) return false;
     map_set(&e->helper_names, e->arena, name, e);

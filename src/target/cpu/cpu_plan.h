@@ -55,7 +55,7 @@ typedef struct GemmSide {
     int line, k; /* axes of the box: along M or N, and along K */
 } GemmSide;
 
-/* A loop that only adds dots of boxes to one sum (cpu_gemm.c). */
+/* A loop that only adds dots of boxes to one sum (cpu_plan_gemm.c). */
 typedef struct Gemm {
     Op *loop, *dot;
     GemmSide a, b;

@@ -1,5 +1,5 @@
-/* cpu_plan_gemm.c: which loops are products. Those whose rounds only add a dot of two boxes to one sum become one product of
- * global matrices (prelude/gemm.h): no tile of A or B is ever made, and the sum stays in registers
+/* cpu_plan_gemm.c: which loops are products: those whose rounds only add a dot of two boxes to one sum become one
+ * product of global matrices (prelude/gemm.h): no tile of A or B is ever made, and the sum stays in registers
  * for hundreds of steps instead of one round.
  *
  *     %r = for %i = 0, %n, 1 (%c = %z) {

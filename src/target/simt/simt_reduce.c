@@ -358,7 +358,8 @@ static const Expr *neutral(Reduce *r) {
         return ex(e->arena, real ? "-0.0f" : "0"); /* 0.0 would make 0.0 of a -0.0 */
     if (r->kind == COMBINE_MUL) return ex(e->arena, real ? "1.0f" : "1");
     if (r->kind == COMBINE_AND) return ex(e->arena, elem == EL_I1 ? "true" : "-1");
-    if (real) { /* where a NaN loses it changes nothing, and of NaNs alone the result is one; a type without NaN has its ends */
+    /* Where a NaN loses it changes nothing, and of NaNs alone the result is one; a type without NaN has its ends. */
+    if (real) {
         bool keep = keeps_nan(r) || elem_round(elem, __builtin_nan("")) == elem_round(elem, __builtin_nan(""));
         double infinity = largest ? __builtin_inf() : -__builtin_inf();
         Ref fill = ir_literal_float(e->k, scalar, keep ? infinity : __builtin_nan(""));

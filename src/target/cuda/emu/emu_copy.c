@@ -80,7 +80,8 @@ static void issue_store(Emu *emu, int line, EmuCopy copy, uint32_t s, uint32_t b
 
 /* What an H200 answers with "illegal instruction": boxes that do not begin at a multiple of 16
  * bytes, and stores that begin before the tensor. Loads may begin before it; both may end beyond
- * it. And what it does without a word: a store that ends within 16 bytes writes all of them. */
+ * it. And what it does without a word: a store writes whole chunks of 16 bytes, also where a row
+ * ends within one. */
 static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *map, const int *at, const char *what) {
     int64_t start = (int64_t)at[0] * emu_type_bytes(map->type);
     if (start % 16)
@@ -88,17 +89,19 @@ static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *ma
                  "%s at %s: coordinate 0 is %d, byte %lld of a row; a box must begin at a multiple "
                  "of 16 bytes",
                  what, emu_at(emu, line), at[0], (long long)start);
-    int64_t end = (int64_t)map->dims[0] * emu_type_bytes(map->type);
-    if (copy != EMU_LOAD && at[0] < (int64_t)map->dims[0] && at[0] + (int64_t)map->box[0] > (int64_t)map->dims[0] &&
-        end % 16)
-        emu_fail(
-            emu, CUDA_FAULT_TENSORMAP,
-            "%s at %s: rows of the tensor end at byte %lld; 16 bytes are stored at once, also those behind the end",
-            what, emu_at(emu, line), (long long)end);
     for (int d = 0; d < map->rank && copy != EMU_LOAD; d++)
         if (at[d] < 0)
             emu_fail(emu, CUDA_FAULT_TENSORMAP, "%s at %s: coordinate %d is %d; only loads may begin before the tensor",
                      what, emu_at(emu, line), d, at[d]);
+    int64_t row = (int64_t)map->dims[0] * emu_type_bytes(map->type);
+    bool ends =
+        copy != EMU_LOAD && row % 16 && start / 16 <= row / 16 && (int64_t)at[0] + map->box[0] >= (int64_t)map->dims[0];
+    for (int d = 1; d < map->rank; d++) ends = ends && at[d] < (int64_t)map->dims[d];
+    if (ends)
+        emu_fail(
+            emu, CUDA_FAULT_TENSORMAP,
+            "%s at %s: rows have %lld bytes; a store writes whole chunks of 16 bytes, also beyond the end of a row",
+            what, emu_at(emu, line), (long long)row);
 }
 
 /* The box to every block of the mask, at the same place there, completing on the mbarrier at the same place there. */
