@@ -37,13 +37,11 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
             return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
     }
-    /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. That is
-     * asked of a launch only where all is: rows of others are stored by the threads, and the rest goes by TMA. */
+    /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. */
     Ref row = op->code == OP_TSTORE ? parts.extent[inner] : REF_NONE;
     int chunk = machine->box_align / tile->elem_bytes;
-    bool whole = row == REF_NONE || fact_divisor(&st->facts, row) % chunk == 0;
-    if (!whole && !(st->facts.whole_rows && fact_may_wish(&st->facts, row, chunk))) return false;
-    bool fits = (whole || fact_wish_multiple(&st->facts, row, chunk)) && fact_at_launch(k, parts.base) &&
+    if (row != REF_NONE && !fact_may_wish(&st->facts, row, chunk)) return false;
+    bool fits = (row == REF_NONE || fact_wish_multiple(&st->facts, row, chunk)) && fact_at_launch(k, parts.base) &&
                 fact_wish_multiple(&st->facts, parts.base, machine->box_align) &&
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
