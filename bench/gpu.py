@@ -72,7 +72,11 @@ class Clock:
         return turns
 
 
-def best_of(torch, clock, case, row, build):
+class Lost(Exception):
+    """A kernel has faulted: nothing runs on the device any more, until the process ends."""
+
+
+def best_of(torch, clock, case, row, who, build):
     """The fastest correct configuration: (run, configuration) or (None, why there is none)."""
     best, why = None, "no configuration"
     for constants, options in row.configs:
@@ -92,7 +96,9 @@ def best_of(torch, clock, case, row, build):
             us = statistics.median(clock.times(run, 5))
             if best is None or us < best[0]:
                 best = us, run, {**constants, **options}
-        except Exception as fault:  # a configuration that does not fit is no row's end
+        except Exception as fault:  # a configuration that does not fit is no row's end; a device that is lost is everybody's
+            if isinstance(fault, getattr(torch, "AcceleratorError", ())):
+                raise Lost(f"{who} with {constants} {options}: {fault}".splitlines()[0]) from fault
             why = (str(fault).strip().splitlines() or [type(fault).__name__])[0][:140]
     return best[1:] if best else (None, why)
 
@@ -108,11 +114,11 @@ def contestants(torch, triton, library, clock, row, case):
         if note:
             notes[name] = note
 
-    add("ours", best_of(torch, clock, case, row, lambda c, o: gpu_rivals.ours(library, row, arrays, c, o)))
+    add("ours", best_of(torch, clock, case, row, "ours", lambda c, o: gpu_rivals.ours(library, row, arrays, c, o)))
     for name in row.rivals:
         try:
             if name == "triton":
-                made = best_of(torch, clock, case, row, lambda c, o: gpu_rivals.same_file(row, arrays, c, o)) if triton else (None, None)
+                made = best_of(torch, clock, case, row, name, lambda c, o: gpu_rivals.same_file(row, arrays, c, o)) if triton else (None, None)
             elif name == "torch":
                 made = (lambda: row.function(torch, arrays)), None
             elif name == "torch.compile":
@@ -127,6 +133,8 @@ def contestants(torch, triton, library, clock, row, case):
             if made[0]:
                 made[0]()  # compiles, tunes
             add(name, made)
+        except Lost:
+            raise
         except Exception as fault:
             notes[name] = (str(fault).strip().splitlines() or [type(fault).__name__])[-1][:140]
     return runs, notes
@@ -258,6 +266,8 @@ def main():
         try:
             short = chosen.quick or time.time() - started > LONG_S
             keep(measure(torch, triton, library, clock, row, 30 if short else 80))
+        except Lost as fault:
+            sys.exit(f"{row.name}: {fault}")
         except Exception as fault:
             print(f"{row.name}: {type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}", flush=True)
         torch.cuda.empty_cache()
