@@ -338,8 +338,11 @@ static const Affine *number_form(Analysis *a, int64_t number) {
 
 static const Affine *make_form(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
+    bool number = ref_is_literal(r) && !type->pointer && !elem_is_float(type->elem) && elem_info[type->elem].bits < 64;
+    if (number) return number_form(a, ir_literal(a->k, r)->i); /* of any width: a literal is no unknown */
     if (type->kind != TY_TILE || (!type->pointer && !is_address_int(type)))
-        return type->rank ? affine_unknown(a, NULL, WHY_SMALL_INT) : affine_atom(a, r, NULL, WHY_SMALL_INT);
+        return type->rank || ref_is_literal(r) ? affine_unknown(a, NULL, WHY_SMALL_INT)
+                                               : affine_atom(a, r, NULL, WHY_SMALL_INT);
     if (ref_is_literal(r)) return number_form(a, ir_literal(a->k, r)->i);
     for (size_t i = 0; i < a->ones.count; i++)
         if (a->ones.at[i] == r) return number_form(a, 1);

@@ -6,7 +6,7 @@
 A kernel of tests/wild/*.py stands behind lines `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
 rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel: the first three products
 stand where they once failed. A line `# explain: TEXT` holds if `tilewright explain` of each check says TEXT for CUDA, `# explain: no TEXT` if
-it does not: what a kernel must not lose unnoticed. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
+it does not: what a kernel must not lose unnoticed. A line `# device: OPTIONS` adds to all checks of the kernel on a device. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
 --shard runs every N-th of all, one after the other (tests/shards.sh)."""
 import argparse
 import concurrent.futures
@@ -31,11 +31,11 @@ def words(text):
 
 
 def listed(path):
-    """(kernel, 0, arguments) of each line of a file."""
+    """(kernel, 0, arguments, nothing more on a device) of each line of a file."""
     for line in pathlib.Path(path).read_text().splitlines():
         if line and not line.startswith("#"):
             kernel, arguments = line.split(" ", 1)
-            yield kernel, 0, words(arguments)
+            yield kernel, 0, words(arguments), []
 
 
 def kernels():
@@ -46,11 +46,12 @@ def kernels():
 
 
 def cases():
-    """(file:kernel, its place in the file, arguments)."""
+    """(file:kernel, its place in the file, arguments, and those on a device)."""
     places = {}
     for path, kernel, remarks in kernels():
+        there = words(" ".join(re.findall(r"^# device: (.*)", remarks, re.M)))
         for check in re.findall(r"^# check: (.*)", remarks, re.M):
-            yield f"{path}:{kernel}", places.setdefault(path, 0), words(check)
+            yield f"{path}:{kernel}", places.setdefault(path, 0), words(check), there
             places[path] += 1
 
 
@@ -81,14 +82,15 @@ def main():
     parser.add_argument("--bin", default=str(HERE.parent.parent / "build"))
     options = parser.parse_args()
     commands = []
-    for kernel, place, arguments in listed(options.kernels) if options.kernels else cases():
+    for kernel, place, arguments, there in listed(options.kernels) if options.kernels else cases():
         if options.only not in kernel.rsplit(":", 1)[-1]:
             continue
         for target in options.targets.split(","):
             plans = PLANS[target][:1] if options.kernels else PLANS[target]
             if not options.every:
                 plans = [plans[place % len(plans)]]
-            commands += [[f"{options.bin}/tilewright", "check", kernel, *arguments, "--target", *plan.split()] for plan in plans]
+            more = there if target == "device" else []
+            commands += [[f"{options.bin}/tilewright", "check", kernel, *arguments, *more, "--target", *plan.split()] for plan in plans]
     part, parts = map(int, options.shard.split("/"))
     commands, failed = commands[part::parts], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() if parts == 1 else 1) as pool:
