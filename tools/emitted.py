@@ -50,10 +50,10 @@ def measured():
 
 
 def cases():
-    for kernel, _, arguments in wild.cases():
+    for kernel, _, arguments, _ in wild.cases():
         for plan in PLANS:
             yield str(pathlib.Path(kernel).relative_to(ROOT)), plan, arguments
-    for kernel, _, arguments in wild.listed(ROOT / "tests/gpu/kernels.txt"):
+    for kernel, _, arguments, _ in wild.listed(ROOT / "tests/gpu/kernels.txt"):
         for plan in PLANS[:1] + PLANS[2:3] + PLANS[-3:]:
             yield kernel, plan, arguments
     for kernel, arguments in measured():

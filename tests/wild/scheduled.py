@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--bin", default=str(ROOT / "build"))
     options = parser.parse_args()
     plans, cases = options.plans.split("|"), []
-    for kernel, _, arguments in [*wild.cases(), *wild.listed(ROOT / "tests/gpu/kernels.txt")]:
+    for kernel, _, arguments, _ in [*wild.cases(), *wild.listed(ROOT / "tests/gpu/kernels.txt")]:
         if options.only in kernel:
             name = kernel.replace(str(ROOT) + "/", "")
             cases.append((f"{options.bin}/tilewright", name, plans[len(cases) % len(plans)], arguments))
