@@ -299,6 +299,17 @@ static void count_in_op(Op *op, void *user) {
         if (attr_info[op->attrs[i].id].kind == ATTR_REF && ref_is_value(op->attrs[i].ref)) uses[op->attrs[i].ref]++;
 }
 
+bool ir_op_uses(const Op *op, Ref value) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i] == value) return true;
+    for (int i = 0; i < op->attr_count; i++)
+        if (attr_info[op->attrs[i].id].kind == ATTR_REF && op->attrs[i].ref == value) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (ir_op_uses(inner, value)) return true;
+    return false;
+}
+
 int *ir_count_uses(const Kernel *k, Arena *arena) {
     int *uses = ARENA_ARRAY(arena, int, k->values.count);
     ir_walk(k->body, count_in_op, uses);

@@ -76,9 +76,10 @@ void ir_insert_op(Region *region, Op *before, Op *op); /* links it in */
 void ir_remove(Op *op);                                /* unlinks it */
 void ir_move(Op *op, Region *region, Op *before);
 void ir_replace_all(Kernel *k, Ref from, Ref to); /* in every operand and attribute of the kernel */
-/* Uses of every value, index = Ref; in the arena. */
+bool ir_op_uses(const Op *op, Ref value);         /* does it, or an op inside of it? */
 /* The first op whose value is made in more than `most` steps, each from what the one before made; NULL: none is. */
 const Op *ir_find_deep(const Kernel *k, Arena *scratch, int most);
+/* Uses of every value, index = Ref; in the arena. */
 int *ir_count_uses(const Kernel *k, Arena *arena);
 /* Who uses each value, as operand: users of `r` are list[start[r]] up to list[start[r + 1]], in the order of the text,
  * each once. */

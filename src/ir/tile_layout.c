@@ -339,3 +339,10 @@ bool layout_read(const char **at, Layout *layout, const char **why) {
     *why = r.why;
     return !r.why;
 }
+
+int64_t layout_words(const Kernel *k, Ref value) {
+    const Type *type = ref_is_value(value) ? ir_type(k, value) : NULL;
+    const Layout *layout = type && type->kind == TY_TILE && type->rank ? ir_value(k, value)->layout : NULL;
+    if (!layout || layout->home != HOME_REGISTERS) return 0;
+    return (layout->registers * (int64_t)ty_elem_bytes(type) + 3) / 4;
+}

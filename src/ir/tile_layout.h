@@ -87,6 +87,8 @@ SharedTile shared_tile_of(const Type *type, bool turned);
 void shared_tile_room(SharedTile *tile, int64_t rows, int64_t columns);
 
 /* --- layouts and types --- */
+/* Registers of 32 bits that a thread holds of the tile; 0: it is none, or lies elsewhere. */
+int64_t layout_words(const Kernel *k, Ref value);
 /* A layout as it was read, or another type's: with what follows from this type filled in. */
 const Layout *layout_for(const Layout *layout, const Type *type, Arena *arena);
 /* What is wrong with it for a tile of this type; NULL: nothing. All that the emitters take for granted of one value:

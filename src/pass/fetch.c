@@ -98,13 +98,6 @@ static bool is_small(const Fetch *f, Ref value) {
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
 }
 
-static int64_t words_of(const Fetch *f, Ref value) {
-    const Layout *layout = ref_is_value(value) ? ir_value(f->k, value)->layout : NULL;
-    return layout && layout->home == HOME_REGISTERS
-               ? layout->registers * (int64_t)ty_elem_bytes(ir_type(f->k, value)) / 4
-               : 0;
-}
-
 /* A sum that the loop carries: a product adds to it where it is. */
 static bool is_carried(const Fetch *f, Ref sum) {
     return ref_is_value(sum) && !ir_value(f->k, sum)->op && ir_value(f->k, sum)->region == f->body;
@@ -114,16 +107,17 @@ static bool is_carried(const Fetch *f, Ref sum) {
  * arithmetic between. */
 static int64_t room_of(const Fetch *f, const Machine *machine) {
     int64_t room = loads_tiles(f) ? machine->cost.ahead_registers : machine->cost.held_registers;
-    for (int i = 1; i < f->body->arg_count; i++) room -= words_of(f, f->body->args[i]);
+    for (int i = 1; i < f->body->arg_count; i++) room -= layout_words(f->k, f->body->args[i]);
     for (const Op *op = f->body->first; op; op = op->next)
-        if (op->code == OP_DOT && !is_carried(f, op->operands[2])) room -= words_of(f, op->results[0]);
+        if (op->code == OP_DOT && !is_carried(f, op->operands[2])) room -= layout_words(f->k, op->results[0]);
     return room;
 }
 
 /* Copies that the machine makes by itself (`by`) never come into registers, and are ahead already. */
 static void consider(Fetch *f, Op *op) {
     bool varies = false;
-    int64_t words = op->result_count ? words_of(f, op->results[0]) : 0; /* 0: one number, for which there is room */
+    int64_t words =
+        op->result_count ? layout_words(f->k, op->results[0]) : 0; /* 0: one number, for which there is room */
     if ((op->code != OP_LOAD && op->code != OP_TLOAD) || op_flag(op, AT_VOLATILE) ||
         op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES || f->count == MOST_LOADS || !is_small(f, op->results[0]) ||
         (words && words > f->room))

@@ -39,10 +39,11 @@ typedef struct MachineCost {
     int pair_registers;  /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers; /* that a thread needs beside its tiles: addresses, partial results */
     int held_registers; /* of a thread, that tiles which live through a trip may take with what is loaded ahead of it */
-    int ahead_registers; /* the same of a thread whose copies run ahead: what tells it where they are */
-    int fetch_registers; /* that one load may take which comes a trip ahead .. */
-    int loose_registers; /* .. and loads, together, that wait for the words around rows which are not aligned */
-    int loose_trips;     /* that such words are copied ahead */
+    int joined_registers; /* .. and the sums of products which run beside each other */
+    int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */
+    int fetch_registers;  /* that one load may take which comes a trip ahead .. */
+    int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
+    int loose_trips;      /* that such words are copied ahead */
     int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
     int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
     int fma_steps;    /* along K, side by side: what the next ones read is under way */

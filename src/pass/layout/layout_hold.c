@@ -70,11 +70,6 @@ bool hold_may_be_lean(const Kernel *k) {
     return layout != NULL;
 }
 
-static int64_t words(const Kernel *k, Ref value) {
-    const Layout *layout = layout_at(k, value);
-    return layout ? (int64_t)layout->registers * ty_elem_bytes(ir_type(k, value)) / 4 : 0;
-}
-
 /* The most that is alive across a reduction: values whose last use comes behind it. */
 static int64_t most_alive(const Kernel *k) {
     int64_t most = 0;
@@ -85,7 +80,7 @@ static int64_t most_alive(const Kernel *k) {
             bool used = false;
             for (const Op *user = op->next; user && value->result_count == 1; user = user->next)
                 for (int i = 0; i < user->operand_count; i++) used |= user->operands[i] == value->results[0];
-            if (used) alive += words(k, value->results[0]);
+            if (used) alive += layout_words(k, value->results[0]);
         }
         if (alive > most) most = alive;
     }

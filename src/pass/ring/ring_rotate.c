@@ -53,16 +53,6 @@ static const Op *maker(const Find *f, Ref value) {
     return op && op->parent == f->body ? op : NULL;
 }
 
-/* Does the op, or one inside of it, use the value? */
-static bool uses(const Op *op, Ref value) {
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i] == value) return true;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (uses(inner, value)) return true;
-    return false;
-}
-
 static bool uses_any(const Op *op, const bool *values) {
     for (int i = 0; i < op->operand_count; i++)
         if (ref_is_value(op->operands[i]) && values[op->operands[i]]) return true;
@@ -105,8 +95,9 @@ static bool find_scale(Find *f) {
     Ref carried = f->body->args[1 + f->r->carried];
     for (const Op *op = f->body->first; op; op = op->next) {
         if (op == f->r->second || op == f->body->last) continue;
-        bool touches = uses(op, carried);
-        for (size_t i = 0; i < f->r->scale.count && !touches; i++) touches = uses(op, f->r->scale.at[i]->results[0]);
+        bool touches = ir_op_uses(op, carried);
+        for (size_t i = 0; i < f->r->scale.count && !touches; i++)
+            touches = ir_op_uses(op, f->r->scale.at[i]->results[0]);
         if (!touches) continue;
         if (op->region_count || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
         *VEC_PUSH(&f->r->scale, f->arena) = op;
@@ -121,7 +112,8 @@ static bool parts_are_apart(const Find *f) {
         RotatePart part = rotation_part(r, op);
         for (size_t i = 0; i < r->tail.count; i++)
             for (int n = 0; n < r->tail.at[i]->result_count; n++)
-                if (part != ROTATE_TAIL && op != f->body->last && uses(op, r->tail.at[i]->results[n])) return false;
+                if (part != ROTATE_TAIL && op != f->body->last && ir_op_uses(op, r->tail.at[i]->results[n]))
+                    return false;
         if (part != ROTATE_TAIL || op == r->second) continue;
         for (int i = 0; i < op->operand_count; i++) {
             const Op *from = maker(f, op->operands[i]);
@@ -156,7 +148,7 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
     for (int i = 0; i < yield->operand_count; i++)
         if (yield->operands[i] == sum) r.carried = i, places++;
     for (const Op *op = f.body->first; op; op = op->next)
-        if (op != yield && uses(op, sum)) return false;
+        if (op != yield && ir_op_uses(op, sum)) return false;
     Elem scores_in = ir_type(k, r.first->results[0])->elem;
     if (places != 1 || ir_type(k, sum)->elem != EL_F32 || (scores_in != EL_F32 && scores_in != EL_I32)) return false;
     Ref left = r.second->operands[0], carried = f.body->args[1 + r.carried];

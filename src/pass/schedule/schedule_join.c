@@ -21,17 +21,6 @@
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
 
-static bool uses(const Op *op, Ref value) {
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i] == value) return true;
-    for (int i = 0; i < op->attr_count; i++)
-        if (attr_info[op->attrs[i].id].kind == ATTR_REF && op->attrs[i].ref == value) return true;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (uses(inner, value)) return true;
-    return false;
-}
-
 /* Arithmetic and loads, in all of its regions: nothing that another thread, or what runs beside them, could notice. */
 static bool is_plain(const Op *op) {
     bool reads = op->code == OP_TLOAD || op->code == OP_LOAD;
@@ -100,23 +89,16 @@ static bool gather(const Schedule *s, const Op *first, const Op *second, Ref ref
     return true;
 }
 
-static int64_t words_of(const Schedule *s, Ref value) {
-    const Layout *layout = schedule_layout(s->k, value);
-    return layout && layout->home == HOME_REGISTERS
-               ? layout->registers * (int64_t)ty_elem_bytes(ir_type(s->k, value)) / 4
-               : 0;
-}
-
 /* Do the sums of all products of the region, and what is made of the first, leave registers for the rest? */
 static bool has_room(const Schedule *s, const Op *first) {
     const Region *region = first->parent;
-    int64_t words = words_of(s, first->results[0]);
-    for (int i = 0; i < region->arg_count; i++) words += words_of(s, region->args[i]);
+    int64_t words = layout_words(s->k, first->results[0]);
+    for (int i = 0; i < region->arg_count; i++) words += layout_words(s->k, region->args[i]);
     for (const Op *op = region->first; op; op = op->next) {
         bool carried = op->code == OP_DOT && ref_is_value(op->operands[2]) && !ir_value(s->k, op->operands[2])->op;
-        if (op->code == OP_DOT && !carried) words += words_of(s, op->results[0]);
+        if (op->code == OP_DOT && !carried) words += layout_words(s->k, op->results[0]);
     }
-    return words <= s->cx->machine->thread_registers * 3 / 4;
+    return words <= s->cx->machine->cost.joined_registers;
 }
 
 /* The second product directly behind the first; false: it stays. */
@@ -147,7 +129,7 @@ static bool can_run_to(const Schedule *s, const Op *dot, const Op *end, bool mov
     if (!lies_apart(s, dot)) return false;
     for (const Op *op = end;; op = op->previous) {
         if (op == dot) return true;
-        if (uses(op, dot->results[0])) return false;
+        if (ir_op_uses(op, dot->results[0])) return false;
         waits |= op->code == OP_WAIT || op->code == OP_ACQUIRE;
         if (gives_back(s->k, op, dot) && (!moves || waits)) return false;
         bool hands = op->code == OP_RELEASE || op->code == OP_WAIT || op->code == OP_GET;

@@ -5,12 +5,6 @@
  * places and conditions come on top. And of rows: what a thread holds while its program reduces one. */
 #include "pass/schedule/schedule.h"
 
-static int64_t words_of(const Kernel *k, Ref value) {
-    const Layout *layout = schedule_layout(k, value);
-    if (!layout || layout->home != HOME_REGISTERS) return 0;
-    return (layout->registers * (int64_t)ty_elem_bytes(ir_type(k, value)) + 3) / 4;
-}
-
 /* Registers of the operand that a thread makes: each element before they are packed, if it stays there; on its way to
  * shared memory it is made piece by piece, of what was loaded. */
 static int64_t operand_registers(const Kernel *k, Ref operand) {
@@ -22,7 +16,7 @@ static int64_t operand_registers(const Kernel *k, Ref operand) {
     }
     const Layout *layout = schedule_layout(k, operand);
     if (!layout || layout->home != HOME_REGISTERS) return 0;
-    return leaves ? words_of(k, operand) : layout->registers;
+    return leaves ? layout_words(k, operand) : layout->registers;
 }
 
 typedef struct Trip {
@@ -38,7 +32,7 @@ static void look_at_trip(Op *loop, void *user) {
     for (int i = 1; body && i < body->arg_count; i++) {
         Ref next = body->last->operands[i - 1];
         const Op *from = ref_is_value(next) ? ir_value(trip->k, next)->op : NULL;
-        held += words_of(trip->k, body->args[i]) * (from && from->code == OP_DOT ? 1 : 2);
+        held += layout_words(trip->k, body->args[i]) * (from && from->code == OP_DOT ? 1 : 2);
     }
     for (const Op *op = body ? body->first : NULL; op; op = op->next)
         for (int i = 0; i < 2 && op->code == OP_DOT; i++) {
@@ -59,7 +53,7 @@ static Map deaths_in(const Schedule *s, const Region *region) {
             const Op *last = used ? users.list[users.start[value + 1] - 1] : op;
             while (last->parent != region) last = last->parent->owner;
             MapEntry *entry = map_find_number(&dies, (uintptr_t)last);
-            uintptr_t words = (entry ? (uintptr_t)entry->value : 0) + (uintptr_t)words_of(s->k, value);
+            uintptr_t words = (entry ? (uintptr_t)entry->value : 0) + (uintptr_t)layout_words(s->k, value);
             map_put_number(&dies, s->arena, (uintptr_t)last, (void *)words);
         }
     return dies;
@@ -70,7 +64,7 @@ static int64_t alive_in(const Schedule *s, const Region *region) {
     Map dies = deaths_in(s, region);
     int64_t alive = 0, most = 0;
     for (const Op *op = region->first; op; op = op->next) {
-        for (int i = 0; i < op->result_count; i++) alive += words_of(s->k, op->results[i]);
+        for (int i = 0; i < op->result_count; i++) alive += layout_words(s->k, op->results[i]);
         MapEntry *entry = map_find_number(&dies, (uintptr_t)op);
         if (entry) alive -= (int64_t)(uintptr_t)entry->value;
         if (alive > most) most = alive;
@@ -113,7 +107,7 @@ static void look_at_row(Op *op, void *user) {
     int64_t held = 0;
     for (Ref value = 1; value < (Ref)rows->s->k->values.count; value++) {
         bool used = rows->users.start[value] < rows->users.start[value + 1];
-        if (used && spans(rows->s, &rows->users, value, op)) held += words_of(rows->s->k, value);
+        if (used && spans(rows->s, &rows->users, value, op)) held += layout_words(rows->s->k, value);
     }
     if (held > rows->most) rows->most = held;
 }
