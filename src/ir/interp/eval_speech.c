@@ -9,6 +9,29 @@ void eval_nothing(Process *p, Step *s) {
     (void)s;
 }
 
+/* A sanitized launch looks whether promises about numbers hold; tiles promise something of their runs, which a compiler
+ * believes only as far as its vectors go. */
+void eval_assume(Process *p, Step *s) {
+    const Op *op = s->op;
+    const Type *type = op->operand_count ? ir_type(p->in->kernel, op->operands[0]) : NULL;
+    bool number = type && type->kind == TY_TILE && !type->rank && !type->pointer && elem_is_int(type->elem);
+    if (!p->in->launch->sanitize || !(number || (type && type->elem == EL_I1 && !type->rank && !op->attr_count)))
+        return;
+    Operand x = ev_operand(p, s, 0);
+    if (x.cell && x.cell->shadow) sanitize_use(p, s, &x);
+    int64_t value = ev_scalar(p, s, op->operands[0]), multiple = op_int(op, AT_MULT, 0),
+            least = op_int(op, AT_LEAST, value);
+    const char *wrong = NULL;
+    if (!op->attr_count && op->operand_count == 1 && !value) wrong = "the condition is false";
+    if (multiple > 0 && value % multiple)
+        wrong = arena_printf(&p->in->arena, "%lld is no multiple of %lld", (long long)value, (long long)multiple);
+    if (value < least)
+        wrong = arena_printf(&p->in->arena, "%lld is less than %lld", (long long)value, (long long)least);
+    if (op_attr(op, AT_EQ) && value != op_int(op, AT_EQ, 0))
+        wrong = arena_printf(&p->in->arena, "%lld is not %lld", (long long)value, (long long)op_int(op, AT_EQ, 0));
+    if (wrong) EV_REPORT(p, s, DIAG_INTERP_PROMISE, report_process(p), wrong);
+}
+
 void eval_assert(Process *p, Step *s) {
     Operand c = ev_operand(p, s, 0);
     if (c.cell->shadow) sanitize_use(p, s, &c);
