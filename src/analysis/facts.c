@@ -504,6 +504,20 @@ bool fact_wish_least(Facts *f, Ref x, int64_t least) {
     return wish(f, x, AT_LEAST, least);
 }
 
+static bool is_number_given(void *user, Ref x) {
+    const Facts *f = user;
+    const Value *v = ref_is_value(x) ? ir_value(f->k, x) : NULL;
+    return v && !v->op && v->region == f->k->body && v->type->kind == TY_TILE && !v->type->rank && !v->type->pointer;
+}
+
+static bool wish_given(void *user, Ref x) { return is_number_given(user, x) && fact_wish_least(user, x, 0); }
+
+bool fact_wish_natural(Facts *f, Ref x) {
+    if (fact_nonnegative(f, x)) return true;
+    if (!f->may_wish || !fact_natural(f->k, x, is_number_given, f)) return false; /* nothing is asked for in vain */
+    return f->only_asks || fact_natural(f->k, x, wish_given, f);
+}
+
 /* --- tensors --- */
 /* Is the number by which y is more than x stated to be at least 0? */
 static bool is_stated_less(const Kernel *k, Ref x, Ref y) {

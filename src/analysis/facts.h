@@ -45,6 +45,8 @@ bool fact_may_wish(Facts *f, Ref x, int64_t multiple); /* would that say yes? */
 bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 
 bool fact_wish_least(Facts *f, Ref x, int64_t least);
+/* Is it not negative, known or by wishes about the parameters that it is made of? */
+bool fact_wish_natural(Facts *f, Ref x);
 /* Can the launcher compute it from the arguments? */
 bool fact_at_launch(const Kernel *k, Ref x);
 /* Which parameters it is made of, as bits: those that a launch can name, the first 64. */

@@ -600,3 +600,24 @@ def room_behind_descriptors(x, w, y, n1, n2, n3):
     for k in range(0, n3, 64):
         acc = tl.dot(a.load([0, k]), b.load([k, 0]), acc)
     c.store([0, 0], acc.to(tl.float16))
+
+
+# Where tiles lie follows from numbers that bound no tensor: TMA stores them where these are not negative, which the launch tests.
+# check: a=randn:f16[256,64] b=randn:f16[128,64] c=randn:f16[256,128] M=256 N=128 K=64 rows=256 columns=128 --grid 3
+# check: a=randn:f16[256,64] b=randn:f16[128,64] c=randn:f16[256,128] M=200 N=100 K=50 rows=190 columns=72 --grid 3
+# check: a=randn:f16[256,64] b=randn:f16[128,64] c=randn:f16[256,128] M=-200 N=-200 K=64 rows=256 columns=128 --grid 3
+# check: a=randn:f16[256,64] b=randn:f16[128,64] c=randn:f16[256,128] M=0 N=128 K=64 rows=256 columns=128 --grid 3
+# explain: store: by TMA
+@triton.jit
+def tiles_by_numbers(a, b, c, M, N, K, rows, columns):
+    left = tl.make_tensor_descriptor(a, [rows, K], [64, 1], [64, 64])
+    right = tl.make_tensor_descriptor(b, [128, K], [64, 1], [64, 64])
+    out = tl.make_tensor_descriptor(c, [rows, columns], [128, 1], [64, 64])
+    across = tl.cdiv(N, 64)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, 64) * across, 3):
+        m = tile // across * 64
+        n = tile % across * 64
+        acc = tl.zeros((64, 64), tl.float32)
+        for k in range(0, K, 64):
+            acc = tl.dot(left.load([m, k]), right.load([n, k]).T, acc)
+        out.store([m, n], acc.to(tl.float16))

@@ -35,7 +35,7 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
         if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
             !fact_is_32_bits(k, offsets.at[d]))
             return false;
-        if ((!bounded || op->code == OP_TSTORE) && !fact_nonnegative(&st->facts, offsets.at[d])) return false;
+        if ((!bounded || op->code == OP_TSTORE) && !fact_wish_natural(&st->facts, offsets.at[d])) return false;
     }
     /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. */
     Ref row = op->code == OP_TSTORE ? parts.extent[inner] : REF_NONE;
