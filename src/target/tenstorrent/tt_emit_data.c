@@ -182,7 +182,10 @@ static void make_index_tile(Role *role, const TtIndexTile *tile) {
     const Type *type = ir_type(tt->k, tile->value);
     TtPaging paging = tt_paging(tt, tile->value);
     const char *name = role_cb(role, tile->cb);
-    if (type->rank > 2) tt_refuse(tt, tile->user, "a mask of rank %d", type->rank);
+    if (type->rank > 2) {
+        tt_refuse(tt, tile->user, "a mask of rank %d", type->rank);
+        return;
+    }
     bool is_column = paging == PAGE_COLUMN;
     int64_t rows = type->rank == 2 ? type->extent[0] : is_column ? type->extent[0] : 1;
     int64_t columns = type->rank == 2 ? type->extent[1] : is_column ? 1 : type->extent[0];
