@@ -44,6 +44,7 @@ static bool match_grouped(const Kernel *k, const Op *m, const Op *n, GridOrder *
     Ref width = within->operands[1], size = n->operands[1], columns, group_index;
     int64_t group, again;
     unscale(k, width, &columns, &group);
+    if (group < attr_info[AT_GROUP].least || group > attr_info[AT_GROUP].most) return false;
     for (int i = 0; i < 2; i++) {
         Ref first = m->operands[i];
         const Op *rest = is_rem(k, m->operands[1 - i]);
