@@ -127,3 +127,6 @@ note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is 
 x: f32[64, 64], max error 0: ok
 y: f32[64, 64], max error 0: ok
 z: f32[64, 64], max error 0: ok
+#! indices of three axes: refused, and not read beyond two
+$ tilewright emit "$ROOT/tests/fuzz/index_of_rank_3.py" --target tenstorrent --arg x=zeros:f32[64] --arg y=zeros:f32[64] 2>&1 | grep -o "a mask of rank 3"
+a mask of rank 3
