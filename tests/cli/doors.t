@@ -75,7 +75,7 @@ C: f16[7, 5], max error 0: ok
 $ tilewright check kernels/tilec/matmul.tile.c --arg g.A=randn:bf16[1,1] --arg g.B=randn:bf16[1,1] --arg g.C=zeros:bf16[1,1] | tail -n 1
 g.C: bf16[1, 1], max error 0: ok
 #! groups of more rows than an order of tasks can say
-$ tilewright check kernels/tilec/matmul.tile.c -D GROUP=2147483647 --target cuda --emulate --arg g.A=randn:bf16[77,93] --arg g.B=randn:bf16[93,50] --arg g.C=zeros:bf16[77,50] | tail -n 1
+$ tilewright check kernels/tilec/matmul.tile.c -D GROUP=2147483647 --verify-each --target cuda --emulate --arg g.A=randn:bf16[77,93] --arg g.B=randn:bf16[93,50] --arg g.C=zeros:bf16[77,50] | tail -n 1
 g.C: bf16[77, 50], max error 0: ok
 #! The same seed gives the same numbers on every target; another seed gives others.
 $ tilewright run $(cat gemm) --seed 5 --save C=a.npy; tilewright run $(cat gemm) --seed 5 --target interp --save C=b.npy; cmp a.npy b.npy && echo equal
