@@ -142,7 +142,7 @@ void cpu_emit_assert(Emit *e, Op *op) {
 /* Where the values are in memory, as the launcher reads them. */
 void cpu_emit_print(Emit *e, Op *op) {
     *VEC_PUSH(&e->prints, e->arena) = speech_of(e->k, op, e->arena);
-    VEC(const Expr *) values = {0};
+    ExprList values = {0};
     cs_open(&e->p, "%s", "");
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];

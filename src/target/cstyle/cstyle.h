@@ -69,6 +69,7 @@ typedef struct CLine {
     CLineKind kind;
     int depth;
     ExprLine c;
+    const char *head, *tail;  /* around that: "} ", " {" */
     const char *const *names; /* that it mentions */
     size_t name_count;
 } CLine;

@@ -11,7 +11,7 @@ enum { HOLE = 1, MOST_DIGITS = 9 };
 
 typedef struct Filled {
     char *text;
-    VEC(const Expr *) holes;
+    ExprList holes;
 } Filled;
 
 typedef struct Reader {
@@ -202,7 +202,7 @@ static const Expr *read_argument(Reader *r) {
 }
 
 static const Expr *read_call(Reader *r, const Expr *callee) {
-    VEC(const Expr *) args = {0};
+    ExprList args = {0};
     *VEC_PUSH(&args, r->arena) = callee;
     expect(r, "(");
     while (*r->s != ')') {
@@ -373,13 +373,18 @@ static void put_expression(ExprPrinter *p, Reader *r, LineState *l, Text *out) {
     l->last = x;
 }
 
-static void put_sign(Reader *r, LineState *l, Text *out) {
+static void put_sign(ExprPrinter *p, Reader *r, LineState *l, Text *out) {
     if (strncmp(r->s, "= ", 2) == 0 && r->s > r->all && r->s[-1] == ' ') {
         l->listed |= l->target != NULL;
         l->target = l->last;
     }
     l->listed |= *r->s == ',' || *r->s == '{';
-    text_add_char(out, *r->s++);
+    p->open += *r->s == '(' || *r->s == '[' ? 1 : *r->s == ')' || *r->s == ']' ? -1 : 0;
+    if (strncmp(r->s, ", ", 2) == 0) {
+        ex_put_comma(p, out);
+        r->s += 2;
+    } else
+        text_add_char(out, *r->s++);
 }
 
 ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
@@ -392,6 +397,8 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
     LineState l = {0};
     Reader r = {p->arena, f.text, f.text, f.holes.at};
     Text out = text_new(p->arena);
+    p->breaks = (ExprBreaks){0};
+    p->open = 0;
     l.line.is_code = f.text[strspn(f.text, " ")] != '#' && !strchr(f.text, '"') && !strstr(f.text, "//");
     bool plain = p->plain;
     p->plain |= !l.line.is_code;
@@ -404,18 +411,22 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
         if (word && is_listed(keywords, r.s, word)) {
             l.line.loops |= text_equal(r.s, word, "for") || text_equal(r.s, word, "while");
             l.line.jumps |= text_equal(r.s, word, "continue") || text_equal(r.s, word, "break");
-            word += strncmp(r.s + word, " (", 2) == 0 ? 2 : 0;
+            bool opens = strncmp(r.s + word, " (", 2) == 0;
+            word += opens ? 2 : 0;
+            p->open += opens;
             text_add_bytes(&out, r.s, word);
             r.s += word;
             l.islands++;
         } else if (begins_operand(r.s)) {
             put_expression(p, &r, &l, &out);
         } else {
-            put_sign(&r, &l, &out);
+            put_sign(p, &r, &l, &out);
         }
     }
     p->plain = plain;
     l.line.text = out.at;
+    l.line.breaks = p->breaks.at;
+    l.line.break_count = p->breaks.count;
     l.line.is_code &= !p->quotes;
     p->quotes = false;
     bool is_constant = l.line.is_code && l.constant && !l.listed && l.target && l.target->kind == EX_NAME;
