@@ -77,6 +77,12 @@ const Expr *ex_with_rounded(Arena *arena, const Expr *bits, const Expr *x) {
     return known;
 }
 
+const Expr *ex_in_part(Arena *arena, int part, const Expr *call) {
+    Expr *placed = copy_of(arena, call);
+    placed->part = part;
+    return placed;
+}
+
 /* x op y, taken together from the left whatever y is made of: for operators that do not mind. */
 static const Expr *chain(Arena *arena, ExprOperator op, const Expr *x, const Expr *y) {
     if (!x || !y) return x ? x : y;
@@ -279,7 +285,7 @@ static bool print_bare(ExprPrinter *p, Text *out, const Expr *x, Around a) {
         print(p, out, x->args[0], (Around){AFTER_CAST, a.right, false});
         break;
     case EX_CALL:
-        if (p->calls && x->args[0]->kind == EX_NAME) map_set(p->calls, p->arena, x->args[0]->text, (void *)1);
+        p->parts |= 1u << x->part;
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
         text_add_char(out, '(');
         print_args(p, out, x, 1);

@@ -98,6 +98,7 @@ typedef struct Expr {
     const struct Expr *const *args;
     const struct Expr *bits;    /* of a float: how memory holds it, where an expression has that already; else NULL */
     const struct Expr *rounded; /* of such bits: the f32 to which they are the nearest; else NULL */
+    int part;                   /* of a call: the part of the prelude that the function is in */
 } Expr;
 
 /* --- making --- */
@@ -109,6 +110,7 @@ const Expr *ex_int(Arena *arena, int64_t value); /* a negative one is -(value) i
 const Expr *ex_list(Arena *arena, const Expr *const *args, int count);
 const Expr *ex_group(Arena *arena, const Expr *x);
 const Expr *ex_call(Arena *arena, const char *function, const Expr *const *args, int count);
+const Expr *ex_in_part(Arena *arena, int part, const Expr *call);
 /* x && y; NULL: nothing is asked. What y asks stands beside what x asks. */
 const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y);
 /* x + y of integers; NULL: no term. The terms of y stand beside those of x. */
@@ -134,7 +136,7 @@ typedef struct ExprPrinter {
     Map is_i32;              /* names that are declared as i32, and as nothing else -> 1 */
     VEC(const char *) names; /* those printed since the caller cleared it */
     bool quotes;             /* and whether a string was */
-    Map *calls;              /* functions that were called -> 1; NULL: nobody asks */
+    unsigned parts;          /* of the prelude, whose functions were called: a bit each */
 } ExprPrinter;
 void ex_print(ExprPrinter *p, Text *out, const Expr *x);
 
