@@ -76,7 +76,7 @@ static void add_point(BoxMaker *m, int d, const Expr *offset, const Expr *extent
     Arena *a = m->e->arena;
     if (wrap) {
         and_also(m, &m->ok, ex(a, "%p > 0", extent));
-        offset = ex(a, "tw_mod_i64(%p, %p)", offset, extent);
+        offset = cs_call(&m->e->p, FN_MOD, EL_I64, (const Expr *const[]){offset, extent}, 2);
     } else if (extent) {
         if (!ex_is_int(offset, 0)) and_also(m, &m->ok, ex(a, "%p >= 0", offset));
         and_also(m, &m->ok, ex(a, "%p < %p", offset, extent));
@@ -140,7 +140,7 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const Expr *extent) {
     bool tested = extent || elem_info[ir_type(e->k, vector)->elem].bits == 64;
     box->begin[axis] = extent ? &expr_zero : ex_name(e->arena, "TW_FIRST");
     box->end[axis] = extent ? extent : tested ? ex_name(e->arena, "TW_BEHIND") : NULL;
-    e->uses_indices = true;
+    cpu_needs(e, PART_INDICES);
     box->index_type[axis] = type;
     cs_line(&e->p, "i64 %p, %p;", least, most);
     if (!tested) {
@@ -297,7 +297,7 @@ const Expr *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
         if (ix_is_zero(index[d]) && !box->wrap_offset[d]) continue;
         if (box->wrap_offset[d]) {
             at = ex(e->arena, "(%p + %p)", box->wrap_offset[d], at);
-            if (!fast) at = ex(e->arena, "tw_mod_i64(%p, %p)", at, box->wrap_extent[d]);
+            if (!fast) at = cs_call(&e->p, FN_MOD, EL_I64, (const Expr *const[]){at, box->wrap_extent[d]}, 2);
         }
         bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || known_is(box->known[d], 1);
         sum = ex_sum(e->arena, sum, unit ? at : ex(e->arena, "%p * %p", at, box->stride[d]));

@@ -40,7 +40,7 @@ static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, in
     cs_line(&e->p, "tw_gather_%s(%p, %lld, %lld, &%p, 0, %lld, 0, %lld);", cs_memory_type(box->tile->elem), temp,
             turned ? 1 : extent[1], turned ? extent[1] : 1, side, (long long)box->tile->extent[vector],
             (long long)box->tile->extent[other]);
-    e->uses_gemm = true;
+    cpu_needs(e, PART_GEMM);
     return (Operand){temp, ex_int(e->arena, extent[1])};
 }
 
@@ -69,7 +69,7 @@ static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, int6
     cs_line(&e->p, "tw_gather_%s(%p, %lld, 1, &%p, 0, %lld, 0, %lld);", elem, temp, extent[1], side, extent[0],
             extent[1]);
     if (may_stay) cs_close(&e->p);
-    e->uses_gemm = true;
+    cpu_needs(e, PART_GEMM);
     return x;
 }
 
@@ -120,5 +120,5 @@ void cpu_emit_dot(Emit *e, Op *op) {
         cs_line(&e->p, "%p[r] = %p;", cs_ref(&e->p, result), cs_pack(&e->p, c->elem, ex(e->arena, "%p[r]", z)));
         cs_close(&e->p);
     }
-    e->uses_dot = true;
+    cpu_needs(e, PART_DOT);
 }

@@ -297,6 +297,8 @@ static Ix compute_elementwise(Emit *e, Nest *nest, Ref tile, const Op *op, const
     const Expr *x = cs_elementwise(&e->p, op, args), *bits = is_small_float(type) ? x->bits : NULL;
     if (bits && type->elem == EL_BF16 && bits->rounded) { /* in place: vectors stay as wide as they are */
         Ix named = cpu_name(e, nest, reg, ex(e->arena, "tw_round_bf16(%p)", bits->rounded), depth, hint);
+        cpu_needs(e,
+                  PART_FUNCTIONS); /* cpu.h has both; kept, so that texts (and what is cached of them) stay the same */
         return ix(ex_with_bits(e->arena, named.x, ex(e->arena, "tw_top_bf16(%p)", named.x)), depth);
     }
     if (bits) return cpu_name_bits(e, nest, type, bits, depth, hint);

@@ -60,5 +60,5 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
             (long long)c->extent[0], (long long)c->extent[1], length, cs_ref(&e->p, sum), start, g->skip,
             (long long)e->plan.blocks.at[g->rows].offset, (long long)e->plan.blocks.at[g->panels].offset,
             (long long)g->room_k, slot, out, stride);
-    e->uses_gemm = true;
+    cpu_needs(e, PART_GEMM);
 }

@@ -51,6 +51,9 @@ typedef struct Tensor {
     Known known[MAX_RANK];
 } Tensor;
 
+/* Parts of the prelude beside those of expressions. */
+enum { PART_DOT = PART_OF_TARGET, PART_GEMM, PART_SORT, PART_SCAN, PART_INDICES, PART_TURN, PARTS };
+
 typedef struct Emit {
     CPrinter p;
     Kernel *k;
@@ -64,10 +67,8 @@ typedef struct Emit {
     const Expr *pid[3];
     CLines helpers; /* functions that go before the kernel */
     Map helper_names;
-    Map calls; /* functions that the text calls, for the headers that it needs */
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
-    bool uses_dot, uses_gemm, uses_sort, uses_scan, uses_indices, uses_turn;
     const OpList *aside; /* loads that are read from their copies in the loop that is being printed; NULL: none */
     int ahead;           /* boxes that are prefetched for the next program */
     bool failed;
@@ -205,6 +206,7 @@ bool cpu_store_from_rows(Emit *e, const Op *store); /* of a value in memory; fal
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);
 /* --- cpu_emit.c --- */
+void cpu_needs(Emit *e, int part); /* of the prelude */
 void cpu_emit_op(Emit *e, Op *op);
 void cpu_emit_ops(Emit *e, Region *region); /* all but the terminator */
 #endif

@@ -349,7 +349,7 @@ static void scan_lines(const Axis *a, const char *operation) {
         cs_line_of(&e->p, &e->helpers, 0, "TW_SCAN_%d(%s, %s, %s, %s, %p)", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
                    operation, cs_combine(&e->p, kind, elem, false, ex_name(e->arena, "p"), ex_name(e->arena, "q")));
     map_set(&e->helper_names, e->arena, key, e);
-    e->uses_scan = true;
+    cpu_needs(e, PART_SCAN);
     int opened = open_outer(a);
     const Expr *start = a->temp[0];
     if (a->outer > 1) start = ex(e->arena, "%p + o * %lld", start, (long long)a->n);

@@ -66,7 +66,7 @@ static void emit_turn(Emit *e, const Type *tile, const Spread *to, const Spread 
     cs_line(&e->p, "tw_turn_%d(%p, %p, %p, %p, %p, %p);", ty_elem_bytes(tile), to_at, to->stride[b], from_at,
             from->stride[a], lengths[a], lengths[b]);
     while (opened--) cs_close(&e->p);
-    e->uses_turn = true;
+    cpu_needs(e, PART_TURN);
 }
 
 /* --- into memory --- */
