@@ -237,3 +237,41 @@ def substituted_twice(a, x, y, N, BM: tl.constexpr, BN: tl.constexpr):
             tl.store(x + r[:, None] * BN + n[None, :], (acc * 0.01).to(x.dtype.element_ty))
         tl.store(y + r[:, None] * BN + n[None, :], acc + tl.load(y + r[:, None] * BN + n[None, :]))
         i += BM
+
+
+# What one thread stores by TMA, and has waited for before it stores again, the others know from a barrier only: the last
+# store, which goes by lanes, comes behind the second one.
+# check: a=randn:f16[64,64] x=zeros:f16[8192] y=zeros:f16[8192] n=2 --grid 1 --set roles=on
+# check: a=randn:f16[64,64] x=zeros:f16[8192] y=zeros:f16[8192] n=2 --grid 1 --set roles=on --set num_warps=1
+# check: a=randn:f16[64,64] x=zeros:f16[8192] y=zeros:f16[8192] n=2 --grid 1 --set roles=on --set num_warps=8
+@triton.jit
+def landed_for_another(a, x, y, n):
+    r = tl.arange(0, 64)
+    o = r[:, None] * 64 + r[None, :]
+    t = tl.load(a + o)
+    h = tl.dot(t, t).to(tl.float16)
+    tl.store(x + o, h)
+    tl.store(y + o, h * 2)
+    tl.store(x + o + 512, h)
+    tl.store(y + (63 - r)[:, None] * 64 + r[None, :], h)
+
+
+# The same with atomics and loads behind them, in loops and branches; and by lanes first.
+# check: a=randn:f16[64,64] x=zeros:f16[8192] y=zeros:f16[8192] n=2 --grid 1 --set roles=on
+# check: a=randn:f16[64,64] x=zeros:f16[8192] y=zeros:f16[8192] n=3 --grid 1 --set roles=on --set num_warps=1
+@triton.jit
+def landed_in_loops(a, x, y, n):
+    r = tl.arange(0, 64)
+    o = r[:, None] * 64 + r[None, :]
+    back = (63 - r)[:, None] * 64 + r[None, :]
+    t = tl.load(a + o)
+    h = (tl.dot(t, t) * 0).to(tl.float16) + r[:, None].to(tl.float16)
+    for i in range(n):
+        tl.store(y + back, h)
+        tl.store(x + o, h)
+        tl.store(y + o, h)
+        tl.store(x + o + 512, h)
+        if i > 0:
+            tl.atomic_add(y + back, h, sem="relaxed")
+            tl.store(y + back + 64, h)
+        h = h + tl.load(x + back)

@@ -47,7 +47,7 @@ static void met(Order *o, const Op *op) {
     now->writes = now->kept = now->hidden = now->stores = false;
     now->reads = o->dot_reads;
     now->scratch = NULL;
-    now->loaded = now->stored = now->combined = 0;
+    now->loaded = now->stored = now->combined = now->untold = 0;
 }
 
 void pending_meet(Order *o, Op *op) {
@@ -75,7 +75,7 @@ void pending_join(Order *o, Pending p) {
     now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
     now->stores |= p.stores, now->unread |= p.unread;
     now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
-    now->in_flight |= p.in_flight, now->by_threads |= p.by_threads;
+    now->in_flight |= p.in_flight, now->untold |= p.untold, now->by_threads |= p.by_threads;
 }
 
 /* Does it use shared memory of its own, or of a buffer between barriers? */
@@ -247,14 +247,18 @@ static bool stores_apart(Order *o, const Op *a, const Op *b) {
 }
 
 /* Stores beside the threads have no order of their own: before another access of the same memory they must have landed,
- * before a release all of them. */
+ * before a release all of them. The thread that issued them waits, and the next barrier tells the others. Is there
+ * something to tell them of? */
 static bool land(Order *o, Op *op, bool releases) {
     uint64_t met = releases ? UINT64_MAX : roots(o, op);
     if (!releases && o->now.in_flight && stores_apart(o, o->now.flying, op)) met = 0;
     bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & met,
                          "a store that runs beside the threads may not have reached the memory yet (`lands`)");
-    if (lands) o->now.in_flight = 0;
-    return lands;
+    if (lands) {
+        o->now.untold |= o->alone ? 0 : o->now.in_flight;
+        o->now.in_flight = 0;
+    }
+    return lands || (o->now.untold & met);
 }
 
 static const char reached[] =
@@ -263,8 +267,8 @@ static const char reached[] =
 /* What one thread stored another may load through the same parameter; behind an atomic, which may have taken a lock,
  * through any. */
 void pending_load(Order *o, Op *op) {
-    bool landed = land(o, op, false);
-    meet_at(o, op, SYNC_BEFORE, landed || o->now.combined || (o->now.stored & roots(o, op)), reached);
+    bool tells = land(o, op, false);
+    meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (o->now.stored & roots(o, op)), reached);
     pending_mark(o, op);
 }
 
@@ -277,19 +281,19 @@ static bool is_overtaken(Order *o, const Op *op) {
 }
 
 void pending_store(Order *o, Op *op) {
-    bool landed = land(o, op, false);
-    meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op), reached);
+    bool tells = land(o, op, false);
+    meet_at(o, op, SYNC_BEFORE, tells || is_overtaken(o, op), reached);
     pending_mark(o, op);
 }
 
 /* Before a release, what any thread of the program wrote is there. */
 void pending_combine(Order *o, Op *op) {
     Word sem = op_word(op, AT_SEM, SEM_ACQ_REL);
-    bool releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL, landed = land(o, op, releases);
-    meet_at(o, op, SYNC_BEFORE, landed || is_overtaken(o, op) || (releases && o->now.stores), reached);
+    bool releases = sem == SEM_RELEASE || sem == SEM_ACQ_REL, tells = land(o, op, releases);
+    meet_at(o, op, SYNC_BEFORE, tells || is_overtaken(o, op) || (releases && o->now.stores), reached);
 }
 
-/* What it may meet has landed; what threads wrote there is seen. */
+/* What it may meet has landed; what threads wrote there is seen, and what they still load there is not overtaken. */
 void pending_store_beside(Order *o, Op *op) {
     static const char why[] =
         "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
@@ -297,7 +301,7 @@ void pending_store_beside(Order *o, Op *op) {
     bool tells = o->now.by_threads & roots(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
-    meet_at(o, op, SYNC_BEFORE, tells, why);
+    meet_at(o, op, SYNC_BEFORE, tells || (!o->alone && (o->now.loaded & roots(o, op))), tells ? why : reached);
     if (tells) o->now.by_threads = 0;
 }
 
