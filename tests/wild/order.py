@@ -275,3 +275,23 @@ def landed_in_loops(a, x, y, n):
             tl.atomic_add(y + back, h, sem="relaxed")
             tl.store(y + back + 64, h)
         h = h + tl.load(x + back)
+
+
+# In the loop each warpgroup stores its own rows, behind it one thread stores all: it knows of its own stores only.
+# check: a=randn:f16[512,128] b=randn:f16[128,64] c=zeros:f32[512,64] M=256 K=128 n=64 BM=128 BN=64 BK=32 --grid 2 --set num_warps=8
+# check: a=randn:f16[512,128] b=randn:f16[128,64] c=zeros:f32[512,64] M=128 K=128 n=64 BM=128 BN=64 BK=32 --grid 1
+@triton.jit
+def rows_of_each_then_of_one(a, b, c, M, K, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0)
+    r = tl.arange(0, BM)
+    rn = tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for t in range(pid, tl.cdiv(M, BM), 2):
+        rm = t * BM + r
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(tl.load(a + rm[:, None] * K + (k + rk)[None, :]), tl.load(b + (k + rk)[:, None] * n + rn[None, :]), acc)
+        tl.store(c + rm[:, None] * n + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < n))
+    rm = pid * BM + r
+    tl.store(c + rm[:, None] * n + rn[None, :], acc * 2.0, mask=(rm[:, None] < M) & (rn[None, :] < n))

@@ -48,6 +48,7 @@ static void met(Order *o, const Op *op) {
     now->reads = o->dot_reads;
     now->scratch = NULL;
     now->loaded = now->stored = now->combined = now->untold = 0;
+    if (!now->in_flight) now->of_one = now->of_groups = false;
 }
 
 void pending_meet(Order *o, Op *op) {
@@ -73,7 +74,7 @@ void pending_join(Order *o, Pending p) {
     else if (p.in_flight && p.flying != now->flying)
         now->flying = NULL;
     now->reads |= p.reads, now->writes |= p.writes, now->kept |= p.kept, now->hidden |= p.hidden;
-    now->stores |= p.stores, now->unread |= p.unread;
+    now->stores |= p.stores, now->unread |= p.unread, now->of_one |= p.of_one, now->of_groups |= p.of_groups;
     now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
     now->in_flight |= p.in_flight, now->untold |= p.untold, now->by_threads |= p.by_threads;
 }
@@ -199,12 +200,20 @@ static bool goes_beside(const Op *op) {
     return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
 }
 
+/* Does each warpgroup issue its own rows of it? Otherwise one thread issues all. */
+static bool is_of_groups(const Order *o, const Op *store) {
+    Ref value = op_operand(store, 1);
+    const Op *get = ref_is_value(value) ? ir_value(o->s->k, value)->op : NULL;
+    return get && get->code == OP_GET && op_attr(hand_ring_op(o->s->k, get), AT_SOLO);
+}
+
 void pending_mark(Order *o, const Op *op) {
     Pending *now = &o->now;
     if (!is_global(o, op)) return;
     if (goes_beside(op)) {
         now->flying = now->in_flight ? NULL : op;
         now->in_flight |= roots(o, op);
+        *(is_of_groups(o, op) ? &now->of_groups : &now->of_one) = true;
         return;
     }
     if (!op_has(op->code, TRAIT_WRITES)) {
@@ -293,15 +302,18 @@ void pending_combine(Order *o, Op *op) {
     meet_at(o, op, SYNC_BEFORE, tells || is_overtaken(o, op) || (releases && o->now.stores), reached);
 }
 
-/* What it may meet has landed; what threads wrote there is seen, and what they still load there is not overtaken. */
+/* What it may meet has landed, which the thread that issues it knows if it issued that too; what threads wrote there is
+ * seen, and what they still load there is not overtaken. */
 void pending_store_beside(Order *o, Op *op) {
     static const char why[] =
         "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
-    land(o, op, false);
+    bool of_others = is_of_groups(o, op) ? o->now.of_one : o->now.of_groups;
+    bool waits = land(o, op, false) && of_others;
     bool tells = o->now.by_threads & roots(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
-    meet_at(o, op, SYNC_BEFORE, tells || (!o->alone && (o->now.loaded & roots(o, op))), tells ? why : reached);
+    waits |= !o->alone && (o->now.loaded & roots(o, op));
+    meet_at(o, op, SYNC_BEFORE, tells || waits, tells ? why : reached);
     if (tells) o->now.by_threads = 0;
 }
 

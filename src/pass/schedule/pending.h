@@ -21,6 +21,7 @@ typedef struct Pending {
     uint64_t loaded, stored, combined; /* by loads, stores, atomics */
     uint64_t in_flight;                /* by stores beside the threads that may not have landed, barrier or not */
     uint64_t untold;                   /* by those that have landed, which only the thread knows that issued them */
+    bool of_one, of_groups;            /* of both kinds: there are some that one thread issued, or each warpgroup */
     const Op *flying;                  /* the only one of those stores; NULL: there are several, or none is known */
     uint64_t by_threads;               /* written by threads: such stores have to be told */
 } Pending;
