@@ -44,3 +44,32 @@ $ tilewright run asm.py:halves --target cuda --emulate --arg x=zeros:f16[256] --
 asm.py:7:9: error: this is assembly of NVIDIA GPUs (PTX), which target cuda-emulated does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
 $ tilewright run asm.py:halves --sanitize --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 --grid 1 2>&1 | head -1
 asm.py:7:9: error: this is assembly of NVIDIA GPUs (PTX), which target interp does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
+$ cat > registers.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def where_and_when(z):
+>     began = tl.extra.cuda.globaltimer()
+>     tl.store(z, tl.extra.cuda.smid())
+>     tl.store(z + 1, tl.extra.cuda.globaltimer() - began)
+> END
+$ tilewright ir registers.py --target cuda --arg z=zeros:i64[2] | grep asm
+  %0 = asm_act<code="mov.u64 $0, %globaltimer;", constraints="=l">
+  %1 = asm<code="mov.u32 $0, %smid;", constraints="=r">
+  %4 = asm_act<code="mov.u64 $0, %globaltimer;", constraints="=l">
+$ tilewright emit registers.py --target cuda --arg z=zeros:i64[2] -o . > /dev/null && grep tw_asm where_and_when.cu
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(began_asm_act)), tw_list());
+    tw_asm("mov.u32 %0, %%smid;", tw_list("=r"(asm_1)), tw_list());
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(asm_act)), tw_list());
+$ tilewright run registers.py --target cpu --arg z=zeros:i64[2] --grid 1
+registers.py:6:13: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
+    6 |     began = tl.extra.cuda.globaltimer()
+      |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~
+registers.py:7:17: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
+    7 |     tl.store(z, tl.extra.cuda.smid())
+      |                 ^~~~~~~~~~~~~~~~~~~~
+registers.py:8:21: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
+    8 |     tl.store(z + 1, tl.extra.cuda.globaltimer() - began)
+      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]

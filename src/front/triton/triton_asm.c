@@ -1,4 +1,5 @@
-/* triton_asm.c: tl.inline_asm_elementwise, assembly of the machine on the elements of tiles.
+/* triton_asm.c: tl.inline_asm_elementwise, assembly of the machine on the elements of tiles; and registers of it that a
+ * kernel may read.
  *
  * Each run of the assembly takes `pack` neighbouring elements of every argument and gives as many of every result, in
  * registers whose kinds the constraints name. Elements of less than 32 bits are packed into words, the first one in the
@@ -253,4 +254,22 @@ Val tri_lower_asm(Lower *l, const Call *c) {
     ir_end(&l->b, op, NULL);
     for (int i = 0; i < op->result_count; i++) a.register_of[i] = op->results[i];
     return give_results(l, c, &a, dtypes, single);
+}
+
+/* Registers of the machine that say something of the program: read by assembly, as Triton does. */
+Val tri_lower_register(Lower *l, const Call *c) {
+    static const struct {
+        Opcode op;
+        const char *code, *constraints;
+        Elem elem;
+    } registers[] = {
+        {OP_ASM, "mov.u32 $0, %smid;", "=r", EL_I32},
+        {OP_ASM_ACT, "mov.u64 $0, %globaltimer;", "=l", EL_I64}, /* another number each time */
+    };
+    if (!tri_need_ir(l, c->range)) return val_error;
+    Op *op = ir_begin(&l->b, registers[c->builtin->code].op);
+    op_set(l->kernel, op, (Attr){.id = AT_CODE, .text = registers[c->builtin->code].code});
+    op_set(l->kernel, op, (Attr){.id = AT_CONSTRAINTS, .text = registers[c->builtin->code].constraints});
+    ir_end(&l->b, op, NULL);
+    return tri_val_tensor(ir_cast(&l->b, op->results[0], registers[c->builtin->code].elem));
 }
