@@ -21,7 +21,17 @@ $ cat > asm.py <<'END'
 >     k = tl.arange(0, N)
 >     y = tl.inline_asm_elementwise("lop3.b32 $0, $2, $1, $4, $3; // $$", "=r,n,r,n,r", [MASK, tl.load(x + k), 234, k], dtype=tl.int32, is_pure=True, pack=1)
 >     tl.store(z + k, y)
+>
+> @triton.jit
+> def who_and_when(z, times):
+>     start = tl.extra.cuda.globaltimer()
+>     tl.store(z + tl.program_id(0), tl.extra.cuda.smid())
+>     tl.store(times + tl.program_id(0), tl.extra.cuda.globaltimer() - start)
 > END
+$ tilewright emit asm.py:who_and_when --target cuda --arg z=zeros:i32[128] --arg times=zeros:i64[128] -o . > /dev/null && grep tw_asm who_and_when.cu
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(start_asm_act)), tw_list());
+    tw_asm_act("mov.u32 %0, %%smid;", tw_list("=r"(asm_act)), tw_list());
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(asm_act_1)), tw_list());
 $ tilewright emit asm.py:numbers --target cuda --arg x=zeros:i32[128] --arg z=zeros:i32[128] --arg N=128 --arg MASK=983055 -o . > /dev/null && grep tw_asm numbers.cu
     tw_asm("lop3.b32 %0, %1, 983055, %2, 234; // $", tw_list("=r"(y_asm[0])), tw_list("r"((u32)y_cast[0]), "r"((u32)y_cast_1[0])));
 $ tilewright ir asm.py:halves --target cuda --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 | grep asm
@@ -44,32 +54,3 @@ $ tilewright run asm.py:halves --target cuda --emulate --arg x=zeros:f16[256] --
 asm.py:7:9: error: this is assembly of NVIDIA GPUs (PTX), which target cuda-emulated does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
 $ tilewright run asm.py:halves --sanitize --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 --grid 1 2>&1 | head -1
 asm.py:7:9: error: this is assembly of NVIDIA GPUs (PTX), which target interp does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
-$ cat > registers.py <<'END'
-> import triton
-> import triton.language as tl
->
-> @triton.jit
-> def where_and_when(z):
->     began = tl.extra.cuda.globaltimer()
->     tl.store(z, tl.extra.cuda.smid())
->     tl.store(z + 1, tl.extra.cuda.globaltimer() - began)
-> END
-$ tilewright ir registers.py --target cuda --arg z=zeros:i64[2] | grep asm
-  %0 = asm_act<code="mov.u64 $0, %globaltimer;", constraints="=l">
-  %1 = asm<code="mov.u32 $0, %smid;", constraints="=r">
-  %4 = asm_act<code="mov.u64 $0, %globaltimer;", constraints="=l">
-$ tilewright emit registers.py --target cuda --arg z=zeros:i64[2] -o . > /dev/null && grep tw_asm where_and_when.cu
-    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(began_asm_act)), tw_list());
-    tw_asm("mov.u32 %0, %%smid;", tw_list("=r"(asm_1)), tw_list());
-    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(asm_act)), tw_list());
-$ tilewright run registers.py --target cpu --arg z=zeros:i64[2] --grid 1
-registers.py:6:13: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
-    6 |     began = tl.extra.cuda.globaltimer()
-      |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~
-registers.py:7:17: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
-    7 |     tl.store(z, tl.extra.cuda.smid())
-      |                 ^~~~~~~~~~~~~~~~~~~~
-registers.py:8:21: error: this is assembly of NVIDIA GPUs (PTX), which target cpu does not run; write it with operations of the language or of libdevice, or run the kernel on a GPU [assembly]
-    8 |     tl.store(z + 1, tl.extra.cuda.globaltimer() - began)
-      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~
-[1]

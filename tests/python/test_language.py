@@ -202,7 +202,7 @@ def refused(out, WHICH: tl.constexpr):
     if WHICH == 0:
         tl.store(out, libdevice.erfinv(0.5))
     elif WHICH == 1:
-        tl.store(out, tl.extra.cuda.smid() + tl.extra.cuda.globaltimer())
+        tl.extra.cuda.smid()
     else:
         tl.store(out, tl.inline_asm_elementwise("mov.f32 $0, $1;", "=f,f", [tl.load(out)], tl.float32, True, 1))
 
