@@ -274,6 +274,19 @@ void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user) {
     }
 }
 
+static void list_ops(const Region *region, Opcode code, Arena *arena, FoundOps *list) {
+    for (Op *op = region->first; op; op = op->next) {
+        if (op->code == code) *VEC_PUSH(list, arena) = op;
+        for (int i = 0; i < op->region_count; i++) list_ops(op->regions[i], code, arena, list);
+    }
+}
+
+FoundOps ir_list(const Region *region, Opcode code, Arena *arena) {
+    FoundOps list = {0};
+    list_ops(region, code, arena, &list);
+    return list;
+}
+
 typedef struct Replacement {
     Ref from, to;
 } Replacement;

@@ -90,6 +90,9 @@ typedef struct UserIndex {
 UserIndex ir_index_users(const Kernel *k, Arena *arena);
 /* Calls visit for every op of the region and below, in order; op may be removed by visit. */
 void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user);
+/* The ops of one kind of the region and below, in order: for those who change what they would walk through. */
+typedef VEC(Op *) FoundOps;
+FoundOps ir_list(const Region *region, Opcode code, Arena *arena);
 
 /* A map of references for cloning; refs without an entry stand for themselves. */
 typedef struct RefMap {

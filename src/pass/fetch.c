@@ -234,23 +234,12 @@ static bool takes_loop(const Fetch *f) {
            !hands_over_inside(f->body);
 }
 
-typedef struct Loops {
-    Arena *arena;
-    VEC(Op *) list;
-} Loops;
-
-static void note_loop(Op *op, void *user) {
-    Loops *loops = user;
-    if (op->code == OP_FOR) *VEC_PUSH(&loops->list, loops->arena) = op;
-}
-
 bool pass_fetch(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads || k->form >= FORM_SCHEDULE) return false;
-    Loops loops = {.arena = cx->scratch};
+    FoundOps loops = ir_list(k->body, OP_FOR, cx->scratch);
     bool changed = false;
-    ir_walk(k->body, note_loop, &loops);
-    while (loops.list.count) { /* inner loops first: the outer one is made of them */
-        Op *loop = loops.list.at[--loops.list.count];
+    while (loops.count) { /* inner loops first: the outer one is made of them */
+        Op *loop = loops.at[--loops.count];
         Fetch f = {.k = k, .arena = cx->scratch, .loop = loop, .body = loop->regions[0]};
         if (!takes_loop(&f)) continue;
         f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
