@@ -5,6 +5,7 @@
  *     kernel.artifacts()       {"add_kernel.c": "..."}
  *     kernel.target            "cpu", "cuda:sm_90a"
  *     kernel.resources()       {"registers": .., "local_bytes": .., "shared_bytes": .., ..}
+ *     kernel.writes(0)         may it write through that parameter?
  *     kernel.explain()         what the compiler proved and chose
  *     kernel.passes()          [("source", seconds, IR text or None), ..] */
 #include "native.h"
@@ -60,6 +61,11 @@ static PyObject *get_resources(PyObject *self, PyObject *ignored) {
                          "shared_bytes", r.shared_bytes, "threads", r.threads, "max_threads", r.max_threads);
 }
 
+static PyObject *get_writes(PyObject *self, PyObject *number) {
+    size_t param = alive((Kernel *)self) ? PyLong_AsSize_t(number) : 0;
+    return PyErr_Occurred() ? NULL : PyBool_FromLong(tw_kernel_writes(((Kernel *)self)->kernel, param));
+}
+
 static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
     (void)ignored;
     const Kernel *k = (Kernel *)self;
@@ -108,6 +114,7 @@ static PyObject *get_passes(PyObject *self, PyObject *ignored) {
 bool kernel_init(PyObject *module) {
     static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
                                     {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
+                                    {"writes", get_writes, METH_O, "may it write through parameter i?"},
                                     {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
                                     {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
                                     {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},

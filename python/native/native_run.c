@@ -85,6 +85,30 @@ static bool find_kernel(Run *run, const char *name) {
     return true;
 }
 
+/* false: one of what was given is no parameter */
+static bool refuse_unknown(const Run *run, PyObject *given) {
+    PyObject *name, *value, *known = PyUnicode_FromString("");
+    tw_param_info info = {.struct_size = sizeof info};
+    Py_ssize_t at = 0;
+    for (size_t i = 0; known && tw_module_param_at(run->module, run->index, i, &info) == TW_OK; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s`%s`", known, i ? ", " : "", info.name);
+        Py_DECREF(known);
+        known = longer;
+    }
+    while (known && PyDict_Next(given, &at, &name, &value)) {
+        PyObject *quoted = PyUnicode_FromFormat("`%U`", name);
+        int found = quoted ? PyUnicode_Contains(known, quoted) : -1;
+        Py_XDECREF(quoted);
+        if (found == 1) continue;
+        if (found == 0)
+            PyErr_Format(PyExc_TypeError, "kernel `%s` has no parameter `%U`; it has %U",
+                         tw_module_kernel_name(run->module, run->index), name, known);
+        break;
+    }
+    Py_XDECREF(known);
+    return false;
+}
+
 static bool take_arguments(Run *run, PyObject *given) {
     Py_ssize_t used = 0;
     tw_param_info info = {.struct_size = sizeof info};
@@ -94,10 +118,7 @@ static bool take_arguments(Run *run, PyObject *given) {
         used += value != NULL;
         if (value && !take_value(run, run->count, info.name, value)) return false;
     }
-    if (used == PyDict_Size(given)) return true;
-    PyErr_Format(PyExc_TypeError, "arguments that are no parameters of the kernel: %zd of the %zd that were given",
-                 PyDict_Size(given) - used, PyDict_Size(given));
-    return false;
+    return used == PyDict_Size(given) || refuse_unknown(run, given);
 }
 
 static bool compile_and_launch(Run *run, const char *name, PyObject *options, const int64_t *grid) {

@@ -237,10 +237,10 @@ static bool parse_operands(Parser *p, OpText *t) {
                 if (!add_operand(p, t)) return false;
             } while (reader_accept(p, ','));
         } else {
+            bool slot = (op->code == OP_PUT || op->code == OP_GET) && t->count == 0;
+            if (slot) reader_split_field(p);
             if (!add_operand(p, t)) return false;
-            if ((op->code == OP_PUT || op->code == OP_GET) && t->count == 1) {
-                if (!reader_expect(p, '.') || !parse_field(p, op)) return false;
-            }
+            if (slot && (!reader_expect(p, '.') || !parse_field(p, op))) return false;
         }
     }
     return !p->failed;

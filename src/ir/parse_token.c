@@ -1,6 +1,7 @@
 /* parse_token.c: tokens of the text form, and types.
  *
- * Ops end at a newline or `;`, which are kept as a mark on the token behind them. Comments start with `//`. */
+ * Ops end at a newline or `;`, which are kept as a mark on the token behind them. Comments start with `//`. Names are
+ * those of the doors: letters beyond ASCII are letters, and a part of an argument has a dotted name (`%args.0`). */
 #include "ir/reader.h"
 
 #include <ctype.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 /* --- tokens --- */
+
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
 
 void reader_advance(Parser *p) {
     const char *s = p->at;
@@ -28,7 +31,7 @@ void reader_advance(Parser *p) {
     else if (*s == '%' || *s == '@') {
         t.kind = *s == '%' ? T_VALUE : T_SYMBOL;
         t.at = ++s;
-        while (isalnum((unsigned char)*s) || *s == '_') s++;
+        while (is_letter(*s) || (*s == '.' && t.kind == T_VALUE && s > t.at && is_letter(s[1]))) s++;
     } else if (isdigit((unsigned char)*s) || (*s == '-' && isdigit((unsigned char)s[1]))) {
         t.kind = T_NUMBER;
         for (s++; isalnum((unsigned char)*s) || *s == '.' || ((*s == '-' || *s == '+') && (s[-1] == 'e'));) s++;
@@ -49,6 +52,16 @@ void reader_advance(Parser *p) {
     t.range.end = t.range.begin + (uint32_t)t.length;
     p->token = t;
     p->at = s;
+}
+
+/* `%slot.field` is one token where a dotted name is one: of put and get its last part is the field. */
+void reader_split_field(Parser *p) {
+    size_t length = p->token.length;
+    while (length && p->token.at[length - 1] != '.') length--;
+    if (p->token.kind != T_VALUE || !length || *p->at == '.') return; /* no dot, or a field in quotes follows */
+    p->token.length = length - 1;
+    p->token.range.end = p->token.range.begin + (uint32_t)p->token.length;
+    p->at = p->token.at + p->token.length;
 }
 
 bool reader_error(Parser *p, Range range, const char *format, ...) {

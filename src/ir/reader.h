@@ -49,7 +49,8 @@ typedef struct Definition { /* VALUE ["#" NAME] */
 } Definition;
 
 /* --- parse_token.c --- */
-void reader_advance(Parser *p); /* to the next token */
+void reader_advance(Parser *p);     /* to the next token */
+void reader_split_field(Parser *p); /* the next token, `%slot.field`, becomes `%slot` */
 bool reader_error(Parser *p, Range range, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
 char *reader_token(Parser *p);                                                                            /* its text */
 /* Is it the next token? Then accept goes behind it; expect says what is missing. */

@@ -21,7 +21,17 @@ $ cat > asm.py <<'END'
 >     k = tl.arange(0, N)
 >     y = tl.inline_asm_elementwise("lop3.b32 $0, $2, $1, $4, $3; // $$", "=r,n,r,n,r", [MASK, tl.load(x + k), 234, k], dtype=tl.int32, is_pure=True, pack=1)
 >     tl.store(z + k, y)
+>
+> @triton.jit
+> def who_and_when(z, times):
+>     start = tl.extra.cuda.globaltimer()
+>     tl.store(z + tl.program_id(0), tl.extra.cuda.smid())
+>     tl.store(times + tl.program_id(0), tl.extra.cuda.globaltimer() - start)
 > END
+$ tilewright emit asm.py:who_and_when --target cuda --arg z=zeros:i32[128] --arg times=zeros:i64[128] -o . > /dev/null && grep tw_asm who_and_when.cu
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(start_asm_act)), tw_list());
+    tw_asm_act("mov.u32 %0, %%smid;", tw_list("=r"(asm_act)), tw_list());
+    tw_asm_act("mov.u64 %0, %%globaltimer;", tw_list("=l"(asm_act_1)), tw_list());
 $ tilewright emit asm.py:numbers --target cuda --arg x=zeros:i32[128] --arg z=zeros:i32[128] --arg N=128 --arg MASK=983055 -o . > /dev/null && grep tw_asm numbers.cu
     tw_asm("lop3.b32 %0, %1, 983055, %2, 234; // $", tw_list("=r"(y_asm[0])), tw_list("r"((u32)y_cast[0]), "r"((u32)y_cast_1[0])));
 $ tilewright ir asm.py:halves --target cuda --arg x=zeros:f16[256] --arg z=zeros:f16[256] --arg N=256 | grep asm

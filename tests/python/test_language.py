@@ -207,7 +207,7 @@ def refused(out, WHICH: tl.constexpr):
         tl.store(out, tl.inline_asm_elementwise("mov.f32 $0, $1;", "=f,f", [tl.load(out)], tl.float32, True, 1))
 
 
-@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "use tl.program_id"), (2, "write it with operations of the language")])
+@pytest.mark.parametrize("which,words", [(0, "math library"), (1, "assembly of NVIDIA GPUs"), (2, "write it with operations of the language")])
 def test_refused_names_say_why(which, words, monkeypatch):
     for emulate in ("0", "1"):
         monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)

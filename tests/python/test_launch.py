@@ -246,13 +246,16 @@ def test_options_that_ask_for_nothing_are_taken():
     for number in ("many", 2.5, 99):
         with pytest.raises(TypeError, match=f"option num_warps takes an integer from 1 to 32, not `{number}`"):
             scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=number)
+    for kind in (ValueError, AssertionError):  # what it is, and what Triton raises
+        with pytest.raises(kind, match="num_warps is 3; it must be a power of 2"):
+            scale[(1, )](x, y, 4, 2.0, BLOCK=4, num_warps=3)
     with pytest.raises(TypeError, match="option maxnreg takes an integer from 0 to 255, not `300`"):
         scale[(1, )](x, y, 4, 2.0, BLOCK=4, maxnreg=300)
 
 
 @pytest.mark.parametrize("name, value", [
     ("waves_per_eu", 1), ("kpack", 2), ("matrix_instr_nonkdim", 16), ("schedule_hint", "attention"), ("cluster_dims", (2, 1, 1)), ("warp_size", 64),
-    ("num_ctas", 3), ("num_ctas", "2"), ("ptx_options", "-O0"), ("ir_override", "kernel.ttir"), ("extern_libs", {"mine": "lib.bc"}), ("clc", True),
+    ("num_ctas", 3), ("num_ctas", "2"), ("maxnreg", 0), ("ptx_options", "-O0"), ("ir_override", "kernel.ttir"), ("extern_libs", {"mine": "lib.bc"}), ("clc", True),
     ("enable_reflect_ftz", False), ("allow_fp8e4nv", False), ("max_num_imprecise_acc_default", 32), ("default_dot_input_precision", "ieee"),
     ("instrumentation_mode", "gsan"), ("sanitize_overflow", True), ("arch", "sm90"), ("enable_fp_fusion", "no"), ("launch_pdl", "yes")])
 def test_options_that_cannot_be_done_are_refused_by_name(name, value):
@@ -291,6 +294,8 @@ def test_registers_and_the_chip_are_what_the_launch_says(monkeypatch):
     assert kernel.metadata.target.arch == 80 and "cuda:80" in kernel.asm["ttgir"].split("\n")[0]
     with pytest.raises(ValueError, match="knows no architecture `sm_70`"):
         scale[(1, )](x, y, 4, 3.0, BLOCK=4, arch="sm70")
+    with pytest.raises(ValueError, match=r"num_ctas=2 is refused: num_ctas > 1 requires NVIDIA SM90\+ \(Hopper\)"):
+        scale[(1, )](x, y, 4, 3.0, BLOCK=4, arch="sm80", num_ctas=2)
     for fuse in (True, False):
         monkeypatch.setattr(triton.knobs.language, "default_fp_fusion", fuse)
         multiply_add.forget()

@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import tilewright
 import tilewright.triton as triton
 import tilewright.triton.language as tl
 from tilewright.triton.tools.tensor_descriptor import TensorDescriptor
@@ -178,3 +179,20 @@ def test_a_changed_descriptor():
     d.strides, d.shape = [4, 1], [4, 4, 4]
     with pytest.raises(ValueError, match="one rank, not 3, 2 and 2"):
         read_block[(1, )](d, out)
+
+
+@triton.jit
+def all_parts(größe, items, table, *rest):
+    i = tl.arange(0, 8)
+    t = table.load([0, 0])
+    tl.store(größe + i, tl.load(items[0] + i) * items[1] + tl.sum(t, 1) + tl.load(rest[0] + i))
+
+
+@pytest.mark.parametrize("stage", ["ttir", "tir"])
+def test_printed_ir_is_read_again(tmp_path, stage):
+    x, m, out, again = np.arange(8, dtype=np.float32), np.ones((8, 8), np.float32), np.zeros(8, np.float32), np.zeros(8, np.float32)
+    kernel = all_parts[(1, )](out, (x, 3.0), TensorDescriptor(m, [8, 8], [8, 1], [8, 8]), x)
+    (tmp_path / "printed.tir").write_text(kernel.asm[stage])
+    values = {"größe": again, "items.0": x, "items.1": 3.0, "table.base": m, "table.shape.0": 8, "table.shape.1": 8, "table.strides.0": 8, "rest.0": x}
+    tilewright.run(tmp_path / "printed.tir", grid=1, **values)
+    assert out.tolist() == again.tolist() == (4 * x + 8).tolist()

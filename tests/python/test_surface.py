@@ -2,6 +2,7 @@
 import ast
 import concurrent.futures
 import copy
+import importlib
 import os
 import pathlib
 import pickle
@@ -392,3 +393,25 @@ def test_the_package_is_written_in_the_oldest_python_that_it_promises():
     oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text())
     for path in (ROOT / "python").rglob("*.py"):
         ast.parse(path.read_text(), str(path), feature_version=(3, int(oldest[1])))
+
+
+def test_what_is_missing_is_said_when_it_is_called():
+    from tilewright.triton.backends.nvidia.compiler import CUDAOptions, PTXASError, ptx_get_version
+    from tilewright.triton.compiler.code_generator import CodeGenerator, ast_to_ttir
+    from tilewright.triton.language.core import extern, extern_elementwise
+    from tilewright.triton.language.extra.cuda.utils import smid
+    from tilewright.triton.language.random import N_ROUNDS_DEFAULT
+    assert issubclass(PTXASError, Exception) and smid is tl.extra.cuda.smid and extern(test_what_is_missing_is_said_when_it_is_called) and N_ROUNDS_DEFAULT == 10
+
+    class Mine(CodeGenerator):
+        pass
+
+    for call, name in ((lambda: ast_to_ttir(1, 2), "triton.compiler.code_generator.ast_to_ttir"), (lambda: Mine(3), "CodeGenerator"),
+                       (lambda: CUDAOptions(num_warps=4), "triton.backends.nvidia.compiler.CUDAOptions"), (lambda: ptx_get_version("12.8"), "ptx_get_version"),
+                       (lambda: extern_elementwise("lib", "", [], {}, True), "triton.language.core.extern_elementwise")):
+        with pytest.raises(NotImplementedError, match=f"{name} is a part of Triton that Tilewright does not have"):
+            call()
+    assert not hasattr(tl.core, "no_such_name") and not hasattr(triton.compiler, "AttrsDescriptor")
+    for module in ("tilewright.triton.no_such_module", "tilewright.triton.experimental.gluon", "tilewright.triton.tools.no_such_module"):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(module)

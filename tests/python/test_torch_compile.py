@@ -46,6 +46,25 @@ for add in (plain, tuned, op):
     made = torch.compile(lambda a, b: add(a * 3, b) * 2, fullgraph=True)
     torch.testing.assert_close(made(x, y), (x * 3 + y) * 2)
     print(add.__name__ if add is not op else "op", "ok")
+
+@triton.jit
+def accumulate_kernel(x, total, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(total + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+def accumulate(x, total):
+    accumulate_kernel[(triton.cdiv(x.numel(), 64),)](x, total, x.numel(), BLOCK=64)
+    return total * 2
+
+total, want = y.clone(), y.clone()
+for turn in (1, 2):  # in place: the caller's tensor changes, and only that
+    torch.testing.assert_close(torch.compile(accumulate, fullgraph=True)(x, total), (y + turn * x) * 2)
+    torch.testing.assert_close(total, y + turn * x)
+from tilewright.torch_compile import written
+print(sorted(written(accumulate_kernel, {"x": x, "total": y, "n": 1000, "BLOCK": 64})), sorted(written(tuned_kernel, {"x": x, "y": y, "out": x, "n": 1000})))
+torch._dynamo.reset()
+with torch._inductor.config.patch(cpu_backend="triton"):  # Inductor would write Triton kernels for it
+    torch.testing.assert_close(torch.compile(lambda a: torch.sin(a) * 2)(x), torch.sin(x) * 2)
 assert "torch._inductor.compile_fx" in __import__("sys").modules
 from tilewright.torch_compile import needs_no_inductor
 graph = torch.fx.symbolic_trace(lambda a: a + 1)
@@ -59,4 +78,5 @@ def test_fullgraph_autotune_and_triton_op(torch, tmp_path):
     package = str(pathlib.Path(tilewright.__file__).resolve().parents[1])
     done = subprocess.run([sys.executable, "-m", "tilewright", str(program)], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": package, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)})
-    assert done.stdout == "plain ok\ntuned ok\nop ok\nFalse False\n", done.stderr[-3000:]
+    assert done.stdout == "plain ok\ntuned ok\nop ok\n['total'] ['out']\nFalse False\n", done.stderr[-3000:]
+    assert "Traceback" not in done.stderr

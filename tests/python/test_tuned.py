@@ -118,6 +118,26 @@ def test_failed_configurations_are_named(capsys, monkeypatch):
     assert "none of the 2 configurations of `hopeless`" in str(info.value) and "BLOCK: 128" in str(info.value)
 
 
+def test_configurations_that_cannot_be_compiled_are_passed_over():
+
+    @triton.autotune(configs=blocks(1 << 30, 16), key=[], warmup=0, rep=0)
+    @triton.jit
+    def kernel(x, BLOCK: tl.constexpr):
+        tl.store(x + tl.arange(0, BLOCK), 1)
+
+    with pytest.warns(RuntimeWarning, match="the configuration BLOCK: 1073741824.* of `kernel` cannot be compiled and is passed over: a tile"):
+        kernel[(1, )](np.zeros(64, np.float32))
+    assert kernel.best_config.kwargs == {"BLOCK": 16} and [config.kwargs["BLOCK"] for config in kernel.config_errors] == [1 << 30]
+
+    @triton.autotune(configs=blocks(16, 32), key=[], warmup=0, rep=0)
+    @triton.jit
+    def misspelt(x, BLOCK: tl.constexpr):
+        tl.stoer(x + tl.arange(0, BLOCK), 1)
+
+    with pytest.raises(triton.CompilationError, match="did you mean `tl.store`"):  # no configuration's fault
+        misspelt[(1, )](np.zeros(64, np.float32))
+
+
 def test_results_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(triton.knobs.cache, "dir", str(tmp_path))
     times = [[3, 3, 3], [2, 2, 2], [1, 1, 1]]
@@ -153,7 +173,7 @@ def test_pin_and_export(tmp_path, monkeypatch):
     tuned = make(blocks(16, 32, 64), [[3, 3, 3], [2, 2, 2], [1, 1, 1]])
     launch(tuned)
     path = tmp_path / "tuned.json"
-    assert tuned.export(path) == json.load(open(path))
+    assert tuned.export(path) == json.load(open(path)) and list(tuned.export()["kernels"]) == ["test_tuned.make.<locals>.kernel"]
     fresh = make(blocks(16, 32, 64), [[1, 1, 1], [2, 2, 2], [3, 3, 3]])
     fresh.pin(path)
     assert launch(fresh) == 64 and not fresh.seen
@@ -162,6 +182,11 @@ def test_pin_and_export(tmp_path, monkeypatch):
     assert launch(make(blocks(16, 32, 64), [[1, 1, 1], [2, 2, 2], [3, 3, 3]])) == 64
     with pytest.raises(ValueError, match="has no configuration"):
         make(blocks(16, 32))
+
+    @triton.autotune(configs=blocks(8), key=[])  # a kernel of that name at another place is another kernel
+    @triton.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        pass
 
 
 def test_a_tuned_launch_keeps_to_its_key():

@@ -347,6 +347,19 @@ static void check_width(void) {
     cs_line(&p, "some_function(one_argument, other(second, third), fourth_argument);");
     CHECK_TEXT(cs_layout(&arena, &p.lines, 54, false),
                "    some_function(one_argument, other(second, third),\n            fourth_argument);\n");
+    /* Conditions go on before the operator; & only where nothing is open, and never inside of what is quoted. */
+    p = new_printer();
+    cs_open(&p, "if (%p && %p)", ex(&arena, "first_of(many, words)"), ex(&arena, "(second_one & mask) != 0 || third_one"));
+    cs_line(&p, "%p = left_hand_side[index] & %p;", ex(&arena, "result_of_it"), ex(&arena, "right_hand_side[(a & b)]"));
+    cs_reopen(&p, "else if (%p)", ex(&arena, "first_condition && second_condition"));
+    cs_close(&p);
+    cs_open(&p, "extern \"C, and others\" void entry(%p)", ex(&arena, "f(first_parameter, second)"));
+    cs_close(&p);
+    CHECK_TEXT(cs_layout(&arena, &p.lines, 36, false),
+               "if (first_of(many, words)\n        && ((second_one & mask) != 0\n            || third_one)) {\n"
+               "    result_of_it = left_hand_side[index]\n        & right_hand_side[a & b];\n"
+               "} else if (first_condition\n        && second_condition) {\n}\n"
+               "extern \"C, and others\" void entry(f(first_parameter,\n            second)) {\n}\n");
 }
 
 /* What is an expression is no piece of a template: it would be read a second time. */

@@ -155,6 +155,15 @@ static const char control[] =
 static void test_round_trips(void) {
     round_trip(matmul, matmul);
     round_trip(control, control);
+    /* names of the doors: parts of an argument, letters beyond ASCII; the last part of what put and get name is a field */
+    static const char dotted[] = "kernel @m\303\266(%args.0, %d.shape.1: i32, %\316\261: f32) {\n"
+                                 "  %x.y_1 = add %args.0, %d.shape.1\n"
+                                 "  %\316\262 = neg %\316\261\n"
+                                 "}\n";
+    round_trip(dotted, dotted);
+    refused("kernel @f(%a.: i32) { }", "`:` is expected");
+    refused("kernel @f(%a.0: i32) { %b = neg %a }", "a");
+    refused("kernel @a.b() { }", "`(` is expected");
     round_trip("kernel @e() { return }", "kernel @e() {\n}\n");
     round_trip("// hello\nkernel @f(%x: f32) { %y = add %x, 1.0 ; %x_1 = neg %y ; %5 = neg %x_1 @3:4 }\n",
                "kernel @f(%x: f32) {\n  %y = add %x, 1.0\n  %x_1 = neg %y\n  %0 = neg %x_1\n}\n");

@@ -23,7 +23,7 @@ static const char prelude[] = "#define TW_FN static inline\n"
 static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
     static const SimtTarget target = {.name = "plain", .prelude = "own.cuh", .dialect = &dialect_cuda};
     CudaPlan *plan = ARENA_NEW(k->module->arena, CudaPlan);
-    Text params = text_new(k->module->arena);
+    ExprList params = {0};
     CLines top = {0};
     Emit e;
     emit_begin(&e, &target, cx, k);
@@ -33,7 +33,7 @@ static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
     if (!emit_kernel(&e, &top)) return NULL;
     entry_params(&e, &plan->params, &params);
     plan->text = entry_file(&e, &(EntryFile){.name = plan->name,
-                                             .params = params.at,
+                                             .params = &params,
                                              .execution = "flat",
                                              .threads = plan->threads,
                                              .shared_bytes = plan->shared_bytes,

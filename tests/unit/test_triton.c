@@ -404,10 +404,10 @@ static void test_messages(void) {
          "k.py:7:17: error: `a` has no value here: it is first assigned inside a loop; give it a "
          "value before the loop "
          "[unbound]\n    7 |     tl.store(p, a)\n      |                 ^\n"},
-        {"    tl.extra.cuda.smid()\n    [k for k in n]\n",
-         "k.py:5:5: error: `smid` cannot be used inside a kernel: which processor runs a program is "
-         "not shown to kernels; use tl.program_id [host-value]\n"
-         "    5 |     tl.extra.cuda.smid()\n      |     ^~~~~~~~~~~~~~~~~~\n"
+        {"    tl.extra.libdevice.brev(n)\n    [k for k in n]\n",
+         "k.py:5:5: error: `brev` cannot be used inside a kernel: C's math library has no such function; write it with "
+         "tl operations [host-value]\n"
+         "    5 |     tl.extra.libdevice.brev(n)\n      |     ^~~~~~~~~~~~~~~~~~~~~~~\n"
          "k.py:6:17: error: a tuple or a range of constants is expected here, it is an int32 "
          "[loop]\n    6 |     [k for k in n]\n      |                 ^\n"},
         {"    tl.static_assert(N % 16 == 0, f'N = {N}')\n",

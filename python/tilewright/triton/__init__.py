@@ -17,7 +17,10 @@ from .runtime.autotuner import Config, autotune, heuristics
 from .runtime._async_compile import AsyncCompileMode, FutureKernel
 from .runtime._allocation import set_allocator
 from .compiler.compiler import compile
-from . import backends, compiler, language, runtime, testing, tools
+from . import _C, _utils, backends, compiler, language, runtime, testing, tools
+from .runtime import interpreter
+from .tools import ragged_tma
+from . import _absent  # the last one: it fills up the others
 
 _native.configure(plain_globals=knobs.plain_globals)
 must_use_result = language.core.must_use_result

@@ -226,6 +226,15 @@ static void write_numbers(Lower *l, Assembly *a, const char **code, const char *
     a->regs.inputs = next - a->regs.outputs;
 }
 
+static Op *write_asm(Lower *l, Opcode kind, const char *code, const char *constraints, int inputs, const Ref *input) {
+    Op *op = ir_begin(&l->b, kind);
+    for (int i = 0; i < inputs; i++) ir_operand(&l->b, op, input[i]);
+    op_set(l->kernel, op, (Attr){.id = AT_CODE, .text = code});
+    op_set(l->kernel, op, (Attr){.id = AT_CONSTRAINTS, .text = constraints});
+    ir_end(&l->b, op, NULL);
+    return op;
+}
+
 Val tri_lower_asm(Lower *l, const Call *c) {
     Assembly a = {0};
     const char *code, *constraints;
@@ -246,11 +255,16 @@ Val tri_lower_asm(Lower *l, const Call *c) {
     if (inputs != a.regs.inputs)
         return tri_error(l, DIAG_TRI_ASM, c->ranges[CONSTRAINTS], "there are more inputs than the arguments fill");
     if (a.has_numbers) write_numbers(l, &a, &code, &constraints);
-    Op *op = ir_begin(&l->b, pure ? OP_ASM : OP_ASM_ACT);
-    for (int i = 0; i < a.regs.inputs; i++) ir_operand(&l->b, op, a.register_of[a.regs.outputs + i]);
-    op_set(l->kernel, op, (Attr){.id = AT_CODE, .text = code});
-    op_set(l->kernel, op, (Attr){.id = AT_CONSTRAINTS, .text = constraints});
-    ir_end(&l->b, op, NULL);
+    Op *op = write_asm(l, pure ? OP_ASM : OP_ASM_ACT, code, constraints, a.regs.inputs, a.register_of + a.regs.outputs);
     for (int i = 0; i < op->result_count; i++) a.register_of[i] = op->results[i];
     return give_results(l, c, &a, dtypes, single);
+}
+
+/* A register of the machine that has a name: read each time, where it stands. */
+Val tri_lower_register(Lower *l, const Call *c) {
+    if (!tri_need_ir(l, c->range)) return val_error;
+    bool wide = c->builtin->code == EL_I64;
+    const char *code = arena_printf(l->arena, "mov.u%d $0, %%%s;", wide ? 64 : 32, c->builtin->name);
+    Op *op = write_asm(l, OP_ASM_ACT, code, wide ? "=l" : "=r", 0, NULL);
+    return tri_val_tensor(ir_cast(&l->b, op->results[0], (Elem)c->builtin->code));
 }

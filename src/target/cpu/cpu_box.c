@@ -76,7 +76,7 @@ static void add_point(BoxMaker *m, int d, const Expr *offset, const Expr *extent
     Arena *a = m->e->arena;
     if (wrap) {
         and_also(m, &m->ok, ex(a, "%p > 0", extent));
-        offset = ex(a, "tw_mod_i64(%p, %p)", offset, extent);
+        offset = cs_call(&m->e->p, FN_MOD, EL_I64, (const Expr *const[]){offset, extent}, 2);
     } else if (extent) {
         if (!ex_is_int(offset, 0)) and_also(m, &m->ok, ex(a, "%p >= 0", offset));
         and_also(m, &m->ok, ex(a, "%p < %p", offset, extent));
@@ -140,7 +140,7 @@ static void add_indices(BoxMaker *m, int axis, Ref vector, const Expr *extent) {
     bool tested = extent || elem_info[ir_type(e->k, vector)->elem].bits == 64;
     box->begin[axis] = extent ? &expr_zero : ex_name(e->arena, "TW_FIRST");
     box->end[axis] = extent ? extent : tested ? ex_name(e->arena, "TW_BEHIND") : NULL;
-    e->uses_indices = true;
+    cpu_needs(e, PART_INDICES);
     box->index_type[axis] = type;
     cs_line(&e->p, "i64 %p, %p;", least, most);
     if (!tested) {
@@ -159,13 +159,6 @@ static const Expr *offset_of(Emit *e, Ref offset) {
     if (ir_const_int(e->k, offset, &number)) return cs_number(e->arena, EL_I32, number);
     const Expr *x = cpu_ref(e, offset);
     return ir_type(e->k, offset)->elem == EL_I64 ? x : ex(e->arena, "(i64)%p", x);
-}
-
-/* Is it a load that a store reads from where it lies, if nothing overlaps? */
-static bool may_move(const Emit *e, const Op *op) {
-    if (op->code != OP_TLOAD || op_attr(op, AT_WRAP) || box_is_indexed(e->k, op)) return false;
-    const Placed *placed = cpu_placed(&e->plan, op->results[0]);
-    return placed->storage == STORAGE_INLINE && placed->block >= 0;
 }
 
 /* A variable of the box, but for a last stride of 1, which a copy has too. */
@@ -198,7 +191,7 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const Expr *long_size) {
     m.address = m.tensor->base;
     RefList offsets = op_list(op, 0);
     bool unchecked = op_flag(op, AT_NOCHECK);
-    box->movable = may_move(e, op);
+    box->movable = cpu_may_move(&e->plan, op);
     for (int d = 0; d < whole->rank; d++) {
         int axis = box_axis(op, whole->rank, box->tile->rank, d);
         bool wrap = box_wraps(op, d) && m.tensor->extent[d], vector = ir_type(e->k, offsets.at[d])->rank > 0;
@@ -297,7 +290,7 @@ const Expr *cpu_box_element(Emit *e, Nest *nest, const Box *box, const Ix *index
         if (ix_is_zero(index[d]) && !box->wrap_offset[d]) continue;
         if (box->wrap_offset[d]) {
             at = ex(e->arena, "(%p + %p)", box->wrap_offset[d], at);
-            if (!fast) at = ex(e->arena, "tw_mod_i64(%p, %p)", at, box->wrap_extent[d]);
+            if (!fast) at = cs_call(&e->p, FN_MOD, EL_I64, (const Expr *const[]){at, box->wrap_extent[d]}, 2);
         }
         bool unit = (fast && d == rank - 1 && box->tile->extent[d] > 1) || known_is(box->known[d], 1);
         sum = ex_sum(e->arena, sum, unit ? at : ex(e->arena, "%p * %p", at, box->stride[d]));

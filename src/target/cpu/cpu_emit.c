@@ -7,8 +7,6 @@
 #include "pass/pass.h"
 #include "target/cpu/cpu_internal.h"
 
-#include <string.h>
-
 /* Names that the emitter itself uses. */
 static const char *const own_names[] = {
     "launch", "begin", "end",  "scratch", "program", "args",   "o",    "j",     "r",      "r0",
@@ -308,10 +306,7 @@ static void emit_entry(Emit *e) {
     cs_line(&e->p, "const u64 *const args = launch->args;");
     int slot = 0;
     for (int i = 0; i < e->k->body->arg_count; i++) emit_parameter(e, e->k->body->args[i], &slot);
-    bool rows = false;
-    for (size_t i = 0; i < e->plan.order.count; i++)
-        rows = rows || (e->plan.order.at[i]->parent == e->k->body && cpu_reduces_rows(e->k, e->plan.order.at[i]));
-    if (rows) cs_line(&e->p, "const u8 *ahead[%d] = {0};", MOST_AHEAD);
+    if (e->plan.rows) cs_line(&e->p, "const u8 *ahead[%d] = {0};", MOST_AHEAD);
     cs_open(&e->p, "for (i64 program = begin; program < end; program++)");
     cs_line(&e->p, "const i32 pid0 = (i32)(program %% launch->grid[0]);");
     cs_line(&e->p, "const i32 pid1 = (i32)(program / launch->grid[0] %% launch->grid[1]);");
@@ -324,52 +319,25 @@ static void emit_entry(Emit *e) {
 
 /* --- what the text needs of the prelude --- */
 
-typedef enum Need { NEED_CONVERT = 1, NEED_INTEGER = 2, NEED_FUNCTIONS = 4, NEED_VMATH = 8 } Need;
+typedef struct Part {
+    const char *header; /* NULL: cpu.h, which all include */
+    bool libm;
+} Part;
+static const Part parts[PARTS] = {
+    [PART_FMA] = {NULL, true},
+    [PART_CONVERT] = {"convert.h", false},
+    [PART_INTEGER] = {"integer.h", false},
+    [PART_VMATH] = {"vmath.h", false},
+    [PART_FUNCTIONS] = {"functions.h", true},
+    [PART_DOT] = {"dot.h", true},
+    [PART_GEMM] = {"gemm.h", true},
+    [PART_SORT] = {"sort.h", false},
+    [PART_SCAN] = {"scan.h", false},
+    [PART_INDICES] = {"indices.h", false},
+    [PART_TURN] = {"turn.h", false},
+};
 
-static bool is_one_of(const char *const *list, const char *word, size_t length) {
-    for (; *list; list++)
-        if (strlen(*list) == length && memcmp(*list, word, length) == 0) return true;
-    return false;
-}
-
-/* The header of a function called tw_<word>; what is unknown is a function of floats. */
-static unsigned need_of(const char *word, size_t length) {
-    static const char *const core[] = {
-        "as_f32",      "as_u32",      "as_f64",      "as_u64",      "as_f16",  "as_bf16", "f32_f16", "f32_bf16",
-        "f16_f32",     "bf16_f32",    "fail",        "trips",       "apart",   "hidden",  "stopped", "run",
-        "abs_f32",     "abs_f64",     "fma_f32",     "fma_f64",     "min_f32", "max_f32", "min_f64", "max_f64",
-        "min_i32",     "max_i32",     "min_u32",     "max_u32",     "min_i64", "max_i64", "min_u64", "max_u64",
-        "min_nan_f32", "max_nan_f32", "min_nan_f64", "max_nan_f64", NULL};
-    static const char *const integer[] = {"div", "rem", "floordiv", "mod",  "cdiv", "shl",
-                                          "shr", "abs", "mulhi",    "popc", "clz",  NULL};
-    static const char *const own[] = {"dot", "gemm", "gather", "pack", "sort", "key", "unkey", "scan", "atomic", NULL};
-    static const char *const vmath[] = {"exp_f32", "exp2_f32", "log_f32", "log2_f32", "tanh_f32", "erf_f32", NULL};
-    if (is_one_of(core, word, length)) return 0;
-    if (is_one_of(vmath, word, length)) return NEED_VMATH;
-    size_t first = 0, last = length;
-    while (first < length && word[first] != '_') first++;
-    while (last > 0 && word[last - 1] != '_') last--;
-    const char *type = word + last; /* behind the last _ */
-    bool of_float = type[0] == 'f', to_int = (word[0] == 'i' || word[0] == 'u') && of_float;
-    if (is_one_of(own, word, first)) return 0;
-    if (is_one_of(integer, word, last ? last - 1 : 0) && !of_float) return NEED_INTEGER;
-    static const char *const small[] = {"e4m3", "e5m2", "e4b8", "e5b16", "e4b15",  "f16",
-                                        "bf16", "as",   "f32",  "f64",   "sticky", NULL};
-    return to_int || is_one_of(small, word, first) ? NEED_CONVERT : NEED_FUNCTIONS;
-}
-
-static unsigned needs_of(const Map *calls) {
-    unsigned needs = 0;
-    for (size_t i = 0; i < calls->count; i++) {
-        const char *name = calls->entries[i].key + strlen("tw_");
-        needs |= need_of(name, strlen(name));
-    }
-    return needs;
-}
-
-static bool calls_fma(const Map *calls) {
-    return map_find(calls, "tw_fma_f32", 10) || map_find(calls, "tw_fma_f64", 10);
-}
+void cpu_needs(Emit *e, int part) { e->p.expr.parts |= 1u << part; }
 
 bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     if (!pass_takes_form(k, FORM_RING, "target cpu")) return false;
@@ -378,27 +346,21 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
     e->arena = arena;
     e->diag = k->module->diag;
     cs_init(&e->p, arena, k, &dialect_c);
-    e->p.expr.calls = &e->calls;
     cs_reserve(&e->p, own_names);
     cpu_plan(&e->plan, k, arena);
     e->uses = cs_count_uses(k, arena);
     emit_entry(e);
-    unsigned needs = needs_of(&e->calls);
     Text out = text_new(arena);
+    bool libm = false;
     text_add(&out, "/* Made by Tilewright from kernel @%s. */\n#include \"cpu.h\"\n", k->name);
-    if (needs & NEED_CONVERT) text_add(&out, "#include \"convert.h\"\n");
-    if (needs & NEED_INTEGER) text_add(&out, "#include \"integer.h\"\n");
-    if (needs & NEED_VMATH) text_add(&out, "#include \"vmath.h\"\n");
-    if (needs & NEED_FUNCTIONS) text_add(&out, "#include \"functions.h\"\n");
-    if (e->uses_dot) text_add(&out, "#include \"dot.h\"\n");
-    if (e->uses_gemm) text_add(&out, "#include \"gemm.h\"\n");
-    if (e->uses_sort) text_add(&out, "#include \"sort.h\"\n");
-    if (e->uses_scan) text_add(&out, "#include \"scan.h\"\n");
-    if (e->uses_indices) text_add(&out, "#include \"indices.h\"\n");
-    if (e->uses_turn) text_add(&out, "#include \"turn.h\"\n");
+    for (int part = 0; part < PARTS; part++) {
+        if (!(e->p.expr.parts >> part & 1)) continue;
+        if (parts[part].header) text_add(&out, "#include \"%s\"\n", parts[part].header);
+        libm |= parts[part].libm;
+    }
     text_add(&out, "\n%s%s%s", cs_text(arena, &e->helpers), e->helpers.count ? "\n" : "", cs_text(arena, &e->p.lines));
     *code = (CpuCode){.text = out.at,
-                      .uses_libm = needs & NEED_FUNCTIONS || e->uses_dot || e->uses_gemm || calls_fma(&e->calls),
+                      .uses_libm = libm,
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,

@@ -110,7 +110,7 @@ void cpu_emit_sort(Emit *e, Op *op) {
     const char *maker = arena_printf(e->arena, "TW_SORT_%s", key);
     if (!map_find(&e->helper_names, maker, strlen(maker))) cs_line_of(&e->p, &e->helpers, 0, "%s", maker);
     map_set(&e->helper_names, e->arena, maker, e);
-    e->uses_sort = true;
+    cpu_needs(e, PART_SORT);
 }
 
 void cpu_emit_histogram(Emit *e, Op *op) {
@@ -142,7 +142,7 @@ void cpu_emit_assert(Emit *e, Op *op) {
 /* Where the values are in memory, as the launcher reads them. */
 void cpu_emit_print(Emit *e, Op *op) {
     *VEC_PUSH(&e->prints, e->arena) = speech_of(e->k, op, e->arena);
-    VEC(const Expr *) values = {0};
+    ExprList values = {0};
     cs_open(&e->p, "%s", "");
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];

@@ -52,7 +52,7 @@ static void put_waiting(CPrinter *p) {
 
 static CLine *new_line(CPrinter *p, CLineKind kind, int depth) {
     CLine *line = VEC_PUSH(&p->lines, p->arena);
-    *line = (CLine){.kind = kind, .depth = depth};
+    *line = (CLine){.kind = kind, .depth = depth, .head = "", .tail = ""};
     return line;
 }
 
@@ -72,9 +72,10 @@ static void put_line(CPrinter *p, CLineKind kind, int depth, const char *head, c
     else
         read.text = ex_vformat(&p->expr, format, args);
     if (read.jumps) check_jump(p, read.text);
-    if (*head || *tail) read.text = arena_printf(p->arena, "%s%s%s", head, read.text, tail);
     CLine *line = new_line(p, kind, depth);
     line->c = read;
+    line->head = head;
+    line->tail = tail;
     line->name_count = p->expr.names.count;
     line->names = arena_copy(p->arena, p->expr.names.at, line->name_count * sizeof *line->names);
 }

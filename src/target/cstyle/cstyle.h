@@ -35,6 +35,27 @@ typedef struct CDialect {
 } CDialect;
 extern const CDialect dialect_c, dialect_cuda;
 
+/* In which part of C's prelude a function is. A target has further ones of its own, from PART_OF_TARGET on; the printer
+ * notes whose functions were called (ExprPrinter.parts). */
+typedef enum CPart {
+    PART_CORE,
+    PART_FMA, /* in the core, and maybe a call of libm */
+    PART_CONVERT,
+    PART_INTEGER,
+    PART_VMATH,
+    PART_FUNCTIONS,
+    PART_NONE, /* there is no such function in C */
+    PART_OF_TARGET
+} CPart;
+
+/* Functions that are called by the type of their operands. */
+typedef enum CFunction {
+    FN_NONE,
+#define FUNCTION(id, text, integer, f32, f64, idle) FN_##id,
+#include "target/cstyle/functions.def"
+#undef FUNCTION
+} CFunction;
+
 /* A line that waits for its layout. */
 typedef enum CLineKind {
     LINE_PLAIN,
@@ -48,6 +69,7 @@ typedef struct CLine {
     CLineKind kind;
     int depth;
     ExprLine c;
+    const char *head, *tail;  /* around that: "} ", " {" */
     const char *const *names; /* that it mentions */
     size_t name_count;
 } CLine;
@@ -136,7 +158,7 @@ const char *cs_variable(CPrinter *p, const char *type, const char *name);
 const char *cs_constant(CPrinter *p, const char *type, const char *name);
 
 /* --- expressions --- */
-const Expr *cs_call(CPrinter *p, const char *function, Elem suffix, const Expr *const *args, int count);
+const Expr *cs_call(CPrinter *p, CFunction function, Elem suffix, const Expr *const *args, int count);
 const Expr *cs_round(CPrinter *p, Elem elem, const Expr *x);  /* an f32 rounded to a small float, as f32 */
 const Expr *cs_unpack(CPrinter *p, Elem elem, const Expr *x); /* memory -> register */
 const Expr *cs_pack(CPrinter *p, Elem elem, const Expr *x);   /* register -> memory */

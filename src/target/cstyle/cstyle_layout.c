@@ -65,7 +65,7 @@ static CLines without_unread(const CLines *all, Arena *arena) {
 
 /* --- lines on the page --- */
 
-static size_t width_of(const CLine *line) { return (size_t)line->depth * 4 + strlen(line->c.text); }
+static size_t length_of(const CLine *line) { return strlen(line->head) + strlen(line->c.text) + strlen(line->tail); }
 
 /* A loop of one statement stands on one line. */
 static void join_loops(CLines *l, Arena *arena, size_t width) {
@@ -74,9 +74,8 @@ static void join_loops(CLines *l, Arena *arena, size_t width) {
         CLine head = l->at[i];
         const CLine *only = i + 2 < l->count && head.kind == LINE_OPEN && head.c.loops ? &l->at[i + 1] : NULL;
         if (only && only->kind == LINE_PLAIN && only->c.is_code && l->at[i + 2].kind == LINE_CLOSE &&
-            width_of(&head) + strlen(only->c.text) <= width) {
-            size_t length = strlen(head.c.text) - 1;
-            head.c.text = arena_printf(arena, "%.*s%s", (int)length, head.c.text, only->c.text);
+            (size_t)head.depth * 4 + length_of(&head) + length_of(only) <= width) {
+            head.tail = arena_printf(arena, " %s", only->c.text);
             head.kind = LINE_PLAIN;
             i += 2;
         }
@@ -85,37 +84,43 @@ static void join_loops(CLines *l, Arena *arena, size_t width) {
     l->count = kept;
 }
 
-/* The best place before `width` where the line may go on below: the outermost comma or joint, of those the last.
- * How many parentheses are open there. */
-static size_t break_at(const char *s, size_t first, size_t width, int *open) {
-    size_t best = 0;
-    int depth = 0, least = 1 << 20;
-    for (size_t i = first; s[i] && (i < width || !best); i++) {
-        depth += s[i] == '(' || s[i] == '[' ? 1 : s[i] == ')' || s[i] == ']' ? -1 : 0;
-        bool comma = s[i] == ',' && s[i + 1] == ' ';
-        bool joint = strncmp(s + i, " && ", 4) == 0 || strncmp(s + i, " || ", 4) == 0 ||
-                     (depth == 0 && strncmp(s + i, " & ", 3) == 0);
-        if ((comma || joint) && i > first + 12 && depth <= least) {
-            best = comma ? i + 1 : i;
-            least = depth;
-        }
+/* A line while it is put on the page, or what is left of it. */
+typedef struct Rest {
+    size_t begin; /* in the line */
+    size_t next;  /* the first break behind that */
+    int open;     /* parentheses that are open there */
+} Rest;
+
+/* The best place before `width` where what is left may go on below: the outermost one, of those the last. Without one
+ * the first behind. NULL: there is none. */
+static const ExprBreak *break_of(const CLine *line, Rest rest, size_t width) {
+    enum { LEAST_PIECE = 12 };
+    const ExprBreak *best = NULL;
+    size_t head = strlen(line->head);
+    for (size_t i = rest.next; i < line->c.break_count; i++) {
+        const ExprBreak *here = &line->c.breaks[i];
+        size_t column = head + here->at - rest.begin;
+        if (best && column >= width) break;
+        if (column <= LEAST_PIECE || (here->outermost && here->open != rest.open)) continue;
+        if (!best || here->open <= best->open) best = here;
     }
-    *open = least;
     return best;
 }
 
-static void put_line(Text *t, const CLine *line, size_t width) {
-    const char *s = line->c.text;
-    size_t indent = *s && !is_directive(line) ? (size_t)line->depth * 4 : 0, shift = indent, at;
-    bool may_wrap = (line->c.is_code || line->kind == LINE_OPEN) && !line->c.loops;
-    int depth = 0, open;
-    while (may_wrap && width && strlen(s) + shift > width && (at = break_at(s, 0, width - shift, &open))) {
-        text_add(t, "%*s%.*s\n", (int)shift, "", (int)at, s);
-        s += at + 1;
-        depth += open;
-        shift = indent + 4 + 4 * (size_t)(depth > 0 ? depth : 0);
+static void put_line(Arena *arena, Text *t, const CLine *line, size_t width) {
+    const char *s = arena_printf(arena, "%s%s%s", line->head, line->c.text, line->tail);
+    size_t length = length_of(line), indent = length && !is_directive(line) ? (size_t)line->depth * 4 : 0;
+    size_t shift = indent;
+    bool may_wrap = (line->c.is_code || line->kind == LINE_OPEN) && !line->c.loops && width;
+    const ExprBreak *end;
+    Rest rest = {0};
+    while (may_wrap && length - rest.begin + shift > width && (end = break_of(line, rest, width - shift))) {
+        size_t stop = strlen(line->head) + end->at + end->comma;
+        text_add(t, "%*s%.*s\n", (int)shift, "", (int)(stop - rest.begin), s + rest.begin);
+        rest = (Rest){.begin = stop + 1, .next = (size_t)(end - line->c.breaks) + 1, .open = end->open};
+        shift = indent + 4 + 4 * (size_t)(end->open > 0 ? end->open : 0);
     }
-    text_add(t, "%*s%s\n", (int)shift, "", s);
+    text_add(t, "%*s%s\n", (int)shift, "", s + rest.begin);
 }
 
 char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives) {
@@ -129,14 +134,14 @@ char *cs_layout(Arena *arena, const CLines *lines, int width, bool directives) {
             from = line;
             continue;
         }
-        if (from && line->kind != LINE_PLACE) put_line(&out, from, 0);
-        put_line(&out, line, directives ? 0 : (size_t)width);
+        if (from && line->kind != LINE_PLACE) put_line(arena, &out, from, 0);
+        put_line(arena, &out, line, directives ? 0 : (size_t)width);
     }
     return out.at;
 }
 
 char *cs_text(Arena *arena, const CLines *lines) {
     Text out = text_new(arena);
-    for (size_t i = 0; i < lines->count; i++) put_line(&out, &lines->at[i], 0);
+    for (size_t i = 0; i < lines->count; i++) put_line(arena, &out, &lines->at[i], 0);
     return out.at;
 }

@@ -77,6 +77,12 @@ const Expr *ex_with_rounded(Arena *arena, const Expr *bits, const Expr *x) {
     return known;
 }
 
+const Expr *ex_in_part(Arena *arena, int part, const Expr *call) {
+    Expr *placed = copy_of(arena, call);
+    placed->part = part;
+    return placed;
+}
+
 /* x op y, taken together from the left whatever y is made of: for operators that do not mind. */
 static const Expr *chain(Arena *arena, ExprOperator op, const Expr *x, const Expr *y) {
     if (!x || !y) return x ? x : y;
@@ -223,11 +229,29 @@ static bool helps(const Expr *x, Around a) {
 
 static bool print(ExprPrinter *p, Text *out, const Expr *x, Around a);
 
+static void add_break(ExprPrinter *p, const Text *out, bool comma, bool outermost) {
+    *VEC_PUSH(&p->breaks, p->arena) =
+        (ExprBreak){.at = out->length, .open = p->open, .comma = comma, .outermost = outermost};
+}
+
+void ex_put_comma(ExprPrinter *p, Text *out) {
+    add_break(p, out, true, false);
+    text_add(out, ", ");
+}
+
 static void print_args(ExprPrinter *p, Text *out, const Expr *x, int first) {
     for (int i = first; i < x->count; i++) {
-        if (i > first) text_add(out, ", ");
+        if (i > first) ex_put_comma(p, out);
         print(p, out, x->args[i], alone);
     }
+}
+
+static void print_between(ExprPrinter *p, Text *out, const char *brackets, const Expr *x, int first) {
+    text_add_char(out, brackets[0]);
+    p->open++;
+    print_args(p, out, x, first);
+    p->open--;
+    text_add_char(out, brackets[1]);
 }
 
 static bool is_idle_cast(const ExprPrinter *p, const Expr *x) {
@@ -238,9 +262,20 @@ static bool is_idle_cast(const ExprPrinter *p, const Expr *x) {
 static bool print_binary(ExprPrinter *p, Text *out, const Expr *x, Around a) {
     const ExprOperatorInfo *op = &expr_operators[x->op];
     Text right = text_new(p->arena); /* first: what the left one looks like depends on it */
+    ExprBreaks before = p->breaks;
+    p->breaks = (ExprBreaks){0};
     bool right_opens = print(p, &right, x->args[1], (Around){op->precedence, a.right, a.opens});
+    ExprBreaks inside = p->breaks;
+    p->breaks = before;
     bool opens = print(p, out, x->args[0], (Around){a.left, op->precedence, right_opens});
-    text_add(out, " %s %s", op->text, right.at);
+    if (x->op == EXPR_AND_ALSO || x->op == EXPR_OR_ELSE || x->op == EXPR_AND)
+        add_break(p, out, false, x->op == EXPR_AND);
+    text_add(out, " %s ", op->text);
+    for (size_t i = 0; i < inside.count; i++) {
+        inside.at[i].at += out->length;
+        *VEC_PUSH(&p->breaks, p->arena) = inside.at[i];
+    }
+    text_add(out, "%s", right.at);
     return opens;
 }
 
@@ -279,17 +314,13 @@ static bool print_bare(ExprPrinter *p, Text *out, const Expr *x, Around a) {
         print(p, out, x->args[0], (Around){AFTER_CAST, a.right, false});
         break;
     case EX_CALL:
-        if (p->calls && x->args[0]->kind == EX_NAME) map_set(p->calls, p->arena, x->args[0]->text, (void *)1);
+        p->parts |= 1u << x->part;
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
-        text_add_char(out, '(');
-        print_args(p, out, x, 1);
-        text_add_char(out, ')');
+        print_between(p, out, "()", x, 1);
         break;
     case EX_INDEX:
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
-        text_add_char(out, '[');
-        print_args(p, out, x, 1);
-        text_add_char(out, ']');
+        print_between(p, out, "[]", x, 1);
         break;
     case EX_MEMBER:
         opens = print(p, out, x->args[0], (Around){a.left, BEFORE_POSTFIX, false});
@@ -307,7 +338,9 @@ static bool print(ExprPrinter *p, Text *out, const Expr *x, Around a) {
     if (!groups && (!x->groups || p->plain)) groups = needs_parentheses(x, a);
     if (!groups) return print_bare(p, out, x, a);
     for (int i = 0; i < groups; i++) text_add_char(out, '(');
+    p->open += groups;
     print_bare(p, out, x, alone);
+    p->open -= groups;
     for (int i = 0; i < groups; i++) text_add_char(out, ')');
     return true;
 }

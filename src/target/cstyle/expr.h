@@ -98,7 +98,10 @@ typedef struct Expr {
     const struct Expr *const *args;
     const struct Expr *bits;    /* of a float: how memory holds it, where an expression has that already; else NULL */
     const struct Expr *rounded; /* of such bits: the f32 to which they are the nearest; else NULL */
+    int part;                   /* of a call: the part of the prelude that the function is in */
 } Expr;
+
+typedef VEC(const Expr *) ExprList;
 
 /* --- making --- */
 extern const Expr expr_zero, expr_true;
@@ -109,6 +112,7 @@ const Expr *ex_int(Arena *arena, int64_t value); /* a negative one is -(value) i
 const Expr *ex_list(Arena *arena, const Expr *const *args, int count);
 const Expr *ex_group(Arena *arena, const Expr *x);
 const Expr *ex_call(Arena *arena, const char *function, const Expr *const *args, int count);
+const Expr *ex_in_part(Arena *arena, int part, const Expr *call);
 /* x && y; NULL: nothing is asked. What y asks stands beside what x asks. */
 const Expr *ex_and(Arena *arena, const Expr *x, const Expr *y);
 /* x + y of integers; NULL: no term. The terms of y stand beside those of x. */
@@ -127,6 +131,17 @@ char *ex_plain(Arena *arena, const Expr *x);
 int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
 
 /* --- printing --- */
+
+/* A place where a text may go on in a line below: behind a comma, or before an operator that joins conditions. The
+ * blank there goes. */
+typedef struct ExprBreak {
+    size_t at; /* of the comma, or of the blank before the operator */
+    int open;  /* parentheses and brackets around it */
+    bool comma;
+    bool outermost; /* only where no more are open than at the beginning of its line */
+} ExprBreak;
+typedef VEC(ExprBreak) ExprBreaks;
+
 typedef struct ExprPrinter {
     Arena *arena;
     bool plain;              /* as ex_plain */
@@ -134,9 +149,12 @@ typedef struct ExprPrinter {
     Map is_i32;              /* names that are declared as i32, and as nothing else -> 1 */
     VEC(const char *) names; /* those printed since the caller cleared it */
     bool quotes;             /* and whether a string was */
-    Map *calls;              /* functions that were called -> 1; NULL: nobody asks */
+    ExprBreaks breaks;       /* of the text printed since then, in order */
+    int open;                /* parentheses and brackets */
+    unsigned parts;          /* of the prelude, whose functions were called: a bit each */
 } ExprPrinter;
 void ex_print(ExprPrinter *p, Text *out, const Expr *x);
+void ex_put_comma(ExprPrinter *p, Text *out); /* ", " */
 
 /* The name is declared with the type. */
 void ex_note_type(ExprPrinter *p, const char *name, const char *type);
@@ -146,10 +164,12 @@ char *ex_vformat(ExprPrinter *p, const char *format, va_list args);
 /* A line of C: a statement, a declaration, the head of a block. */
 typedef struct ExprLine {
     const char *text;
-    bool is_code;         /* no string, no comment, no directive */
-    bool declares;        /* begins with a type */
-    bool loops;           /* is the head of a loop */
-    bool jumps;           /* continues or leaves one */
+    bool is_code;  /* no string, no comment, no directive */
+    bool declares; /* begins with a type */
+    bool loops;    /* is the head of a loop */
+    bool jumps;    /* continues or leaves one */
+    const ExprBreak *breaks;
+    size_t break_count;
     const char *constant; /* the name of `const T name = value;` whose value has no effect; NULL: another line */
 } ExprLine;
 /* Reads the template of a line and prints it. Lines that are no code are printed plain. */

@@ -11,7 +11,7 @@ enum { HOLE = 1, MOST_DIGITS = 9 };
 
 typedef struct Filled {
     char *text;
-    VEC(const Expr *) holes;
+    ExprList holes;
 } Filled;
 
 typedef struct Reader {
@@ -202,7 +202,7 @@ static const Expr *read_argument(Reader *r) {
 }
 
 static const Expr *read_call(Reader *r, const Expr *callee) {
-    VEC(const Expr *) args = {0};
+    ExprList args = {0};
     *VEC_PUSH(&args, r->arena) = callee;
     expect(r, "(");
     while (*r->s != ')') {
@@ -306,12 +306,23 @@ static bool is_listed(const char *const *words, const char *text, size_t length)
 }
 
 /* Calls that may be left out when nobody reads what they compute. */
+static bool is_idle_call(const Expr *call) {
+    enum { BUSY, IDLE };
+    static const struct {
+        const char *name;
+        bool idle;
+    } functions[] = {
+#define FUNCTION(id, text, integer, f32, f64, idle) {"tw_" text, idle},
+#include "target/cstyle/functions.def"
+#undef FUNCTION
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (functions[i].idle && ex_is_name(call->args[0], functions[i].name)) return true;
+    return false;
+}
+
 static bool has_no_effect(const Expr *x) {
-    static const char *const pure[] = {"tw_add", "tw_sub",     "tw_mul",     "tw_cdiv",    "tw_min",
-                                       "tw_max", "tw_block_x", "tw_block_y", "tw_block_z", NULL};
-    if (x->kind == EX_CALL &&
-        (x->args[0]->kind != EX_NAME || !is_listed(pure, x->args[0]->text, strlen(x->args[0]->text))))
-        return false;
+    if (x->kind == EX_CALL && !is_idle_call(x)) return false;
     for (int i = 0; i < x->count; i++)
         if (!has_no_effect(x->args[i])) return false;
     return true;
@@ -362,13 +373,18 @@ static void put_expression(ExprPrinter *p, Reader *r, LineState *l, Text *out) {
     l->last = x;
 }
 
-static void put_sign(Reader *r, LineState *l, Text *out) {
+static void put_sign(ExprPrinter *p, Reader *r, LineState *l, Text *out) {
     if (strncmp(r->s, "= ", 2) == 0 && r->s > r->all && r->s[-1] == ' ') {
         l->listed |= l->target != NULL;
         l->target = l->last;
     }
     l->listed |= *r->s == ',' || *r->s == '{';
-    text_add_char(out, *r->s++);
+    p->open += *r->s == '(' || *r->s == '[' ? 1 : *r->s == ')' || *r->s == ']' ? -1 : 0;
+    if (strncmp(r->s, ", ", 2) == 0) {
+        ex_put_comma(p, out);
+        r->s += 2;
+    } else
+        text_add_char(out, *r->s++);
 }
 
 ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
@@ -381,6 +397,8 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
     LineState l = {0};
     Reader r = {p->arena, f.text, f.text, f.holes.at};
     Text out = text_new(p->arena);
+    p->breaks = (ExprBreaks){0};
+    p->open = 0;
     l.line.is_code = f.text[strspn(f.text, " ")] != '#' && !strchr(f.text, '"') && !strstr(f.text, "//");
     bool plain = p->plain;
     p->plain |= !l.line.is_code;
@@ -393,18 +411,22 @@ ExprLine ex_line(ExprPrinter *p, const char *format, va_list args) {
         if (word && is_listed(keywords, r.s, word)) {
             l.line.loops |= text_equal(r.s, word, "for") || text_equal(r.s, word, "while");
             l.line.jumps |= text_equal(r.s, word, "continue") || text_equal(r.s, word, "break");
-            word += strncmp(r.s + word, " (", 2) == 0 ? 2 : 0;
+            bool opens = strncmp(r.s + word, " (", 2) == 0;
+            word += opens ? 2 : 0;
+            p->open += opens;
             text_add_bytes(&out, r.s, word);
             r.s += word;
             l.islands++;
         } else if (begins_operand(r.s)) {
             put_expression(p, &r, &l, &out);
         } else {
-            put_sign(&r, &l, &out);
+            put_sign(p, &r, &l, &out);
         }
     }
     p->plain = plain;
     l.line.text = out.at;
+    l.line.breaks = p->breaks.at;
+    l.line.break_count = p->breaks.count;
     l.line.is_code &= !p->quotes;
     p->quotes = false;
     bool is_constant = l.line.is_code && l.constant && !l.listed && l.target && l.target->kind == EX_NAME;

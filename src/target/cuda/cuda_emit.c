@@ -3,19 +3,19 @@
 #include "pass/schedule/schedule.h"
 #include "target/cuda/cuda_emit.h"
 
-static const char *params_text(Emit *e) {
+static ExprList params_text(Emit *e) {
     CudaPlan *plan = cuda_of(e)->plan;
-    Text t = text_new(e->arena);
-    entry_params(e, &plan->params, &t);
+    ExprList text = {0};
+    entry_params(e, &plan->params, &text);
     for (size_t i = 0; i < plan->maps.count; i++)
-        entry_param(e, &plan->params, &t, (SimtParam){SIMT_OWN, 0, (int)i, EL_U8}, "const __grid_constant__ TensorMap",
-                    plan->maps.at[i].name);
+        entry_param(e, &plan->params, &text, (SimtParam){SIMT_OWN, 0, (int)i, EL_U8},
+                    "const __grid_constant__ TensorMap", plan->maps.at[i].name);
     if (plan->made) {
-        entry_param(e, &plan->params, &t, (SimtParam){SIMT_ROOM, 0, 0, EL_U8}, "TensorMap *", "made_maps");
-        entry_param(e, &plan->params, &t, (SimtParam){SIMT_ROOM, 0, 1, EL_I32}, "i32", "map_places");
+        entry_param(e, &plan->params, &text, (SimtParam){SIMT_ROOM, 0, 0, EL_U8}, "TensorMap *", "made_maps");
+        entry_param(e, &plan->params, &text, (SimtParam){SIMT_ROOM, 0, 1, EL_I32}, "i32", "map_places");
     }
-    entry_grid(e, &plan->params, &t);
-    return t.at;
+    entry_grid(e, &plan->params, &text);
+    return text;
 }
 
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
@@ -42,8 +42,9 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (cuda.plan->waits) cs_line_of(&e->p, &top, 1, "tw_pdl_wait();");
     if (kernel_int(k, AT_PDL_LAUNCH, 0)) cs_line_of(&e->p, &top, 1, "tw_pdl_launch();");
     if (!emit_kernel(e, &top)) return NULL;
+    ExprList params = params_text(e);
     EntryFile file = {.name = cuda.plan->name,
-                      .params = params_text(e),
+                      .params = &params,
                       .execution = cuda.plan->execution,
                       .threads = cuda.plan->threads,
                       .blocks = kernel_int(k, AT_BLOCKS, 0),

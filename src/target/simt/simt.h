@@ -135,13 +135,14 @@ extern const char *const entry_words[]; /* what the text calls its own variables
 /* A kernel may be called `printf`, `exp` or `static`; the entry's name is none of a library or of the language. */
 const char *entry_name(CPrinter *p, const char *kernel);
 /* Parameters, to the list and to the text: one; those of the source's arguments; the grid's, if the kernel asks. */
-void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name);
-void entry_params(Emit *e, SimtParams *list, Text *t);
-void entry_grid(Emit *e, SimtParams *list, Text *t);
+void entry_param(Emit *e, SimtParams *list, ExprList *text, SimtParam param, const char *type, const char *name);
+void entry_params(Emit *e, SimtParams *list, ExprList *text);
+void entry_grid(Emit *e, SimtParams *list, ExprList *text);
 void entry_hold(Emit *e); /* the arguments, as the statements read them */
 /* The file around the statements. */
 typedef struct EntryFile {
-    const char *name, *params, *execution;
+    const char *name, *execution;
+    const ExprList *params; /* their declarations */
     int threads;
     int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
     int64_t registers;            /* of a thread, at most; 0: not said */

@@ -26,38 +26,38 @@ const char *entry_name(CPrinter *p, const char *name) {
 }
 
 /* --- parameters --- */
-void entry_param(Emit *e, SimtParams *list, Text *t, SimtParam param, const char *type, const char *name) {
-    text_add(t, "%s%s%s%s", list->count ? ", " : "", type, type[strlen(type) - 1] == '*' ? "" : " ", name);
+void entry_param(Emit *e, SimtParams *list, ExprList *text, SimtParam param, const char *type, const char *name) {
+    *VEC_PUSH(text, e->arena) = ex_atom(e->arena, cs_variable(&e->p, type, name));
     *VEC_PUSH(list, e->k->module->arena) = param;
 }
 
-static void tensor_param(Emit *e, SimtParams *list, Text *t, int arg, const Type *type, const char *name) {
-    entry_param(e, list, t, (SimtParam){SIMT_POINTER, arg, 0, type->elem},
+static void tensor_param(Emit *e, SimtParams *list, ExprList *text, int arg, const Type *type, const char *name) {
+    entry_param(e, list, text, (SimtParam){SIMT_POINTER, arg, 0, type->elem},
                 arena_printf(e->arena, "%s *", cs_memory_type(type->elem)), name);
     for (int d = 0; d < type->rank; d++)
-        entry_param(e, list, t, (SimtParam){SIMT_EXTENT, arg, d, EL_I64}, "i64",
+        entry_param(e, list, text, (SimtParam){SIMT_EXTENT, arg, d, EL_I64}, "i64",
                     arena_printf(e->arena, "%s_n%d", name, d));
     for (int d = 0; d < type->rank; d++)
-        entry_param(e, list, t, (SimtParam){SIMT_STRIDE, arg, d, EL_I64}, "i64",
+        entry_param(e, list, text, (SimtParam){SIMT_STRIDE, arg, d, EL_I64}, "i64",
                     arena_printf(e->arena, "%s_s%d", name, d));
 }
 
-void entry_params(Emit *e, SimtParams *list, Text *t) {
+void entry_params(Emit *e, SimtParams *list, ExprList *text) {
     for (int i = 0; i < e->k->body->arg_count; i++) {
         Ref arg = e->k->body->args[i];
         const Type *type = ir_type(e->k, arg);
         const char *name = cs_name(&e->p, arg);
         if (type->kind == TY_TENSOR)
-            tensor_param(e, list, t, i, type, name);
+            tensor_param(e, list, text, i, type, name);
         else
-            entry_param(e, list, t, (SimtParam){type->pointer ? SIMT_POINTER : SIMT_SCALAR, i, 0, type->elem},
+            entry_param(e, list, text, (SimtParam){type->pointer ? SIMT_POINTER : SIMT_SCALAR, i, 0, type->elem},
                         type->pointer ? cs_value_type(&e->p, type) : cs_memory_type(type->elem), name);
     }
 }
 
-void entry_grid(Emit *e, SimtParams *list, Text *t) {
+void entry_grid(Emit *e, SimtParams *list, ExprList *text) {
     for (int d = 0; e->persist && d < 3; d++)
-        entry_param(e, list, t, (SimtParam){SIMT_GRID, 0, d, EL_I32}, "i32", arena_printf(e->arena, "grid%d", d));
+        entry_param(e, list, text, (SimtParam){SIMT_GRID, 0, d, EL_I32}, "i32", arena_printf(e->arena, "grid%d", d));
 }
 
 void entry_hold(Emit *e) {
@@ -108,11 +108,12 @@ const char *entry_file(Emit *e, const EntryFile *file) {
         cs_append(&e->p, file->before);
         cs_blank(&e->p);
     }
-    const char *blocks = file->blocks ? arena_printf(e->arena, ", %lld", (long long)file->blocks) : "";
-    const char *bounds = file->registers ? arena_printf(e->arena, "__maxnreg__(%lld)", (long long)file->registers)
-                                         : arena_printf(e->arena, "__launch_bounds__(%d%s)", file->threads, blocks);
-    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", ex_atom(e->arena, bounds), file->name,
-            ex_atom(e->arena, file->params));
+    const Expr *bounds = file->registers ? ex(e->arena, "__maxnreg__(%lld)", (long long)file->registers)
+                         : file->blocks
+                             ? ex(e->arena, "__launch_bounds__(%d, %lld)", file->threads, (long long)file->blocks)
+                             : ex(e->arena, "__launch_bounds__(%d)", file->threads);
+    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", bounds, file->name,
+            ex_list(e->arena, file->params->at, (int)file->params->count));
     if (file->names_thread) write_thread(e, file->top, &body);
     cs_append(&e->p, file->top);
     cs_append(&e->p, &body);

@@ -134,6 +134,11 @@ class CompiledKernel:
 
         return launch
 
+    def written(self):
+        """The arguments that the kernel may write through, by name; a part of one counts for it."""
+        names = self._function.arg_names
+        return {name.split(".")[0] for i, name in enumerate(names) if self._native.writes(i)}
+
     def explain(self):
         """What the compiler proved and chose, one line a finding."""
         return self._native.explain()

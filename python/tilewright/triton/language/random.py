@@ -3,3 +3,4 @@ from . import core
 
 globals().update(core.TABLES["T"])
 core.register_module(__name__, "triton.language.random")
+N_ROUNDS_DEFAULT = core.constexpr(10)

@@ -10,10 +10,11 @@ import json
 import os
 import sys
 import time
+import warnings
 
 from ... import _native
 from .. import knobs
-from ..compiler.errors import CompileTimeAssertionFailure
+from ..compiler.errors import CompilationError, CompileTimeAssertionFailure
 from . import reference, tuning
 from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
@@ -99,6 +100,9 @@ class Autotuner(_native.Tuner, KernelInterface):
         self.__qualname__ = getattr(inner, "__qualname__", self.__name__)
         self.__module__ = getattr(inner, "__module__", None)
         self.__doc__ = getattr(inner, "__doc__", None)
+        # as files of choices call it: the same whether its file is run or imported, another for a kernel of that name elsewhere
+        file = os.path.splitext(os.path.basename(inner.__code__.co_filename))[0] if hasattr(inner, "__code__") else ""
+        self._place = f"{file}.{self.__qualname__}"
         tuned = os.environ.get("TILEWRIGHT_TUNED")
         if tuned:
             self.pin(tuned)
@@ -159,7 +163,7 @@ class Autotuner(_native.Tuner, KernelInterface):
             options = {**tuning.AGAIN, **options}
         try:
             return self.do_bench(once, quantiles=(0.5, 0.2, 0.8), **options)
-        except (OutOfResources, CompileTimeAssertionFailure, PTXASError) as error:
+        except (OutOfResources, CompilationError, PTXASError) as error:
             self.config_errors[config] = error
             if knobs.autotuning.print:
                 print(f"Autotuning failed with {error}\nfor the configuration {config}")
@@ -212,6 +216,13 @@ class Autotuner(_native.Tuner, KernelInterface):
             best = tuning.choose(timings, lambda config: self._time(config, args, nargs, meta, again=True))
         self.bench_time = time.perf_counter() - start
         self.configs_timings = timings
+        mistakes = {config: error for config, error in self.config_errors.items()
+                    if isinstance(error, CompilationError) and not isinstance(error, CompileTimeAssertionFailure)}
+        if len(mistakes) == len(timings):
+            raise next(iter(mistakes.values()))  # of the kernel, not of a configuration
+        for config, error in mistakes.items():
+            warnings.warn(f"the configuration {config} of `{self.__name__}` cannot be compiled and is passed over: {error.error_message}",
+                          RuntimeWarning, stacklevel=4)
         if best is None:
             reasons = "".join(f"\n  {config}: {self.config_errors.get(config, 'no time was measured')}" for config in timings)
             raise AutotunerError(f"none of the {len(timings)} configurations of `{self.__name__}` can be launched:{reasons}") from next(
@@ -254,7 +265,7 @@ class Autotuner(_native.Tuner, KernelInterface):
             if not isinstance(choice, dict):
                 with open(choice) as file:
                     content = json.load(file)
-            for row in content["kernels"].get(self.__name__, ()):
+            for row in content["kernels"].get(self._place, ()):
                 config = self._by_text(row["config"])
                 if config is None:
                     raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
@@ -273,7 +284,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         """The choices so far, for pin(); with a path, they are added to that JSON file, which may hold several kernels and which
         TILEWRIGHT_TUNED=path makes all kernels of a program use."""
         rows = [{"key": tuning.key_text(key), "config": config.text()} for key, config in self.cache.items()]
-        content = {"kernels": {self.__name__: rows}}
+        content = {"kernels": {self._place: rows}}
         if path is not None:
             if os.path.exists(path):
                 with open(path) as file:

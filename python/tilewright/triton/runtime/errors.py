@@ -38,6 +38,13 @@ class OutOfResources(TritonError):
 class AutotunerError(TritonError):
     """Tuning has nothing to choose from."""
 
+    def __str__(self):
+        return f"Autotuner error: {super().__str__()}"
+
+
+class WarpsError(ValueError, AssertionError):
+    """A number of warps that cannot be; Triton asserts it."""
+
 
 class PTXASError(TritonError):
     """Never raised here: there is no ptxas."""

@@ -14,7 +14,7 @@ from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
 from . import cache, discarded, options as _options  # noqa: F401 (the extension asks it)
-from .errors import OutOfResources
+from .errors import OutOfResources, WarpsError
 
 # The extension's tags of parameters, as types of a signature; 8 and more are pointers to a dtype.
 _TAGS = ("constexpr", "constexpr", None, "i32", "i64", "u64", "fp32", "i1")
@@ -119,7 +119,7 @@ def _check_warps(given):
     except TypeError:
         return
     if 1 < warps <= 32 and warps & (warps - 1):
-        raise ValueError(f"num_warps is {warps}; it must be a power of 2")
+        raise WarpsError(f"num_warps is {warps}; it must be a power of 2")
     if warps > 32 and not warps & (warps - 1):
         raise OutOfResources(32 * warps, 1024, "threads")
 

@@ -35,6 +35,13 @@ def _on_or_off(name, option):
     return lambda value: {option: _switch(name, value)}
 
 
+def _registers(value):
+    """0 stands for no bound in the library, and for nothing that can be asked for."""
+    if _number(value) == "0":
+        _refuse("maxnreg", value, "it is how many registers a thread has at most")
+    return {"maxnreg": _number(value)}
+
+
 def _blocks(value):
     """A hint that changes no bit: pairs of blocks share what they load, where that can be."""
     if not isinstance(value, int) or value not in (1, 2, 4, 8, 16):
@@ -86,7 +93,7 @@ _IN_DOT = "say it at tl.dot"
 _MEANINGS = {
     "num_warps": _plain("num_warps"),
     "num_stages": _plain("num_stages"),
-    "maxnreg": _plain("maxnreg"),
+    "maxnreg": _registers,
     "num_ctas": _blocks,
     "enable_fp_fusion": _on_or_off("enable_fp_fusion", "fuse"),
     "launch_pdl": _on_or_off("launch_pdl", "launch_pdl"),
@@ -119,7 +126,10 @@ def library_options(given, target):
     for name, value in given.items():
         if value is not None:
             found.update(_MEANINGS[name](value))
-    return (_chip(arch, target) if arch else target), found
+    target = _chip(arch, target) if arch else target
+    if "cluster" in found and target.startswith("cuda:sm_") and int(target[8:].rstrip("a")) < 90:
+        _refuse("num_ctas", given["num_ctas"], f"num_ctas > 1 requires NVIDIA SM90+ (Hopper), and the target is {target}")
+    return target, found
 
 
 _native.configure(library_options=library_options)
