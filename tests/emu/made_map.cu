@@ -14,7 +14,7 @@ made_map(const __grid_constant__ TensorMap like, TensorMap *room, const i64 *tab
         for (i32 i = 0; i < count; i++) {
             i64 row[6];
             for (int n = 0; n < 6; n++) tw_ldg(1, row + n, table + i * 6 + n);
-            const i32 is = tw_map_make(own + i % 2, MAP, &like, (const void *)row[0], row[1], 2, row[2], row[3]);
+            const i32 is = tw_map_make_2d(own + i % 2, MAP, &like, (const void *)row[0], row[1], 2, row[2], row[3]);
             if (mutant == 1 && i == 0) tw_stg(1, own[0].opaque + 3, own[1].opaque + 3); /* behind the fence */
             tw_mbar_arrive_expect(BAR, BYTES);
             tw_tma_load_2d(BOX, own + i % 2, (i32)row[4], tw_map_at(is, (i32)row[5]), BAR);

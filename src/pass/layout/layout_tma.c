@@ -52,7 +52,7 @@ static Op *find_made(const LayoutState *st, const Op *load) {
     return made ? tensor : NULL;
 }
 
-/* Can the map be made? All bounds are there, and the promise that the kernel tests. Once made it is one load's alone. */
+/* Can the map be made? All bounds are there, and the promise that the kernel tests. Once made it is one load's. */
 static bool may_be_made(const LayoutState *st, const Op *load, const Op *tensor, int inner) {
     const Op *tasks = tasks_of(st->k);
     RefList extents = op_list(tensor, 0), strides = op_list(tensor, 1);

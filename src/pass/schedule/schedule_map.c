@@ -1,5 +1,5 @@
-/* schedule_map.c: maps for TMA that the kernel makes (`made`, pass/layout/layout_tma.c): their numbers in the block, and
- * 128 bytes of shared memory in which one is put together (`at`, schedule_place.c).
+/* schedule_map.c: maps for TMA that the kernel makes (`made`, pass/layout/layout_tma.c): their numbers in the block,
+ * and 128 bytes of shared memory in which one is put together (`at`, schedule_place.c).
  *
  *     %A = tensor<made, map=0, at=147584, bytes=128> %a, [%M, %K], [%lda, 1]
  *

@@ -28,8 +28,8 @@ static int registers_of_copies(const Schedule *s) {
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
- * only issues TMA needs very few, one that makes maps for it some more, threads that copy rows hold their addresses, those that carry what they move need
- * many. 0: as the compiler has it. */
+ * only issues TMA needs very few, one that makes maps for it some more, threads that copy rows hold their addresses,
+ * those that carry what they move need many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     const Machine *machine = s->cx->machine;
     bool single = true;

@@ -1,12 +1,12 @@
 /* cuda_made.c: tensor maps that the kernel makes itself (`made`, pass/schedule/schedule_map.c).
  *
  * The launch gives a map of the same kind, without base, extents and strides, and room for as many blocks as run at
- * once. The thread that issues the role's copies takes one of the places, puts a map together in shared memory, shows it
- * to TMA, and gives the place back in the end:
+ * once. The thread that issues the role's copies takes one of the places, puts a map together in shared memory, shows
+ * it to TMA, and gives the place back in the end:
  *
  *     TensorMap *const own_maps = tw_maps_take(made_maps, map_places, 2);
- *     for (int i = 0; i < 3; i++) tw_mbar_wait(in_full + i * 8, in_phase ^ (i >= in_next));   // no copy reads it any more
- *     const i32 map_a_is = tw_map_make(own_maps + 0, 147584, &map_a, a, K, 2, M, stride * 2);
+ *     for (int i = 0; i < 3; i++) tw_mbar_wait(in_full + i * 8, in_phase ^ (i >= in_next)); // nobody reads it
+ *     const i32 map_a_is = tw_map_make_2d(own_maps + 0, 147584, &map_a, a, K, 2, M, stride * 2);
  *     .. tw_tma_load_2d(s, own_maps + 0, k, tw_map_at(map_a_is, m), full);
  *
  * What it is asked about the numbers is no belief: the map of a tensor without elements brings zeros, one that TMA
@@ -95,9 +95,9 @@ void made_emit(Emit *e, const Op *tensor) {
     }
     wait_for_copies(e, r);
     cs_line(&e->p,
-            is_single(e) ? "const i32 %s = tw_map_make(own_maps + %lld, %lld, &%s, %p, %p);"
-                         : "%s = tw_map_make(own_maps + %lld, %lld, &%s, %p, %p);",
-            is, (long long)op_int(tensor, AT_MAP, 0), (long long)op_int(tensor, AT_AT, 0), map->name,
+            is_single(e) ? "const i32 %s = tw_map_make_%dd(own_maps + %lld, %lld, &%s, %p, %p);"
+                         : "%s = tw_map_make_%dd(own_maps + %lld, %lld, &%s, %p, %p);",
+            is, rank, (long long)op_int(tensor, AT_MAP, 0), (long long)op_int(tensor, AT_AT, 0), map->name,
             emit_scalar(e, op_operand(tensor, 0)), ex_list(e->arena, numbers, 2 * rank));
     if (!is_single(e)) cs_close(&e->p);
     emit_set_name(e, tensor->results[0], HOLD_SCALAR, is);

@@ -2,7 +2,7 @@
  *
  *  tw_maps_take(all, places, n)            a place for n maps that no other block has   tw_maps_give(own): back, when all
  *                                          copies by them have landed
- *  tw_map_make(to, s, &like, base, n0, step0, n1, step1, ..)   a map like that one of the tensor at base, with these
+ *  tw_map_make_1d .. _5d(to, s, &like, base, n0, step0, ..)   a map like that one of the tensor at base, with these
  *                                          extents and strides in bytes, contiguous dimension first, made at s (128 bytes
  *                                          of shared memory) and written to `to`, which no copy reads any more; what it is:
  *                                          0, TW_MAP_EMPTY, TW_MAP_BROKEN
@@ -36,10 +36,7 @@ TW_FN u64 tw_map_step(bool empty, i64 n, i64 step) { return empty || n == 1 ? 16
         tw_map_extent(s, d, tw_map_bound(empty, n[d]));                                            \
         tw_map_stride(s, stride, tw_map_step(empty, n[d], step[d]));                               \
     }
-template <typename... Numbers>
-TW_FN i32 tw_map_make(TensorMap *to, u32 s, const TensorMap *like, const void *base, Numbers... numbers) {
-    constexpr int rank = sizeof...(Numbers) / 2;
-    const i64 given[] = {(i64)numbers...};
+TW_FN i32 tw_map_make(int rank, TensorMap *to, u32 s, const TensorMap *like, const void *base, const i64 *given) {
     i64 n[5] = {}, step[5] = {};
 #pragma unroll
     for (int d = 0; d < rank; d++) n[d] = given[2 * d], step[d] = given[2 * d + 1];
@@ -69,6 +66,17 @@ TW_FN i32 tw_map_make(TensorMap *to, u32 s, const TensorMap *like, const void *b
     tw_map_fence(to);
     return empty ? TW_MAP_EMPTY : 0;
 }
+
+#define TW_MAP_MAKE(rank, numbers, ...)                                                            \
+    TW_FN i32 tw_map_make_##rank##d(TensorMap *to, u32 s, const TensorMap *like, const void *base, TW_ARGS numbers) { \
+        const i64 given[] = {__VA_ARGS__};                                                         \
+        return tw_map_make(rank, to, s, like, base, given);                                        \
+    }
+TW_MAP_MAKE(1, (i64 a, i64 b), a, b)
+TW_MAP_MAKE(2, (i64 a, i64 b, i64 c, i64 d), a, b, c, d)
+TW_MAP_MAKE(3, (i64 a, i64 b, i64 c, i64 d, i64 e, i64 f), a, b, c, d, e, f)
+TW_MAP_MAKE(4, (i64 a, i64 b, i64 c, i64 d, i64 e, i64 f, i64 g, i64 h), a, b, c, d, e, f, g, h)
+TW_MAP_MAKE(5, (i64 a, i64 b, i64 c, i64 d, i64 e, i64 f, i64 g, i64 h, i64 i, i64 j), a, b, c, d, e, f, g, h, i, j)
 
 TW_FN i32 tw_map_at(i32 is, i32 c) {
     if (is == TW_MAP_BROKEN) tw_trap_silent("a tensor descriptor made in the kernel: its base and its strides must be multiples of 16 bytes, the strides above 0 and below 2^40");
