@@ -274,6 +274,19 @@ void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user) {
     }
 }
 
+static void list_ops(const Region *region, Opcode code, Arena *arena, FoundOps *list) {
+    for (Op *op = region->first; op; op = op->next) {
+        if (op->code == code) *VEC_PUSH(list, arena) = op;
+        for (int i = 0; i < op->region_count; i++) list_ops(op->regions[i], code, arena, list);
+    }
+}
+
+FoundOps ir_list(const Region *region, Opcode code, Arena *arena) {
+    FoundOps list = {0};
+    list_ops(region, code, arena, &list);
+    return list;
+}
+
 typedef struct Replacement {
     Ref from, to;
 } Replacement;
@@ -354,12 +367,13 @@ Ref refmap_get(const RefMap *map, Ref from) {
 
 void refmap_set(RefMap *map, Ref from, Ref to) { map_put_number(&map->map, map->arena, from, (void *)(uintptr_t)to); }
 
-static void map_in_op(Op *op, void *user) {
-    const RefMap *map = user;
+void ir_replace_in_op(Op *op, const RefMap *map) {
     for (int i = 0; i < op->operand_count; i++) op->operands[i] = refmap_get(map, op->operands[i]);
     for (int i = 0; i < op->attr_count; i++)
         if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = refmap_get(map, op->attrs[i].ref);
 }
+
+static void map_in_op(Op *op, void *user) { ir_replace_in_op(op, user); }
 
 void ir_replace_map(Kernel *k, const RefMap *map) {
     if (map->map.count) ir_walk(k->body, map_in_op, (void *)map);

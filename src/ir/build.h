@@ -90,6 +90,9 @@ typedef struct UserIndex {
 UserIndex ir_index_users(const Kernel *k, Arena *arena);
 /* Calls visit for every op of the region and below, in order; op may be removed by visit. */
 void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user);
+/* The ops of one kind of the region and below, in order: for those who change what they would walk through. */
+typedef VEC(Op *) FoundOps;
+FoundOps ir_list(const Region *region, Opcode code, Arena *arena);
 
 /* A map of references for cloning; refs without an entry stand for themselves. */
 typedef struct RefMap {
@@ -100,6 +103,7 @@ Ref refmap_get(const RefMap *map, Ref from);
 void refmap_set(RefMap *map, Ref from, Ref to);
 /* ir_replace_all of all its entries in one walk: for passes that replace many. */
 void ir_replace_map(Kernel *k, const RefMap *map);
+void ir_replace_in_op(Op *op, const RefMap *map); /* in its own operands and attributes */
 /* The kernel's ops and values as they are, and back to them, once: for a pass that may have to take back what others
  * did. References are the same afterwards; values that were made in between belong to no op. */
 typedef struct KernelCopy KernelCopy;

@@ -9,6 +9,11 @@
  *  -> %all = cmp<le> largest of %cols, least of %rows
  *     %s = if %all { yield %x } else { %c = cmp<le> .. ; %t = select %c, %x, -inf ; yield %t }
  *
+ * So does a sum with one of two numbers, of which a full block has but the first:
+ *
+ *     %b = select %c, 0.0, -inf ; %s = add %x, %b
+ *  -> %s = if %all { %t = add %x, 0.0 ; yield %t } else { %b = select %c, 0.0, -inf ; %t = add %x, %b ; yield %t }
+ *
  * The test is made in 64 bits and says no where a place would leave int32, so it is exact: in the
  * ring of integers modulo 2^32 sums and products are those of the exact numbers. */
 #include "analysis/affine.h"
@@ -61,14 +66,25 @@ static bool is_one_number(Poly p) {
     return poly_const(p, &number) || (p.count == 1 && p.at[0].count == 1 && p.at[0].scale == 1);
 }
 
-/* Both ends within int32, where the numbers that they are made of do not say so already. */
-static bool add_range(Guard *g, const Affine *f, const Type *type) {
+/* Is it a scalar of the source, less something? Then it is no more than int32 has. */
+static bool is_surely_small(Guard *g, Poly p) {
+    for (int i = 0; i < p.count; i++) {
+        if (p.at[i].count != 1 || p.at[i].scale != 1 || !is_plain(ir_type(g->k, p.at[i].factor[0]))) continue;
+        Poly scalar = {.at = &p.at[i], .count = 1};
+        if (poly_is_surely_natural(&g->a, poly_sub(g->a.arena, scalar, p))) return true;
+    }
+    return false;
+}
+
+/* Both ends within int32, where the numbers that they are made of do not say so already, nor that it is above a number
+ * of int32. */
+static bool add_range(Guard *g, const Affine *f, const Type *type, bool above) {
     Poly least, most;
     if (is_one_number(f->start) && affine_is_uniform(f)) return true;
     if (!extreme(g, f, type, false, &least) || !extreme(g, f, type, true, &most)) return false;
     Poly top = poly_int(g->a.arena, INT32_MAX), bottom = poly_int(g->a.arena, INT32_MIN);
-    return add_test(g, poly_sub(g->a.arena, top, most)) &&
-           (poly_is_surely_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
+    return (is_surely_small(g, most) || add_test(g, poly_sub(g->a.arena, top, most))) &&
+           (above || poly_is_surely_natural(&g->a, least) || add_test(g, poly_sub(g->a.arena, least, bottom)));
 }
 
 /* What has to hold for every element of the condition to be true. */
@@ -96,7 +112,9 @@ static bool collect(Guard *g, Ref condition) {
         return false;
     Poly room = poly_sub(g->a.arena, least, most);
     if (predicate == CMP_LT || predicate == CMP_GT) room = poly_sub(g->a.arena, room, poly_int(g->a.arena, 1));
-    return add_test(g, room) && add_range(g, x, small_type) && add_range(g, y, large_type);
+    int64_t number;
+    bool above = poly_const(most, &number) && number >= INT32_MIN;
+    return add_test(g, room) && add_range(g, x, small_type, false) && add_range(g, y, large_type, above);
 }
 
 /* --- building --- */
@@ -155,23 +173,58 @@ static bool is_in_loop(const Op *op) {
     return false;
 }
 
+/* The operand that is one of two numbers, as the mask says, for this op alone; NULL: none is. */
+static const Op *chosen_number(const Guard *g, const Op *op) {
+    if (op->code != OP_ADD && op->code != OP_FMA) return NULL;
+    const Op *select = ref_is_value(op->operands[op->operand_count - 1])
+                           ? ir_value(g->k, op->operands[op->operand_count - 1])->op
+                           : NULL;
+    if (!select || select->code != OP_SELECT || select->parent != op->parent) return NULL;
+    int uses = 0;
+    for (const Op *at = select->next; at; at = at->next) uses += ir_op_uses(at, select->results[0]);
+    bool numbers = ref_is_literal(select->operands[1]) && ref_is_literal(select->operands[2]);
+    bool shaped = ir_type(g->k, op->operands[0]) == ir_type(g->k, op->results[0]);
+    return uses == 1 && numbers && shaped ? select : NULL;
+}
+
+/* Is it a select whose first tile is made in this region? */
+static bool is_masked(const Guard *g, const Op *op) {
+    if (op->code != OP_SELECT || !ref_is_value(op->operands[1]) ||
+        ir_type(g->k, op->operands[1]) != ir_type(g->k, op->results[0]))
+        return false;
+    const Op *from = ir_value(g->k, op->operands[1])->op;
+    return from && from->parent == op->parent && from->code != OP_SPLAT;
+}
+
+/* Can a tile be full? On the diagonal none is. */
+static bool may_hold(Guard *g) {
+    for (int i = 0; i < g->count; i++) {
+        Poly below = poly_sub(g->a.arena, poly_int(g->a.arena, -1), g->tests[i].least);
+        if (poly_is_surely_natural(&g->a, below)) return false;
+    }
+    return true;
+}
+
 static void visit(Op *op, void *user) {
     Guard *g = user;
-    if (op->code != OP_SELECT || !is_in_loop(op)) return;
-    const Type *type = ir_type(g->k, op->results[0]);
-    if (type->kind != TY_TILE || !type->rank || ty_elements(type) < GUARD_ELEMENTS) return;
-    if (!ref_is_value(op->operands[1]) || ir_type(g->k, op->operands[1]) != type) return;
-    const Op *from = ir_value(g->k, op->operands[1])->op;
-    if (!from || from->parent != op->parent || from->code == OP_SPLAT) return;
+    const Type *type = op->result_count == 1 ? ir_type(g->k, op->results[0]) : NULL;
+    if (!type || type->kind != TY_TILE || !type->rank || ty_elements(type) < GUARD_ELEMENTS || !is_in_loop(op)) return;
+    const Op *number = chosen_number(g, op), *select = number ? number : op;
+    if (!number && !is_masked(g, op)) return;
     g->count = 0;
-    if (!collect(g, op->operands[0]) || !g->count) return;
+    if (!collect(g, select->operands[0]) || !g->count || (number && !may_hold(g))) return;
     Builder b = ir_builder_before(g->k, op);
     Ref all = build_tests(g, &b);
     Op *guarded = ir_if(&b, all, 1, &type);
     Builder full = ir_builder_inside(&b, guarded->regions[0]);
     Builder masked = ir_builder_inside(&b, guarded->regions[1]);
-    ir_yield(&full, &op->operands[1], 1);
-    RefMap none = {.arena = g->cx->scratch};
+    RefMap none = {.arena = g->cx->scratch}, first = {.arena = g->cx->scratch};
+    Ref whole = select->operands[1];
+    if (number) {
+        refmap_set(&first, select->results[0], select->operands[1]);
+        whole = ir_clone(&full, op, &first)->results[0];
+    }
+    ir_yield(&full, &whole, 1);
     Ref chosen = ir_clone(&masked, op, &none)->results[0];
     ir_yield(&masked, &chosen, 1);
     ir_name(g->k, guarded->results[0], ir_value(g->k, op->results[0])->name);

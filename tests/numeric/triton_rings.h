@@ -1,6 +1,6 @@
 /* triton_rings.h: random Triton kernels (random_triton.c) of loops whose loads may go through rings, and of what stands in the way.
  *
- * One to three loops in a row, of products, of two products in a row, of four as in gradients, or of sums without one, of 0 and more trips (some by the
+ * One to three loops in a row, of products, of two or three products in a row, of four as in gradients, or of sums without one, of 0 and more trips (some by the
  * program's number: the first one has none). What a loop loads has forms of every kind, mixed: boxes of rows that are aligned or not,
  * turned, masked at their end, behind a carried pointer, rows that an index chooses, pages that a loaded number chooses, loads under
  * a condition of an argument, of the trip, or of data. Some operands are made of what was loaded, some products have rows beside them,
@@ -119,7 +119,13 @@ static void rings_loop(Gen *g, int m, int n) {
         line(g, "acc += t%d", rings_load(g, &whole, k));
     } else if (kind == 2) {
         int keys = rings_operand(g, &key, k), values = rings_operand(g, &right, k);
-        line(g, "p%d = small(tl.dot(t%d, t%d%s))", id, q, keys, how);
+        line(g, "y%d = tl.dot(t%d, t%d%s)", id, q, keys, how);
+        if (draw(g, 3) == 2) { /* scores of two parts, added up by the product or not */
+            int more = rings_operand(g, &key, k);
+            if (draw(g, 2)) line(g, "y%d = small(y%d).to(tl.float32)", id, id);
+            line(g, "y%d += tl.dot(t%d, t%d%s)", id, q, more, how);
+        }
+        line(g, "p%d = small(y%d)", id, id);
         line(g, "acc = tl.dot(p%d, t%d, small(acc).to(tl.float32)%s)", id, values, how);
     } else {
         int a = rings_operand(g, &left, k), b = rings_operand(g, &right, k);

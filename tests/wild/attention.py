@@ -150,3 +150,36 @@ def upside_down(q, k, v, o, N, D: tl.constexpr, B: tl.constexpr):
         s = tl.dot(x, tl.trans(y)) * 0.125
         acc = tl.dot(s.to(z.dtype), z, acc)
     tl.store(o + head + rows[:, None] * D + rd[None, :], tl.flip(acc, 0).to(o.dtype.element_ty), mask=rows[:, None] < N)
+
+
+# explain: stays in flight under the next trip
+# check: q=randn:bf16[2,330,64] qr=randn:bf16[2,330,32] k=randn:bf16[2,330,64] kr=randn:bf16[330,32] v=randn:bf16[2,330,64] o=zeros:bf16[2,330,64] N=330 scale=0.1 D=64 R=32 BM=64 BN=64 --grid 6,2
+@triton.jit
+def parts(q, qr, k, kr, v, o, N, scale, D: tl.constexpr, R: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    """Scores of two parts, one of which turns with the place and is the same for all heads."""
+    pm = tl.program_id(0)
+    h = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    r = tl.arange(0, R)
+    base = h * N
+    Q = tl.load(q + (base + rm[:, None]) * D + d[None, :], mask=rm[:, None] < N, other=0.)
+    QR = tl.load(qr + (base + rm[:, None]) * R + r[None, :], mask=rm[:, None] < N, other=0.)
+    m = tl.full((BM,), -float('inf'), tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for n in range(0, N, BN):
+        rn = n + tl.arange(0, BN)
+        K = tl.load(k + (base + rn[None, :]) * D + d[:, None], mask=rn[None, :] < N, other=0.)
+        KR = tl.load(kr + rn[None, :] * R + r[:, None], mask=rn[None, :] < N, other=0.)
+        s = tl.dot(Q, K)
+        s += tl.dot(QR, KR)
+        s = tl.where(rn[None, :] < N, s * scale, -float('inf'))
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp(s - mn[:, None])
+        a = tl.exp(m - mn)
+        V = tl.load(v + (base + rn[:, None]) * D + d[None, :], mask=rn[:, None] < N, other=0.)
+        acc = acc * a[:, None] + tl.dot(p.to(V.dtype), V)
+        l = l * a + tl.sum(p, 1)
+        m = mn
+    tl.store(o + (base + rm[:, None]) * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)

@@ -216,17 +216,20 @@ static Word mirrored(Word predicate) {
     }
 }
 
-/* (x op c1) op c2 -> x op (c1 op c2), for wrapping integers. */
+/* (x op c1) op c2 -> x op (c1 op c2), for wrapping integers; of sums and differences in any order. */
 static Ref regroup(Builder *b, const Op *op) {
     const Kernel *k = b->kernel;
     const Literal *outer = literal(k, op->operands[1]);
-    const Op *inner = made_by(k, op->operands[0], op->code);
-    const Literal *c = inner && outer ? literal(k, inner->operands[1]) : NULL;
+    const Op *inner = maker(k, op->operands[0]);
+    bool sums = inner && inner->code != op->code && (inner->code == OP_ADD || inner->code == OP_SUB) &&
+                (op->code == OP_ADD || op->code == OP_SUB);
+    const Literal *c = inner && outer && (sums || inner->code == op->code) ? literal(k, inner->operands[1]) : NULL;
+    Opcode join = op->code == OP_MUL ? OP_MUL : sums ? OP_SUB : OP_ADD; /* what becomes of the two literals */
     int64_t both;
-    if (!c || !fold_int(op->code, outer->type->elem, c->i, outer->i, &both)) return REF_NONE;
+    if (!c || !fold_int(join, outer->type->elem, c->i, outer->i, &both)) return REF_NONE;
     Ref x = inner->operands[0], sum = ir_int(b, outer->type->elem, both);
     if (ir_type(k, x) != ir_type(k, op->results[0])) return REF_NONE;
-    return ir_binary(b, op->code, x, sum);
+    return ir_binary(b, inner->code, x, sum);
 }
 
 static bool same_number(const Kernel *k, Ref x, Ref y) {
@@ -234,19 +237,48 @@ static bool same_number(const Kernel *k, Ref x, Ref y) {
     return uniform(k, x) ? uniform(k, x) == uniform(k, y) || (a && c && a->type == c->type && a->i == c->i) : x == y;
 }
 
+/* Is `whole` x div c * c, by floors where the remainder is? */
+static bool is_whole_part(const Kernel *k, const Op *whole, Opcode rest, Ref x, Ref c) {
+    const Op *quotient = whole ? made_by(k, whole->operands[0], rest == OP_REM ? OP_DIV : OP_FLOORDIV) : NULL;
+    return quotient && quotient->operands[0] == x && same_number(k, quotient->operands[1], c) &&
+           same_number(k, whole->operands[1], c);
+}
+
 /* x div c * c + x rem c -> x, also by floors: true of all numbers, 0 and the smallest included. */
 static Ref recombine(const Kernel *k, const Op *op, const Type *type) {
     for (int i = 0; i < 2; i++) {
         const Op *rest = maker(k, op->operands[i]), *whole = made_by(k, op->operands[1 - i], OP_MUL);
-        if (!rest || !whole || (rest->code != OP_REM && rest->code != OP_MOD)) continue;
-        Opcode code = rest->code == OP_REM ? OP_DIV : OP_FLOORDIV;
-        const Op *quotient = made_by(k, whole->operands[0], code);
-        if (quotient && quotient->operands[0] == rest->operands[0] &&
-            same_number(k, quotient->operands[1], rest->operands[1]) &&
-            same_number(k, whole->operands[1], rest->operands[1]) && ir_type(k, rest->operands[0]) == type)
+        if (rest && (rest->code == OP_REM || rest->code == OP_MOD) && ir_type(k, rest->operands[0]) == type &&
+            is_whole_part(k, whole, rest->code, rest->operands[0], rest->operands[1]))
             return rest->operands[0];
     }
     return REF_NONE;
+}
+
+/* Is it a multiple of this power of two, also where it wrapped around? */
+static bool is_multiple(const Kernel *k, Ref x, int64_t power, int depth) {
+    const Literal *number = literal(k, x);
+    const Op *op = maker(k, x);
+    if (number) return !number->type->pointer && !elem_is_float(number->type->elem) && number->i % power == 0;
+    if (power == 1) return true;
+    if (!op || depth == 0) return false;
+    if (op->code == OP_MUL) return is_multiple(k, op->operands[1], power, 0); /* literals stand on the right */
+    return (op->code == OP_ADD || op->code == OP_SUB) && is_multiple(k, op->operands[0], power, depth - 1) &&
+           is_multiple(k, op->operands[1], power, depth - 1);
+}
+
+static bool is_multiple_of(const Kernel *k, Ref x, Ref of) {
+    const Literal *c = literal(k, of);
+    return c && c->i > 0 && !(c->i & (c->i - 1)) && is_multiple(k, x, c->i, 4);
+}
+
+/* x - x div c * c, where c leaves no rest of x. */
+static bool is_whole(const Kernel *k, const Op *op) {
+    Ref x = op->operands[0];
+    const Op *whole = made_by(k, op->operands[1], OP_MUL);
+    return whole && is_multiple_of(k, x, whole->operands[1]) &&
+           (is_whole_part(k, whole, OP_REM, x, whole->operands[1]) ||
+            is_whole_part(k, whole, OP_MOD, x, whole->operands[1]));
 }
 
 static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
@@ -262,13 +294,16 @@ static Ref simplify_int(Builder *b, const Op *op, const Type *type) {
         Ref again = none ? none : recombine(k, op, type);
         return again ? again : regroup(b, op);
     }
-    case OP_SUB: return none ? none : equal ? constant_int(b, type, 0) : REF_NONE;
+    case OP_SUB: {
+        if (equal || is_whole(k, op)) return constant_int(b, type, 0);
+        return none ? none : regroup(b, op);
+    }
     case OP_MUL: return one ? one : is_int(k, y, 0) ? constant_int(b, type, 0) : regroup(b, op);
     case OP_DIV:
     case OP_FLOORDIV:
     case OP_CDIV: return one;
     case OP_REM:
-    case OP_MOD: return is_int(k, y, 1) ? constant_int(b, type, 0) : REF_NONE;
+    case OP_MOD: return is_multiple_of(k, x, y) ? constant_int(b, type, 0) : REF_NONE;
     case OP_MIN:
     case OP_MAX: return equal ? x : REF_NONE;
     case OP_AND:

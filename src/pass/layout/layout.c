@@ -191,6 +191,8 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
+        const Layout *held = lay_held_left(st, op);
+        if (held) return held;
         if (!op_flag(op, AT_COPY) && reads_in_place(st, op->parent, op->results[0]))
             return lay_in_shared(st, choose_field(st->cx, st->k, ring, hand_field(op)));
         const Layout *left = lay_left(st, op);

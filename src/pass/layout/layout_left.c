@@ -8,7 +8,11 @@
  *
  * where `get` brings the tile to the threads in the layout of A at once; of a tile that is repeated on its way (packed
  * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum
- * than in A, but in lanes of the same warp, which trade them (`convert<via=trade>`). */
+ * than in A, but in lanes of the same warp, which trade them (`convert<via=trade>`).
+ *
+ * And a tile that stays through a loop, if the products there are narrow: an instruction of few columns reads its rows
+ * of A from shared memory for longer than it multiplies by them (K and V in attention's gradients). */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
@@ -86,4 +90,91 @@ const Layout *lay_left(LayoutState *st, const Op *op) {
     if (w.turned) map = ll_permute(&map, (const int64_t[]){1, 0});
     for (int d = 0; d < 2; d++) map = ll_shorten(&map, d, map.log2[d] - ll_log2(type->extent[d]));
     return lay_in_registers(st, map, type);
+}
+
+/* --- tiles that stay through a loop --- */
+/* The loop around the op that is nearest to the region in which the value is made; NULL: there is none between. */
+static const Op *loop_below(const Op *op, const Region *region) {
+    const Op *loop = NULL;
+    for (const Region *at = op->parent; at && at != region; at = at->owner ? at->owner->parent : NULL)
+        if (at->owner && at->owner->code == OP_FOR) loop = at->owner;
+    return loop;
+}
+
+static int64_t words_of(const LayoutState *st, Ref value) {
+    const Type *type = ir_type(st->k, value);
+    if (!lay_is_tile(st->k, value)) return 0;
+    return ty_elements(type) * elem_info[type->elem].bits / 32 / (st->cx->machine->lanes * st->warps);
+}
+
+static bool is_narrow(const LayoutState *st, const Op *dot) {
+    const Matrix *row = matrix_of(st->k, dot);
+    int along_m, along_n;
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    return (row->a_from & FROM_REGISTERS) && row->reads_shared && along_n == 1 &&
+           ir_type(st->k, dot->results[0])->extent[1] < row->n_share;
+}
+
+/* Of a thread: what the loop carries, the sums of its products, and left operands that stay through it, if all of those
+ * that can are held. */
+static int64_t words_in(const LayoutState *st, const Op *loop) {
+    const Region *body = loop->regions[0];
+    const Op *seen[8];
+    int count = 0;
+    int64_t words = 0;
+    for (int i = 0; i < body->arg_count; i++) words += words_of(st, body->args[i]);
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->code != OP_DOT) continue;
+        bool carried = ref_is_value(op->operands[2]) && !ir_value(st->k, op->operands[2])->op;
+        if (!carried) words += words_of(st, op->results[0]);
+        const Op *left = ir_value(st->k, op->operands[0])->op;
+        bool again = !left || left->code != OP_GET || left->parent == body;
+        for (int i = 0; i < count; i++) again |= seen[i] == left;
+        if (again) continue;
+        words += words_of(st, op->operands[0]);
+        if (count < 8) seen[count++] = left;
+    }
+    return words;
+}
+
+/* Is each use the left operand of a narrow product in a loop that has the registers for it? All take it from the same
+ * places. */
+static bool find_narrow(const LayoutState *st, const Op *get, const Region *region, const Op **dot) {
+    Ref value = get->results[0];
+    int along_m, along_n;
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i] != value) continue;
+            const Op *loop = loop_below(op, get->parent);
+            if (op->code != OP_DOT || i != 0 || !loop || op->parent != loop->regions[0] || !is_narrow(st, op) ||
+                words_in(st, loop) > st->cx->machine->cost.held_registers)
+                return false;
+            if (*dot) {
+                choose_dot_grid(st->k, op, st->warps, &along_m, &along_n);
+                LinearLayout here = choose_left(st->k, op, along_m, st->warps);
+                choose_dot_grid(st->k, *dot, st->warps, &along_m, &along_n);
+                LinearLayout there = choose_left(st->k, *dot, along_m, st->warps);
+                if (!ll_equal(&here, &there)) return false;
+            }
+            *dot = op;
+        }
+        for (int i = 0; i < op->region_count; i++)
+            if (!find_narrow(st, get, op->regions[i], dot)) return false;
+    }
+    return true;
+}
+
+const Layout *lay_held_left(LayoutState *st, const Op *get) {
+    const Op *dot = NULL, *tasks = st->role ? st->role->parent->owner : NULL;
+    int along_m, along_n;
+    const Op *load = tasks ? role_find(tasks, ROLE_LOAD) : NULL;
+    /* Programs or blocks that share a multiprocessor have no registers left for it; threads that load are a reason for
+     * several. */
+    if (!load || op_int(tasks, AT_GANG, 1) > 1 || kernel_int(st->k, AT_BLOCKS, 1) > 1 ||
+        !find_narrow(st, get, get->parent, &dot) || !dot || !layout_fills_by_tma(st->cx, st->k, load->regions[0]))
+        return NULL;
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    const Layout *left =
+        lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), ir_type(st->k, get->results[0]));
+    return lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
 }

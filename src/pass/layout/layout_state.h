@@ -68,6 +68,8 @@ const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, cons
 /* Where the result (of a ring's `get`, a `repeat`) should be of which a dot's left operand is made, and nothing else;
  * NULL: it is not. */
 const Layout *lay_left(LayoutState *st, const Op *op);
+/* The same of a `get` before the loops whose products take it, where they are too narrow to read it in place. */
+const Layout *lay_held_left(LayoutState *st, const Op *get);
 
 /* --- layout_index.c --- */
 /* A result of rank 2 and more that is made of indices, element by element, from what floats and from vectors? */

@@ -396,25 +396,14 @@ static void run_in_order(Loop *loop) {
 
 /* --- the pass --- */
 
-typedef struct Found {
-    VEC(Op *) loops;
-    Arena *arena;
-} Found;
-
-static void collect(Op *op, void *user) {
-    Found *found = user;
-    if (op->code == OP_PARALLEL) *VEC_PUSH(&found->loops, found->arena) = op;
-}
-
 bool raise_parallel(PassContext *cx, Kernel *k) {
-    Found found = {.arena = cx->scratch};
+    FoundOps loops = ir_list(k->body, OP_PARALLEL, cx->scratch);
     Map widened = {0};
     Analysis affine;
     bool changed = false;
-    ir_walk(k->body, collect, &found);
-    if (found.loops.count) affine_init(&affine, k, cx->scratch, true);
-    for (size_t i = 0; i < found.loops.count; i++) {
-        Op *op = found.loops.at[i];
+    if (loops.count) affine_init(&affine, k, cx->scratch, true);
+    for (size_t i = 0; i < loops.count; i++) {
+        Op *op = loops.at[i];
         Loop loop = {.cx = cx,
                      .k = k,
                      .op = op,

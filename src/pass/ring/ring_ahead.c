@@ -85,22 +85,11 @@ static void part_fill(Cut *c, Op *load) {
     ir_remove(load);
 }
 
-typedef struct Loads {
-    Arena *arena;
-    VEC(Op *) list;
-} Loads;
-
-static void note_load(Op *op, void *user) {
-    Loads *loads = user;
-    if (op->code == OP_TLOAD) *VEC_PUSH(&loads->list, loads->arena) = op;
-}
-
 bool cut_part_fills(PassContext *cx, Kernel *k) {
     if (!cx->machine->skew_allowed || tasks_of(k)) return false;
     Cut c = {.cx = cx, .k = k, .arena = cx->scratch};
-    Loads loads = {.arena = cx->scratch};
+    FoundOps loads = ir_list(k->body, OP_TLOAD, cx->scratch);
     size_t before = k->values.count;
-    ir_walk(k->body, note_load, &loads);
-    for (size_t i = 0; i < loads.list.count; i++) part_fill(&c, loads.list.at[i]);
+    for (size_t i = 0; i < loads.count; i++) part_fill(&c, loads.at[i]);
     return k->values.count > before;
 }

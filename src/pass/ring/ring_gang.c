@@ -126,11 +126,17 @@ static int64_t elements(const Kernel *k, Ref value) {
     return count;
 }
 
-/* Of a worker's thread: both products' results and the left operand that goes from trip to trip. */
+static bool adds_to_product(const Kernel *k, const Op *dot) {
+    const Op *sum = ref_is_value(dot->operands[2]) ? ir_value(k, dot->operands[2])->op : NULL;
+    return sum && sum->code == OP_DOT;
+}
+
+/* Of a worker's thread: the products' results and the left operand that goes from trip to trip. */
 static int64_t registers_needed(const Machine *machine, const Kernel *k, const Rotation *r) {
     int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
-    return (elements(k, r->first->results[0]) + elements(k, r->second->results[0]) + left) / group_threads(machine) +
-           machine->cost.other_registers;
+    for (const Op *op = r->loop->regions[0]->first; op; op = op->next)
+        if (op->code == OP_DOT && !adds_to_product(k, op)) left += elements(k, op->results[0]);
+    return left / group_threads(machine) + machine->cost.other_registers;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {

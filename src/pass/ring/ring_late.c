@@ -35,7 +35,7 @@ static bool find(Late *l) {
     int products = 0;
     for (Op *op = body->first; op; op = op->next)
         if (op->code == OP_DOT) l->dot = op, products++;
-    if (products != 2 || !matrix_overlaps(k, l->dot) || !ir_is_zero(k, l->dot->operands[2])) return false;
+    if (products < 2 || !matrix_overlaps(k, l->dot) || !ir_is_zero(k, l->dot->operands[2])) return false;
     const Type *type = ir_type(k, l->dot->results[0]);
     if (type->elem != EL_F16 && type->elem != EL_BF16) return false;
     const int *uses = ir_count_uses(k, l->arena);

@@ -1,5 +1,5 @@
-/* ring_rotate.c: a loop of two products in a row, turned so that the second runs under the
- * arithmetic of the next trip.
+/* ring_rotate.c: a loop of products in a row, turned so that the last runs under the arithmetic of
+ * the next trip.
  *
  * In attention a trip multiplies Q by K(j), turns the scores into weights and multiplies those by
  * V(j): each step waits for the one before. Matrix units work on their own, so the loop is turned:
@@ -11,10 +11,10 @@
  *
  * Every ring is still read in its own order and nothing is computed twice or in another order of
  * sums, so this is a plan (`rotate` on the loop) and changes no bit. What has to hold is read off
- * the ops, not their names: two products that run by themselves (wgmma) in the body, the second's left operand made
+ * the ops, not their names: the last two products of the body run by themselves, the second's left operand made
  * from the first's result, its accumulator carried and touched by nothing else but elementwise ops on the
- * way in, its right operand from a ring of its own. The checker proves the turned order, the
- * emitter writes it. */
+ * way in, its right operand from a ring of its own. Products before these two (scores of several parts) are made
+ * before them, in their own way. The checker proves the turned order, the emitter writes it. */
 #include "ir/ringform.h"
 #include "pass/ring/ring_rotate.h"
 
@@ -135,13 +135,10 @@ bool rotation_find(Kernel *k, const Op *loop, Arena *arena, Rotation *out) {
         for (int i = 0; i < op->region_count; i++)
             if (holds_product(op->regions[i])) return false;
         if (op->code != OP_DOT) continue;
-        if (!matrix_overlaps(k, op) || r.second) return false;
-        if (r.first)
-            r.second = op;
-        else
-            r.first = op;
+        r.first = r.second;
+        r.second = op;
     }
-    if (!r.second) return false;
+    if (!r.first || !matrix_overlaps(k, r.first) || !matrix_overlaps(k, r.second)) return false;
     Ref sum = r.second->results[0];
     const Op *yield = f.body->last;
     int places = 0;
@@ -201,32 +198,19 @@ static bool is_filled_last(const Rotation *r, const Op *tasks) {
     return true;
 }
 
-typedef struct Turn {
-    PassContext *cx;
-    Kernel *k;
-    const Op *tasks;
-    VEC(Op *) loops;
-    bool any;
-} Turn;
-
-static void note_loop(Op *op, void *user) {
-    Turn *t = user;
-    if (op->code == OP_FOR) *VEC_PUSH(&t->loops, t->cx->scratch) = op;
-}
-
-static void turn_loop(Turn *t, Op *op) {
+static bool turn_loop(PassContext *cx, Kernel *k, const Op *tasks, Op *op) {
     Rotation r;
-    Op *late = ring_carry_sum(t->cx, t->k, op);
+    Op *late = ring_carry_sum(cx, k, op);
     if (late) op = late;
-    if (!rotation_find(t->k, op, t->cx->scratch, &r) || !is_filled_last(&r, t->tasks)) return;
-    t->any = true;
-    op_set(t->k, op, (Attr){.id = AT_ROTATE, .number = 1});
-    pass_find(t->cx, r.second->range, FIND_DOT_IN_FLIGHT);
+    if (!rotation_find(k, op, cx->scratch, &r) || !is_filled_last(&r, tasks)) return false;
+    op_set(k, op, (Attr){.id = AT_ROTATE, .number = 1});
+    pass_find(cx, r.second->range, FIND_DOT_IN_FLIGHT);
+    return true;
 }
 
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks) {
-    Turn t = {.cx = cx, .k = k, .tasks = tasks};
-    ir_walk(tasks_body(tasks), note_loop, &t);
-    for (size_t i = 0; i < t.loops.count; i++) turn_loop(&t, t.loops.at[i]);
-    return t.any;
+    FoundOps loops = ir_list(tasks_body(tasks), OP_FOR, cx->scratch);
+    bool any = false;
+    for (size_t i = 0; i < loops.count; i++) any |= turn_loop(cx, k, tasks, loops.at[i]);
+    return any;
 }

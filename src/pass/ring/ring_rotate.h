@@ -1,5 +1,5 @@
-/* ring_rotate.h: a loop of two products in a row, turned so that the second runs under the
- * arithmetic of the next trip (ring_rotate.c). */
+/* ring_rotate.h: a loop of products in a row, turned so that the last runs under the arithmetic of
+ * the next trip (ring_rotate.c). */
 #ifndef PASS_RING_RING_ROTATE_H
 #define PASS_RING_RING_ROTATE_H
 #include "ir/build.h"
@@ -11,7 +11,7 @@ typedef enum RotatePart { ROTATE_HEAD, ROTATE_SCALE, ROTATE_TAIL } RotatePart;
 
 typedef struct Rotation {
     const Op *loop;
-    const Op *first, *second;    /* the products; the second's left operand comes from the first */
+    const Op *first, *second;    /* the last two products; the second's left operand comes from the first */
     int carried;                 /* the accumulator among the carried values */
     VEC(const Op *) tail, scale; /* the others are HEAD */
 } Rotation;

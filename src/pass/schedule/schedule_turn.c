@@ -1,4 +1,4 @@
-/* schedule_turn.c: loops of two products that are turned, so that the second runs under the next trip's arithmetic.
+/* schedule_turn.c: loops of products in a row that are turned, so that the last runs under the next trip's arithmetic.
  *
  * `ring` has found them and proved the turned order (pass/ring/ring_rotate.c: `rotate`); here, where tiles have their
  * places, is decided whether it stands, and each op gets its place in time:
@@ -61,18 +61,18 @@ static void plan_loop(Op *loop, void *user) {
     sort_body(loop->regions[0], &r);
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
         if (rotation_part(&r, op) == ROTATE_TAIL) op_set(s->k, op, (Attr){.id = AT_BEHIND, .number = 1});
-        if (op->code == OP_DOT) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
+        if (op == r.first || op == r.second) op_set(s->k, op, (Attr){.id = AT_FLIGHT, .number = 1});
     }
     if (can_take_turns(s, loop, &r)) op_set(s->k, loop, (Attr){.id = AT_TURNS, .number = first_turn(s)});
 }
 
-/* Head, scale and tail in their order, the tail behind, both products in flight. */
+/* Head, scale and tail in their order, the tail behind, the last two products in flight. */
 static bool is_marked(const Region *body, const Rotation *r) {
     RotatePart last = ROTATE_HEAD;
     for (const Op *op = body->first; op != body->last; op = op->next) {
         RotatePart part = rotation_part(r, op);
         if (part < last || (part == ROTATE_TAIL) != (op_attr(op, AT_BEHIND) != NULL)) return false;
-        if (op->code == OP_DOT && !op_flag(op, AT_FLIGHT)) return false;
+        if (op_flag(op, AT_FLIGHT) != (op == r->first || op == r->second)) return false;
         last = part;
     }
     return true;
@@ -94,7 +94,7 @@ bool schedule_turn_holds(Schedule *s, const Op *loop) {
     if (!is_marked(loop->regions[0], &r))
         return schedule_fail(s, loop,
                              "the ops of a turned loop stand in the order head, scale, tail, its tail `behind`, "
-                             "its products in `flight`");
+                             "its last two products in `flight`");
     return !op_attr(loop, AT_TURNS) || may_take_turns(s, loop) ||
            schedule_fail(s, loop, "`turns` needs two workers of four warps, and two barriers that no role has");
 }

@@ -184,9 +184,8 @@ void cpu_emit_atomic(Emit *e, Op *op) {
 /* Where the values of a row are: in memory, or in the box that they are loaded from, if that has them all. */
 static const Expr *values_at(Emit *e, Nest *nest, Op *op, const Box *box) {
     Ref values = op_operand(op, 1);
-    Op *load = cpu_line_box(&e->plan, op);
-    if (!load || cpu_placed(&e->plan, values)->storage != STORAGE_INLINE)
-        return cpu_slot(e, box->tile, cs_ref(&e->p, values), nest->index, NULL);
+    Op *load = cpu_place(&e->plan, op)->atomic.load;
+    if (!load) return cpu_slot(e, box->tile, cs_ref(&e->p, values), nest->index, NULL);
     const Box *from = cpu_find_box(e, load);
     int depth = 0;
     const Expr *covers = cpu_box_covers(e, from, cpu_same_axes, box);
@@ -214,7 +213,7 @@ static void tatomic_lines(Emit *e, Op *op, const Box *box, Word combine) {
     nest.lo[last] = nest.hi[last] = NULL;
     const Expr *from = values_at(e, &nest, op, box);
     const Expr *row = cpu_box_element(e, &nest, box, nest.index, &depth);
-    if (!e->plan.locks && last && box->indices[last - 1] && nest.index[last - 1].depth) {
+    if (cpu_place(&e->plan, op)->atomic.soon) {
         const Expr *i = nest.index[last - 1].x, *v = box->indices[last - 1];
         const Expr *next =
             ex(e->arena, "(i64)%p[tw_min_i64(%p + 1, %lld)]", v, i, (long long)box->tile->extent[last - 1] - 1);
@@ -247,6 +246,6 @@ void cpu_emit_tatomic(Emit *e, Op *op) {
     Box *box = cpu_box(e, op);
     Word combine = op_word(op, AT_COMBINE, COMBINE_ADD);
     if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
-    (cpu_atomic_lines(e->k, op) ? tatomic_lines : tatomic_elements)(e, op, box, combine);
+    (cpu_place(&e->plan, op)->atomic.lines ? tatomic_lines : tatomic_elements)(e, op, box, combine);
     if (box->ok) cs_close(&e->p);
 }

@@ -272,7 +272,7 @@ static void place_temps(CpuPlan *plan, Op *op) {
     case OP_SCAN:
         for (int i = 0; i < op->operand_count && !cpu_is_inlinable(k, op); i++) {
             const Type *type = ir_type(k, op->operands[i]);
-            bool row = cpu_reduces_rows(k, op); /* one row at a time */
+            bool row = op->code == OP_REDUCE && cpu_place(plan, op)->reduce.form == REDUCE_ROWS; /* one at a time */
             int64_t bytes = row ? type->extent[type->rank - 1] * 8 : cpu_tile_bytes(type, true);
             want_temp(plan, op, i, bytes);
         }
@@ -293,15 +293,10 @@ static void place_temps(CpuPlan *plan, Op *op) {
         if (cpu_gemm(plan, op)) break;
         cpu_place(plan, op)->room = new_block(plan, PANEL_BYTES, cpu_first_of(plan, op), cpu_last_of(plan, op));
         for (int i = 0; i < 3; i++) {
-            const Type *type = ir_type(k, op->operands[i]), *sum = ir_type(k, op->results[0]);
-            bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
-            bool direct = !cpu_is_wide_elem(type) || (i < 2 && plan->placed[op->operands[i]].wide);
-            bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
-            DotBox box;
-            bool gathers = i < 2 && cpu_dot_box(plan, op, i, &box);
-            if (!gathers && !narrow && !f64 && direct) continue;
-            bool lines = gathers && box_is_indexed(k, box.load);
-            want_temp(plan, op, i, cpu_lines_offset(type) + (lines ? cpu_lines_bytes(type) : 0));
+            const Type *type = ir_type(k, op->operands[i]);
+            OperandForm form = cpu_place(plan, op)->dot.form[i];
+            if (form == OPERAND_THERE) continue;
+            want_temp(plan, op, i, cpu_lines_offset(type) + (form == OPERAND_LINES ? cpu_lines_bytes(type) : 0));
         }
         break;
     case OP_YIELD: {

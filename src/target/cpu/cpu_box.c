@@ -161,13 +161,6 @@ static const Expr *offset_of(Emit *e, Ref offset) {
     return ir_type(e->k, offset)->elem == EL_I64 ? x : ex(e->arena, "(i64)%p", x);
 }
 
-/* Is it a load that a store reads from where it lies, if nothing overlaps? */
-static bool may_move(const Emit *e, const Op *op) {
-    if (op->code != OP_TLOAD || op_attr(op, AT_WRAP) || box_is_indexed(e->k, op)) return false;
-    const Placed *placed = cpu_placed(&e->plan, op->results[0]);
-    return placed->storage == STORAGE_INLINE && placed->block >= 0;
-}
-
 /* A variable of the box, but for a last stride of 1, which a copy has too. */
 static void own_stride(BoxMaker *m, int axis) {
     Box *box = m->box;
@@ -198,7 +191,7 @@ Box *cpu_long_box(Emit *e, Op *op, int long_axis, const Expr *long_size) {
     m.address = m.tensor->base;
     RefList offsets = op_list(op, 0);
     bool unchecked = op_flag(op, AT_NOCHECK);
-    box->movable = may_move(e, op);
+    box->movable = cpu_may_move(&e->plan, op);
     for (int d = 0; d < whole->rank; d++) {
         int axis = box_axis(op, whole->rank, box->tile->rank, d);
         bool wrap = box_wraps(op, d) && m.tensor->extent[d], vector = ir_type(e->k, offsets.at[d])->rank > 0;

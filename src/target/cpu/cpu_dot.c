@@ -45,11 +45,10 @@ static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, in
 }
 
 /* A box as operand; `rows` and `columns` are axes of the box. */
-static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, int64_t block, long long extent[2]) {
+static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);
     const char *elem = cs_memory_type(box->tile->elem);
     int r = source->rows, c = source->columns;
-    if (box->indices[0] || box->indices[1]) return lines_operand(e, source, temp, block, extent);
     Operand x = {cpu_fresh(e, "rows"), cpu_fresh(e, "ld")};
     bool may_stay = box->tile->elem == EL_F32 && r == 0;
     const Expr *stays = box->full;
@@ -74,16 +73,17 @@ static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, int6
 }
 
 static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
+    const DotPlan *plan = &cpu_place(&e->plan, op)->dot;
     int block = cpu_place(&e->plan, op)->temp[i];
     const Type *type = ir_type(e->k, op->operands[i]);
     long long extent[2] = {type->extent[type->rank - 2], type->extent[type->rank - 1]};
     Operand x = {cs_ref(&e->p, op->operands[i]), ex_int(e->arena, extent[1])};
-    if (block < 0) return x;
+    if (plan->form[i] == OPERAND_THERE) return x;
     x.pointer = cpu_memory(e, ty_with_elem(e->k->module, type, sum->elem), false, block, i ? "b" : "a");
-    DotBox source;
-    bool box = cpu_dot_box(&e->plan, op, i, &source) &&
-               cpu_placed(&e->plan, source.load->results[0])->storage == STORAGE_INLINE;
-    if (box) return box_operand(e, &source, x.pointer, e->plan.blocks.at[block].offset, extent);
+    const DotBox *box = &plan->box[i];
+    if (plan->form[i] == OPERAND_LINES)
+        return lines_operand(e, box, x.pointer, e->plan.blocks.at[block].offset, extent);
+    if (plan->form[i] == OPERAND_BOX) return box_operand(e, box, x.pointer, extent);
     fill_as(e, x.pointer, sum->elem, op->operands[i]);
     return x;
 }

@@ -306,10 +306,7 @@ static void emit_entry(Emit *e) {
     cs_line(&e->p, "const u64 *const args = launch->args;");
     int slot = 0;
     for (int i = 0; i < e->k->body->arg_count; i++) emit_parameter(e, e->k->body->args[i], &slot);
-    bool rows = false;
-    for (size_t i = 0; i < e->plan.order.count; i++)
-        rows = rows || (e->plan.order.at[i]->parent == e->k->body && cpu_reduces_rows(e->k, e->plan.order.at[i]));
-    if (rows) cs_line(&e->p, "const u8 *ahead[%d] = {0};", MOST_AHEAD);
+    if (e->plan.rows) cs_line(&e->p, "const u8 *ahead[%d] = {0};", MOST_AHEAD);
     cs_open(&e->p, "for (i64 program = begin; program < end; program++)");
     cs_line(&e->p, "const i32 pid0 = (i32)(program %% launch->grid[0]);");
     cs_line(&e->p, "const i32 pid1 = (i32)(program / launch->grid[0] %% launch->grid[1]);");

@@ -94,7 +94,26 @@ void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) {
     va_end(args);
 }
 
-enum { SHORT_LOOP = 16 }; /* gcc may unroll a loop of so many turns wholly (TW_SHORT) */
+/* Axes that nothing in these tiles tells apart share a loop. */
+static void nest_merge(Emit *e, Nest *nest, const Type *shape, const Ref *tiles, int count) {
+    bool apart[MAX_RANK];
+    cpu_axes_apart(&e->plan, shape, tiles, count, apart);
+    for (int first = 0, last; first < nest->rank; first = last + 1) {
+        for (last = first; last + 1 < nest->rank && !apart[last];) last++;
+        if (last == first) continue;
+        Ix head = nest->index[first];
+        int64_t inner = 1;
+        for (int d = last; d >= first; d--) {
+            bool leads = d == first;
+            nest->index[d] = (Ix){.x = leads ? head.x : NULL,
+                                  .depth = leads ? head.depth : 0,
+                                  .alone = cpu_digit(e, head.x, inner, nest->extent[d], leads),
+                                  .alone_depth = head.depth};
+            inner *= nest->extent[d];
+        }
+        nest->extent[first] = inner;
+    }
+}
 
 void nest_end(Emit *e, Nest *nest, bool vector) {
     int opened = 0, innermost = -1;
@@ -107,7 +126,7 @@ void nest_end(Emit *e, Nest *nest, bool vector) {
             const Expr *name = nest->index[d].depth ? nest->index[d].x : cpu_fresh(e, "once");
             const Expr *lo = nest->lo[d] ? nest->lo[d] : &expr_zero;
             const Expr *hi = nest->hi[d] ? nest->hi[d] : cs_number(e->arena, EL_I32, nest->extent[d]);
-            bool mark = vector && d == innermost && !nest->rare, is_short = nest->extent[d] <= SHORT_LOOP;
+            bool mark = vector && d == innermost && !nest->rare, is_short = cpu_loop_is_short(nest->extent[d]);
             cs_open(&e->p, "%s%sfor (i64 %p = %p; %p < %p; %p++)", is_short ? "TW_SHORT " : "",
                     mark ? "TW_VECTOR " : "", name, lo, name, hi, name);
             if (nest->rare && d == innermost) cs_line(&e->p, "TW_RARE;");
@@ -445,7 +464,7 @@ static void fill_once(Emit *e, const Expr *pointer, bool wide, Ref tile, bool fa
     const Type *type = ir_type(e->k, tile);
     Nest nest;
     nest_begin(e, &nest, type);
-    nest_merge(e, &nest, &tile, 1);
+    nest_merge(e, &nest, type, &tile, 1);
     nest.fast = fast;
     nest.rare = rare;
     /* The tile itself may be planned as memory: that is what is filled here, so its op is computed. */
@@ -459,7 +478,11 @@ static void fill_once(Emit *e, const Expr *pointer, bool wide, Ref tile, bool fa
 }
 
 void cpu_fill(Emit *e, const Expr *pointer, bool wide, Ref tile) {
-    if (cpu_fill_turned(e, pointer, wide, tile)) return;
+    FillPlan plan = cpu_fill_plan(&e->plan, tile, ref_is_value(tile) && pointer == e->p.values[tile], wide);
+    if (plan.form != FILL_LOOP) {
+        cpu_fill_turned(e, pointer, ir_type(e->k, tile), &plan);
+        return;
+    }
     const Expr *fast = cpu_fast_condition(e, &tile, 1, NULL);
     if (fast) {
         cs_open(&e->p, "if (%p)", fast);

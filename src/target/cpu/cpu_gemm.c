@@ -50,13 +50,10 @@ void cpu_emit_gemm(Emit *e, const Gemm *g) {
         stride = box->stride[0];
         map_put_number(&e->stored, e->arena, (uint64_t)(uintptr_t)g->store, (void *)(uintptr_t)done);
     }
-    /* Products of bf16 go in pairs where the machine has them (dot.h), unless the kernel widens. */
-    bool pairs =
-        ir_type(e->k, g->dot->operands[0])->elem == EL_BF16 && ir_type(e->k, g->dot->operands[1])->elem == EL_BF16;
     cs_line(&e->p,
             "const i32 %p = tw_gemm(tw_gather_%s, tw_pack_%s, &%p, &%p, %lld, %lld, %p, %p, %d, %d, "
             "(f32 *)(scratch + %lld), (f32 *)(scratch + %lld), %lld, %p, %p, %p);",
-            done, pairs ? "pairs" : cs_memory_type(a->elem), pairs ? "pairs" : cs_memory_type(b->elem), x, y,
+            done, g->pairs ? "pairs" : cs_memory_type(a->elem), g->pairs ? "pairs" : cs_memory_type(b->elem), x, y,
             (long long)c->extent[0], (long long)c->extent[1], length, cs_ref(&e->p, sum), start, g->skip,
             (long long)e->plan.blocks.at[g->rows].offset, (long long)e->plan.blocks.at[g->panels].offset,
             (long long)g->room_k, slot, out, stride);

@@ -1,7 +1,6 @@
 /* cpu_internal.h: what the files share that print C for the CPU, by the plan (cpu_plan.h).
  *
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests
- *     cpu_merge.c   axes that share a loop
  *     cpu_box.c     boxes of global tensors: address, bounds, fill
  *     cpu_store.c   stores to them, and the fast and the slow version of a loop over boxes
  *     cpu_reduce.c  reduce and scan, in their stamped order
@@ -70,7 +69,6 @@ typedef struct Emit {
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     const OpList *aside; /* loads that are read from their copies in the loop that is being printed; NULL: none */
-    int ahead;           /* boxes that are prefetched for the next program */
     bool failed;
 } Emit;
 
@@ -78,8 +76,8 @@ typedef struct Emit {
 typedef struct Ix {
     const Expr *x;
     int depth; /* how many loops must be open for it */
-    /* Of axes that share a loop (nest_merge): the first one's x is the number of the place among those of all, the
-     * others' is NULL; `alone` is an axis' own index, behind `alone_depth` loops. */
+    /* Of axes that share a loop (cpu_plan_merge.c): the first one's x is the number of the place among those of all,
+     * the others' is NULL; `alone` is an axis' own index, behind `alone_depth` loops. */
     const Expr *alone;
     int alone_depth;
 } Ix;
@@ -103,8 +101,6 @@ typedef struct Nest {
 } Nest;
 
 void nest_begin(Emit *e, Nest *nest, const Type *shape);
-/* Axes that nothing in these tiles tells apart share a loop; before anything is added. */
-void nest_merge(Emit *e, Nest *nest, const Ref *tiles, int count);
 void nest_inner(Nest *nest, int axis); /* its loop is the innermost one; before anything is added */
 void nest_add(Emit *e, Nest *nest, int depth, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void nest_end(Emit *e, Nest *nest, bool vector);
@@ -167,15 +163,15 @@ const Expr *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *s
 /* Reading the load's box while writing the other one is right: they are apart, or the same element by element. */
 const Expr *cpu_apart(Emit *e, const Box *load, const Box *store, bool same_place);
 void cpu_set_aside(Emit *e, const OpList *loads); /* copies what is loaded; movable boxes lie there from then on */
-/* Asks for the boxes that the tile is made of as the next program will want them. */
-void cpu_prefetch(Emit *e, Ref tile);
+/* Asks for the boxes that the op's loop reads as the next program will want them. */
+void cpu_ask_ahead(Emit *e, const Op *op);
 
 /* --- cpu_reduce.c --- */
 void cpu_emit_reduce(Emit *e, Op *op);
 void cpu_emit_scan(Emit *e, Op *op);
 
 /* --- cpu_reduce_rows.c --- */
-void cpu_emit_reduce_rows(Emit *e, Op *op);
+void cpu_emit_reduce_rows(Emit *e, Op *op, int at_once);
 
 /* --- cpu_loops.c --- */
 void cpu_emit_store(Emit *e, Op *op);
@@ -195,13 +191,12 @@ void cpu_emit_tatomic(Emit *e, Op *op);
 void cpu_emit_gemm(Emit *e, const Gemm *g);
 
 /* --- cpu_turn.c --- */
-bool cpu_fill_turned(Emit *e, const Expr *pointer, bool wide, Ref tile); /* false: nothing was done */
+void cpu_fill_turned(Emit *e, const Expr *pointer, const Type *tile, const FillPlan *plan);
 /* Does the load have all that the other box has? Axis d of that one is the load's axes[d]. NULL: always. */
 const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box *other);
-/* What must hold for cpu_store_turned; NULL: it cannot be. */
-const Expr *cpu_store_turns(Emit *e, const Op *store);
-void cpu_store_turned(Emit *e, const Op *store);
-bool cpu_store_from_rows(Emit *e, const Op *store); /* of a value in memory; false: nothing was done */
+const Expr *cpu_store_turns(Emit *e, const Op *store, const StorePlan *plan); /* what must hold for cpu_store_turned */
+void cpu_store_turned(Emit *e, const Op *store, const StorePlan *plan);
+void cpu_store_from_rows(Emit *e, const Op *store);
 
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);

@@ -4,7 +4,8 @@
  * 2. From the last op to the first, each tile is made INLINE or MEMORY. A tile's *roots* are the
  *    ops in whose loops it is evaluated: a user that is no inline op, or the roots of an inline
  *    user. So roots are known when a tile is decided.
- * 3. MEMORY tiles get blocks of the scratch (cpu_blocks.c). */
+ * 3. Ops get their forms (cpu_plan_forms.c, cpu_plan_store.c).
+ * 4. MEMORY tiles get blocks of the scratch (cpu_blocks.c). */
 #include "analysis/affine.h"
 #include "target/cpu/cpu_plan.h"
 
@@ -367,5 +368,7 @@ void cpu_plan(CpuPlan *plan, Kernel *k, Arena *arena) {
     plan->locks = cpu_locks_lines(plan);
     weigh(plan);
     decide_all(plan);
+    cpu_choose_forms(plan);
+    cpu_look_ahead(plan);
     cpu_share_blocks(plan);
 }

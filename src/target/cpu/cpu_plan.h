@@ -4,6 +4,8 @@
  *     cpu_blocks.c      how scratch is shared out
  *     cpu_plan_gemm.c   loops of dots over boxes that are one product of global matrices
  *     cpu_plan_forms.c  which form single ops take
+ *     cpu_plan_store.c  which form stores and fills take, and what is read in their loops
+ *     cpu_plan_merge.c  axes that share a loop
  *
  * A tile that is INLINE costs nothing by itself: its expression is evaluated inside the loops of
  * its *roots*, the ops that need loops. So a chain of elementwise ops between loads and a store
@@ -36,11 +38,56 @@ typedef struct Placed { /* one value */
     OpList roots; /* ops in whose loops it is evaluated */
 } Placed;
 
-typedef struct OpPlace { /* one op */
-    int first, last;     /* positions: of itself, of the last op inside it */
-    int *temp;           /* blocks that only this op uses, one an operand; -1: none */
-    int room;            /* a block for a panel of a dot */
-} OpPlace;
+/* --- forms of single ops --- */
+
+/* How a reduce combines the elements along its axis. */
+typedef enum ReduceForm {
+    REDUCE_ROWS,       /* along the last axis, in the loop that computes the tile, several elements at once */
+    REDUCE_HALVES,     /* all bits of the index from high to low */
+    REDUCE_NEIGHBOURS, /* from low to high */
+    REDUCE_STEPS,      /* in another order that is stamped, a loop for each bit */
+    REDUCE_IN_TURN,    /* one after the other */
+    REDUCE_CHAINS,     /* argmin and argmax along the last axis: several chains side by side, joined in the end */
+    REDUCE_COLUMNS     /* along another one: lines side by side */
+} ReduceForm;
+enum { MOST_AT_ONCE = 8 };
+typedef struct ReducePlan {
+    ReduceForm form;
+    int at_once; /* ROWS: elements of one step; CHAINS: how many */
+} ReducePlan;
+
+typedef enum ScanForm {
+    SCAN_NOTHING, /* lines of one element */
+    SCAN_VECTORS, /* each line by vectors (prelude/scan.h): any order gives the same */
+    SCAN_IN_TURN  /* element after element, lines side by side */
+} ScanForm;
+typedef struct ScanPlan {
+    ScanForm form;
+    int lanes;        /* VECTORS: of one vector */
+    int side_by_side; /* IN_TURN: lines of one group .. */
+    int64_t grouped;  /* .. and how many lines are in groups */
+} ScanPlan;
+
+typedef enum StoreForm {
+    STORE_WHOLE,    /* a fast loop for boxes that are full, and a tested one */
+    STORE_CUT,      /* the fast one goes as far as the box that is written: long rows */
+    STORE_TURNED,   /* from box to box, by squares */
+    STORE_FROM_ROWS /* by squares from a value in memory */
+} StoreForm;
+typedef struct StorePlan {
+    StoreForm form;
+    OpList loads;       /* boxes that its loop reads .. */
+    bool *same_place;   /* .. each only at the place that is written */
+    const Op *turned;   /* TURNED: the load, .. */
+    int axes[MAX_RANK]; /* .. and which of its axes is axis d */
+    int inner;          /* the axis of the innermost loop */
+} StorePlan;
+
+typedef struct AtomicPlan {
+    bool lines; /* row by row, with its values in memory or in a box */
+    Op *load;   /* whose rows are taken from where they lie; NULL: none */
+    bool soon;  /* the next row, which an index vector names, is asked for before */
+} AtomicPlan;
 
 /* A box that only a dot reads, maybe transposed or of a smaller float: which of its axes are the
  * operand's rows and columns. */
@@ -48,6 +95,32 @@ typedef struct DotBox {
     Op *load;
     int rows, columns;
 } DotBox;
+
+typedef enum OperandForm {
+    OPERAND_THERE, /* in memory as the dot reads it */
+    OPERAND_FILLED,
+    OPERAND_BOX,  /* where it lies, or gathered if that cannot be */
+    OPERAND_LINES /* gathered: an index vector chooses its lines */
+} OperandForm;
+typedef struct DotPlan {
+    OperandForm form[3]; /* of the sum: THERE or FILLED */
+    DotBox box[2];       /* of those that are some */
+} DotPlan;
+
+typedef struct OpPlace { /* one op */
+    int first, last;     /* positions: of itself, of the last op inside it */
+    int *temp;           /* blocks that only this op uses, one an operand; -1: none */
+    int room;            /* a block for a panel of a dot */
+    union {              /* by its code; of those that have one */
+        ReducePlan reduce;
+        ScanPlan scan;
+        StorePlan store;
+        AtomicPlan atomic;
+        DotPlan dot;
+    };
+    OpList ahead;    /* loads whose boxes are asked for as the next program will want them .. */
+    int first_ahead; /* .. the number of the first one among all */
+} OpPlace;
 
 /* One operand of a product of global matrices: the box of every round. */
 typedef struct GemmSide {
@@ -60,6 +133,7 @@ typedef struct Gemm {
     Op *loop, *dot;
     GemmSide a, b;
     Op *store;        /* that takes the sum as it is; NULL: none */
+    bool pairs;       /* of bf16, as the machine may have products of them (prelude/dot.h) */
     bool skip;        /* what lies behind the edges of the tensors is not looked at */
     int slot;         /* of the panels kept between programs; -1: they are not kept */
     int rows, panels; /* blocks: gathered rows of a, packed panels of b */
@@ -81,6 +155,8 @@ typedef struct CpuPlan {
     Map gemms;               /* Op * of the loop, and of the dot -> Gemm * */
     int slots;               /* of panels that are kept */
     VEC(Block) blocks;
+    bool rows;       /* a reduce by rows stands in the body: boxes may be asked for ahead */
+    int aheads;      /* boxes that are, at most MOST_AHEAD */
     bool locks;      /* lines are combined under locks (cpu_atomic.c) */
     int64_t scratch; /* bytes a thread needs */
     struct Search *search;
@@ -126,20 +202,45 @@ Op *cpu_moved_box(const CpuPlan *plan, Ref v, int *axes);
  * are wanted side by side, worth a turn? */
 int cpu_moved_unit(const Kernel *k, const Op *box, const int *axes);
 bool cpu_moves_worth_it(const Kernel *k, const Op *load, const int *axes, int unit);
-/* The load that a store takes as it is, but turned; NULL: there is none. */
-const Op *cpu_turned_load(const CpuPlan *plan, const Op *store, int *axes);
 /* The axis of a box of rank 2 that has an index vector, -1: none; false: both have one. */
 bool cpu_box_vector(const Kernel *k, const Op *op, int *axis);
 /* Behind an operand that is copied: from which byte on, and how many, stand the places of its lines. */
 int64_t cpu_lines_offset(const Type *type);
 int64_t cpu_lines_bytes(const Type *type);
-bool cpu_reduces_rows(const Kernel *k, const Op *op);
+/* What lies around the axis along which a reduce, scan or sort goes. */
+typedef struct AxisShape {
+    int64_t outer, n, inner;
+} AxisShape;
+AxisShape cpu_axis_shape(const Kernel *k, const Op *op);
+void cpu_choose_forms(CpuPlan *plan);                     /* when it is known what lives in memory */
+bool cpu_loop_is_short(int64_t extent);                   /* C compilers may unroll it wholly */
 const Type *cpu_sort_keys(const Kernel *k, const Op *op); /* the temporary it needs */
 /* Must others than the threads of the launch see the atomic as one step? */
 bool cpu_is_for_all(const Op *op);
-bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row, with its values in memory? */
+bool cpu_atomic_lines(const Kernel *k, const Op *op); /* does it go row by row? */
 Op *cpu_line_box(const CpuPlan *plan, const Op *op);  /* the load whose rows it takes from where they lie; NULL: none */
 bool cpu_locks_lines(const CpuPlan *plan);            /* do all atomics? */
 int64_t cpu_trips_between_looks(const Kernel *k, Region *body); /* at whether the launch is still wanted */
 bool cpu_is_short(const Kernel *k, const Op *loop);             /* it never looks */
+
+/* --- cpu_plan_store.c --- */
+/* The inline tloads that evaluating the tiles meets; `top`: of a tile in memory, too. */
+OpList cpu_loads_of(const CpuPlan *plan, const Ref *tiles, int count, bool top);
+StorePlan cpu_store_plan(const CpuPlan *plan, const Op *store);
+bool cpu_may_move(const CpuPlan *plan, const Op *load); /* may a store read a copy of its box in its place? */
+void cpu_look_ahead(CpuPlan *plan);                     /* when forms are chosen */
+/* How a tile gets into memory; `own`: its own, else what it has there is copied, or computed. `wide`: as registers
+ * hold it. */
+typedef enum FillForm { FILL_LOOP, FILL_TURNED_BOX, FILL_TURNED_ROWS } FillForm;
+typedef struct FillPlan {
+    FillForm form;
+    const Op *load;     /* BOX */
+    Ref rows;           /* ROWS: the value that is turned */
+    int axes[MAX_RANK]; /* of those, which is axis d */
+} FillPlan;
+FillPlan cpu_fill_plan(const CpuPlan *plan, Ref tile, bool own, bool wide);
+
+/* --- cpu_plan_merge.c --- */
+/* Which neighbouring axes of the tiles' elementwise loops something tells apart: axis d and the next one. */
+void cpu_axes_apart(const CpuPlan *plan, const Type *shape, const Ref *tiles, int count, bool *apart);
 #endif

@@ -1,5 +1,5 @@
-/* cpu_plan_forms.c: which form single ops take, as far as the kernel alone tells: boxes that are turned on their way,
- * reductions by rows, atomics by lines, lines that an index vector names, how often a loop looks up. */
+/* cpu_plan_forms.c: which form single ops take: boxes that are turned on their way, reductions and scans, atomics by
+ * lines, operands of dots, lines that an index vector names, how often a loop looks up. */
 #include "ir/build.h"
 #include "target/cpu/cpu_plan.h"
 
@@ -83,17 +83,6 @@ bool cpu_moves_worth_it(const Kernel *k, const Op *load, const int *axes, int un
            tile->extent[axes[unit]] >= LEAST;
 }
 
-const Op *cpu_turned_load(const CpuPlan *plan, const Op *store, int *axes) {
-    Ref value = op_operand(store, 1);
-    if (!cpu_is_plain_box(plan->k, store) || !ref_is_value(value)) return NULL;
-    const Op *load = cpu_moved_box(plan, value, axes);
-    for (Ref v = value; load; v = ir_value(plan->k, v)->op->operands[0]) { /* all the way is inline */
-        if (cpu_placed(plan, v)->storage != STORAGE_INLINE) return NULL;
-        if (ir_value(plan->k, v)->op == load) break;
-    }
-    return load && cpu_moves_worth_it(plan->k, load, axes, cpu_unit_axis(plan->k, store)) ? load : NULL;
-}
-
 /* --- boxes with index vectors --- */
 
 bool cpu_box_vector(const Kernel *k, const Op *op, int *axis) {
@@ -113,28 +102,84 @@ int64_t cpu_lines_bytes(const Type *type) {
     return 8 * (type->extent[0] > type->extent[1] ? type->extent[0] : type->extent[1]);
 }
 
-/* --- reductions --- */
+/* --- reductions and scans --- */
 
-enum { LEAST_ROW = 16 };
+enum { LEAST_ROW = 2 * MOST_AT_ONCE };
 
-static bool goes_down(const Op *op, int64_t n) {
-    const Attr *order = op_attr(op, AT_BITS);
-    int bits = 0;
-    while ((INT64_C(1) << bits) < n) bits++;
-    for (int i = 0; order && i < order->list.count; i++)
-        if (order->list.at[i] != bits - 1 - i) return false;
-    return !order || order->list.count == bits;
+AxisShape cpu_axis_shape(const Kernel *k, const Op *op) {
+    const Type *type = ir_type(k, op->operands[0]);
+    int axis = (int)op_int(op, AT_AXIS, 0);
+    AxisShape shape = {.outer = 1, .n = type->extent[axis], .inner = 1};
+    for (int d = 0; d < axis; d++) shape.outer *= type->extent[d];
+    for (int d = axis + 1; d < type->rank; d++) shape.inner *= type->extent[d];
+    return shape;
 }
 
-bool cpu_reduces_rows(const Kernel *k, const Op *op) {
-    if (op->code != OP_REDUCE || op->operand_count != 1) return false;
-    const Type *type = ir_type(k, op->operands[0]);
+static int bits_of(int64_t n) {
+    int bits = 0;
+    while ((INT64_C(1) << bits) < n) bits++;
+    return bits;
+}
+
+/* Are all bits of an index below n taken from the lowest on, or from the highest? */
+static bool order_goes(const IntList *order, int64_t n, bool up) {
+    int bits = bits_of(n);
+    if (order->count != bits) return false;
+    for (int i = 0; i < bits; i++)
+        if (order->at[i] != (up ? i : bits - 1 - i)) return false;
+    return true;
+}
+
+/* With an order that is stamped (NULL: any gives the same). */
+static ReduceForm form_by_bits(const Kernel *k, const Op *op, const IntList *order) {
+    AxisShape shape = cpu_axis_shape(k, op);
+    bool down = !order || order_goes(order, shape.n, false), power = (shape.n & (shape.n - 1)) == 0;
+    bool last = op_int(op, AT_AXIS, 0) == ir_type(k, op->operands[0])->rank - 1;
+    bool one = op->operand_count == 1 && op_word(op, AT_COMBINE, COMBINE_ADD) != COMBINE_REGION;
+    if (one && last && down && power && shape.n >= LEAST_ROW) return REDUCE_ROWS;
+    return down ? REDUCE_HALVES : order_goes(order, shape.n, true) ? REDUCE_NEIGHBOURS : REDUCE_STEPS;
+}
+
+static ReducePlan plan_reduce(const Kernel *k, const Op *op) {
+    ReducePlan plan = {.at_once = MOST_AT_ONCE};
     Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
-    int64_t n = type->extent[type->rank - 1];
-    if (kind == COMBINE_REGION || kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) return false;
-    if (op_int(op, AT_AXIS, 0) != type->rank - 1 || n < LEAST_ROW || (n & (n - 1)) != 0) return false;
-    bool ordered = (kind == COMBINE_ADD || kind == COMBINE_MUL) && elem_is_float(type->elem);
-    return ordered && !op_attr(op, AT_BITS) ? false : goes_down(op, n);
+    if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
+        plan.form = cpu_axis_shape(k, op).inner == 1 ? REDUCE_CHAINS : REDUCE_COLUMNS;
+        return plan;
+    }
+    const Attr *order = op_attr(op, AT_BITS);
+    bool sum = kind == COMBINE_ADD || kind == COMBINE_MUL;
+    bool ordered = kind == COMBINE_REGION || (sum && elem_is_float(ir_type(k, op->operands[0])->elem));
+    plan.form = order || !ordered ? form_by_bits(k, op, order ? &order->list : NULL) : REDUCE_IN_TURN;
+    return plan;
+}
+
+/* Does prelude/scan.h have the combination, because it gives the same in any order? */
+static bool scans_by_vectors(Word kind, Elem elem) {
+    bool sum = kind == COMBINE_ADD || kind == COMBINE_MUL;
+    bool known = sum || kind == COMBINE_MIN || kind == COMBINE_MAX || kind == COMBINE_AND || kind == COMBINE_OR ||
+                 kind == COMBINE_XOR;
+    return known && elem_info[elem].bits >= 32 && !(sum && elem_is_float(elem));
+}
+
+static ScanPlan plan_scan(const Kernel *k, const Op *op) {
+    enum { LEAST_LINE = 16, VECTOR_BITS = 256, SIDE_BY_SIDE = 8 };
+    AxisShape shape = cpu_axis_shape(k, op);
+    Elem elem = ir_type(k, op->operands[0])->elem;
+    bool last = shape.inner == 1;
+    bool vectors = last && shape.n >= LEAST_LINE && scans_by_vectors(op_word(op, AT_COMBINE, COMBINE_ADD), elem);
+    return (ScanPlan){.form = shape.n == 1 ? SCAN_NOTHING
+                              : vectors    ? SCAN_VECTORS
+                                           : SCAN_IN_TURN,
+                      .lanes = VECTOR_BITS / elem_info[elem].bits,
+                      .side_by_side = SIDE_BY_SIDE,
+                      .grouped = last ? shape.outer / SIDE_BY_SIDE * SIDE_BY_SIDE : 0};
+}
+
+/* gcc may unroll a loop of so many turns wholly (TW_SHORT). */
+bool cpu_loop_is_short(int64_t extent) {
+    enum { MOST_UNROLLED = 16 };
+    return extent <= MOST_UNROLLED;
 }
 
 /* --- atomics --- */
@@ -162,6 +207,19 @@ Op *cpu_line_box(const CpuPlan *plan, const Op *op) {
     return cpu_unit_axis(plan->k, load) == ir_type(plan->k, values)->rank - 1 ? load : NULL;
 }
 
+static AtomicPlan plan_atomic(const CpuPlan *plan, const Op *op) {
+    AtomicPlan atomic = {.lines = cpu_atomic_lines(plan->k, op)};
+    Ref values = op_operand(op, 1);
+    const Type *tile = ir_type(plan->k, values);
+    if (!atomic.lines) return atomic;
+    if (ref_is_value(values) && cpu_placed(plan, values)->storage == STORAGE_INLINE)
+        atomic.load = cpu_line_box(plan, op);
+    if (tile->rank < 2 || plan->locks || tile->extent[tile->rank - 2] == 1) return atomic;
+    int dim = box_dim(op, ir_type(plan->k, op->operands[0])->rank, tile->rank, tile->rank - 2);
+    atomic.soon = dim >= 0 && ir_type(plan->k, op_list(op, 0).at[dim])->rank > 0;
+    return atomic;
+}
+
 bool cpu_locks_lines(const CpuPlan *plan) {
     for (size_t i = 0; i < plan->order.count; i++) {
         const Op *op = plan->order.at[i];
@@ -184,6 +242,43 @@ const Type *cpu_sort_keys(const Kernel *k, const Op *op) {
     extent[axis] = n;
     Elem key = elem_info[type->elem].bits == 64 ? EL_I64 : EL_I32;
     return ty_tile(k->module, key, type->rank, extent);
+}
+
+/* --- operands of dots --- */
+
+static DotPlan plan_dot(const CpuPlan *plan, const Op *op) {
+    DotPlan dot = {0};
+    for (int i = 0; i < 3; i++) {
+        const Type *type = ir_type(plan->k, op->operands[i]), *sum = ir_type(plan->k, op->results[0]);
+        bool narrow = !elem_is_float(type->elem) && type->elem != sum->elem;
+        bool direct = !cpu_is_wide_elem(type) || (i < 2 && cpu_placed(plan, op->operands[i])->wide);
+        bool f64 = sum->elem == EL_F64 && type->elem != EL_F64;
+        bool box = i < 2 && cpu_dot_box(plan, op, i, &dot.box[i]);
+        bool is_there = !box && !narrow && !f64 && direct;
+        bool inlined = box && cpu_placed(plan, dot.box[i].load->results[0])->storage == STORAGE_INLINE;
+        dot.form[i] = is_there                                   ? OPERAND_THERE
+                      : !inlined                                 ? OPERAND_FILLED
+                      : box_is_indexed(plan->k, dot.box[i].load) ? OPERAND_LINES
+                                                                 : OPERAND_BOX;
+    }
+    return dot;
+}
+
+void cpu_choose_forms(CpuPlan *plan) {
+    for (size_t i = 0; i < plan->order.count; i++) {
+        const Op *op = plan->order.at[i];
+        OpPlace *place = cpu_place(plan, op);
+        switch (op->code) {
+        case OP_REDUCE: place->reduce = plan_reduce(plan->k, op); break;
+        case OP_SCAN: place->scan = plan_scan(plan->k, op); break;
+        case OP_TSTORE: place->store = cpu_store_plan(plan, op); break;
+        case OP_TATOMIC: place->atomic = plan_atomic(plan, op); break;
+        case OP_DOT:
+            if (!cpu_gemm(plan, op)) place->dot = plan_dot(plan, op);
+            break;
+        default: break;
+        }
+    }
 }
 
 /* --- loops that may not end --- */

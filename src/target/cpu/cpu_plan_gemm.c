@@ -172,6 +172,9 @@ static void match(CpuPlan *plan, Op *loop) {
         bool scalar = op->result_count == 1 && ty_is_scalar(ir_type(plan->k, op->results[0]));
         if (!scalar || !op_has(op->code, TRAIT_PURE) || op->region_count) return;
     }
+    /* Unless the kernel widens them itself. */
+    g.pairs =
+        ir_type(plan->k, dot->operands[0])->elem == EL_BF16 && ir_type(plan->k, dot->operands[1])->elem == EL_BF16;
     g.skip = only_stored(plan, &g, loop->results[0]);
     g.store = find_store(plan, &g);
     if (comes_before_writes(loop) && plan->slots < GEMM_SLOTS) g.slot = plan->slots++;

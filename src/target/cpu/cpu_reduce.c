@@ -27,18 +27,10 @@ typedef struct Axis {
 } Axis;
 
 static void axis_begin(Axis *a, Emit *e, Op *op) {
-    *a = (Axis){.e = e, .op = op, .outer = 1, .inner = 1, .count = op->operand_count};
+    AxisShape shape = cpu_axis_shape(e->k, op);
+    *a = (Axis){.e = e, .op = op, .outer = shape.outer, .n = shape.n, .inner = shape.inner, .count = op->operand_count};
     a->temp = ARENA_ARRAY(e->arena, const Expr *, a->count);
     a->r = ex_name(e->arena, "r");
-    const Type *type = ir_type(e->k, op->operands[0]);
-    int axis = (int)op_int(op, AT_AXIS, 0);
-    for (int d = 0; d < type->rank; d++) {
-        if (d < axis)
-            a->outer *= type->extent[d];
-        else if (d > axis)
-            a->inner *= type->extent[d];
-    }
-    a->n = type->extent[axis];
     for (int i = 0; i < a->count; i++) {
         const Type *t = ir_type(e->k, op->operands[i]);
         a->temp[i] = cpu_memory(e, t, true, cpu_place(&e->plan, op)->temp[i], "part");
@@ -164,26 +156,10 @@ static void reduce_neighbours(const Axis *a) {
     close_all(a, opened);
 }
 
-static bool goes(const IntList *order, int bits, bool up) {
-    if (!order) return !up;
-    if (order->count != bits) return false;
-    for (int i = 0; i < bits; i++)
-        if (order->at[i] != (up ? i : bits - 1 - i)) return false;
-    return true;
-}
-
-static void reduce_by_bits(const Axis *a, const IntList *order) {
+/* Bit by bit in a stamped order. */
+static void reduce_steps(const Axis *a, const IntList *order) {
     int bits = 0;
     while ((INT64_C(1) << bits) < a->n) bits++;
-    if (bits == 0) return;
-    if (goes(order, bits, false)) {
-        reduce_halves(a);
-        return;
-    }
-    if (goes(order, bits, true)) {
-        reduce_neighbours(a);
-        return;
-    }
     unsigned left = (1u << bits) - 1;
     for (int s = 0; s < order->count; s++) {
         int b = (int)order->at[s];
@@ -194,7 +170,6 @@ static void reduce_by_bits(const Axis *a, const IntList *order) {
 }
 
 static void reduce_in_turn(const Axis *a) {
-    if (a->n == 1) return;
     int opened = open_outer(a);
     cs_open(&a->e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
     opened += 1 + open_inner(a);
@@ -222,56 +197,67 @@ static const Expr *place_of(const Axis *a) {
     return place ? place : &expr_zero;
 }
 
+/* Several chains side by side, joined in the end: the first of equals wins there too. */
+static void extreme_by_chains(const Axis *a, int i, const Expr *to, int chains) {
+    Emit *e = a->e;
+    const char *type = cs_register_type(&e->p, elem_of(a, i));
+    long long n = (long long)a->n, whole = n / chains * chains;
+    const Expr *line = at(a, i, a->r);
+    cs_line(&e->p, "enum { chains = %lld };", n < chains ? n : chains);
+    cs_line(&e->p, "%s bests[chains];\ni32 founds[chains];", type);
+    cs_line(&e->p, "for (i64 r = 0; r < chains; r++) bests[r] = %p, founds[r] = (i32)r;", line);
+    cs_open(&e->p, "for (i64 q = chains; q < %lld; q += chains)", whole);
+    cs_open(&e->p, "TW_VECTOR for (i64 l = 0; l < chains; l++)");
+    cs_line(&e->p, "const %s here = %p, best = bests[l];", type, at(a, i, ex(e->arena, "q + l")));
+    cs_line(&e->p, "const i32 take = %s;", better(a, i));
+    cs_line(&e->p, "bests[l] = take ? here : best;");
+    cs_line(&e->p, "founds[l] = take ? (i32)(q + l) : founds[l];");
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_line(&e->p, "%s best = bests[0];\ni32 found = founds[0];", type);
+    cs_open(&e->p, "for (i64 l = 1; l < chains; l++)");
+    cs_line(&e->p, "const %s here = bests[l];", type);
+    cs_line(&e->p, "const i32 take = %s;", better(a, i));
+    cs_line(&e->p, "const i32 equal = here == best || (here != here && best != best);");
+    cs_line(&e->p, "if (take || (equal && founds[l] < found)) best = here, found = founds[l];");
+    cs_close(&e->p);
+    if (whole && whole < n) {
+        cs_open(&e->p, "for (i64 r = %lld; r < %lld; r++)", whole, n);
+        cs_line(&e->p, "const %s here = %p;", type, line);
+        cs_line(&e->p, "if (%s) best = here, found = (i32)r;", better(a, i));
+        cs_close(&e->p);
+    }
+    cs_line(&e->p, "%p = found;", to);
+}
+
+/* Lines side by side; the best so far of each stands in its first element. */
+static void extreme_by_columns(const Axis *a, int i, const Expr *to) {
+    Emit *e = a->e;
+    const char *type = cs_register_type(&e->p, elem_of(a, i));
+    cs_line(&e->p, "for (i64 j = 0; j < %lld; j++) %p = 0;", (long long)a->inner, to);
+    cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", (long long)a->n);
+    int opened = open_inner(a);
+    cs_line(&e->p, "const %s here = %p, best = %p;", type, at(a, i, a->r), at(a, i, &expr_zero));
+    cs_line(&e->p, "const i32 take = %s;", better(a, i));
+    cs_line(&e->p, "%p = take ? here : best;", at(a, i, &expr_zero));
+    cs_line(&e->p, "%p = take ? (i32)r : %p;", to, to);
+    close_all(a, opened + 1);
+}
+
 /* argmin and argmax of operand i. The places are kept beside the best so far. */
-static void find_extreme(const Axis *a, int i) {
+static void find_extreme(const Axis *a, int i, const ReducePlan *plan) {
     Emit *e = a->e;
     Ref result = a->op->results[i];
-    const char *type = cs_register_type(&e->p, elem_of(a, i));
     const Expr *name = cs_ref(&e->p, result), *to = name;
-    long long n = (long long)a->n;
     bool scalar = ir_type(e->k, result)->rank == 0;
     if (scalar) cs_line(&e->p, "i32 %p;", name);
     cs_open(&e->p, "%s",
             a->outer > 1 ? arena_printf(e->arena, "for (i64 o = 0; o < %lld; o++)", (long long)a->outer) : "");
     if (!scalar) to = ex(e->arena, "%p[%p]", name, place_of(a));
-    if (a->inner == 1) {
-        /* Eight chains side by side, joined in the end: the first of equals wins there too. */
-        const Expr *line = at(a, i, a->r);
-        cs_line(&e->p, "enum { chains = %lld };", n < 8 ? n : 8);
-        cs_line(&e->p, "%s bests[chains];\ni32 founds[chains];", type);
-        cs_line(&e->p, "for (i64 r = 0; r < chains; r++) bests[r] = %p, founds[r] = (i32)r;", line);
-        cs_open(&e->p, "for (i64 q = chains; q < %lld; q += chains)", n / 8 * 8);
-        cs_open(&e->p, "TW_VECTOR for (i64 l = 0; l < chains; l++)");
-        cs_line(&e->p, "const %s here = %p, best = bests[l];", type, at(a, i, ex(e->arena, "q + l")));
-        cs_line(&e->p, "const i32 take = %s;", better(a, i));
-        cs_line(&e->p, "bests[l] = take ? here : best;");
-        cs_line(&e->p, "founds[l] = take ? (i32)(q + l) : founds[l];");
-        cs_close(&e->p);
-        cs_close(&e->p);
-        cs_line(&e->p, "%s best = bests[0];\ni32 found = founds[0];", type);
-        cs_open(&e->p, "for (i64 l = 1; l < chains; l++)");
-        cs_line(&e->p, "const %s here = bests[l];", type);
-        cs_line(&e->p, "const i32 take = %s;", better(a, i));
-        cs_line(&e->p, "const i32 equal = here == best || (here != here && best != best);");
-        cs_line(&e->p, "if (take || (equal && founds[l] < found)) best = here, found = founds[l];");
-        cs_close(&e->p);
-        if (n >= 8 && n % 8) {
-            cs_open(&e->p, "for (i64 r = %lld; r < %lld; r++)", n / 8 * 8, n);
-            cs_line(&e->p, "const %s here = %p;", type, line);
-            cs_line(&e->p, "if (%s) best = here, found = (i32)r;", better(a, i));
-            cs_close(&e->p);
-        }
-        cs_line(&e->p, "%p = found;", to);
-    } else {
-        cs_line(&e->p, "for (i64 j = 0; j < %lld; j++) %p = 0;", (long long)a->inner, to);
-        cs_open(&e->p, "for (i64 r = 1; r < %lld; r++)", n);
-        int opened = open_inner(a);
-        cs_line(&e->p, "const %s here = %p, best = %p;", type, at(a, i, a->r), at(a, i, &expr_zero));
-        cs_line(&e->p, "const i32 take = %s;", better(a, i));
-        cs_line(&e->p, "%p = take ? here : best;", at(a, i, &expr_zero));
-        cs_line(&e->p, "%p = take ? (i32)r : %p;", to, to);
-        close_all(a, opened + 1);
-    }
+    if (plan->form == REDUCE_CHAINS)
+        extreme_by_chains(a, i, to, plan->at_once);
+    else
+        extreme_by_columns(a, i, to);
     cs_close(&e->p);
 }
 
@@ -298,56 +284,56 @@ static void declare_results(Emit *e, Op *op) {
 }
 
 void cpu_emit_reduce(Emit *e, Op *op) {
-    if (cpu_reduces_rows(e->k, op)) {
-        cpu_emit_reduce_rows(e, op);
+    const ReducePlan *plan = &cpu_place(&e->plan, op)->reduce;
+    if (plan->form == REDUCE_ROWS) {
+        cpu_emit_reduce_rows(e, op, plan->at_once);
         return;
     }
-    Word kind = op_word(op, AT_COMBINE, COMBINE_ADD);
     Axis a;
     declare_results(e, op);
     axis_begin(&a, e, op);
-    if (kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX) {
-        for (int i = 0; i < a.count; i++) find_extreme(&a, i);
+    if (plan->form == REDUCE_CHAINS || plan->form == REDUCE_COLUMNS) {
+        for (int i = 0; i < a.count; i++) find_extreme(&a, i, plan);
         return;
     }
-    const Attr *order = op_attr(op, AT_BITS);
-    bool sum = kind == COMBINE_ADD || kind == COMBINE_MUL;
-    bool ordered = kind == COMBINE_REGION || (sum && elem_is_float(elem_of(&a, 0)));
-    if (order || !ordered)
-        reduce_by_bits(&a, order ? &order->list : NULL);
+    if (a.n == 1)
+        ;
+    else if (plan->form == REDUCE_HALVES)
+        reduce_halves(&a);
+    else if (plan->form == REDUCE_NEIGHBOURS)
+        reduce_neighbours(&a);
+    else if (plan->form == REDUCE_STEPS)
+        reduce_steps(&a, &op_attr(op, AT_BITS)->list);
     else
         reduce_in_turn(&a);
     for (int i = 0; i < a.count; i++) hand_over(&a, i);
 }
 
-/* The vector operation of scan.h, if the combination gives the same in any order; else NULL. */
-static const char *scan_operation(Word kind, Elem elem) {
-    bool real = elem_is_float(elem);
-    if (elem_info[elem].bits < 32) return NULL;
+/* The vector operation of scan.h. */
+static const char *scan_operation(Word kind) {
     switch (kind) {
-    case COMBINE_ADD: return real ? NULL : "TW_V_ADD";
-    case COMBINE_MUL: return real ? NULL : "TW_V_MUL";
+    case COMBINE_ADD: return "TW_V_ADD";
+    case COMBINE_MUL: return "TW_V_MUL";
     case COMBINE_MIN: return "TW_V_MIN";
     case COMBINE_MAX: return "TW_V_MAX";
     case COMBINE_AND: return "TW_V_AND";
     case COMBINE_OR: return "TW_V_OR";
-    case COMBINE_XOR: return "TW_V_XOR";
-    default: return NULL;
+    default: return "TW_V_XOR";
     }
 }
 
 /* Each line by a function of scan.h, made on first use. */
-static void scan_lines(const Axis *a, const char *operation) {
+static void scan_lines(const Axis *a, int lanes) {
     Emit *e = a->e;
     Word kind = op_word(a->op, AT_COMBINE, COMBINE_ADD);
     Elem elem = elem_of(a, 0);
-    bool wide = elem_info[elem].bits == 64;
     const char *t = elem_info[elem].text;
     const char *name = arena_printf(e->arena, "%s_%s", word_info[kind].text, t);
     const char *key = arena_printf(e->arena, "tw_scan_%s", name);
     if (!map_find(&e->helper_names, key, strlen(key)))
-        cs_line_of(&e->p, &e->helpers, 0, "TW_SCAN_%d(%s, %s, %s, %s, %p)", wide ? 4 : 8, name, t, wide ? "i64" : "i32",
-                   operation, cs_combine(&e->p, kind, elem, false, ex_name(e->arena, "p"), ex_name(e->arena, "q")));
+        cs_line_of(&e->p, &e->helpers, 0, "TW_SCAN_%d(%s, %s, %s, %s, %p)", lanes, name, t,
+                   elem_info[elem].bits == 64 ? "i64" : "i32", scan_operation(kind),
+                   cs_combine(&e->p, kind, elem, false, ex_name(e->arena, "p"), ex_name(e->arena, "q")));
     map_set(&e->helper_names, e->arena, key, e);
     cpu_needs(e, PART_SCAN);
     int opened = open_outer(a);
@@ -392,14 +378,12 @@ void cpu_emit_scan(Emit *e, Op *op) {
     Axis a;
     declare_results(e, op);
     axis_begin(&a, e, op);
-    const char *operation = a.inner == 1 ? scan_operation(kind, elem_of(&a, 0)) : NULL;
-    enum { SIDE_BY_SIDE = 8 };
-    int64_t grouped = a.inner == 1 ? a.outer / SIDE_BY_SIDE * SIDE_BY_SIDE : 0;
-    if (a.n > 1 && operation && a.n >= 16)
-        scan_lines(&a, operation);
-    else if (a.n > 1) {
-        scan_in_turn(&a, 0, grouped, SIDE_BY_SIDE);
-        scan_in_turn(&a, grouped, a.outer, 1);
+    const ScanPlan *plan = &cpu_place(&e->plan, op)->scan;
+    if (plan->form == SCAN_VECTORS)
+        scan_lines(&a, plan->lanes);
+    else if (plan->form == SCAN_IN_TURN) {
+        scan_in_turn(&a, 0, plan->grouped, plan->side_by_side);
+        scan_in_turn(&a, plan->grouped, a.outer, 1);
     }
     for (int i = 0; i < a.count; i++) {
         const Type *type = ir_type(e->k, op->results[i]);

@@ -12,14 +12,13 @@
 
 #include <string.h>
 
-enum { RADIX_BITS = 3, RADIX = 1 << RADIX_BITS };
-
 typedef struct Row {
     Emit *e;
     Op *op;
     Word kind;
     Elem elem;
     bool keep; /* NaN */
+    int radix; /* elements that are combined at once */
 } Row;
 
 /* at[i] combined with at[i + half], for half = count/2 .. 1. */
@@ -30,14 +29,12 @@ static const Expr *tree(const Row *row, const Expr **at, int count) {
     return at[0];
 }
 
-static int radix_of(int64_t n) { return n >= RADIX ? RADIX : (int)n; }
-
 /* The steps from n partial results of a row to one; statements into `out`. */
 static const Expr *finish(const Row *row, CLines *out, const Expr *part, int64_t n) {
-    const Expr *at[RADIX];
+    const Expr *at[MOST_AT_ONCE];
     Arena *arena = row->e->arena;
     for (;;) {
-        int radix = radix_of(n);
+        int radix = n >= row->radix ? row->radix : (int)n;
         int64_t rest = n / radix;
         for (int i = 0; i < radix; i++)
             at[i] = rest == 1 ? ex(arena, "%p[%d]", part, i) : ex(arena, "%p[r + %lld]", part, (long long)(i * rest));
@@ -54,20 +51,20 @@ static void reduce_once(const Row *row, const Expr *part, const Expr *name, bool
     Ref x = row->op->operands[0], result = row->op->results[0];
     const Type *type = ir_type(e->k, x);
     int last = type->rank - 1;
-    int64_t n = type->extent[last], rest = n / RADIX;
-    const Expr *at[RADIX], *r;
+    int64_t n = type->extent[last], rest = n / row->radix;
+    const Expr *at[MOST_AT_ONCE], *r;
     Nest nest;
     nest_begin(e, &nest, type);
     nest.fast = fast;
     nest.hi[last] = cs_number(e->arena, EL_I32, rest);
     r = nest.index[last].x;
-    for (int i = 0; i < RADIX; i++) {
+    for (int i = 0; i < row->radix; i++) {
         Ix index[MAX_RANK];
         memcpy(index, nest.index, sizeof index);
         if (i) index[last].x = ex(e->arena, "(%p + %lld)", r, (long long)(i * rest));
         at[i] = cpu_element(e, &nest, x, index).x;
     }
-    nest_add(e, &nest, type->rank, "%p[%p] = %p;", part, r, tree(row, at, RADIX));
+    nest_add(e, &nest, type->rank, "%p[%p] = %p;", part, r, tree(row, at, row->radix));
     const Expr *sum = finish(row, &nest.after, part, rest);
     const Expr *to = name;
     if (last > 0) to = cpu_slot(e, ir_type(e->k, result), name, nest.index, NULL), sum = cpu_pack_for(e, result, sum);
@@ -75,13 +72,14 @@ static void reduce_once(const Row *row, const Expr *part, const Expr *name, bool
     nest_end(e, &nest, true);
 }
 
-void cpu_emit_reduce_rows(Emit *e, Op *op) {
+void cpu_emit_reduce_rows(Emit *e, Op *op, int at_once) {
     Ref x = op->operands[0], result = op->results[0];
     const Type *type = ir_type(e->k, result);
     Row row = {.e = e,
                .op = op,
                .kind = op_word(op, AT_COMBINE, COMBINE_ADD),
                .elem = ir_type(e->k, x)->elem,
+               .radix = at_once,
                .keep = op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP};
     if (type->rank)
         cpu_declare(e, result);
@@ -99,5 +97,5 @@ void cpu_emit_reduce_rows(Emit *e, Op *op) {
     } else
         reduce_once(&row, part, name, true);
     /* What is read has arrived now, and what is left to do does not wait for memory. */
-    if (op->parent == e->k->body) cpu_prefetch(e, x);
+    cpu_ask_ahead(e, op);
 }

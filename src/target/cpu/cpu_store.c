@@ -5,34 +5,12 @@
  * copy. The results are the same, bit for bit. */
 #include "target/cpu/cpu_internal.h"
 
-static void add_loads(Emit *e, Ref tile, bool top, OpList *loads) {
-    if (!ref_is_value(tile)) return;
-    const Value *value = ir_value(e->k, tile);
-    if (value->type->kind != TY_TILE || value->type->rank == 0 || !value->op) return;
-    Storage storage = cpu_placed(&e->plan, tile)->storage;
-    if (storage != STORAGE_INLINE && !(top && cpu_is_inlinable(e->k, value->op))) return;
-    if (!cpu_search_meets(&e->plan, tile)) return;
-    if (value->op->code == OP_TLOAD) *VEC_PUSH(loads, e->arena) = value->op;
-    for (int i = 0; i < value->op->operand_count; i++) add_loads(e, value->op->operands[i], false, loads);
-}
-
-/* The inline tloads that evaluating the tiles meets; `top`: of a tile in memory, too. */
-static OpList collect_loads(Emit *e, const Ref *tiles, int count, bool top) {
-    OpList loads = {0};
-    cpu_search_begin(&e->plan);
-    for (int i = 0; i < count; i++) add_loads(e, tiles[i], top, &loads);
-    return loads;
-}
-
-void cpu_prefetch(Emit *e, Ref tile) {
-    enum { MOST_BYTES = 16384 };
-    OpList loads = collect_loads(e, &tile, 1, true);
-    for (size_t i = 0; i < loads.count && e->ahead < MOST_AHEAD; i++) {
-        const Box *box = cpu_find_box(e, loads.at[i]);
-        long long bytes = (long long)cpu_tile_bytes(box->tile, false);
-        if (loads.at[i]->parent != e->k->body || box->tile->rank != 1 || box->indices[0] || bytes > MOST_BYTES)
-            continue;
-        cs_line(&e->p, "tw_ahead(&ahead[%d], %p, %lld);", e->ahead++, box->pointer, bytes);
+void cpu_ask_ahead(Emit *e, const Op *op) {
+    const OpPlace *place = cpu_place(&e->plan, op);
+    for (size_t i = 0; i < place->ahead.count; i++) {
+        const Box *box = cpu_find_box(e, place->ahead.at[i]);
+        cs_line(&e->p, "tw_ahead(&ahead[%d], %p, %lld);", place->first_ahead + (int)i, box->pointer,
+                (long long)cpu_tile_bytes(box->tile, false));
     }
 }
 
@@ -92,38 +70,29 @@ static const Expr *and_full(Emit *e, const Expr *all, const Box *box) {
 
 const Expr *cpu_fast_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
     const Expr *all = NULL;
-    OpList loads = collect_loads(e, tiles, count, !store);
+    OpList loads = cpu_loads_of(&e->plan, tiles, count, !store);
     for (size_t i = 0; i < loads.count; i++) all = and_full(e, all, cpu_find_box(e, loads.at[i]));
     return store ? and_full(e, all, cpu_find_box(e, store)) : all;
 }
 
-/* The same for a loop that goes as far as the store's box does, where all loads are read at the places that are
- * written: rows that are longer than the tensor's are no rarity. NULL: there is none, or it is not worth it. */
-static const Expr *cut_condition(Emit *e, const Ref *tiles, int count, const Op *store) {
-    enum { LONG_ROW = 256 };
+/* The same for a loop that goes as far as the store's box does. NULL: that box is always full. */
+static const Expr *cut_condition(Emit *e, const Op *store, const StorePlan *plan) {
     const Box *to = cpu_find_box(e, store);
-    OpList loads = collect_loads(e, tiles, count, false);
-    int rank = to->tile->rank;
-    if (!to->full || !rank || to->tile->extent[rank - 1] < LONG_ROW || op_attr(store, AT_WRAP)) return NULL;
+    if (!to->full) return NULL;
     const Expr *all = and_unit(e, to->uncut, to);
-    for (size_t i = 0; i < loads.count; i++) {
-        const Box *from = cpu_find_box(e, loads.at[i]);
-        Ref loaded = loads.at[i]->results[0];
-        bool same = from->tile->rank == rank;
-        for (int d = 0; d < rank && same; d++) same = from->tile->extent[d] == to->tile->extent[d];
-        for (int j = 0; j < count && same; j++) same = cpu_same_place(&e->plan, tiles[j], loaded);
-        if (!same) return NULL;
+    for (size_t i = 0; i < plan->loads.count; i++) {
+        const Box *from = cpu_find_box(e, plan->loads.at[i]);
         all = and_unit(e, ex_and(e->arena, all, from->uncut), from);
         all = ex_and(e->arena, all, cpu_box_covers(e, from, cpu_same_axes, to));
     }
     return all ? all : ex_int(e->arena, 1);
 }
 
-static void store_loop(Emit *e, const Op *op, const Box *box, bool fast, bool cut) {
+static void store_loop(Emit *e, const Op *op, const Box *box, int inner, bool fast, bool cut) {
     Ref value = op_operand(op, 1), mask = op_operand(op, 2);
     Nest nest;
     nest_begin(e, &nest, box->tile);
-    if (cpu_box_is_turned(e->k, op)) nest_inner(&nest, cpu_unit_axis(e->k, op));
+    nest_inner(&nest, inner);
     nest.fast = fast;
     nest.cut = cut;
     cpu_box_bounds(e, &nest, box);
@@ -155,45 +124,48 @@ void cpu_set_aside(Emit *e, const OpList *loads) {
 }
 
 static void emit_store(Emit *e, Op *op, Box *box) {
-    if (cpu_store_from_rows(e, op)) return;
-    Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
-    int count = tiles[1] ? 2 : 1;
-    OpList loads = collect_loads(e, tiles, count, false);
+    const StorePlan *plan = &cpu_place(&e->plan, op)->store;
+    if (plan->form == STORE_FROM_ROWS) {
+        cpu_store_from_rows(e, op);
+        return;
+    }
+    const OpList *loads = &plan->loads;
     const Expr *apart = NULL;
     bool all_move = true;
-    for (size_t i = 0; i < loads.count; i++) {
-        Ref loaded = loads.at[i]->results[0];
-        bool same = true;
-        for (int j = 0; j < count; j++) same = same && cpu_same_place(&e->plan, tiles[j], loaded);
-        const Box *from = cpu_find_box(e, loads.at[i]);
+    for (size_t i = 0; i < loads->count; i++) {
+        const Box *from = cpu_find_box(e, loads->at[i]);
         all_move = all_move && from->movable;
-        apart = ex_and(e->arena, apart, cpu_apart(e, from, box, same));
+        apart = ex_and(e->arena, apart, cpu_apart(e, from, box, plan->same_place[i]));
     }
-    const Expr *turns = cpu_store_turns(e, op), *cut = turns ? NULL : cut_condition(e, tiles, count, op);
-    const Expr *fast = turns ? turns : cut ? cut : cpu_fast_condition(e, tiles, count, op);
+    Ref tiles[2] = {op_operand(op, 1), op_operand(op, 2)};
+    bool turned = plan->form == STORE_TURNED;
+    const Expr *cut = plan->form == STORE_CUT ? cut_condition(e, op, plan) : NULL;
+    const Expr *fast = turned ? cpu_store_turns(e, op, plan)
+                       : cut  ? cut
+                              : cpu_fast_condition(e, tiles, tiles[1] ? 2 : 1, op);
     if (!all_move && !fast) fast = ex_int(e->arena, 1);
     if (apart && all_move) {
         cs_open(&e->p, "if (TW_UNLIKELY(!(%p)))", apart);
-        cpu_set_aside(e, &loads);
+        cpu_set_aside(e, loads);
         cs_close(&e->p);
     } else
         fast = ex_and(e->arena, fast, apart);
     if (!fast) {
-        store_loop(e, op, box, true, false);
+        store_loop(e, op, box, plan->inner, true, false);
         return;
     }
     cs_open(&e->p, "if (%p)", fast);
-    if (turns)
-        cpu_store_turned(e, op);
+    if (turned)
+        cpu_store_turned(e, op, plan);
     else
-        store_loop(e, op, box, true, cut != NULL);
+        store_loop(e, op, box, plan->inner, true, cut != NULL);
     cs_reopen(&e->p, "else");
     if (!all_move) { /* read from the copies here */
-        cpu_set_aside(e, &loads);
-        e->aside = &loads;
+        cpu_set_aside(e, loads);
+        e->aside = loads;
     }
     if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
-    store_loop(e, op, box, false, false);
+    store_loop(e, op, box, plan->inner, false, false);
     if (box->ok) cs_close(&e->p);
     e->aside = NULL;
     cs_close(&e->p);

@@ -10,8 +10,6 @@
  * fills it. */
 #include "target/cpu/cpu_internal.h"
 
-#include <string.h>
-
 /* Where a tile lies. */
 typedef struct Spread {
     const Expr *pointer, *stride[MAX_RANK];
@@ -85,31 +83,14 @@ static void fill_from_box(Emit *e, const Expr *pointer, const Type *tile, const 
     if (box->ok) cs_close(&e->p);
 }
 
-bool cpu_fill_turned(Emit *e, const Expr *pointer, bool wide, Ref tile) {
-    const Op *op = ref_is_value(tile) ? ir_value(e->k, tile)->op : NULL;
-    const Type *type = ir_type(e->k, tile);
-    bool made = op && cpu_placed(&e->plan, tile)->storage == STORAGE_MEMORY && pointer != e->p.values[tile];
-    if (!op || made || (wide && cpu_is_wide_elem(type))) return false;
-    if (op->code == OP_TLOAD && cpu_box_is_turned(e->k, op)) {
-        fill_from_box(e, pointer, type, op, cpu_same_axes);
-        return true;
+void cpu_fill_turned(Emit *e, const Expr *pointer, const Type *tile, const FillPlan *plan) {
+    if (plan->form == FILL_TURNED_BOX) {
+        fill_from_box(e, pointer, tile, plan->load, plan->axes);
+        return;
     }
-    if (!cpu_is_turn(e->k, op)) return false;
-    int axes[MAX_RANK];
-    Ref x = op->operands[0];
-    const Placed *placed = cpu_placed(&e->plan, x);
-    if (ref_is_value(x) && placed->storage == STORAGE_MEMORY && !(placed->wide && cpu_is_wide_elem(type))) {
-        for (int d = 0; d < type->rank; d++) axes[d] = (int)op_attr(op, AT_DIMS)->list.at[d];
-        Spread to = in_rows(e, type, pointer, cpu_same_axes),
-               from = in_rows(e, ir_type(e->k, x), cs_ref(&e->p, x), axes);
-        emit_turn(e, type, &to, &from, NULL, cpu_same_axes);
-        return true;
-    }
-    const Op *load = cpu_moved_box(&e->plan, tile, axes);
-    if (!load || cpu_placed(&e->plan, load->results[0])->storage != STORAGE_INLINE) return false;
-    if (!cpu_moves_worth_it(e->k, load, axes, type->rank - 1)) return false;
-    fill_from_box(e, pointer, type, load, axes);
-    return true;
+    Spread to = in_rows(e, tile, pointer, cpu_same_axes),
+           from = in_rows(e, ir_type(e->k, plan->rows), cs_ref(&e->p, plan->rows), plan->axes);
+    emit_turn(e, tile, &to, &from, NULL, cpu_same_axes);
 }
 
 /* --- stores --- */
@@ -125,35 +106,27 @@ const Expr *cpu_box_covers(Emit *e, const Box *load, const int *axes, const Box 
     return all;
 }
 
-const Expr *cpu_store_turns(Emit *e, const Op *store) {
-    int axes[MAX_RANK];
-    const Op *load = cpu_turned_load(&e->plan, store, axes);
-    if (!load) return NULL;
-    const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, load);
-    int unit = cpu_unit_axis(e->k, load);
-    const Expr *all = ex_and(e->arena, to->ok, cpu_box_covers(e, from, axes, to));
+const Expr *cpu_store_turns(Emit *e, const Op *store, const StorePlan *plan) {
+    const Box *to = cpu_find_box(e, store), *from = cpu_find_box(e, plan->turned);
+    int unit = cpu_unit_axis(e->k, plan->turned);
+    const Expr *all = ex_and(e->arena, to->ok, cpu_box_covers(e, from, plan->axes, to));
     if (from->movable && unit != from->tile->rank - 1)
         all = ex_and(e->arena, all, ex(e->arena, "%p == 1", from->stride[unit]));
     return all ? all : ex_int(e->arena, 1);
 }
 
-void cpu_store_turned(Emit *e, const Op *store) {
-    int axes[MAX_RANK];
-    const Op *load = cpu_turned_load(&e->plan, store, axes);
+void cpu_store_turned(Emit *e, const Op *store, const StorePlan *plan) {
     const Box *box = cpu_find_box(e, store);
-    Spread to = in_box(e, store, box, cpu_same_axes), from = in_box(e, load, cpu_find_box(e, load), axes);
+    Spread to = in_box(e, store, box, cpu_same_axes);
+    Spread from = in_box(e, plan->turned, cpu_find_box(e, plan->turned), plan->axes);
     emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
 }
 
-bool cpu_store_from_rows(Emit *e, const Op *store) {
-    Ref value = op_operand(store, 1);
-    if (!cpu_box_is_turned(e->k, store) || !ref_is_value(value)) return false;
-    const Placed *placed = cpu_placed(&e->plan, value);
-    if (placed->storage != STORAGE_MEMORY || (placed->wide && cpu_is_wide_elem(ir_type(e->k, value)))) return false;
+void cpu_store_from_rows(Emit *e, const Op *store) {
     const Box *box = cpu_find_box(e, store);
-    Spread to = in_box(e, store, box, cpu_same_axes), from = in_rows(e, box->tile, cs_ref(&e->p, value), cpu_same_axes);
+    const Expr *rows = cs_ref(&e->p, op_operand(store, 1));
+    Spread to = in_box(e, store, box, cpu_same_axes), from = in_rows(e, box->tile, rows, cpu_same_axes);
     if (box->ok) cs_open(&e->p, "if (%p)", box->ok);
     emit_turn(e, box->tile, &to, &from, box, cpu_same_axes);
     if (box->ok) cs_close(&e->p);
-    return true;
 }

@@ -132,8 +132,8 @@ int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
 
 /* --- printing --- */
 
-/* A place where a text may go on in a line below: behind a comma, or before an operator that joins conditions. The blank
- * there goes. */
+/* A place where a text may go on in a line below: behind a comma, or before an operator that joins conditions. The
+ * blank there goes. */
 typedef struct ExprBreak {
     size_t at; /* of the comma, or of the blank before the operator */
     int open;  /* parentheses and brackets around it */

@@ -239,6 +239,7 @@ void dot_pack_left(Emit *e, const Op *op, const char *words) {
 void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *left) {
     Dot d = dot_of(e, op);
     d.acc = accumulator;
+    d.fresh = op_flag(op, AT_FRESH);
     issue_wgmma(&d, left);
     cs_line(&e->p, "tw_wgmma_commit();");
     dot_say(&d);

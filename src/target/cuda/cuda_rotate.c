@@ -82,12 +82,17 @@ static void write_trip(Turned *t, bool steady) {
     }
     emit_ops(e, t->parts.scale, t->parts.tail);
     dot_pack_left(e, t->parts.second, t->left);
-    /* The accumulator as the second product finds it, the other carried values as they are. */
-    int count = t->loop->operand_count - 3;
-    Ref *sources = ARENA_ARRAY(e->arena, Ref, count);
-    for (int i = 0; i < count; i++)
-        sources[i] = i == t->parts.carried ? t->parts.second->operands[2] : t->body->last->operands[i];
-    emit_copies(e, t->body->args + 1, sources, count);
+    /* The accumulator as the second product finds it, unless it writes it itself; the other carried values as they
+     * are. */
+    int all = t->loop->operand_count - 3, count = 0;
+    Ref *places = ARENA_ARRAY(e->arena, Ref, all), *sources = ARENA_ARRAY(e->arena, Ref, all);
+    for (int i = 0; i < all; i++) {
+        bool sum = i == t->parts.carried;
+        if (sum && op_flag(t->parts.second, AT_FRESH)) continue;
+        places[count] = t->body->args[1 + i];
+        sources[count++] = sum ? t->parts.second->operands[2] : t->body->last->operands[i];
+    }
+    emit_copies(e, places, sources, count);
 }
 
 static Turned turned_of(Emit *e, const Op *loop) {

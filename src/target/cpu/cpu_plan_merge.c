@@ -1,4 +1,4 @@
-/* cpu_merge.c: axes of a nest that nothing tells apart share a loop.
+/* cpu_plan_merge.c: axes of a nest that nothing tells apart share a loop.
  *
  *     f32[2,2,2,2,2,2], each element from the same place of other tiles in memory     one loop of 64, not six of 2
  *     the same, where a flip or a reduce of two changes axis 3                        [0 1 2] [3] [4 5]
@@ -6,14 +6,12 @@
  * Loops are what costs time: the kernel's, whose vectors are as long as the innermost one, and the C compiler's.
  * Hypercubes are how sorts are written in kernels. Two neighbours are told apart by whatever reads a tile in
  * memory in which they are no neighbours, or only one of them is there. */
-#include "target/cpu/cpu_internal.h"
-
-#include <string.h>
+#include "target/cpu/cpu_plan.h"
 
 typedef struct Merge {
-    Emit *e;
-    const Nest *nest;
-    bool apart[MAX_RANK]; /* axis d and the next one */
+    const CpuPlan *plan;
+    const Type *shape; /* of the nest */
+    bool *apart;       /* axis d and the next one */
     Map seen;
 } Merge;
 
@@ -27,7 +25,7 @@ static void keep_alone(Merge *m, int axis) {
 
 /* A tile that is read at the number of its place. */
 static void read_linear(Merge *m, const Type *type, const int *axes) {
-    for (int d = 0; d + 1 < m->nest->rank; d++) {
+    for (int d = 0; d + 1 < m->shape->rank; d++) {
         int a = NOWHERE, b = NOWHERE, next;
         for (int i = 0; i < type->rank; i++) {
             if (axes[i] == d) a = i;
@@ -35,15 +33,15 @@ static void read_linear(Merge *m, const Type *type, const int *axes) {
         }
         if (a < 0 && b < 0) continue;
         for (next = a + 1; next < type->rank && type->extent[next] == 1;) next++;
-        if (a < 0 || b < 0 || next != b || type->extent[b] != m->nest->extent[d + 1]) m->apart[d] = true;
+        if (a < 0 || b < 0 || next != b || type->extent[b] != m->shape->extent[d + 1]) m->apart[d] = true;
     }
 }
 
 static void visit(Merge *m, Ref v, const int *axes, bool top);
 
 static void visit_operand(Merge *m, Ref x, const int *axes) {
-    if (!ref_is_value(x) || ir_type(m->e->k, x)->kind != TY_TILE) return;
-    const Type *type = ir_type(m->e->k, x);
+    if (!ref_is_value(x) || ir_type(m->plan->k, x)->kind != TY_TILE) return;
+    const Type *type = ir_type(m->plan->k, x);
     int mine[MAX_RANK];
     for (int d = 0; d < type->rank; d++) mine[d] = type->extent[d] == 1 ? NOWHERE : axes[d];
     visit(m, x, mine, false);
@@ -51,7 +49,7 @@ static void visit_operand(Merge *m, Ref x, const int *axes) {
 
 /* Extents of 1 come and go; else the tile is read at the number of a place. */
 static void visit_reshape(Merge *m, const Op *op, const int *axes) {
-    const Type *to = ir_type(m->e->k, op->results[0]), *from = ir_type(m->e->k, op->operands[0]);
+    const Type *to = ir_type(m->plan->k, op->results[0]), *from = ir_type(m->plan->k, op->operands[0]);
     int mine[MAX_RANK], d = 0, t = 0;
     for (int i = 0; i < from->rank; i++) mine[i] = NOWHERE;
     while (d < from->rank || t < to->rank) {
@@ -71,22 +69,22 @@ static void visit_reshape(Merge *m, const Op *op, const int *axes) {
 }
 
 static bool is_new(Merge *m, Ref v, const int *axes) {
-    Text key = text_new(m->e->arena);
+    Text key = text_new(m->plan->arena);
     text_add(&key, "%u", v);
-    for (int d = 0; d < ir_type(m->e->k, v)->rank; d++) text_add(&key, ",%d", axes[d]);
+    for (int d = 0; d < ir_type(m->plan->k, v)->rank; d++) text_add(&key, ",%d", axes[d]);
     if (map_get(&m->seen, key.at)) return false;
-    map_set(&m->seen, m->e->arena, key.at, m);
+    map_set(&m->seen, m->plan->arena, key.at, m);
     return true;
 }
 
 /* axes: the nest's axis of each of the tile's. */
 static void visit(Merge *m, Ref v, const int *axes, bool top) {
     if (!ref_is_value(v)) return;
-    const Value *value = ir_value(m->e->k, v);
+    const Value *value = ir_value(m->plan->k, v);
     const Op *op = value->op;
     int mine[MAX_RANK], axis, rank = value->type->rank;
     if (rank == 0 || !is_new(m, v, axes)) return;
-    if (!op || !cpu_is_inlinable(m->e->k, op) || (!top && cpu_placed(&m->e->plan, v)->storage == STORAGE_MEMORY)) {
+    if (!op || !cpu_is_inlinable(m->plan->k, op) || (!top && cpu_placed(m->plan, v)->storage == STORAGE_MEMORY)) {
         read_linear(m, value->type, axes);
         return;
     }
@@ -128,28 +126,12 @@ static void visit(Merge *m, Ref v, const int *axes, bool top) {
     }
 }
 
-void nest_merge(Emit *e, Nest *nest, const Ref *tiles, int count) {
-    enum { LEAST_RANK = 3 };
-    if (nest->rank < LEAST_RANK) return;
-    Merge m = {.e = e, .nest = nest};
+void cpu_axes_apart(const CpuPlan *plan, const Type *shape, const Ref *tiles, int count, bool *apart) {
+    enum { LEAST_RANK = 3 }; /* fewer are left as they are */
+    Merge m = {.plan = plan, .shape = shape, .apart = apart};
+    for (int d = 0; d < shape->rank; d++) apart[d] = shape->rank < LEAST_RANK;
+    if (shape->rank < LEAST_RANK) return;
     for (int i = 0; i < count; i++) visit(&m, tiles[i], cpu_same_axes, true);
-    for (int d = 0; d < nest->rank; d++) { /* extents of 1 have no loop, and may stand wherever they are */
-        if (nest->extent[d] != 1) continue;
-        keep_alone(&m, d);
-    }
-    for (int first = 0, last; first < nest->rank; first = last + 1) {
-        for (last = first; last + 1 < nest->rank && !m.apart[last];) last++;
-        if (last == first) continue;
-        Ix head = nest->index[first];
-        int64_t inner = 1;
-        for (int d = last; d >= first; d--) {
-            bool leads = d == first;
-            nest->index[d] = (Ix){.x = leads ? head.x : NULL,
-                                  .depth = leads ? head.depth : 0,
-                                  .alone = cpu_digit(e, head.x, inner, nest->extent[d], leads),
-                                  .alone_depth = head.depth};
-            inner *= nest->extent[d];
-        }
-        nest->extent[first] = inner;
-    }
+    for (int d = 0; d < shape->rank; d++) /* extents of 1 have no loop, and may stand wherever they are */
+        if (shape->extent[d] == 1) keep_alone(&m, d);
 }
