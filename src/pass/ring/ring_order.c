@@ -95,27 +95,13 @@ static const CutAccess *access_of(const Cut *c, const Op *op) {
 
 /* --- apart --- */
 
-static bool is_promised_apart(Cut *c, int a, int b) {
-    for (const Op *op = c->k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
-        bool has_a = false, has_b = false;
-        for (int i = 0; i < op->operand_count; i++) {
-            int root = roots_only(c->k, c->arena, op->operands[i]);
-            has_a = has_a || root == a;
-            has_b = has_b || root == b;
-        }
-        if (has_a && has_b) return true;
-    }
-    return false;
-}
-
 /* Are two parameters apart? Wishes where only the launch can tell. */
 static bool parameters_apart(Cut *c, int a, int b) {
     if (a == b) return false;
     if (a > b) return parameters_apart(c, b, a);
     uint64_t pair = (uint64_t)a << 32 | (uint32_t)b;
     if (map_find_number(&c->asked_apart, pair)) return true;
-    bool promised = is_promised_apart(c, a, b);
+    bool promised = roots_promised_apart(c->k, c->arena, a, b);
     if (!promised && (c->cx->options.generic == REQUIRE_NOTHING || c->cx->options.overlap)) return false;
     map_put_number(&c->asked_apart, c->arena, pair, NULL);
     const Ref *args = c->k->body->args;
