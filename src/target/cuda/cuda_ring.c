@@ -10,6 +10,7 @@
  *
  * A ring between roles that run on the same threads is a buffer between two barriers of the group. */
 #include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_box.h"
 
 bool ring_is(const Op *op) {
     switch (op->code) {
@@ -183,10 +184,12 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     int64_t step = h.half == HALF_PANELS ? p.count * tile->panel : tile->rows / 2 * tile->width;
     bool own = ex_is_name(h.which, "rank");
     const Expr *at = half_at(e, h.offset, h.which, h.half ? step : 0);
+    const Expr *both[] = {h.full, ex_int(e->arena, (1 << cuda_of(e)->cluster) - 1)};
+    const Expr *last = memory_with_hint(e, load, own ? ex_list(e->arena, both, 2) : h.full);
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, own ? "tw_tma_multicast_%dd(%p, &%s, %p, %p, %d);" : "tw_tma_load_%dd(%p, &%s, %p, %p);", p.rank,
-                plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i), h.full,
-                (1 << cuda_of(e)->cluster) - 1);
+        cs_line(&e->p, own ? "tw_tma_multicast_%dd%s(%p, &%s, %p, %p);" : "tw_tma_load_%dd%s(%p, &%s, %p, %p);", p.rank,
+                memory_hinted(load), plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name,
+                coordinates(e, &p, i), last);
     return p.count;
 }
 
@@ -225,8 +228,9 @@ static void store_by_tma(Emit *e, const Op *store) {
     }
     cs_open(&e->p, "if (%p)", parts_issuer(e, r));
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd(&%s, %p, %p);", p.rank, cuda_of(e)->plan->maps.at[p.map].name,
-                coordinates(e, &p, i), plus(e, offset, i * tile->panel));
+        cs_line(&e->p, "tw_tma_store_%dd%s(&%s, %p, %p);", p.rank, memory_hinted(store),
+                cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i),
+                memory_with_hint(e, store, plus(e, offset, i * tile->panel)));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);
     if (r->parts) cs_close(&e->p);

@@ -53,6 +53,9 @@
  *            tw_zero(): 0, but no compiler knows
  *            tw_ldg_volatile(V, bool, to, p): read from memory each time it is met, nothing where false
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
+ *            name_hinted(.., hint) of loads and stores (tile.cuh), tw_cp_async, tw_tma_load, _multicast, _store: TW_CA TW_CG TW_CS TW_CV
+ *            (loads), TW_WB TW_CG TW_CS TW_WT (stores) are PTX's operators for L1; TW_EVICT_FIRST TW_EVICT_LAST say what leaves L1 and
+ *            L2 first, or last: copies past the registers know those alone
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32 f64
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value; name_system: the same for
  *            all that share the memory, not this GPU alone (tw_red_add too)

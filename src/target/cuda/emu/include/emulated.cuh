@@ -28,6 +28,18 @@ TW_FN void tw_fence_async_global() {} /* global memory is the same for TMA here,
 /* ---- TMA ---- */
 #define TW_ARGS(...) __VA_ARGS__
 #define TW_TMA(rank, coordinates, ...)                                                             \
+    TW_FN void tw_tma_load_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, 0);                                          \
+    }                                                                                              \
+    TW_FN void tw_tma_multicast_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, u32 mask, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, mask);                                       \
+    }                                                                                              \
+    TW_FN void tw_tma_store_##rank##d_hinted(const TensorMap *map, TW_ARGS coordinates, u32 s, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_STORE, rank, map, at, s, 0, 0);                                           \
+    }                                                                                              \
     TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, TW_LINE) { \
         int at[] = {__VA_ARGS__};                                                                  \
         TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, 0);                                          \
@@ -63,6 +75,8 @@ TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true, TW_LINE)
     TW_CUDA(cp_async, s, p, bytes, ok ? bytes : 0);
 }
 TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int taken, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, taken); }
+TW_FN void tw_cp_async_hinted(int bytes, u32 s, const void *p, bool ok, int, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, ok ? bytes : 0); }
+TW_FN void tw_cp_async_part_hinted(int bytes, u32 s, const void *p, int taken, int, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, taken); }
 TW_FN void tw_cp_async_commit(TW_LINE) { TW_CUDA(cp_async_commit); }
 TW_FN void tw_cp_async_wait(i32 n, TW_LINE) { TW_CUDA(cp_async_wait, n); }
 TW_FN void tw_cp_async_arrive(u32 bar, TW_LINE) { TW_CUDA(cp_async_arrive, bar); }
