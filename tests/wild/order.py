@@ -237,3 +237,21 @@ def substituted_twice(a, x, y, N, BM: tl.constexpr, BN: tl.constexpr):
             tl.store(x + r[:, None] * BN + n[None, :], (acc * 0.01).to(x.dtype.element_ty))
         tl.store(y + r[:, None] * BN + n[None, :], acc + tl.load(y + r[:, None] * BN + n[None, :]))
         i += BM
+
+
+# check: m=randn:f16[320,64] o=zeros:f32[64,64] n=2 --grid 1 --set roles=on
+# check: m=randn:f16[320,64] o=zeros:f32[64,64] n=0 --grid 1 --set roles=on
+# load and compute meet at every write to m: a tile that is used behind one has to be there before it
+@triton.jit
+def late(m, o, n):
+    r = tl.arange(0, 64)
+    tl.store(m + (r + 8)[:, None] * 64 + r[None, :], tl.zeros((64, 64), tl.float16) + 1.0)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(n):
+        a = tl.load(m + (k * 64 + r)[:, None] * 64 + r[None, :])
+        b = tl.load(m + (k * 64 + 128 + r)[:, None] * 64 + r[None, :])
+        acc = tl.dot(a, b, acc)
+    t = tl.load(m + (r + 1)[:, None] * 64 + r[None, :])
+    tl.store(m + (r + 3)[:, None] * 64 + r[None, :], (acc * 0.125).to(tl.float16))
+    tl.store(m + (63 - r)[:, None] * 64 + r[None, :], (acc * 0.25).to(tl.float16))
+    tl.store(o + r[:, None] * 64 + r[None, :], acc + t)

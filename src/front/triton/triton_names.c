@@ -224,8 +224,8 @@ const char *const *tri_names_all(Lower *l, size_t *count) {
     return all.at;
 }
 
-/* Computes a module constant once. Each asker hears of a mistake, and none of them twice: constants that double one that
- * is wrong would compute it 2^n times. */
+/* Computes a module constant once. Each asker hears of a mistake, and none of them twice: constants that double one
+ * that is wrong would compute it 2^n times. */
 static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
     if (name->failed == l->diag && l->diag->errors) return val_error;

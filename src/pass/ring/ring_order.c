@@ -135,12 +135,12 @@ const Op *cut_write_before(Cut *c, const Op *load) {
     return NULL;
 }
 
+/* Also where roles meet at writes: what load has begun before one is over when compute waits for it, no sooner. */
 const Op *cut_write_between(Cut *c, const Op *load, const Op *use) {
     const CutAccess *from = access_of(c, load), *end = c->memory.at + c->memory.count;
     int last = cut_order(c, use);
     for (const CutAccess *a = from + 1; a < end && a->order < last; a++)
-        if (cut_is_order(a->op) || (cut_is_write(a->op) && !c->meets && !are_apart(c, from->place, a->place)))
-            return a->op;
+        if (cut_is_order(a->op) || (cut_is_write(a->op) && !are_apart(c, from->place, a->place))) return a->op;
     return NULL;
 }
 

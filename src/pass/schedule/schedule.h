@@ -7,6 +7,7 @@
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
+ *   schedule_cover.c    copies that are issued under a product
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
@@ -110,6 +111,10 @@ bool schedule_join_holds(Schedule *s, const Op *dot);
 /* --- schedule_skew.c --- */
 bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */
 bool schedule_skew_holds(Schedule *s);
+
+/* --- schedule_cover.c --- */
+void schedule_cover(Schedule *s); /* when loops are one */
+bool schedule_cover_holds(Schedule *s, const Op *dot);
 
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);
