@@ -60,7 +60,6 @@ REASONS = {
     "test_bessel": "Bessel functions are not there",
     "test_int_annotation": "looks for words of MLIR (`arith.extui`) in `asm[\"ttir\"]`, which is our IR; the types are as asked, but for uint1, which is none here",
     "test_float_annotation": "looks for words of MLIR (`arith.extf`) in `asm[\"ttir\"]`, which is our IR; the types are as asked",
-    "test_prune_all_configs": "expects its error under another name of the module",
     "test_power_of_two_shapes": "demands an error for extents that are no powers of two; any extent is taken here",
     "test_power_of_two_shapes_2": "demands an error for extents that are no powers of two; any extent is taken here",
     "test_err_in_unary_op": "demands an error for `not` of a tuple, which works here",

@@ -24,6 +24,18 @@ static bool seen_before(const Diag *diag, const DiagMessage *message) {
     return false;
 }
 
+/* A message quotes the user's text, which may be of any length: its middle is left out, the rule and the fix stay. */
+static char *formatted(Arena *arena, const char *format, va_list args) {
+    enum { LONGEST_MESSAGE = 4000, HEAD = 2000, TAIL = 1900 };
+    char *text = arena_vprintf(arena, format, args);
+    size_t length = strlen(text);
+    if (length <= LONGEST_MESSAGE) return text;
+    size_t head = HEAD, tail = length - TAIL;
+    while (head && ((unsigned char)text[head] & 0xC0) == 0x80) head--;
+    while (((unsigned char)text[tail] & 0xC0) == 0x80) tail++;
+    return arena_printf(arena, "%.*s ... %s", (int)head, text, text + tail);
+}
+
 void diag_vemit(Diag *diag, DiagId id, Range range, va_list args) {
     bool note = rows[id].severity == SEVERITY_NOTE;
     if (note && diag->muted) return;
@@ -32,10 +44,8 @@ void diag_vemit(Diag *diag, DiagId id, Range range, va_list args) {
         diag->muted = true;
         return;
     }
-    DiagMessage message = {.id = id,
-                           .severity = rows[id].severity,
-                           .range = range,
-                           .text = arena_vprintf(diag->arena, rows[id].format, args)};
+    DiagMessage message = {
+        .id = id, .severity = rows[id].severity, .range = range, .text = formatted(diag->arena, rows[id].format, args)};
     if (!note) {
         diag->muted = seen_before(diag, &message);
         if (diag->muted) return;

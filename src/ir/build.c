@@ -367,12 +367,13 @@ Ref refmap_get(const RefMap *map, Ref from) {
 
 void refmap_set(RefMap *map, Ref from, Ref to) { map_put_number(&map->map, map->arena, from, (void *)(uintptr_t)to); }
 
-static void map_in_op(Op *op, void *user) {
-    const RefMap *map = user;
+void ir_replace_in_op(Op *op, const RefMap *map) {
     for (int i = 0; i < op->operand_count; i++) op->operands[i] = refmap_get(map, op->operands[i]);
     for (int i = 0; i < op->attr_count; i++)
         if (attr_info[op->attrs[i].id].kind == ATTR_REF) op->attrs[i].ref = refmap_get(map, op->attrs[i].ref);
 }
+
+static void map_in_op(Op *op, void *user) { ir_replace_in_op(op, user); }
 
 void ir_replace_map(Kernel *k, const RefMap *map) {
     if (map->map.count) ir_walk(k->body, map_in_op, (void *)map);

@@ -103,6 +103,7 @@ Ref refmap_get(const RefMap *map, Ref from);
 void refmap_set(RefMap *map, Ref from, Ref to);
 /* ir_replace_all of all its entries in one walk: for passes that replace many. */
 void ir_replace_map(Kernel *k, const RefMap *map);
+void ir_replace_in_op(Op *op, const RefMap *map); /* in its own operands and attributes */
 /* The kernel's ops and values as they are, and back to them, once: for a pass that may have to take back what others
  * did. References are the same afterwards; values that were made in between belong to no op. */
 typedef struct KernelCopy KernelCopy;

@@ -130,3 +130,17 @@ int roots_only(const Kernel *k, Arena *scratch, Ref ref) {
     }
     return only;
 }
+
+bool roots_promised_apart(const Kernel *k, Arena *scratch, int a, int b) {
+    for (const Op *op = k->body->first; op; op = op->next) {
+        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
+        bool has_a = false, has_b = false;
+        for (int i = 0; i < op->operand_count; i++) {
+            int root = roots_only(k, scratch, op->operands[i]);
+            has_a = has_a || root == a;
+            has_b = has_b || root == b;
+        }
+        if (has_a && has_b) return true;
+    }
+    return false;
+}

@@ -21,6 +21,8 @@ bool roots_of(const Kernel *k, Arena *scratch, Ref ref, bool *set);
 int roots_only(const Kernel *k, Arena *scratch, Ref ref);
 /* Of every parameter: may the kernel write through it? False: it may write elsewhere as well. */
 bool roots_written(const Kernel *k, Arena *scratch, bool *written);
+/* Are two parameters apart, by what the kernel assumes or the launch has to test? */
+bool roots_promised_apart(const Kernel *k, Arena *scratch, int a, int b);
 /* How many of its first operands the op may write through; of assembly any. */
 int roots_write(const Op *op);
 #endif

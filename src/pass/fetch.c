@@ -12,8 +12,10 @@
  * are copied at once, if the trip before has read the table.
  *
  * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's
- * variable and of what does not change in it, in loops that write no memory: a load never passes a store. */
+ * variable and of what does not change in it. A load passes no store that could concern it: in a loop that stores, or
+ * hands on what others store, it has to lie apart from all that the kernel writes. */
 #include "ir/ringform.h"
+#include "ir/roots.h"
 #include "ir/tile_layout.h"
 #include "pass/fold/fold.h"
 #include "pass/layout/layout.h"
@@ -26,6 +28,7 @@ typedef struct Fetch {
     Arena *arena;
     Op *loop;
     Region *body;
+    bool *written;   /* by parameter, where the loop stores: what the kernel writes */
     uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
     uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
     int64_t room;    /* registers that are left: what is held through a trip products cannot have .. */
@@ -34,16 +37,27 @@ typedef struct Fetch {
     Op *load[MOST_LOADS];
 } Fetch;
 
-/* Does the op, or one inside of it, write memory that a load could read, or wait for someone who may? Hand-overs do
+typedef enum Act { ACT_NONE, ACT_STORE, ACT_ORDER } Act; /* the later, the less may pass it */
+
+static Act region_act(const Region *region);
+
+static Act later(Act a, Act b) { return a > b ? a : b; }
+
+/* Does the op, or one inside of it, store to memory that a load could read, or wait for someone who may? Hand-overs do
  * not: what a role loads was proved to be there whenever it comes; and what is said of numbers does nothing. */
-static bool may_write(const Op *op) {
+static Act act_of(const Op *op) {
     bool says = op->code == OP_ASSUME || op->code == OP_REQUIRE;
+    Act act = ACT_NONE;
     if (!says && hand_over(op) == HAND_NONE && (op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC)))
-        return true;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (may_write(inner)) return true;
-    return false;
+        act = op->code == OP_STORE || op->code == OP_TSTORE ? ACT_STORE : ACT_ORDER;
+    for (int r = 0; r < op->region_count; r++) act = later(act, region_act(op->regions[r]));
+    return act;
+}
+
+static Act region_act(const Region *region) {
+    Act act = ACT_NONE;
+    for (const Op *op = region->first; op && act < ACT_ORDER; op = op->next) act = later(act, act_of(op));
+    return act;
 }
 
 static bool holds(const Region *body, Opcode code) {
@@ -98,9 +112,16 @@ static bool is_small(const Fetch *f, Ref value) {
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
 }
 
-/* A sum that the loop carries: a product adds to it where it is. */
+/* A sum that the loop carries, as it is or scaled: a product adds to it where it is. */
 static bool is_carried(const Fetch *f, Ref sum) {
-    return ref_is_value(sum) && !ir_value(f->k, sum)->op && ir_value(f->k, sum)->region == f->body;
+    const Type *type = ir_type(f->k, sum);
+    while (ref_is_value(sum) && ir_type(f->k, sum) == type) {
+        const Op *op = ir_value(f->k, sum)->op;
+        if (!op) return ir_value(f->k, sum)->region == f->body;
+        if (op->parent != f->body || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+        sum = op->operands[0];
+    }
+    return false;
 }
 
 /* What products and what the loop carries leave for what is fetched; the rest is for their operands, places and the
@@ -111,6 +132,18 @@ static int64_t room_of(const Fetch *f, const Machine *machine) {
     for (const Op *op = f->body->first; op; op = op->next)
         if (op->code == OP_DOT && !is_carried(f, op->operands[2])) room -= layout_words(f->k, op->results[0]);
     return room;
+}
+
+/* May the load pass all stores of the kernel? */
+static bool passes_stores(const Fetch *f, const Op *load) {
+    int count = f->k->body->arg_count;
+    if (!f->written) return true;
+    bool *read = ARENA_ARRAY(f->arena, bool, (size_t)count + 1);
+    if (!roots_of(f->k, f->arena, load->operands[0], read)) return false;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; read[i] && j < count; j++)
+            if (f->written[j] && (i == j || !roots_promised_apart(f->k, f->arena, i, j))) return false;
+    return true;
 }
 
 /* Copies that the machine makes by itself (`by`) never come into registers, and are ahead already. */
@@ -125,7 +158,7 @@ static void consider(Fetch *f, Op *op) {
     const Attr *fill = op_attr(op, AT_FILL);
     for (int i = 0; i < op->operand_count; i++)
         if (!is_of_any_trip(f, op->operands[i], &varies)) return;
-    if (!varies || (fill && !is_of_any_trip(f, fill->ref, &varies))) return;
+    if (!varies || (fill && !is_of_any_trip(f, fill->ref, &varies)) || !passes_stores(f, op)) return;
     for (int i = 0; i < op->operand_count; i++) need(f, op->operands[i]);
     if (fill) need(f, fill->ref);
     f->room -= words;
@@ -227,11 +260,18 @@ static bool hands_over_inside(const Region *body) {
     return false;
 }
 
-static bool takes_loop(const Fetch *f) {
+/* A loop that puts, puts into rings that are stored. */
+static bool takes_loop(Fetch *f) {
+    bool computes = holds(f->body, OP_DOT), puts = computes && holds(f->body, OP_PUT);
+    Act act = act_of(f->loop);
     int64_t step;
-    return ir_const_int(f->k, f->loop->operands[2], &step) && step > 0 &&
-           (holds(f->body, OP_DOT) ? !holds(f->body, OP_PUT) : loads_tiles(f)) && !may_write(f->loop) &&
-           !hands_over_inside(f->body);
+    if (!ir_const_int(f->k, f->loop->operands[2], &step) || step <= 0 || (!computes && !loads_tiles(f)) ||
+        hands_over_inside(f->body))
+        return false;
+    if (puts && act == ACT_NONE) act = region_act(f->k->body);
+    if (act == ACT_NONE) return true;
+    f->written = ARENA_ARRAY(f->arena, bool, (size_t)f->k->body->arg_count + 1);
+    return act == ACT_STORE && roots_written(f->k, f->arena, f->written);
 }
 
 bool pass_fetch(PassContext *cx, Kernel *k) {

@@ -23,8 +23,12 @@ Macro *pp_find_macro(Preprocessor *pp, const CToken *token) {
     return macro && macro->defined ? macro : NULL;
 }
 
-bool pp_spend(Preprocessor *pp, Range range) {
-    if (pp->work++ < C_TOKEN_LIMIT) return true;
+bool pp_spend(Preprocessor *pp, Range range) { return pp_spend_text(pp, range, 0); }
+
+bool pp_spend_text(Preprocessor *pp, Range range, size_t bytes) {
+    enum { BYTES_A_TOKEN = 32 }; /* the size of a token, which is what they take in memory beside it */
+    pp->work += 1 + bytes / BYTES_A_TOKEN;
+    if (pp->work <= C_TOKEN_LIMIT) return true;
     if (!pp->overflow) diag_emit(pp->diag, DIAG_C_TOO_MANY_TOKENS, range, C_TOKEN_LIMIT);
     pp->overflow = true;
     return false;
@@ -124,6 +128,12 @@ static int parameter_index(const Macro *macro, const CToken *token) {
     return -1;
 }
 
+static size_t text_size(const CTokens *tokens) {
+    size_t size = 0;
+    for (size_t i = 0; i < tokens->count; i++) size += tokens->at[i].length + 1;
+    return size;
+}
+
 static CToken stringize(Preprocessor *pp, const CTokens *tokens, CToken model) {
     Text text = text_new(pp->arena);
     text_add_char(&text, '"');
@@ -146,6 +156,7 @@ static CToken stringize(Preprocessor *pp, const CTokens *tokens, CToken model) {
 /* Joins `right` onto the last token of out, as ## asks. */
 static void paste(Preprocessor *pp, CTokens *out, const CToken *right) {
     CToken *left = &VEC_LAST(out);
+    if (!pp_spend_text(pp, left->range, (size_t)left->length + right->length)) return;
     char *joined = arena_printf(pp->arena, "%.*s%.*s", (int)left->length, left->text, (int)right->length, right->text);
     SourceFile piece = {.name = "##", .text = joined, .size = (uint32_t)strlen(joined)};
     CTokens tokens = {0};
@@ -180,6 +191,7 @@ static CTokens substitute(Preprocessor *pp, const Macro *macro, const Arguments 
         bool pasted = join || (next && next->kind == CT_HASH_HASH);
         CTokens one = {&token, 1, 1}, *piece = &one;
         if (stringized >= 0) {
+            if (!pp_spend_text(pp, use, text_size(&args->raw[stringized]))) break;
             token = stringize(pp, &args->raw[stringized], token);
             i++;
         } else if (parameter >= 0) {

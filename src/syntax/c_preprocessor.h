@@ -57,6 +57,8 @@ char *pp_token_name(Preprocessor *pp, const CToken *token);
 Macro *pp_find_macro(Preprocessor *pp, const CToken *token); /* NULL: it is none, or was undefined */
 /* Counts a token of work; false, after one message, when there is too much of it. */
 bool pp_spend(Preprocessor *pp, Range range);
+/* The same for one that # or ## makes: text is copied for it, which multiplies as tokens do. */
+bool pp_spend_text(Preprocessor *pp, Range range, size_t bytes);
 void pp_push_frame(Preprocessor *pp, const CToken *tokens, size_t count, Macro *macro, bool barrier);
 void pp_pop_frame(Preprocessor *pp);
 bool pp_next_token(Preprocessor *pp, CToken *out); /* above the barrier; false at its end */

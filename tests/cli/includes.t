@@ -70,3 +70,23 @@ $ mkdir -p round && printf 'from round import near\nfrom round import k\nfrom .a
            7
 $ sed 's/TWO/THREE/' round/k.py > round/j.py && tilewright run round/j.py --arg x=zeros:i32[1] --grid 1 2>&1 | sed -n 's/.*\[\(.*\)\]$/\1/p'
 operands
+#! Names and texts that # and ## double count by their bytes.
+$ python3 -c "
+> for i in range(40): print(f'#define P{i}(x) Q(x, x)\n#define S{i}(x) x')
+> print('#define Q(a, b) a##b\nint ' + ''.join(f'P{i}(' for i in range(40)) + 'x' * 99 + ')' * 40 + ';')" > paste.tile.c
+$ (ulimit -v 300000; timeout 5 tilewright list paste.tile.c) 2>&1 | grep -c macro-too-large
+1
+$ python3 -c "
+> print('#define T(x)' + ' #x' * 5000 + '\nchar *y = T(' + 'word ' * 50000 + ');')" > texts.tile.c
+$ (ulimit -v 300000; timeout 5 tilewright list texts.tile.c) 2>&1 | grep -c macro-too-large
+1
+#! Constants of a module that double a wrong one: it is computed, and said, once. A message does not grow with what it quotes.
+$ python3 -c "
+> print('import triton, triton.language as tl\nA0 = \"ab\"')
+> for i in range(1, 60): print(f'A{i} = A{i-1} + A{i-1}')
+> print('@triton.jit\ndef k(x):\n    tl.static_print(A59)\n    tl.store(x, 1)')" > doubled.py
+$ (ulimit -v 300000; timeout 5 tilewright emit doubled.py --arg x=zeros:i32[1]) 2>&1 | sed -n 's/ error:.*\[/ [/p'
+doubled.py:17:7: [too-long]
+$ python3 -c "print('import triton, triton.language as tl\n@triton.jit\ndef k(x):\n    tl.store(x, 1' + '0' * 1000000 + ')')" > digits.py
+$ tilewright emit digits.py --arg x=zeros:i32[1] 2>&1 | wc -c | awk '{ print $1 < 6000 }'
+1

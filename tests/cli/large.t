@@ -31,3 +31,10 @@ deep.py:10:13: error: this value is made in more than 10000 steps, each from the
    10 |         s = s * 1.5 + i
       |             ^~~~~~~~~~~
 $ for target in cuda tenstorrent; do for name in twice* indices steps; do timeout 20 tilewright explain ${name%.py}.py --target $target --arg x=zeros:f32[4096] --arg y=zeros:f32[4096] --arg n=4 --arg B=64 >/dev/null 2>&1; test $? -le 1 || echo "$name on $target: $?"; done; done
+#! Stores of a Tile C kernel: each reads its tile out of a buffer.
+$ python3 -c "
+> print('#include \"kittens.h\"\ntypedef struct { gl(float, 1, 1, -1, -1, st_fl(16, 16)) o; } G;')
+> print('tile_grid(1) __global__ __launch_bounds__(32, 1) void k(const __grid_constant__ G g) {\n    rt_fl(16, 16) x;\n    zero(&x);')
+> for i in range(9000): print(f'    add(&x, &x, 1.f);\n    store(g.o, &x, at({i}, 0));')
+> print('}')" > stores.tile.c
+$ timeout 10 tilewright emit stores.tile.c --target cpu --arg g.o=zeros:f32[144000,16] >/dev/null

@@ -196,3 +196,16 @@ def test_printed_ir_is_read_again(tmp_path, stage):
     values = {"größe": again, "items.0": x, "items.1": 3.0, "table.base": m, "table.shape.0": 8, "table.shape.1": 8, "table.strides.0": 8, "rest.0": x}
     tilewright.run(tmp_path / "printed.tir", grid=1, **values)
     assert out.tolist() == again.tolist() == (4 * x + 8).tolist()
+
+
+@triton.jit
+def corner(table, out):
+    tl.store(out + tl.arange(0, 4), tl.sum(table.load([4, 0]).to(tl.int32), 0))
+
+
+def test_descriptor_of_a_reinterpreted_tensor(torch):
+    m, out = torch.full((8, 4), -1, dtype=torch.int8), torch.zeros(4, dtype=torch.int32)
+    corner[(1, )](TensorDescriptor.from_tensor(triton.reinterpret(m, tl.uint8), [4, 4]), out)
+    assert out.tolist() == [4 * 255] * 4
+    with pytest.raises(ValueError, match="elements 0 to 35 of an array of 32"):
+        corner[(1, )](TensorDescriptor(triton.reinterpret(m, tl.uint8), [9, 4], [4, 1], [4, 4]), out)

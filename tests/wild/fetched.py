@@ -115,3 +115,19 @@ def wide_row(a, b, s, c, n, BM: tl.constexpr, BN: tl.constexpr):
         p = tl.where(rn[None, :] < n, tl.dot(x, y.T) - shift[None, :], 0.)
         acc = tl.dot(p.to(tl.float16), y, acc)
     tl.store(c + rm[:, None] * 64 + rd[None, :], acc)
+
+
+# check: a=randn:f16[64,128] b=randn:f16[128,64] s=rand:f32[5] c=zeros:f32[256,64] --grid 1,1
+# explain: fetched a trip ahead
+# every trip is stored, to an array that is not the one of the scales: a launch with the same one runs another variant
+@triton.jit
+def stored(a, b, s, c):
+    r = tl.arange(0, 64)
+    rk = tl.arange(0, 32)
+    acc = tl.zeros((64, 64), tl.float32)
+    for i in range(4):
+        x = tl.load(a + r[:, None] * 128 + (i * 32 + rk)[None, :])
+        y = tl.load(b + (i * 32 + rk)[:, None] * 64 + r[None, :])
+        now = tl.load(s + i)
+        acc += tl.dot(x, y) * now
+        tl.store(c + (i * 64 + r)[:, None] * 64 + r[None, :], acc)

@@ -295,3 +295,40 @@ def rows_of_each_then_of_one(a, b, c, M, K, n, BM: tl.constexpr, BN: tl.constexp
         tl.store(c + rm[:, None] * n + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < n))
     rm = pid * BM + r
     tl.store(c + rm[:, None] * n + rn[None, :], acc * 2.0, mask=(rm[:, None] < M) & (rn[None, :] < n))
+
+
+# And one thread first.
+# check: a=randn:f16[512,128] b=randn:f16[128,64] c=zeros:f32[512,64] M=512 K=128 n=64 BM=128 BN=64 BK=32 --grid 2 --set num_warps=8
+@triton.jit
+def rows_of_one_then_of_each(a, b, c, M, K, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0)
+    r = tl.arange(0, BM)
+    rn = tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    rm = pid * BM + r
+    first = tl.dot(tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * n + rn[None, :]))
+    tl.store(c + rm[:, None] * n + rn[None, :], first, mask=(rm[:, None] < M) & (rn[None, :] < n))
+    for t in range(pid, tl.cdiv(M, BM), 2):
+        rm = t * BM + r
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(tl.load(a + rm[:, None] * K + (k + rk)[None, :]), tl.load(b + (k + rk)[:, None] * n + rn[None, :]), acc)
+        tl.store(c + rm[:, None] * n + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < n))
+
+
+# check: m=randn:f16[320,64] o=zeros:f32[64,64] n=2 --grid 1 --set roles=on
+# check: m=randn:f16[320,64] o=zeros:f32[64,64] n=0 --grid 1 --set roles=on
+# load and compute meet at every write to m: a tile that is used behind one has to be there before it
+@triton.jit
+def late(m, o, n):
+    r = tl.arange(0, 64)
+    tl.store(m + (r + 8)[:, None] * 64 + r[None, :], tl.zeros((64, 64), tl.float16) + 1.0)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(n):
+        a = tl.load(m + (k * 64 + r)[:, None] * 64 + r[None, :])
+        b = tl.load(m + (k * 64 + 128 + r)[:, None] * 64 + r[None, :])
+        acc = tl.dot(a, b, acc)
+    t = tl.load(m + (r + 1)[:, None] * 64 + r[None, :])
+    tl.store(m + (r + 3)[:, None] * 64 + r[None, :], (acc * 0.125).to(tl.float16))
+    tl.store(m + (63 - r)[:, None] * 64 + r[None, :], (acc * 0.25).to(tl.float16))
+    tl.store(o + r[:, None] * 64 + r[None, :], acc + t)

@@ -13,8 +13,10 @@ typedef struct WordName {
     Word word;
 } WordName;
 
-static const WordName cache_words[] = {{".ca", CACHE_CA}, {".cg", CACHE_CG}, {".cv", CACHE_CV}, {".cs", CACHE_CS},
-                                       {".wb", CACHE_WB}, {".wt", CACHE_WT}, {NULL, WORD_NONE}};
+static const WordName load_words[] = {
+    {".ca", CACHE_CA}, {".cg", CACHE_CG}, {".cv", CACHE_CV}, {".cs", CACHE_CS}, {NULL, WORD_NONE}};
+static const WordName store_words[] = {
+    {".wb", CACHE_WB}, {".cg", CACHE_CG}, {".cs", CACHE_CS}, {".wt", CACHE_WT}, {NULL, WORD_NONE}};
 static const WordName evict_words[] = {
     {"evict_normal", EVICT_NORMAL}, {"evict_first", EVICT_FIRST}, {"evict_last", EVICT_LAST}, {NULL, WORD_NONE}};
 static const WordName sem_words[] = {{"relaxed", SEM_RELAXED},
@@ -43,7 +45,8 @@ static bool set_option(Lower *l, const Call *c, int arg, Op *op, AttrId id, cons
 }
 
 bool tri_memory_hints(Lower *l, const Call *c, int cache, int evict, Op *op) {
-    return set_option(l, c, cache, op, AT_CACHE, cache_words) && set_option(l, c, evict, op, AT_EVICT, evict_words);
+    const WordName *words = op->code == OP_LOAD || op->code == OP_TLOAD ? load_words : store_words;
+    return set_option(l, c, cache, op, AT_CACHE, words) && set_option(l, c, evict, op, AT_EVICT, evict_words);
 }
 
 static bool want_pointer(Lower *l, const Call *c, Val *v) {

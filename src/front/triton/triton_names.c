@@ -32,6 +32,7 @@ typedef struct Name {
     const char *path;   /* MODULE */
     bool busy, ready;   /* VALUE: being computed; computed. MODULE: being looked for */
     Val value;
+    const Diag *failed;  /* VALUE: where it was last said that this one cannot be computed; NULL: nowhere */
     int order;           /* of the statement that defines it, from 1 */
     struct Name *before; /* what the name meant until then; NULL: nothing */
     const Condition *condition;
@@ -223,9 +224,11 @@ const char *const *tri_names_all(Lower *l, size_t *count) {
     return all.at;
 }
 
-/* Computes a module constant once. */
+/* Computes a module constant once. Each asker hears of a mistake, and none of them twice: constants that double one
+ * that is wrong would compute it 2^n times. */
 static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
     if (name->ready) return name->value;
+    if (name->failed == l->diag && l->diag->errors) return val_error;
     if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
     int until = names->until;
     name->busy = true;
@@ -233,7 +236,8 @@ static Val compute(Lower *l, Names *names, Name *name, const char *id, Range ran
     name->value = tri_eval_outside(l, names, name->node);
     names->until = until;
     name->busy = false;
-    name->ready = name->value.kind != VAL_ERROR; /* each asker hears of a mistake */
+    name->ready = name->value.kind != VAL_ERROR;
+    name->failed = name->ready ? NULL : l->diag;
     return name->value;
 }
 

@@ -12,6 +12,7 @@
  *
  * And a tile that stays through a loop, if the products there are narrow: an instruction of few columns reads its rows
  * of A from shared memory for longer than it multiplies by them (K and V in attention's gradients). */
+#include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
@@ -166,7 +167,12 @@ static bool find_narrow(const LayoutState *st, const Op *get, const Region *regi
 const Layout *lay_held_left(LayoutState *st, const Op *get) {
     const Op *dot = NULL, *tasks = st->role ? st->role->parent->owner : NULL;
     int along_m, along_n;
-    if (!tasks || op_int(tasks, AT_GANG, 1) > 1 || !find_narrow(st, get, get->parent, &dot) || !dot) return NULL;
+    const Op *load = tasks ? role_find(tasks, ROLE_LOAD) : NULL;
+    /* Programs or blocks that share a multiprocessor have no registers left for it; threads that load are a reason for
+     * several. */
+    if (!load || op_int(tasks, AT_GANG, 1) > 1 || kernel_int(st->k, AT_BLOCKS, 1) > 1 ||
+        !find_narrow(st, get, get->parent, &dot) || !dot || !layout_fills_by_tma(st->cx, st->k, load->regions[0]))
+        return NULL;
     choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     const Layout *left =
         lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), ir_type(st->k, get->results[0]));

@@ -25,7 +25,8 @@ typedef struct Raise {
     PassContext *cx;
     Kernel *k;
     VEC(Buffer) buffers;
-    Map by_ref; /* buffer Ref -> index + 1 */
+    Map by_ref;  /* buffer Ref -> index + 1 */
+    RefMap read; /* what each read became: put into the ops behind it as they are met */
 } Raise;
 
 static Buffer *find_buffer(Raise *r, Ref ref) {
@@ -159,7 +160,7 @@ static void raise_read(Raise *r, Buffer *buffer, Op *op) {
         value = ir_slice(&b, value, op_list(op, 0).at, full_rank(r, type, whole));
         value = ir_reshape(&b, value, type);
     }
-    ir_replace_all(r->k, op->results[0], value);
+    refmap_set(&r->read, op->results[0], value);
     ir_remove(op);
 }
 
@@ -253,6 +254,7 @@ static void raise_if(Raise *r, Op *op) {
 static void raise_region(Raise *r, Region *region) {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
+        ir_replace_in_op(op, &r->read);
         Buffer *buffer = is_access(op) ? find_buffer(r, op->operands[0]) : NULL;
         if (buffer && op->code == OP_BLOAD)
             raise_read(r, buffer, op);
@@ -284,7 +286,7 @@ static void look_for_memory(Op *op, void *user) {
 }
 
 bool raise_buffers(PassContext *cx, Kernel *k) {
-    Raise r = {.cx = cx, .k = k};
+    Raise r = {.cx = cx, .k = k, .read = {.arena = cx->scratch}};
     ir_walk(k->body, collect, &r);
     if (!r.buffers.count) return false;
     ir_walk(k->body, exclude, &r);

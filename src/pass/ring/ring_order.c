@@ -95,27 +95,13 @@ static const CutAccess *access_of(const Cut *c, const Op *op) {
 
 /* --- apart --- */
 
-static bool is_promised_apart(Cut *c, int a, int b) {
-    for (const Op *op = c->k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
-        bool has_a = false, has_b = false;
-        for (int i = 0; i < op->operand_count; i++) {
-            int root = roots_only(c->k, c->arena, op->operands[i]);
-            has_a = has_a || root == a;
-            has_b = has_b || root == b;
-        }
-        if (has_a && has_b) return true;
-    }
-    return false;
-}
-
 /* Are two parameters apart? Wishes where only the launch can tell. */
 static bool parameters_apart(Cut *c, int a, int b) {
     if (a == b) return false;
     if (a > b) return parameters_apart(c, b, a);
     uint64_t pair = (uint64_t)a << 32 | (uint32_t)b;
     if (map_find_number(&c->asked_apart, pair)) return true;
-    bool promised = is_promised_apart(c, a, b);
+    bool promised = roots_promised_apart(c->k, c->arena, a, b);
     if (!promised && (c->cx->options.generic == REQUIRE_NOTHING || c->cx->options.overlap)) return false;
     map_put_number(&c->asked_apart, c->arena, pair, NULL);
     const Ref *args = c->k->body->args;
@@ -149,12 +135,12 @@ const Op *cut_write_before(Cut *c, const Op *load) {
     return NULL;
 }
 
+/* Also where roles meet at writes: what load has begun before one is over when compute waits for it, no sooner. */
 const Op *cut_write_between(Cut *c, const Op *load, const Op *use) {
     const CutAccess *from = access_of(c, load), *end = c->memory.at + c->memory.count;
     int last = cut_order(c, use);
     for (const CutAccess *a = from + 1; a < end && a->order < last; a++)
-        if (cut_is_order(a->op) || (cut_is_write(a->op) && !c->meets && !are_apart(c, from->place, a->place)))
-            return a->op;
+        if (cut_is_order(a->op) || (cut_is_write(a->op) && !are_apart(c, from->place, a->place))) return a->op;
     return NULL;
 }
 

@@ -153,6 +153,7 @@ static bool plan_rings(Schedule *s) {
     schedule_flight(s);
     schedule_join(s);
     if (!schedule_skew(s)) return false;
+    schedule_cover(s);
     schedule_roles(s);
     return true;
 }
@@ -170,6 +171,7 @@ static bool plan(Schedule *s) {
     schedule_rows(s);
     schedule_natural(s);
     schedule_atomic(s);
+    schedule_maps(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;

@@ -7,9 +7,11 @@
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
+ *   schedule_cover.c    copies that are issued under a product
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
+ *   schedule_map.c      maps for TMA that the kernel makes
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
@@ -110,6 +112,10 @@ bool schedule_join_holds(Schedule *s, const Op *dot);
 bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */
 bool schedule_skew_holds(Schedule *s);
 
+/* --- schedule_cover.c --- */
+void schedule_cover(Schedule *s); /* when loops are one */
+bool schedule_cover_holds(Schedule *s, const Op *dot);
+
 /* --- schedule_loose.c --- */
 void schedule_loose(Schedule *s);
 bool schedule_loose_holds(Schedule *s, const Op *op);
@@ -122,6 +128,13 @@ int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread h
 /* --- schedule_natural.c --- */
 void schedule_natural(Schedule *s);
 bool schedule_natural_holds(Schedule *s, const Op *op);
+
+/* --- schedule_map.c --- */
+void schedule_maps(Schedule *s);
+bool schedule_map_holds(Schedule *s, const Op *tensor);
+int schedule_maps_made(const Kernel *k); /* how many */
+/* The load in the region that takes its boxes by the map that is made of the tensor; NULL: none does. */
+const Op *schedule_map_load(const Kernel *k, const Region *region, const Op *tensor);
 
 /* --- schedule_atomic.c --- */
 void schedule_atomic(Schedule *s);

@@ -21,6 +21,7 @@ typedef struct Sync {
     Op *ahead;           /* where the load role stands that runs ahead in this one */
     bool in_skewed_loop; /* a loop whose loads run ahead, which has waited for its items */
     int *filled;         /* by Ref of the ring: items loaded outside of such loops before they are waited for */
+    const Op *covered;   /* the loop of the load role whose turn comes behind a product of this one */
     bool in_gang;        /* the role is run by each program of a gang */
     const Op *together;  /* the loop that they run on the same items */
     bool stores_beside;  /* the role has issued such a store */
@@ -166,7 +167,8 @@ static void begin_skewed_trip(Sync *y, Op *loop, const Op *other) {
         land_copies(y, loop);
     } else {
         land_copies(y, loop);
-        run_turn(y, other);
+        y->covered = twin_cover(loop) ? other : NULL;
+        if (!y->covered) run_turn(y, other);
     }
 }
 
@@ -280,6 +282,7 @@ static void run_convert(Sync *y, Op *op) {
 static void run_dot(Sync *y, Op *dot) {
     bool reads = dot_reads_scratch(y->k, dot);
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
+    if (op_flag(dot, AT_COVERS) && y->covered) run_turn(y, y->covered);
     if (!op_flag(dot, AT_FLIGHT)) return;
     if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
     y->o.dot_reads = reads;
@@ -335,6 +338,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_BSTORE: pending_keep(o, op); return;
     case OP_ASM_ACT: /* it may read and write what other threads write and read: they meet before it and behind */
     case OP_SYNC: pending_meet(o, op); return;
+    case OP_TENSOR: /* a map that is made: one thread's affair */
     case OP_BUF:
     case OP_RING: return;
     case OP_REDUCE:

@@ -71,6 +71,12 @@ bool twin_is_outer(const Op *loop) {
     return false;
 }
 
+const Op *twin_cover(const Op *loop) {
+    const Op *op = loop->regions[0]->first;
+    while (op && !(op->code == OP_DOT && op_flag(op, AT_COVERS))) op = op->next;
+    return op;
+}
+
 bool twin_fills(const Op *from, const Op *until) {
     for (const Op *op = from; op && op != until; op = op->next)
         if (op->code == OP_COMMIT) return true;

@@ -24,6 +24,8 @@ bool gang_varies(const Kernel *k, const Op *loop); /* do their trips follow from
 /* --- loads that run ahead: the load role is written into the loops of its host --- */
 /* Does a loop of the load role run in one inside of this loop, or a branch around such? */
 bool twin_is_outer(const Op *loop);
+/* The product of the loop behind which its loads are issued (`covers`); NULL: they come before all else of the trip. */
+const Op *twin_cover(const Op *loop);
 /* Is an item handed over from the op on, before the other (NULL: the end of the region)? */
 bool twin_fills(const Op *from, const Op *until);
 

@@ -79,13 +79,14 @@ void copy_begin(Emit *e, const Op *loop) {
 
 /* The vector of a row, into its place; what is left of it where the row ends within. */
 static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
-    const Expr *condition = b->condition ? b->condition : &expr_true, *i = b->index[b->inner_dim];
+    const Expr *condition = memory_with_hint(e, b->op, b->condition ? b->condition : &expr_true);
+    const Expr *i = b->index[b->inner_dim];
     if (b->whole)
-        cs_line(&e->p, "tw_cp_async(%d, %p, %p + %p, %p);", b->vector * elem_info[b->tile->elem].bytes, at, row, i,
-                condition);
+        cs_line(&e->p, "tw_cp_async%s(%d, %p, %p + %p, %p);", memory_hinted(b->op),
+                b->vector * elem_info[b->tile->elem].bytes, at, row, i, condition);
     else
-        cs_line(&e->p, "tw_copy_row(%d, %p, %p, %p, %p, %p);", b->vector, at, row, i, b->tensor.extent[b->inner_dim],
-                condition);
+        cs_line(&e->p, "tw_copy_row%s(%d, %p, %p, %p, %p, %p);", memory_hinted(b->op), b->vector, at, row, i,
+                b->tensor.extent[b->inner_dim], condition);
 }
 
 static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, const Expr *offset) {

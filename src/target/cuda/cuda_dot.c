@@ -213,6 +213,7 @@ void dot_multiply(Dot *d) {
         return;
     }
     issue(d);
+    if (op_flag(d->op, AT_COVERS)) skew_cover(d->e);
     if (!d->every && !op_flag(d->op, AT_FLIGHT)) wait_for_issued(d);
 }
 

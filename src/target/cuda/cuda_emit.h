@@ -6,6 +6,7 @@
  *   cuda_loose.c        loads of rows that are not aligned
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
+ *   cuda_made.c         tensor maps that the kernel makes itself
  *   cuda_roles.c        tasks and roles
  *   cuda_parts.c        output tiles that leave panel by panel
  *   cuda_cluster.c      pairs of blocks that load for each other
@@ -57,16 +58,18 @@ typedef struct CudaEmit {
     int cluster; /* blocks of one, if a launch has them; 0: none */
     int share;   /* the task index along which it runs */
     /* rings */
-    Map map_of;            /* access -> its tensor map */
-    const Op *ahead;       /* skew: where the load role stands */
-    const Op *skew_loop;   /* the loop being written, whose loads run ahead */
-    const Op *staged;      /* the loop being written, whose words are copied ahead (cuda_loose.c) */
-    const char *staged_at; /* variable: where those of this trip lie */
-    Map rows_of;           /* load -> how its rows are called (cuda_copy.c) */
-    const char *joined;    /* array: the sum of a product that is waited for when the next one is issued, or NULL */
-    const char *left;      /* array: the left operand in registers of a product in flight, or NULL */
-    const char *zero;      /* variable: 0, which the compiler does not know; beside `left` */
-    const char *late;      /* variable: the slot that is still held, or -1 */
+    Map map_of;             /* access -> its tensor map */
+    const Op *ahead;        /* skew: where the load role stands */
+    const Op *skew_loop;    /* the loop being written, whose loads run ahead */
+    const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
+    const char *covered_at; /* .. and the variable of the loop being written */
+    const Op *staged;       /* the loop being written, whose words are copied ahead (cuda_loose.c) */
+    const char *staged_at;  /* variable: where those of this trip lie */
+    Map rows_of;            /* load -> how its rows are called (cuda_copy.c) */
+    const char *joined;     /* array: the sum of a product that is waited for when the next one is issued, or NULL */
+    const char *left;       /* array: the left operand in registers of a product in flight, or NULL */
+    const char *zero;       /* variable: 0, which the compiler does not know; beside `left` */
+    const char *late;       /* variable: the slot that is still held, or -1 */
 } CudaEmit;
 
 static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
@@ -107,6 +110,14 @@ int ring_wanted(Emit *e, Ref value); /* the place of a number among those that t
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
+
+const CudaMap *ring_made_map(Emit *e, const Op *load); /* what the launch gives of a map that the kernel makes */
+
+/* --- cuda_made.c --- */
+void made_emit(Emit *e, const Op *tensor);
+/* Around a role's tasks: the place of its maps is taken, and given back. */
+void made_begin(Emit *e, const Op *role);
+void made_end(Emit *e, const Op *role);
 
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);
@@ -149,6 +160,7 @@ void skew_side_begin(Emit *e, const Op *other, int side);
 void skew_side_end(Emit *e, const Op *other, int side);
 void skew_begin(Emit *e, const Op *loop, const Op *other);
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
+void skew_cover(Emit *e); /* the product is issued: the loads that it covers */
 void skew_turn_end(Emit *e, const Op *loop, const Op *other);
 void skew_end(Emit *e, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */

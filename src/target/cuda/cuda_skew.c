@@ -7,6 +7,8 @@
  *     for (d items) load(item); commit
  *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
  *
+ * or, where compute begins with a product (`covers`), the load while that runs.
+ *
  * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
  * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
  * turn are one cp.async group; what cp.async cannot do (a fill other than 0, elements that are not aligned) is loaded
@@ -143,6 +145,15 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
         return;
     }
     land(e, loop, d - 1);
+    cuda_of(e)->covered = other;
+    cuda_of(e)->covered_at = at;
+    if (!twin_cover(loop)) skew_cover(e);
+}
+
+void skew_cover(Emit *e) {
+    const Op *other = cuda_of(e)->covered;
+    const char *at = cuda_of(e)->covered_at;
+    int d = (int)op_int(cuda_of(e)->skew_loop, AT_AHEAD, 0);
     const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next");
     const Expr *step = emit_scalar(e, other->operands[2]);

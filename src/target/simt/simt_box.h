@@ -34,6 +34,9 @@ void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked *
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */
 int box_fill_half(Emit *e, const Op *op, Elem elem);
 const Expr *box_fill(Emit *e, const Op *op, Elem elem);
+/* An access with a hint: "_hinted" is part of its function's name ("" without one), the hint its last argument. */
+const char *memory_hinted(const Op *op);
+const Expr *memory_with_hint(Emit *e, const Op *op, const Expr *last);
 /* Another condition that must hold; NULL: none. */
 void box_also(Emit *e, const Expr **condition, const Expr *also);
 #endif

@@ -143,6 +143,41 @@ const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
                                                             : ex(e->arena, "(%s)%p", cs_memory_type(elem), text);
 }
 
+/* PTX takes an eviction policy or an operator; one of the other direction says nothing. */
+static const char *hint_of(const Op *op) {
+    bool loads = op->code == OP_LOAD || op->code == OP_TLOAD;
+    switch (op_word(op, AT_EVICT, WORD_NONE)) {
+    case EVICT_FIRST: return "TW_EVICT_FIRST";
+    case EVICT_LAST: return "TW_EVICT_LAST";
+    default: break;
+    }
+    if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return NULL; /* past L1 */
+    switch (op_word(op, AT_CACHE, WORD_NONE)) {
+    case CACHE_CG: return "TW_CG";
+    case CACHE_CS: return "TW_CS";
+    case CACHE_CA: return loads ? "TW_CA" : NULL;
+    case CACHE_CV: return loads ? "TW_CV" : NULL;
+    case CACHE_WB: return loads ? NULL : "TW_WB";
+    case CACHE_WT: return loads ? NULL : "TW_WT";
+    default: return NULL;
+    }
+}
+
+const char *memory_hinted(const Op *op) { return hint_of(op) ? "_hinted" : ""; }
+
+const Expr *memory_with_hint(Emit *e, const Op *op, const Expr *last) {
+    const char *hint = hint_of(op);
+    const Expr *both[] = {last, hint ? ex_name(e->arena, hint) : NULL};
+    return hint ? ex_list(e->arena, both, 2) : last;
+}
+
+/* One vector, or `fill`. */
+static void load_hinted(Emit *e, const Op *op, int vector, const Expr *condition, const Expr *to, const Expr *at,
+                        const Expr *fill) {
+    cs_line(&e->p, "tw_ldg_hinted(%d, %p, %p, %p, %p);", vector, condition ? condition : &expr_true, to, at,
+            memory_with_hint(e, op, fill));
+}
+
 /* Is it a store from shared memory, which runs beside the threads? */
 static bool goes_beside(const Op *op) {
     return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
@@ -160,7 +195,9 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const Expr *row,
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result);
-    if (condition)
+    if (hint_of(op))
+        load_hinted(e, op, 1, condition, ex(e->arena, "&%s", raw), row, ex_name(e->arena, raw));
+    else if (condition)
         cs_line(&e->p, "tw_ldg_if(1, %p, &%s, %p);", condition, raw, row);
     else
         cs_line(&e->p, "tw_ldg(1, &%s, %p);", raw, row);
@@ -217,11 +254,14 @@ void memory_tload(Emit *e, const Op *op) {
         to = ex_name(e->arena, "raw");
     }
     if (!b.whole) {
-        cs_line(&e->p, "tw_load_row(%d, %p, %p, %p, %p, %p, %p);", b.vector, to, b.row, b.index[b.inner_dim],
-                b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, fill);
+        cs_line(&e->p, "tw_load_row%s(%d, %p, %p, %p, %p, %p, %p);", memory_hinted(op), b.vector, to, b.row,
+                b.index[b.inner_dim], b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true,
+                memory_with_hint(e, op, fill));
     } else {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
-        if (pairs) {
+        if (hint_of(op)) {
+            load_hinted(e, op, pairs ? b.vector / 2 : b.vector, b.condition, to, at, pairs ? pairs_fill(e, op) : fill);
+        } else if (pairs) {
             cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
                     to, at, pairs_fill(e, op));
         } else if (b.condition && op_flag(op, AT_SINGLY)) {
@@ -281,7 +321,8 @@ void memory_tstore(Emit *e, const Op *op) {
         cs_open(&e->p, "if (%p)", one_thread(e));
         box_indices(e, &b, mask);
         cs_line(&e->p, "%s word = %p;", cs_memory_type(type->elem), cs_pack(&e->p, type->elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_stg_if(1, %p, %p, &word);", b.condition ? b.condition : &expr_true, b.row);
+        cs_line(&e->p, "tw_stg%s(1, %p, %p, %p);", hint_of(op) ? "_hinted" : "_if",
+                b.condition ? b.condition : &expr_true, b.row, memory_with_hint(e, op, ex(e->arena, "&word")));
         cs_close(&e->p);
         return;
     }
@@ -291,14 +332,16 @@ void memory_tstore(Emit *e, const Op *op) {
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
     const Expr *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
-    const char *asks = access_of(op).tests ? "_asked" : "";
+    bool asks = access_of(op).tests; /* perhaps one by one: without a hint */
+    const char *how = asks ? "_asked" : memory_hinted(op);
+    if (!asks) from = memory_with_hint(e, op, from);
     if (!b.whole) {
-        cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", asks, b.vector, b.row, b.index[b.inner_dim],
+        cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", how, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
     } else {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
-        cs_line(&e->p, "tw_stg_if%s(%d, %p, %p, %p);", asks, pairs && !*asks ? b.vector / 2 : b.vector,
-                b.condition ? b.condition : &expr_true, at, from);
+        cs_line(&e->p, "tw_stg%s%s(%d, %p, %p, %p);", asks || !*how ? "_if" : "", how,
+                pairs && !asks ? b.vector / 2 : b.vector, b.condition ? b.condition : &expr_true, at, from);
     }
     cs_close(&e->p);
     emit_find(e, op, FIND_STORE_VECTORS, b.vector * elem_info[type->elem].bytes);
@@ -331,8 +374,12 @@ void memory_load(Emit *e, const Op *op) {
     for (int d = 0; d < type->rank; d++) box_also(e, &inside, place_inside(e, layout, type, d, &place_r));
     if (condition) box_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %p;", cs_memory_type(elem), fill);
-    cs_line(&e->p, "%s(1, %p, &raw, %p);", op_flag(op, AT_VOLATILE) ? "tw_ldg_volatile" : "tw_ldg_if",
-            inside ? inside : &expr_true, elementwise_operand(e, op->operands[0], layout, &place_r));
+    const Expr *at = elementwise_operand(e, op->operands[0], layout, &place_r);
+    if (hint_of(op) && !op_flag(op, AT_VOLATILE))
+        load_hinted(e, op, 1, inside, ex(e->arena, "&raw"), at, ex_name(e->arena, "raw"));
+    else
+        cs_line(&e->p, "%s(1, %p, &raw, %p);", op_flag(op, AT_VOLATILE) ? "tw_ldg_volatile" : "tw_ldg_if",
+                inside ? inside : &expr_true, at);
     cs_line(&e->p, elem == EL_I1 ? "%s[r] = raw != 0;" : "%s[r] = raw;", array);
     cs_close(&e->p);
     if (op_flag(op, AT_VOLATILE) && e->uses[result]) atomic_hand_on(e, op, array);
@@ -365,7 +412,10 @@ void memory_store(Emit *e, const Op *op) {
     const Expr *at = layout ? elementwise_operand(e, pointer, layout, &place_r) : emit_scalar(e, pointer);
     text = elem == EL_I1 ? cs_pack(&e->p, elem, text) : elementwise_packed(e, elem, text);
     cs_line(&e->p, "const %s word = %p;", cs_memory_type(elem), text);
-    cs_line(&e->p, "tw_stg(1, %p, &word);", at);
+    if (hint_of(op))
+        cs_line(&e->p, "tw_stg_hinted(1, true, %p, %p);", at, memory_with_hint(e, op, ex(e->arena, "&word")));
+    else
+        cs_line(&e->p, "tw_stg(1, %p, &word);", at);
     cs_close(&e->p);
     if (layout) cs_close(&e->p);
 }

@@ -73,48 +73,52 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
             tw_cp_async_wait(1);
             tw_fence_async();
             tw_sync();
-            const i64 next_wide = (i64)k + (i64)1 * 2;
-            if (next_wide < cdiv) {
-                const i32 next = (i32)next_wide;
-                const i32 left_mul = tw_mul(next, 64);
-                const u32 in_slot_1 = in_put;
-                in_put = in_put == 2 ? 0 : in_put + 1;
-#pragma unroll
-                for (int r = 0; r < 32; r += 8) {
-                    const i64 i0 = (i64)rm_mul + (at0 + (r >> 3) * 32);
-                    const i64 i1 = (i64)left_mul + at1;
-                    tw_cp_async(16,
-                            in_a + in_slot_1 * in_bytes + tw_tile_at(0, at0, at1, 16384, 128,
-                                2) + ((r >> 3) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
-                            && (u64)i1 < (u64)K);
-                }
-#pragma unroll
-                for (int r = 0; r < 32; r += 8) {
-                    const i64 i0 = (i64)left_mul + (at0_1 + (r >> 3) * 16);
-                    const i64 i1 = (i64)rn_mul + at1_1;
-                    tw_cp_async(16,
-                            in_b + in_slot_1 * in_bytes + tw_tile_at(0, at0_1, at1_1, 8192, 128,
-                                2) + ((r >> 3) * 16) * 128, b_ptr + i0 * stride_bk + i1, (u64)i0 < (u64)K
-                            && (u64)i1 < (u64)N);
-                }
-            }
-            tw_cp_async_commit();
             // 38: a = tl.load(a_ptrs, mask=(rm[:, None] < M) & (rk[None, :] < left), other=0.0)
-            const u32 in_slot_2 = in_get;
+            const u32 in_slot_1 = in_get;
             in_get = in_get == 2 ? 0 : in_get + 1;
             // 39: b = tl.load(b_ptrs, mask=(rk[:, None] < left) & (rn[None, :] < N), other=0.0)
             // 40: acc = tl.dot(a, b, acc)
-            tw_wgmma_fence();
+            {
+                tw_wgmma_fence();
 #pragma unroll
-            for (int kk = 0; kk < 4; kk++) {
-                tw_wgmma_ss_128_f16_01(acc,
-                        tw_desc_step(tw_desc_k((in_a + in_slot_2 * in_bytes) + (warp >> 2 & 1) * 64 * 128,
-                                128), kk * 32),
-                        tw_desc_step(tw_desc_mn(in_b + in_slot_2 * in_bytes, 128, 8192), kk * 2048), true);
+                for (int kk = 0; kk < 4; kk++) {
+                    tw_wgmma_ss_128_f16_01(acc,
+                            tw_desc_step(tw_desc_k((in_a + in_slot_1 * in_bytes) + (warp >> 2 & 1) * 64 * 128,
+                                    128), kk * 32),
+                            tw_desc_step(tw_desc_mn(in_b + in_slot_1 * in_bytes, 128, 8192), kk * 2048),
+                            true);
+                }
+                tw_wgmma_commit();
+                const i64 next_wide = (i64)k + (i64)1 * 2;
+                if (next_wide < cdiv) {
+                    const i32 next = (i32)next_wide;
+                    // 37: left = K - k * BK
+                    const i32 left_mul = tw_mul(next, 64);
+                    const u32 in_slot_2 = in_put;
+                    in_put = in_put == 2 ? 0 : in_put + 1;
+#pragma unroll
+                    for (int r = 0; r < 32; r += 8) {
+                        const i64 i0 = (i64)rm_mul + (at0 + (r >> 3) * 32);
+                        const i64 i1 = (i64)left_mul + at1;
+                        tw_cp_async(16,
+                                in_a + in_slot_2 * in_bytes + tw_tile_at(0, at0, at1, 16384, 128,
+                                    2) + ((r >> 3) * 32) * 128, a_ptr + i0 * stride_am + i1, (u64)i0 < (u64)M
+                                && (u64)i1 < (u64)K);
+                    }
+#pragma unroll
+                    for (int r = 0; r < 32; r += 8) {
+                        const i64 i0 = (i64)left_mul + (at0_1 + (r >> 3) * 16);
+                        const i64 i1 = (i64)rn_mul + at1_1;
+                        tw_cp_async(16,
+                                in_b + in_slot_2 * in_bytes + tw_tile_at(0, at0_1, at1_1, 8192, 128,
+                                    2) + ((r >> 3) * 16) * 128, b_ptr + i0 * stride_bk + i1, (u64)i0 < (u64)K
+                                && (u64)i1 < (u64)N);
+                    }
+                }
+                tw_cp_async_commit();
+                tw_wgmma_wait(0);
+                tw_wgmma_settle(acc);
             }
-            tw_wgmma_commit();
-            tw_wgmma_wait(0);
-            tw_wgmma_settle(acc);
         }
         // 43: c = acc.to(c_ptr.dtype.element_ty)
         f16 c[64];

@@ -63,6 +63,9 @@ class TensorWrapper:
     def stride(self, *args):
         return self.base.stride(*args)
 
+    def storage_offset(self):
+        return self.base.storage_offset()
+
     def element_size(self):
         return self.base.element_size()
 

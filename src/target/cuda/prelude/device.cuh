@@ -264,6 +264,58 @@ TW_FN f32 tw_div_over(f32 x, TwOver over) { return x * over.scale * over.recipro
         asm volatile(TW_PREDICATED("%2", op ".u8 [%1], %0") ::"r"(w[0]), constraint(address),      \
                      "r"((u32)on) : "memory");
 
+/* ---- accesses with a hint (TW_CA ..), which is a constant too ---- */
+#define TW_HINTED(policy, yes, access)                                                             \
+    "{\n.reg .pred p;\n.reg .b64 policy;\n" policy "setp.ne.u32 p, " yes ", 0;\n@p " access ";\n}"
+#define TW_POLICY(name) "createpolicy.fractional.L2::evict_" #name ".b64 policy, 1.0;\n"
+#define TW_LOAD_HINTED(policy, op, tail)                                                           \
+    if (bytes == 16)                                                                               \
+        asm volatile(TW_HINTED(policy, "%5", "ld.global" op ".v4.b32 {%0, %1, %2, %3}, [%4]" tail) \
+                     : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3]) : "l"(p), "r"((u32)on) : "memory"); \
+    else if (bytes == 8)                                                                           \
+        asm volatile(TW_HINTED(policy, "%3", "ld.global" op ".v2.b32 {%0, %1}, [%2]" tail)         \
+                     : "+r"(w[0]), "+r"(w[1]) : "l"(p), "r"((u32)on) : "memory");                  \
+    else if (bytes == 4)                                                                           \
+        asm volatile(TW_HINTED(policy, "%2", "ld.global" op ".b32 %0, [%1]" tail) : "+r"(w[0]) : "l"(p), "r"((u32)on) : "memory"); \
+    else if (bytes == 2)                                                                           \
+        asm volatile(TW_HINTED(policy, "%2", "ld.global" op ".u16 %0, [%1]" tail) : "+r"(w[0]) : "l"(p), "r"((u32)on) : "memory"); \
+    else asm volatile(TW_HINTED(policy, "%2", "ld.global" op ".u8 %0, [%1]" tail) : "+r"(w[0]) : "l"(p), "r"((u32)on) : "memory");
+TW_FN void tw_ldg_hinted_bytes(int bytes, bool on, u32 *w, const void *p, int hint) {
+    if (hint == TW_EVICT_FIRST) { TW_LOAD_HINTED(TW_POLICY(first), ".L1::evict_first.L2::cache_hint", ", policy") }
+    else if (hint == TW_EVICT_LAST) { TW_LOAD_HINTED(TW_POLICY(last), ".L1::evict_last.L2::cache_hint", ", policy") }
+    else if (hint == TW_CA) { TW_LOAD_HINTED("", ".ca", "") }
+    else if (hint == TW_CG) { TW_LOAD_HINTED("", ".cg", "") }
+    else if (hint == TW_CS) { TW_LOAD_HINTED("", ".cs", "") }
+    else { TW_LOAD_HINTED("", ".cv", "") }
+}
+#define TW_STORE_HINTED(policy, op, tail)                                                          \
+    if (bytes == 16)                                                                               \
+        asm volatile(TW_HINTED(policy, "%5", "st.global" op ".v4.b32 [%4], {%0, %1, %2, %3}" tail) \
+                     ::"r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "l"(p), "r"((u32)on) : "memory"); \
+    else if (bytes == 8)                                                                           \
+        asm volatile(TW_HINTED(policy, "%3", "st.global" op ".v2.b32 [%2], {%0, %1}" tail)         \
+                     ::"r"(w[0]), "r"(w[1]), "l"(p), "r"((u32)on) : "memory");                     \
+    else if (bytes == 4)                                                                           \
+        asm volatile(TW_HINTED(policy, "%2", "st.global" op ".b32 [%1], %0" tail) ::"r"(w[0]), "l"(p), "r"((u32)on) : "memory"); \
+    else if (bytes == 2)                                                                           \
+        asm volatile(TW_HINTED(policy, "%2", "st.global" op ".u16 [%1], %0" tail) ::"r"(w[0]), "l"(p), "r"((u32)on) : "memory"); \
+    else asm volatile(TW_HINTED(policy, "%2", "st.global" op ".u8 [%1], %0" tail) ::"r"(w[0]), "l"(p), "r"((u32)on) : "memory");
+TW_FN void tw_stg_hinted_bytes(int bytes, bool on, void *p, const u32 *w, int hint) {
+    if (hint == TW_EVICT_FIRST) { TW_STORE_HINTED(TW_POLICY(first), ".L1::evict_first.L2::cache_hint", ", policy") }
+    else if (hint == TW_EVICT_LAST) { TW_STORE_HINTED(TW_POLICY(last), ".L1::evict_last.L2::cache_hint", ", policy") }
+    else if (hint == TW_CG) { TW_STORE_HINTED("", ".cg", "") }
+    else if (hint == TW_CS) { TW_STORE_HINTED("", ".cs", "") }
+    else if (hint == TW_WB) { TW_STORE_HINTED("", ".wb", "") }
+    else { TW_STORE_HINTED("", ".wt", "") }
+}
+/* Of copies past the registers: TW_EVICT_FIRST, TW_EVICT_LAST. */
+TW_FN u64 tw_policy(int hint) {
+    u64 policy;
+    if (hint == TW_EVICT_FIRST) asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
 /* 0, but no compiler knows: the sign of the clock. */
 TW_FN u32 tw_zero() {
     i32 clock;
@@ -651,7 +703,24 @@ TW_FN void tw_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: 
 TW_FN void tw_fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 /* ---- TMA ---- */
-#define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, mask_slot, store_end, ...)       \
+#define TW_TMA(rank, coordinates, load_slots, store_slots, load_end, mask_slot, store_end, last_slot, ...) \
+    TW_FN void tw_tma_load_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, int hint) { \
+        asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
+                     ".mbarrier::complete_tx::bytes.L2::cache_hint"                                \
+                     " [%0], [%1, {" load_slots "}], [" load_end "], " mask_slot ";"               \
+                     ::"r"(tw_shared(s)), "l"(map), __VA_ARGS__, "r"(tw_shared(bar)), "l"(tw_policy(hint)) : "memory"); \
+    }                                                                                              \
+    TW_FN void tw_tma_multicast_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, u32 mask, int hint) { \
+        asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
+                     ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"             \
+                     " [%0], [%1, {" load_slots "}], [" load_end "], " mask_slot ", " last_slot ";" \
+                     ::"r"(tw_shared(s)), "l"(map), __VA_ARGS__, "r"(tw_shared(bar)), "h"((u16)mask), "l"(tw_policy(hint)) : "memory"); \
+    }                                                                                              \
+    TW_FN void tw_tma_store_##rank##d_hinted(const TensorMap *map, TW_ARGS coordinates, u32 s, int hint) { \
+        asm volatile("cp.async.bulk.tensor." #rank "d.global.shared::cta.tile.bulk_group.L2::cache_hint" \
+                     " [%0, {" store_slots "}], [" store_end "], " load_end ";"                    \
+                     ::"l"(map), __VA_ARGS__, "r"(tw_shared(s)), "l"(tw_policy(hint)) : "memory"); \
+    }                                                                                              \
     TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar) {     \
         asm volatile("cp.async.bulk.tensor." #rank "d.shared::cluster.global.tile"                    \
                      ".mbarrier::complete_tx::bytes [%0], [%1, {" load_slots "}], [" load_end "];" \
@@ -674,14 +743,33 @@ TW_FN void tw_fence_async_global() { asm volatile("fence.proxy.async.global;" ::
                      ::"l"(map), __VA_ARGS__, "r"(tw_shared(s)) : "memory");                       \
     }
 #define TW_ARGS(...) __VA_ARGS__
-TW_TMA(1, (i32 c0), "%2", "%1", "%3", "%4", "%2", "r"(c0))
-TW_TMA(2, (i32 c0, i32 c1), "%2, %3", "%1, %2", "%4", "%5", "%3", "r"(c0), "r"(c1))
-TW_TMA(3, (i32 c0, i32 c1, i32 c2), "%2, %3, %4", "%1, %2, %3", "%5", "%6", "%4", "r"(c0), "r"(c1), "r"(c2))
-TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", "%6", "%7", "%5",
+TW_TMA(1, (i32 c0), "%2", "%1", "%3", "%4", "%2", "%5", "r"(c0))
+TW_TMA(2, (i32 c0, i32 c1), "%2, %3", "%1, %2", "%4", "%5", "%3", "%6", "r"(c0), "r"(c1))
+TW_TMA(3, (i32 c0, i32 c1, i32 c2), "%2, %3, %4", "%1, %2, %3", "%5", "%6", "%4", "%7", "r"(c0), "r"(c1), "r"(c2))
+TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", "%6", "%7", "%5", "%8",
        "r"(c0), "r"(c1), "r"(c2), "r"(c3))
-TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%8", "%6",
+TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%8", "%6", "%9",
        "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4))
 TW_FN void tw_tma_prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+/* Maps in memory. Compilers before 12.5 take strides over 16. */
+TW_FN void tw_map_base(u32 s, const void *p) {
+    asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(tw_shared(s)), "l"(p) : "memory");
+}
+#define tw_map_extent(s, d, n)                                                                     \
+    asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], " #d ", %1;"       \
+                 ::"r"(tw_shared(s)), "r"(n) : "memory")
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1205
+#define TW_MAP_STRIDE(bytes) (u64)(bytes)
+#else
+#define TW_MAP_STRIDE(bytes) ((u64)(bytes) >> 4)
+#endif
+#define tw_map_stride(s, d, bytes)                                                                 \
+    asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], " #d ", %1;"    \
+                 ::"r"(tw_shared(s)), "l"(TW_MAP_STRIDE(bytes)) : "memory")
+TW_FN void tw_map_fence(const TensorMap *map) {
+    asm volatile("fence.proxy.tensormap::generic.release.gpu;\n"
+                 "fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
 TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  ::"r"(tw_shared(s)), "l"(p), "r"(bytes), "r"(tw_shared(bar)) : "memory");
@@ -702,6 +790,14 @@ TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int size) {
     else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(p), "r"(size) : "memory");
 }
 TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true) { tw_cp_async_part(bytes, s, p, ok ? bytes : 0); }
+TW_FN void tw_cp_async_part_hinted(int bytes, u32 s, const void *p, int size, int hint) {
+    const u64 policy = tw_policy(hint);
+    u32 at = tw_shared(s);
+    if (bytes == 16) asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(at), "l"(p), "r"(size), "l"(policy) : "memory");
+    else if (bytes == 8) asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2, %3;" ::"r"(at), "l"(p), "r"(size), "l"(policy) : "memory");
+    else asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 4, %2, %3;" ::"r"(at), "l"(p), "r"(size), "l"(policy) : "memory");
+}
+TW_FN void tw_cp_async_hinted(int bytes, u32 s, const void *p, bool ok, int hint) { tw_cp_async_part_hinted(bytes, s, p, ok ? bytes : 0, hint); }
 TW_FN void tw_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define tw_cp_async_wait(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
 TW_FN void tw_cp_async_arrive(u32 bar) {
@@ -780,6 +876,8 @@ TW_FN void tw_pdl_launch() {}
                tw_thread(), text);                                                                 \
         __trap();                                                                                  \
     } while (0)
+/* A call, as printf is one, would make ptxas wait for every wgmma of the kernel (C7510). */
+#define tw_trap_silent(text) __trap()
 #define tw_assert(condition, text)                                                                 \
     do {                                                                                           \
         if (!(condition)) tw_trap(text);                                                           \

@@ -53,6 +53,9 @@
  *            tw_zero(): 0, but no compiler knows
  *            tw_ldg_volatile(V, bool, to, p): read from memory each time it is met, nothing where false
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
+ *            name_hinted(.., hint) of loads and stores (tile.cuh), tw_cp_async, tw_tma_load, _multicast, _store: TW_CA TW_CG TW_CS TW_CV
+ *            (loads), TW_WB TW_CG TW_CS TW_WT (stores) are PTX's operators for L1; TW_EVICT_FIRST TW_EVICT_LAST say what leaves L1 and
+ *            L2 first, or last: copies past the registers know those alone
  *            tw_atomic_add: i32 u32 i64 u64 f32 f64 f16 bf16   tw_atomic_min tw_atomic_max: i32 u32 i64 u64 f32 f64
  *            tw_atomic_and or xor xchg: 32 and 64 bits   tw_atomic_cas(p, expect, v): all return the old value; name_system: the same for
  *            all that share the memory, not this GPU alone (tw_red_add too)
@@ -86,6 +89,9 @@
  *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension;
  *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
  *            traps); past the end both are clipped: loads give 0, stores drop
+ *            a map in global memory, made by one thread (map.cuh): tw_map_base(s, p)  tw_map_extent(s, d, n)
+ *            tw_map_stride(s, d, bytes), of dimension d + 1: in the map at place s of shared memory (128 bytes, multiple of
+ *            128); tw_map_fence(&map): what was written there, by this thread, is seen by its copies from now on
  *  cp.async  tw_cp_async(4|8|16, s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait(n)
  *            tw_cp_async_part(4|8|16, s, p, n): the first n bytes, then zeros
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
@@ -104,7 +110,7 @@
  *            product that was waited for gives way to the next one   tw_wgmma_rest(left, zero): 0, behind the last one
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
- *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
+ *  other     tw_assert(c, "text")  tw_trap("text")  tw_trap_silent("text"): beside wgmmas  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
  */
 #ifndef TILEWRIGHT_CUH
 #define TILEWRIGHT_CUH
@@ -164,6 +170,7 @@ TW_FN u32 tw_wgmma_rest_all(const u32 *left, u32 zero, int count) {
 #include "bits.cuh"
 #include "tile.cuh"
 #include "copy.cuh"
+#include "map.cuh"
 #include "sort.cuh"
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include "turns.cuh"

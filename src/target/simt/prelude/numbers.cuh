@@ -12,6 +12,7 @@ typedef unsigned u32;
 typedef long long i64;
 typedef unsigned long long u64;
 #define TW_OUTSIDE (-0x7fffffffffffffffll - 1) /* as an index: outside of every tensor */
+enum { TW_CA = 1, TW_CG, TW_CS, TW_CV, TW_WB, TW_WT, TW_EVICT_FIRST, TW_EVICT_LAST }; /* hints of an access to global memory */
 typedef float f32;
 typedef double f64;
 struct f16 { u16 bits; };

@@ -18,6 +18,8 @@
  *  tw_fresh(N, x)                             x[0..N) unchanged, but what the compiler made of it is made again
  *  tw_store_row(V, row, i, n, on, from)       the same outward; what is outside is dropped
  *  tw_store_row_asked  tw_stg_if_asked        where the address turns out to be no multiple of V elements: one by one
+ *  tw_ldg_hinted(V, on, to, p, fill, hint)  tw_load_row_hinted(.., hint)  tw_stg_hinted(V, on, p, from, hint)
+ *  tw_store_row_hinted(.., hint)              the same with a hint for the caches (legend of the target)
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
  *                                             bytes a row, `panel` bytes each, swizzled */
 #ifndef TILEWRIGHT_TILE_CUH
@@ -85,6 +87,22 @@ TW_FN void tw_ldg_words_or(int count, int size, bool on, void *to, const void *p
         tw_ldg_words_or(V, (int)sizeof(*(to)), on, to, p, &tw_fill);                               \
     } while (0)
 
+/* The same with a hint. */
+TW_FN void tw_ldg_hinted_words(int count, int size, bool on, void *to, const void *p, const void *fill, int hint) {
+    u32 one[2] = {0, 0}, word[4];
+    tw_to_words(1, size, one, fill);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        word[j] = size == 8 ? one[j % 2] : size == 4 ? one[0] : size == 2 ? one[0] * 0x10001u : one[0] * 0x1010101u;
+    tw_ldg_hinted_bytes(count * size, on, word, p, hint);
+    tw_from_words(count, size, to, word);
+}
+#define tw_ldg_hinted(V, on, to, p, fill, hint)                                                    \
+    do {                                                                                           \
+        const auto tw_fill = fill;                                                                 \
+        tw_ldg_hinted_words(V, (int)sizeof(*(to)), on, to, p, &tw_fill, hint);                     \
+    } while (0)
+
 /* An element of 16 bits; where not true: fill. The next does not wait for it. */
 #define tw_ldg_singly(on, to, p, fill)                                                               \
     do {                                                                                           \
@@ -129,6 +147,21 @@ TW_FN void tw_load_elements(int count, int size, void *to, const void *row, i64 
     do {                                                                                           \
         const auto tw_fill = fill;                                                                 \
         tw_load_elements(V, (int)sizeof(*(row)), to, row, i, n, on, &tw_fill);                     \
+    } while (0)
+
+TW_FN void tw_load_elements_hinted(int count, int size, void *to, const void *row, i64 i, i64 n, bool on, const void *fill, int hint) {
+    const u8 *from = (const u8 *)row + i * size;
+    if (on && i >= 0 && i + count <= n) {
+        tw_ldg_hinted_words(count, size, true, to, from, fill, hint);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < count; j++) tw_ldg_hinted_words(1, size, on && (u64)(i + j) < (u64)n, (u8 *)to + j * size, from + j * size, fill, hint);
+}
+#define tw_load_row_hinted(V, to, row, i, n, on, fill, hint)                                       \
+    do {                                                                                           \
+        const auto tw_fill = fill;                                                                 \
+        tw_load_elements_hinted(V, (int)sizeof(*(row)), to, row, i, n, on, &tw_fill, hint);        \
     } while (0)
 
 /* No branch in here: loads of many rows stay side by side. */
@@ -292,6 +325,25 @@ TW_FN void tw_store_elements(int count, int size, void *row, i64 i, i64 n, bool 
     for (int j = 0; j < count; j++)
         if (on && (u64)(i + j) < (u64)n) tw_stg_bytes(size, to + j * size, (const u8 *)from + j * size);
 }
+TW_FN void tw_stg_hinted_words(int count, int size, bool on, void *p, const void *from, int hint) {
+    u32 word[4] = {0, 0, 0, 0};
+    tw_to_words(count, size, word, from);
+    tw_stg_hinted_bytes(count * size, on, p, word, hint);
+}
+#define tw_stg_hinted(V, on, p, from, hint) tw_stg_hinted_words(V, (int)sizeof(*(from)), on, p, from, hint)
+
+TW_FN void tw_store_elements_hinted(int count, int size, void *row, i64 i, i64 n, bool on, const void *from, int hint) {
+    u8 *to = (u8 *)row + i * size;
+    if (on && i >= 0 && i + count <= n) {
+        tw_stg_hinted_words(count, size, true, to, from, hint);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < count; j++)
+        tw_stg_hinted_words(1, size, on && (u64)(i + j) < (u64)n, to + j * size, (const u8 *)from + j * size, hint);
+}
+#define tw_store_row_hinted(V, row, i, n, on, from, hint) tw_store_elements_hinted(V, (int)sizeof(*(row)), row, i, n, on, from, hint)
+
 TW_FN void tw_stg_asked(int count, int size, bool on, void *p, const void *from) {
     if (!on) return;
     if ((u64)p % (u64)(count * size) == 0) {

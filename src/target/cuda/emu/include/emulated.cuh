@@ -28,6 +28,18 @@ TW_FN void tw_fence_async_global() {} /* global memory is the same for TMA here,
 /* ---- TMA ---- */
 #define TW_ARGS(...) __VA_ARGS__
 #define TW_TMA(rank, coordinates, ...)                                                             \
+    TW_FN void tw_tma_load_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, 0);                                          \
+    }                                                                                              \
+    TW_FN void tw_tma_multicast_##rank##d_hinted(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, u32 mask, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, mask);                                       \
+    }                                                                                              \
+    TW_FN void tw_tma_store_##rank##d_hinted(const TensorMap *map, TW_ARGS coordinates, u32 s, int, TW_LINE) { \
+        int at[] = {__VA_ARGS__};                                                                  \
+        TW_CUDA(tma, EMU_STORE, rank, map, at, s, 0, 0);                                           \
+    }                                                                                              \
     TW_FN void tw_tma_load_##rank##d(u32 s, const TensorMap *map, TW_ARGS coordinates, u32 bar, TW_LINE) { \
         int at[] = {__VA_ARGS__};                                                                  \
         TW_CUDA(tma, EMU_LOAD, rank, map, at, s, bar, 0);                                          \
@@ -50,6 +62,10 @@ TW_TMA(3, (i32 c0, i32 c1, i32 c2), c0, c1, c2)
 TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), c0, c1, c2, c3)
 TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), c0, c1, c2, c3, c4)
 TW_FN void tw_tma_prefetch(const TensorMap *) {}
+TW_FN void tw_map_base(u32 s, const void *p, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_BASE, 0, (unsigned long long)p); }
+TW_FN void tw_map_extent(u32 s, i32 d, u32 n, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_EXTENT, d, n); }
+TW_FN void tw_map_stride(u32 s, i32 d, u64 bytes, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_STRIDE, d, bytes); }
+TW_FN void tw_map_fence(const TensorMap *map, TW_LINE) { TW_CUDA(map_fence, map); }
 TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar, TW_LINE) {
     TW_CUDA(bulk, EMU_LOAD, s, const_cast<void *>(p), bytes, bar);
 }
@@ -63,6 +79,8 @@ TW_FN void tw_cp_async(int bytes, u32 s, const void *p, bool ok = true, TW_LINE)
     TW_CUDA(cp_async, s, p, bytes, ok ? bytes : 0);
 }
 TW_FN void tw_cp_async_part(int bytes, u32 s, const void *p, int taken, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, taken); }
+TW_FN void tw_cp_async_hinted(int bytes, u32 s, const void *p, bool ok, int, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, ok ? bytes : 0); }
+TW_FN void tw_cp_async_part_hinted(int bytes, u32 s, const void *p, int taken, int, TW_LINE) { TW_CUDA(cp_async, s, p, bytes, taken); }
 TW_FN void tw_cp_async_commit(TW_LINE) { TW_CUDA(cp_async_commit); }
 TW_FN void tw_cp_async_wait(i32 n, TW_LINE) { TW_CUDA(cp_async_wait, n); }
 TW_FN void tw_cp_async_arrive(u32 bar, TW_LINE) { TW_CUDA(cp_async_arrive, bar); }
@@ -109,6 +127,7 @@ TW_FN void tw_wgmma_commit(TW_LINE) { TW_CUDA(wgmma_commit); }
 TW_FN void tw_wgmma_wait(i32 n, TW_LINE) { TW_CUDA(wgmma_wait, n); }
 #define tw_wgmma_settle(d) tw_wgmma_settle_all((float *)(d), (int)(sizeof(d) / sizeof *(d)))
 TW_FN void tw_wgmma_settle_all(float *d, i32 count, TW_LINE) { TW_CUDA(wgmma_settle, d, count); }
+#define tw_trap_silent tw_trap
 TW_FN void tw_pdl_wait() {}
 TW_FN void tw_pdl_launch() {}
 #endif

@@ -133,6 +133,13 @@ TW_FN void tw_stg_bytes(int bytes, void *p, const void *from, TW_LINE) { TW_CALL
 TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from, TW_LINE) {
     if (on) TW_CALL(store_global, p, from, bytes);
 }
+/* Caches are not modelled. */
+TW_FN void tw_ldg_hinted_bytes(int bytes, bool on, u32 *w, const void *p, int, TW_LINE) {
+    if (on) TW_CALL(load_global, w, p, bytes);
+}
+TW_FN void tw_stg_hinted_bytes(int bytes, bool on, void *p, const u32 *w, int, TW_LINE) {
+    if (on) TW_CALL(store_global, p, w, bytes);
+}
 #define tw_ldg_nc_bytes tw_ldg_bytes
 #define tw_ldg_volatile_bytes tw_ldg_bytes
 TW_FN void tw_ldg_pairs(int count, bool on, u32 *to, const void *p, u32 fill, TW_LINE) {
