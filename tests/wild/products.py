@@ -621,3 +621,19 @@ def tiles_by_numbers(a, b, c, M, N, K, rows, columns):
         for k in range(0, K, 64):
             acc = tl.dot(left.load([m, k]), right.load([n, k]).T, acc)
         out.store([m, n], acc.to(tl.float16))
+
+
+# check: a=randn:f32[64,64] b=randn:f32[64,256] c=randn:f32[256,64] o=zeros:f32[64,64] n=4 --grid 1
+# check: a=randn:f32[64,64] b=randn:f32[64,256] c=randn:f32[256,64] o=zeros:f32[64,64] n=0 --grid 1
+# a left operand that stays through a loop, of products that no matrix unit takes
+@triton.jit
+def kept_left_of_plain_products(a, b, c, o, n):
+    r = tl.arange(0, 64)
+    left = tl.load(a + r[:, None] * 64 + r[None, :])
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, n):
+        x = tl.load(b + r[:, None] * 256 + (k * 64 + r)[None, :])
+        y = tl.load(c + (k * 64 + r)[:, None] * 64 + r[None, :])
+        s = tl.dot(left, x, input_precision="ieee")
+        acc = tl.dot(s * 0.125, y, acc, input_precision="ieee")
+    tl.store(o + r[:, None] * 64 + r[None, :], acc)

@@ -110,6 +110,7 @@ static int64_t words_of(const LayoutState *st, Ref value) {
 static bool is_narrow(const LayoutState *st, const Op *dot) {
     const Matrix *row = matrix_of(st->k, dot);
     int along_m, along_n;
+    if (!row->warps) return false; /* it takes no fragments */
     choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
     return (row->a_from & FROM_REGISTERS) && row->reads_shared && along_n == 1 &&
            ir_type(st->k, dot->results[0])->extent[1] < row->n_share;
