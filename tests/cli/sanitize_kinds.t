@@ -250,23 +250,23 @@ $ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=0 --grid 1 --sanit
 grows.py:9:17: error: this holds more than 4096 items, or tuples more than 200 deep in each other; compute less at compile time [too-long]
     9 |             t = t + t
       |                 ^~~~~
-grows.py:8:9: error: the kernel takes more than 200000 steps to unroll; use range instead of tl.static_range [too-long]
+grows.py:8:12: error: the kernel takes more than 230000 steps to unroll; use range instead of tl.static_range [too-long]
     8 |         if KIND == 0:
-      |         ^~~~~~~~~~~~~
+      |            ^~~~~~~~~
 [1]
 $ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=1 --grid 1 --sanitize
 grows.py:11:17: error: this holds more than 4096 items, or tuples more than 200 deep in each other; compute less at compile time [too-long]
    11 |             t = (t, t)
       |                 ^~~~~~
-grows.py:10:9: error: the kernel takes more than 200000 steps to unroll; use range instead of tl.static_range [too-long]
-   10 |         elif KIND == 1:
-      |         ^~~~~~~~~~~~~~~
+grows.py:11:13: error: the kernel takes more than 230000 steps to unroll; use range instead of tl.static_range [too-long]
+   11 |             t = (t, t)
+      |             ^~~~~~~~~~
 [1]
 $ tilewright run grows.py --arg x_ptr=zeros:f32[1] --arg KIND=2 --grid 1 --sanitize
 grows.py:13:17: error: this text is longer than 65536 bytes; compute less at compile time [too-long]
    13 |             t = f"{t}{t}"
       |                 ^~~~~~~~~
-grows.py:8:20: error: the kernel takes more than 200000 steps to unroll; use range instead of tl.static_range [too-long]
-    8 |         if KIND == 0:
-      |                    ^
+grows.py:10:22: error: the kernel takes more than 230000 steps to unroll; use range instead of tl.static_range [too-long]
+   10 |         elif KIND == 1:
+      |                      ^
 [1]

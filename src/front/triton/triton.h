@@ -156,7 +156,7 @@ typedef struct Lower {
     int depth;
 } Lower;
 
-enum { TRITON_MAX_STEPS = 200000, TRITON_MAX_DEPTH = 200, TRITON_MAX_TUPLE = 4096, TRITON_MAX_TEXT = 65536 };
+enum { TRITON_MAX_STEPS = 230000, TRITON_MAX_DEPTH = 200, TRITON_MAX_TUPLE = 4096, TRITON_MAX_TEXT = 65536 };
 
 /* --- errors --- */
 Val tri_error(Lower *l, DiagId id, Range range, ...);
