@@ -67,7 +67,7 @@ const char *matrix_misfit(const Matrix *row, const Machine *machine, const Kerne
     unsigned b_lies = is_turned(k, dot->operands[1]) ? FROM_ALONG_K : FROM_ACROSS_K;
     if (!(row->a_from & a_lies) || !(row->b_from & b_lies)) return "it does not read operands that lie across K";
     int64_t n = (c->extent[1] + row->n - 1) / row->n * row->n;
-    if (row->n_coarse && n > 4 * row->n && n % row->n_coarse) return "it has no form of so many columns";
+    if (row->n_coarse && n > row->n_fine && n % row->n_coarse) return "it has no form of so many columns";
     if (row->promotes && matrix_promote(k, dot) < row->k) return "it would sum more products than `promote` allows";
     return NULL;
 }

@@ -39,7 +39,7 @@ typedef struct Matrix {
     Word precision;          /* which the dot must allow (it rounds the factors); WORD_NONE: any dot */
     int m, n, k;             /* one instruction multiplies m x k by k x n .. */
     int n_most;              /* .. or by as many columns as this, in steps of n; 0: n alone .. */
-    int n_coarse;            /* .. and in steps of this many above 4 n; 0: of n */
+    int n_fine, n_coarse;    /* .. and in steps of n_coarse beyond n_fine columns; 0: of n */
     int n_share;             /* columns that each of several who share them keeps, at least */
     int warps;               /* that run it together; 0: it is no instruction of warps */
     unsigned a_from, b_from; /* FROM_.. */

@@ -78,7 +78,7 @@ static int64_t best_width(const Schedule *s, const Op *dot) {
 }
 
 static bool has_width(const Matrix *row, int64_t width) {
-    bool coarse = row->n_coarse && width > 4 * row->n;
+    bool coarse = row->n_coarse && width > row->n_fine;
     return width >= row->n && width <= row->n_most && width % (coarse ? row->n_coarse : row->n) == 0;
 }
 
