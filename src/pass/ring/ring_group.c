@@ -223,7 +223,10 @@ static void use_pairs(PassContext *cx, Kernel *k, Op *tasks, Group *g, int index
     int64_t bytes = shared_bytes(g, k, load->regions[0], false, index);
     op_set(k, tasks, (Attr){.id = AT_CLUSTER, .number = CLUSTER});
     op_set(k, tasks, (Attr){.id = AT_CLUSTER_INDEX, .number = index});
-    if (!asked) op_set(k, tasks, (Attr){.id = AT_WAVES, .number = cx->machine->cost.pair_tasks});
+    if (!asked) {
+        op_set(k, tasks, (Attr){.id = AT_WAVES, .number = cx->machine->cost.pair_tasks});
+        op_set(k, tasks, (Attr){.id = AT_MANY, .number = cx->machine->cost.pair_along});
+    }
     const char *name = ir_value(k, g->index)->name;
     pass_find(cx, k->range, FIND_CLUSTER, name ? name : "the tasks", (long long)bytes,
               asked ? "asked for"

@@ -21,7 +21,7 @@ static void count_tasks(Emit *e, const Op *tasks) {
     plan->extents = tasks->operand_count;
     plan->share = cuda_of(e)->share;
     plan->waves = (int)op_int(tasks, AT_WAVES, 0);
-    plan->many = e->cx->machine->cost.pair_along;
+    plan->many = (int)op_int(tasks, AT_MANY, 0);
 }
 
 void cluster_read(Emit *e, const Op *tasks) {
