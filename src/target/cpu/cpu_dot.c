@@ -45,12 +45,11 @@ static Operand lines_operand(Emit *e, const DotBox *source, const Expr *temp, in
 }
 
 /* A box as operand; `rows` and `columns` are axes of the box. */
-static Operand box_operand(Emit *e, const DotBox *source, const Expr *temp, long long extent[2]) {
+static Operand box_operand(Emit *e, const DotBox *source, bool may_stay, const Expr *temp, long long extent[2]) {
     const Box *box = cpu_find_box(e, source->load);
     const char *elem = cs_memory_type(box->tile->elem);
     int r = source->rows, c = source->columns;
     Operand x = {cpu_fresh(e, "rows"), cpu_fresh(e, "ld")};
-    bool may_stay = box->tile->elem == EL_F32 && r == 0;
     const Expr *stays = box->full;
     if (!box->unit) stays = ex_and(e->arena, stays, ex(e->arena, "%p == 1", box->stride[1]));
     if (may_stay && !stays) return (Operand){box->pointer, box->stride[0]};
@@ -83,7 +82,8 @@ static Operand dot_operand(Emit *e, Op *op, int i, const Type *sum) {
     const DotBox *box = &plan->box[i];
     if (plan->form[i] == OPERAND_LINES)
         return lines_operand(e, box, x.pointer, e->plan.blocks.at[block].offset, extent);
-    if (plan->form[i] == OPERAND_BOX) return box_operand(e, box, x.pointer, extent);
+    if (plan->form[i] == OPERAND_STAYS || plan->form[i] == OPERAND_BOX)
+        return box_operand(e, box, plan->form[i] == OPERAND_STAYS, x.pointer, extent);
     fill_as(e, x.pointer, sum->elem, op->operands[i]);
     return x;
 }

@@ -99,8 +99,9 @@ typedef struct DotBox {
 typedef enum OperandForm {
     OPERAND_THERE, /* in memory as the dot reads it */
     OPERAND_FILLED,
-    OPERAND_BOX,  /* where it lies, or gathered if that cannot be */
-    OPERAND_LINES /* gathered: an index vector chooses its lines */
+    OPERAND_STAYS, /* a box: where it lies, if the launch shows that it is whole, else gathered */
+    OPERAND_BOX,   /* a box, gathered */
+    OPERAND_LINES  /* gathered: an index vector chooses its lines */
 } OperandForm;
 typedef struct DotPlan {
     OperandForm form[3]; /* of the sum: THERE or FILLED */

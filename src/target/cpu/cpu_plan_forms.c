@@ -256,9 +256,11 @@ static DotPlan plan_dot(const CpuPlan *plan, const Op *op) {
         bool box = i < 2 && cpu_dot_box(plan, op, i, &dot.box[i]);
         bool is_there = !box && !narrow && !f64 && direct;
         bool inlined = box && cpu_placed(plan, dot.box[i].load->results[0])->storage == STORAGE_INLINE;
+        bool as_read = inlined && ir_type(plan->k, dot.box[i].load->results[0])->elem == EL_F32 && dot.box[i].rows == 0;
         dot.form[i] = is_there                                   ? OPERAND_THERE
                       : !inlined                                 ? OPERAND_FILLED
                       : box_is_indexed(plan->k, dot.box[i].load) ? OPERAND_LINES
+                      : as_read                                  ? OPERAND_STAYS
                                                                  : OPERAND_BOX;
     }
     return dot;
