@@ -45,6 +45,10 @@ static const Edit edits[] = {
     {"crowd", "grid=[1,0]", "grid=[1]", NULL, "`grid` names the axes"},
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist, grid=[1,0]>", NULL, "`grid` names the axes"},
     {"late", ", persist", ", persist, grid=[0,1]", NULL, "`grid` names the axes"},
+    /* tasks that are dealt out in pairs of a long and a short one */
+    {"solo", ", varies=0", "", NULL, NULL},
+    {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
