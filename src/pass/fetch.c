@@ -22,7 +22,7 @@
 #include "pass/layout/layout.h"
 #include "pass/pass.h"
 
-enum { MOST_LOADS = 8, FEW_ELEMENTS = 512 };
+enum { MOST_LOADS = 8 }; /* of a loop: more would not fit its registers */
 
 typedef struct Fetch {
     Kernel *k;
@@ -33,7 +33,8 @@ typedef struct Fetch {
     uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
     uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
     int64_t room;    /* registers that are left: what is held through a trip products cannot have .. */
-    int most;        /* .. and for one load */
+    int most;        /* .. and for one load .. */
+    int elements;    /* .. of more than a row */
     int count;
     Op *load[MOST_LOADS];
 } Fetch;
@@ -109,7 +110,7 @@ static bool is_small(const Fetch *f, Ref value) {
     const Layout *layout = ir_value(f->k, value)->layout;
     int axes = 0;
     for (int d = 0; d < type->rank; d++) axes += type->extent[d] > 1;
-    return !type->pointer && (axes <= 1 || (ty_elements(type) <= FEW_ELEMENTS && !loads_tiles(f))) &&
+    return !type->pointer && (axes <= 1 || (ty_elements(type) <= f->elements && !loads_tiles(f))) &&
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
 }
 
@@ -271,6 +272,7 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.most = cx->machine->cost.fetch_registers;
+        f.elements = cx->machine->cost.fetch_elements;
         f.room = room_of(&f, cx->machine);
         for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
         if (!f.count) continue;
