@@ -1,6 +1,7 @@
 /* sums.c: see sums.h. */
 #include "analysis/sums.h"
 
+#include "ir/build.h"
 #include "ir/tile_layout.h"
 
 /* The body of the loop, or of whatever else is no branch, in which the op stands. */
@@ -29,4 +30,24 @@ int64_t sum_words(const Kernel *k, const Region *region, SumKind kind) {
     for (const Op *op = region->first; op; op = op->next)
         if (op->code == OP_DOT && !sum_is_carried(k, op, kind)) words += layout_words(k, op->results[0]);
     return words;
+}
+
+typedef struct Row {
+    const Kernel *k;
+    int64_t (*size)(const Kernel *k, Ref sum);
+    int64_t most;
+} Row;
+
+static void look_at_row(Op *op, void *user) {
+    Row *row = user;
+    int64_t own = 0;
+    for (const Op *dot = op->code == OP_DOT ? op->parent->first : NULL; dot; dot = dot->next)
+        if (dot->code == OP_DOT) own += row->size(row->k, dot->results[0]);
+    if (own > row->most) row->most = own;
+}
+
+int64_t sum_most_in_row(const Kernel *k, int64_t (*size)(const Kernel *k, Ref sum)) {
+    Row row = {.k = k, .size = size};
+    ir_walk(k->body, look_at_row, &row);
+    return row.most;
 }

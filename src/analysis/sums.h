@@ -11,4 +11,6 @@ typedef enum SumKind { SUM_AS_IT_IS, SUM_OR_SCALED } SumKind;
 bool sum_is_carried(const Kernel *k, const Op *dot, SumKind kind);
 /* Of a thread, from layout form on: what the region carries, and the sums of its products beside that. */
 int64_t sum_words(const Kernel *k, const Region *region, SumKind kind);
+/* The most that sums of products in a row, those of one region, have together; `size`: of one of them. */
+int64_t sum_most_in_row(const Kernel *k, int64_t (*size)(const Kernel *k, Ref sum));
 #endif

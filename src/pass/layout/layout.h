@@ -32,6 +32,7 @@ int layout_vector(const Machine *machine, Facts *f, const Op *access, const Type
 int layout_vector_tested(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
+enum { LEAST_COPY = 4 }; /* bytes of an asynchronous copy of a thread, on every machine that has them */
 /* Does the load take rows that lie side by side, but nowhere in particular? The elements in one of the words that are
  * shifted together (the prelude's tw_load_any); else 0. */
 enum { LOOSE_WORD = 16 };

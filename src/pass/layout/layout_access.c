@@ -93,7 +93,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
     if (!put) return false;
     if (!ir_fills_zero(k, load)) return false; /* what a copy leaves out is 0 */
-    if (a.vector * elem_info[type->elem].bytes < 4 || a.along != type->rank - 1) return false;
+    if (a.vector * elem_info[type->elem].bytes < LEAST_COPY || a.along != type->rank - 1) return false;
     return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
 }
 

@@ -433,7 +433,8 @@ int layout_loose(const Machine *machine, Facts *f, const Op *load, const Type *t
         parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
     int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes, LOOSE_WORD);
-    bool loose = side * bytes == LOOSE_WORD && layout_vector(machine, f, load, tile, &layout->map) * bytes < 4 &&
+    bool loose = side * bytes == LOOSE_WORD &&
+                 layout_vector(machine, f, load, tile, &layout->map) * bytes < LEAST_COPY &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

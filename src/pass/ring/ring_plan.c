@@ -4,6 +4,7 @@
  * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
+#include "analysis/sums.h"
 #include "ir/ringform.h"
 #include "pass/layout/layout.h"
 #include "pass/matrix.h"
@@ -185,27 +186,14 @@ static Ahead look_ahead(const Cut *c) {
     return ahead;
 }
 
-/* Elements of sums of products in a row, the most that there are of them. */
-typedef struct Sums {
-    const Kernel *k;
-    int64_t most;
-} Sums;
-
-static void look_at_sums(Op *op, void *user) {
-    Sums *sums = user;
-    int64_t own = 0;
-    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
-        if (in_row->code == OP_DOT) own += ty_elements(ir_type(sums->k, in_row->results[0]));
-    if (own > sums->most) sums->most = own;
-}
+static int64_t elements_of(const Kernel *k, Ref sum) { return ty_elements(ir_type(k, sum)); }
 
 /* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
     const Machine *machine = c->cx->machine;
     int threads = machine->lanes * layout_warps(c->cx, c->k);
-    Sums sums = {.k = c->k};
-    ir_walk(c->k->body, look_at_sums, &sums);
-    int64_t blocks = machine->registers / (threads * machine->cost.beside_sums + sums.most);
+    int64_t sums = sum_most_in_row(c->k, elements_of);
+    int64_t blocks = machine->registers / (threads * machine->cost.beside_sums + sums);
     bytes += machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
     while (blocks > 1 && bytes > machine_room(machine, (int)blocks)) blocks--;
     return blocks;

@@ -4,6 +4,7 @@
  *
  * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role;
  * a role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
+#include "analysis/sums.h"
 #include "pass/schedule/schedule.h"
 
 static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }
@@ -55,24 +56,9 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
-typedef struct Sums {
-    const Kernel *k;
-    int most; /* registers that the sums of products in a row take */
-} Sums;
+static int64_t registers_of_one(const Kernel *k, Ref sum) { return schedule_layout(k, sum)->registers; }
 
-static void look_at_sums(Op *op, void *user) {
-    Sums *sums = user;
-    int own = 0;
-    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
-        if (in_row->code == OP_DOT) own += schedule_layout(sums->k, in_row->results[0])->registers;
-    if (own > sums->most) sums->most = own;
-}
-
-static int registers_of_sums(const Schedule *s) {
-    Sums sums = {s->k, 0};
-    ir_walk(s->k->body, look_at_sums, &sums);
-    return sums.most;
-}
+static int registers_of_sums(const Schedule *s) { return (int)sum_most_in_row(s->k, registers_of_one); }
 
 /* Do the sums of all products in a row leave half of so many registers to the rest? */
 static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
