@@ -427,6 +427,7 @@ static Access begin(PassContext *cx, Kernel *k) {
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     x.a.aligns = cx->options.generic <= REQUIRE_ALIGNED && cx->machine->lanes > 1;
     x.a.wholes = cx->options.generic == REQUIRE_ALL;
+    x.a.run_bytes = cx->machine->vector_bytes;
     collect_region(&x, k->body);
     return x;
 }

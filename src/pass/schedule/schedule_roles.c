@@ -127,6 +127,12 @@ static bool tasks_hold(Schedule *s) {
     int64_t axes[MAX_RANK];
     bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
     for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
+    bool dealt = op_flag(s->tasks, AT_PERSIST) && op_word(s->tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
+                 !op_attr(s->tasks, AT_CLUSTER);
+    if (op_attr(s->tasks, AT_VARIES) && (!dealt || op_int(s->tasks, AT_VARIES, 0) >= s->tasks->operand_count))
+        return schedule_fail(s, s->tasks,
+                             "`varies` names an index of tasks that blocks run one after the other (`persist`), the "
+                             "longest first (`order=longest`), each by itself");
     return good || schedule_fail(s, s->tasks,
                                  "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
                                  "once, where a block runs one task");

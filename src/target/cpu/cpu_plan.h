@@ -96,6 +96,10 @@ typedef struct DotBox {
     int rows, columns;
 } DotBox;
 
+typedef struct TensorPlan {
+    bool cut[MAX_RANK]; /* extents that are cut off where no index is: what is left behind an offset must not wrap */
+} TensorPlan;
+
 typedef enum OperandForm {
     OPERAND_THERE, /* in memory as the dot reads it */
     OPERAND_FILLED,
@@ -118,6 +122,7 @@ typedef struct OpPlace { /* one op */
         StorePlan store;
         AtomicPlan atomic;
         DotPlan dot;
+        TensorPlan tensor;
     };
     OpList ahead;    /* loads whose boxes are asked for as the next program will want them .. */
     int first_ahead; /* .. the number of the first one among all */
