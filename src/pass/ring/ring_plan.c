@@ -89,13 +89,20 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
+static int wanted_slots(const Cut *c, const CutRing *ring) {
+    int stages = cut_stages(c, ring);
+    return is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+}
+
 /* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
 static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
-        int stages = cut_stages(c, ring);
-        ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+        int wanted = wanted_slots(c, ring), fewest = is_pipelined(ring) ? least : 1;
+        ring->slots = ring->shares || wanted < fewest ? wanted : fewest;
     }
+    if (ring_bytes(c) > c->cx->machine->ring_bytes) return false;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->slots = wanted_slots(c, c->rings.at[i]);
     while (ring_bytes(c) > c->cx->machine->ring_bytes) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
@@ -104,8 +111,7 @@ static bool fit_slots(Cut *c, int least) {
                 (!largest || ring->slots * ring->bytes > largest->slots * largest->bytes))
                 largest = ring;
         }
-        if (!largest) return false;
-        largest->slots--;
+        largest->slots--; /* there is one: with the fewest slots they fit */
     }
     return true;
 }
