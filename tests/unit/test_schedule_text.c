@@ -49,6 +49,8 @@ static const Edit edits[] = {
     {"solo", ", varies=0", "", NULL, NULL},
     {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
     {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=grouped", NULL, "`order=grouped` is of tasks with two indices"},
+    {"late", "order=code", "order=longest", NULL, "`order=longest` is of blocks that run by themselves"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
