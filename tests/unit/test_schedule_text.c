@@ -77,6 +77,9 @@ static const Edit edits[] = {
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
     {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    /* where there is no end there is no edge */
+    {"volatile", "along=0, whole", "along=0", NULL, "no end along its vectors"},
+    {"hint", "vector=8, whole, hint=evict_last> %TB", "vector=8, hint=evict_last> %TB", NULL, "no end along its vectors"},
     /* what the caches are told */
     {"hint", "", "", NULL, NULL},
     {"hint", ", hint=evict_last", "", NULL, NULL},
