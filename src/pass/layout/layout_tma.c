@@ -26,8 +26,8 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     int inner = box_dim(op, parts.rank, box->rank, along);
     if (inner != parts.rank - 1) return false;
     /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
-     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
-     * begin there only if the source has a bound that says so. */
+     * tensor, and coordinates of 32 bits: a larger extent ends the kernel (an illegal instruction). What lies before a
+     * tensor reads as zero, so a load may begin there only if the source has a bound that says so. */
     RefList offsets = op_list(op, 0);
     if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < machine->box_align) return false;
     for (int d = 0; d < parts.rank; d++) {
@@ -46,7 +46,8 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
-               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
+               (parts.extent[d] == REF_NONE || (fact_wish_least(&st->facts, parts.extent[d], 1) &&
+                                                fact_wish_most(&st->facts, parts.extent[d], INT32_MAX)));
         if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], chunk);
     }
     return fits;

@@ -20,7 +20,8 @@ const char *emu_tensormap_encode(void *out, const EmuTensor *t) {
                       .swizzle = (uint8_t)t->swizzle,
                       .base = (uint64_t)(uintptr_t)t->base};
     for (int d = 0; d < t->rank; d++) {
-        if (t->dims[d] < 1 || t->dims[d] > (uint64_t)1 << 32) return "an extent must be 1 to 2^32";
+        if (t->dims[d] < 1 || t->dims[d] > (uint64_t)1 << 31)
+            return "an extent must be 1 to 2^31"; /* the chip: illegal instruction */
         if (t->box[d] < 1 || t->box[d] > 256) return "a box extent must be 1 to 256";
         if (d && (t->strides[d - 1] % 16 || t->strides[d - 1] >= (uint64_t)1 << 40))
             return "a stride must be a multiple of 16 bytes, below 2^40";
