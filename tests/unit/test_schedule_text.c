@@ -54,6 +54,10 @@ static const Edit edits[] = {
     {"crowd", "grid=[1,0]", "grid=[1]", NULL, "`grid` names the axes"},
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist, grid=[1,0]>", NULL, "`grid` names the axes"},
     {"late", ", persist", ", persist, grid=[0,1]", NULL, "`grid` names the axes"},
+    /* tasks that are dealt out in pairs of a long and a short one */
+    {"solo", ", varies=0", "", NULL, NULL},
+    {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
@@ -80,6 +84,16 @@ static const Edit edits[] = {
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
     {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    /* what the caches are told */
+    {"hint", "", "", NULL, NULL},
+    {"hint", ", hint=evict_last", "", NULL, NULL},
+    {"hint", "hint=evict_last> %TZ", "hint=cv> %TZ", NULL, NULL},
+    {"hint", "hint=evict_last> %TZ", "hint=wb> %TZ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=wt> %TZ", "hint=ca> %TZ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=evict_last> %TB", "hint=cg> %TB", NULL, "`hint` is an eviction"},
+    {"hint", "batch=2>", "hint=evict_first, batch=2>", NULL, "`hint` is an eviction"},
+    {"hint", "volatile, ", "volatile, hint=cv, ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=evict_first> %TC", "tests, hint=evict_first> %TC", NULL, "`hint` is an eviction"},
     {"forms", "div<approx, over> ", "div<approx> ", NULL, NULL},
     {"forms", "div<approx, over> %x, %sum", "div<approx, over> %x, %x", NULL, "by one number"},
     {"forms", "div<approx, over> ", "div<over> ", NULL, "by one number"},
@@ -154,8 +168,7 @@ static const Edit edits[] = {
     {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, rotate>", NULL, NULL},
     {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, rotate, turns=13>", NULL, "`turns` needs"},
     {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, rotate, turns=1>", NULL, "`turns` needs"},
-    {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, rotate, turns=15>", NULL,
-     "`turns` must be in 1 .. 14"},
+    {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, rotate, turns=15>", NULL, "`turns` must be in 1 .. 14"},
     {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1, turns=14>", NULL, "turned"},
     {"turned", "for<unroll=1, rotate, turns=14>", "for<unroll=1>", NULL, "stays in flight with the release"},
     {"turned", "wait<behind=1>", "wait", NULL, "the order head, scale, tail"},
@@ -174,8 +187,7 @@ static const Edit edits[] = {
     {"copies", "wait<fence>", "wait", NULL, "it needs `fence`"},
     {"copies", "by=mixed", "by=tma", NULL, "`by` is not how it is filled"},
     {"copies", "by=mixed", "by=copies", NULL, "`by` is not how it is filled"},
-    {"copies", "tload<by=async, along=1, vector=4, whole, rows>", "tload<along=1, vector=4, whole>", NULL,
-     "`arrive` is not how"},
+    {"copies", "tload<by=async, along=1, vector=4, whole, rows>", "tload<along=1, vector=4, whole>", NULL, "`arrive` is not how"},
     {"copies", "vector=4, whole, rows>", "vector=4>", NULL, NULL},
     {"copies", "vector=4, whole, rows>", "vector=1, whole>", NULL, "straight into a slot"},
     {"copies", "whole, rows>", "whole>", NULL, NULL},
@@ -188,10 +200,8 @@ static const Edit edits[] = {
     /* writes at which load and compute meet */
     {"meet", "        %1 = acquire %met\n        commit<fence> %met, %1\n", "", NULL, "met"},
     {"meet", "        %3 = wait %met\n        release<fence> %met, %3\n", "", NULL, "met"},
-    {"meet", "        release<fence> %met, %2\n        %3 = wait %met\n",
-     "        %3 = wait %met\n        release<fence> %met, %2\n", NULL, "met"},
-    {"meet", "        %2 = wait %met\n        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n",
-     "        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n        %2 = wait %met\n", NULL, "in"},
+    {"meet", "        release<fence> %met, %2\n        %3 = wait %met\n", "        %3 = wait %met\n        release<fence> %met, %2\n", NULL, "met"},
+    {"meet", "        %2 = wait %met\n        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n", "        tstore<along=1, vector=8, whole, tests> %TD, [0, 0], %h_1\n        %2 = wait %met\n", NULL, "in"},
     {"meet", "release<fence> %met, %2", "release %met, %2", NULL, "it needs `fence`"},
     {"meet", "arrivals=[128,128], lanes", "arrivals=[128,4]", NULL, "who waits for whom"},
     {"meet", ", tests> %TD", "> %TD", NULL, "`tests` is missing"},
@@ -213,8 +223,7 @@ static const Edit edits[] = {
     {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=4, bytes=32768", NULL, NULL},
     {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=128, bytes=1024", NULL, NULL},
     {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=256, bytes=1024", NULL, "at least 1024 bytes"},
-    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=2, bytes=32768", NULL,
-     "`at` and `bytes` say where"},
+    {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, pieces=2, bytes=32768", NULL, "`at` and `bytes` say where"},
     {"pieces", "pieces=2", "pieces=3", NULL, "`pieces` are 2, 4"},
     {"pieces", "pieces=2", "pieces=1", NULL, "`pieces` must be in 2"},
     {"pieces", "at=132096, pieces=2, bytes=65536", "at=132096, bytes=65536", NULL, "`at` and `bytes` say where"},
@@ -269,24 +278,18 @@ static const Edit edits[] = {
     {"late", "for<unroll=1> %k", "for %k", NULL, NULL},
     {"loose", ", straight", "", NULL, NULL},
     {"late", "tload<", "tload<straight, ", "role load", "words are put as they come"},
-    {"sync", "tload<along=1, whole, sync=before>", "tload<along=1, whole, sync=before, straight>", NULL,
-     "words are put as they come"},
+    {"sync", "tload<along=1, whole, sync=before>", "tload<along=1, whole, sync=before, straight>", NULL, "words are put as they come"},
     /* who waits for whom: a barrier more is a plan like others, one less is none (see without_mark) */
     {"sync", "", "", NULL, NULL},
     {"scratch", "", "", NULL, NULL},
     {"scratch", "tload<along=1, whole>", "tload<along=1, whole, sync=before>", NULL, NULL},
     {"scratch", "convert<vector=8, at=0, bytes=8192>", "convert<vector=8, at=0, bytes=8192, sync=before>", NULL, NULL},
-    {"scratch", "convert<vector=8, at=0", "convert<vector=8, sync=within, at=0", NULL,
-     "`sync` stands on ops that touch memory"},
+    {"scratch", "convert<vector=8, at=0", "convert<vector=8, sync=within, at=0", NULL, "`sync` stands on ops that touch memory"},
     {"scratch", "sync=before, proxy=shared", "sync=both, proxy=shared", NULL, "`sync` stands on ops that touch memory"},
-    {"scratch", "axis=0, own=tree> %low", "axis=0, own=tree, sync=before> %low", NULL,
-     "`sync` stands on ops that touch memory"},
-    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, proxy=shared, ", NULL,
-     "something is to be shown"},
-    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, settles, ", NULL,
-     "something is to be shown"},
-    {"scratch", "tstore<along=0, whole>", "tstore<along=0, whole, lands, sync=before>", NULL,
-     "something is to be shown"},
+    {"scratch", "axis=0, own=tree> %low", "axis=0, own=tree, sync=before> %low", NULL, "`sync` stands on ops that touch memory"},
+    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, proxy=shared, ", NULL, "something is to be shown"},
+    {"scratch", "histogram<64, at=0, bytes=256, ", "histogram<64, at=0, bytes=256, settles, ", NULL, "something is to be shown"},
+    {"scratch", "tstore<along=0, whole>", "tstore<along=0, whole, lands, sync=before>", NULL, "something is to be shown"},
     {"scratch", "buf<at=0", "buf<sync=before, at=0", NULL, "`sync` stands on ops that touch memory"},
     {"scratch", "sub %s, %all", "sub<sync=before> %s, %all", NULL, "`sub` has no such attribute"},
     {"scratch", "for %i", "for<sync=before> %i", NULL, "`sync` stands on ops that touch memory"},
@@ -316,6 +319,19 @@ static char *golden(const char *name, Arena *arena) {
     return text.at;
 }
 
+/* That its first line names. */
+static const Machine *machine_of(const char *name) {
+    char path[300], line[300] = "", machine[40] = "";
+    snprintf(path, sizeof path, "tests/pass/schedule_%s.ir", name);
+    FILE *file = fopen(path, "r");
+    const char *at = file && fgets(line, sizeof line, file) ? strstr(line, "machine=") : NULL;
+    if (at) sscanf(at, "machine=%39s", machine);
+    if (file) fclose(file);
+    const Machine *found = machine_find(machine);
+    CHECK(found != NULL);
+    return found;
+}
+
 static const char *edited(const Edit *edit, Arena *arena) {
     char *text = golden(edit->file, arena);
     char *from = edit->after ? strstr(text, edit->after) : text;
@@ -333,8 +349,8 @@ static const char *const marks[] = {"sync=before", "sync=within", "proxy=shared"
 static size_t mark_at(const char *text, size_t at) {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         size_t length = strlen(marks[i]);
-        bool whole = at > 0 && strchr("< ", text[at - 1]) && strncmp(text + at, marks[i], length) == 0 &&
-                     text[at + length] && strchr(",>", text[at + length]);
+        bool whole = at > 0 && strchr("< ", text[at - 1]) && strncmp(text + at, marks[i], length) == 0 && text[at + length] &&
+                     strchr(",>", text[at + length]);
         if (whole) return length;
     }
     return 0;
@@ -360,14 +376,10 @@ static bool taken(const char *file, const char *text, Arena *arena, Arena *scrat
     source_init(&sources, arena);
     diag_init(&diag, arena, &sources);
     Module *m = ir_module_new(arena, &diag, &sources);
-    const char *machine = strcmp(file, "skew") == 0 || strcmp(file, "branches") == 0 || strcmp(file, "forms") == 0
-                              ? "cuda:sm_80"
-                              : "cuda:sm_90a";
-    PassContext cx = {
-        .module = m, .machine = machine_find(machine), .options = pass_options_default, .scratch = scratch};
+    PassContext cx = {.module = m, .machine = machine_of(file), .options = pass_options_default, .scratch = scratch};
     PipelineRequest request = {.verify_each = true};
-    bool good = ir_parse(m, source_add(&sources, "k.ir", text, strlen(text))) &&
-                pipeline_run(&cx, m->kernels.at[0], &request) && cuda_emit(&cx, m->kernels.at[0]);
+    bool good = ir_parse(m, source_add(&sources, "k.ir", text, strlen(text))) && pipeline_run(&cx, m->kernels.at[0], &request) &&
+                cuda_emit(&cx, m->kernels.at[0]);
     *said = diag_render(&diag, arena);
     return good;
 }
@@ -392,8 +404,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late",    "turned", "skew", "loose", "copies", "branches", "sync",
-                                        "scratch", "pieces", "axis", "forms", "meet",   "join"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

@@ -124,7 +124,9 @@ static void check_access(Check *c, const Op *op) {
     Access best = access_best(&c->st, op), a = access_of(op);
     const Layout *layout = layout_at(c, op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1));
     bool loose = op_attr(op, AT_BATCH);
-    if (loose) best.vector = layout ? layout_loose(&c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
+    if (loose)
+        best.vector =
+            layout ? layout_loose(c->st.cx->machine, &c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
     bool fits = a.vector <= best.vector && !(a.vector & (a.vector - 1)) && (!loose || a.vector == best.vector) &&
                 (a.along == best.along || (a.along < 0 && a.vector == 1)) && (a.along < 0 || !a.whole || best.whole);
     if (!fits)
@@ -397,7 +399,7 @@ static void check_op(Check *c, const Op *op) {
         return;
     }
     want_operands(c, op, map_of(c, op, op->results[0]));
-    if (c->good && op->code == OP_CMP) check_vector(c, op, access_best_compare(&c->st.facts, op));
+    if (c->good && op->code == OP_CMP) check_vector(c, op, access_best_compare(&c->st, op));
 }
 
 static void check_region(Check *c, const Region *region) {

@@ -14,6 +14,7 @@
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
  *   schedule_map.c      maps for TMA that the kernel makes
  *   schedule_atomic.c   by which instructions elements are combined into global memory
+ *   schedule_hint.c     what accesses tell the caches
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel, warpgroup by warpgroup
@@ -143,6 +144,10 @@ const Op *schedule_map_load(const Kernel *k, const Region *region, const Op *ten
 /* --- schedule_atomic.c --- */
 void schedule_atomic(Schedule *s);
 bool schedule_atomic_holds(Schedule *s, const Op *op);
+
+/* --- schedule_hint.c --- */
+void schedule_hint(Schedule *s); /* when loads of unaligned rows are known */
+bool schedule_hint_holds(Schedule *s, const Op *op);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */

@@ -4,6 +4,7 @@
  *
  * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role;
  * a role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
+#include "analysis/sums.h"
 #include "pass/schedule/schedule.h"
 
 static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }
@@ -56,24 +57,9 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
-typedef struct Sums {
-    const Kernel *k;
-    int most; /* registers that the sums of products in a row take */
-} Sums;
+static int64_t registers_of_one(const Kernel *k, Ref sum) { return schedule_layout(k, sum)->registers; }
 
-static void look_at_sums(Op *op, void *user) {
-    Sums *sums = user;
-    int own = 0;
-    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
-        if (in_row->code == OP_DOT) own += schedule_layout(sums->k, in_row->results[0])->registers;
-    if (own > sums->most) sums->most = own;
-}
-
-static int registers_of_sums(const Schedule *s) {
-    Sums sums = {s->k, 0};
-    ir_walk(s->k->body, look_at_sums, &sums);
-    return sums.most;
-}
+static int registers_of_sums(const Schedule *s) { return (int)sum_most_in_row(s->k, registers_of_one); }
 
 /* Do the sums of all products in a row leave half of so many registers to the rest? */
 static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
@@ -128,6 +114,12 @@ static bool tasks_hold(Schedule *s) {
     int64_t axes[MAX_RANK];
     bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
     for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
+    bool dealt = op_flag(s->tasks, AT_PERSIST) && op_word(s->tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
+                 !op_attr(s->tasks, AT_CLUSTER);
+    if (op_attr(s->tasks, AT_VARIES) && (!dealt || op_int(s->tasks, AT_VARIES, 0) >= s->tasks->operand_count))
+        return schedule_fail(s, s->tasks,
+                             "`varies` names an index of tasks that blocks run one after the other (`persist`), the "
+                             "longest first (`order=longest`), each by itself");
     return good || schedule_fail(s, s->tasks,
                                  "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
                                  "once, where a block runs one task");
