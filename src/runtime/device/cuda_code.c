@@ -91,7 +91,8 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
         CudaMapValue value = cuda_map_value(&code->plan->maps.at[i], code->numbers);
         if (code->plan->maps.at[i].made) value.base = (uint64_t)(uintptr_t)code->room; /* until there is another one */
         if (code->encoded && memcmp(&value, &code->values[i], sizeof value) == 0) continue;
-        const char *wrong = encode(user, &code->maps[i], &value);
+        const char *wrong = cuda_map_wrong(&value);
+        if (!wrong) wrong = encode(user, &code->maps[i], &value);
         if (wrong) {
             code->encoded = false;
             return context_fail(k->context, TW_ERROR_LAUNCH, "a tensor map of kernel `%s`: %s", k->name, wrong);

@@ -18,3 +18,10 @@ CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers) {
     }
     return value;
 }
+
+const char *cuda_map_wrong(const CudaMapValue *value) {
+    for (int d = 0; d < value->rank; d++)
+        if (value->dims[d] > (uint64_t)1 << 31)
+            return "an extent of the tensor is above 2^31, which TMA does not load by";
+    return NULL;
+}

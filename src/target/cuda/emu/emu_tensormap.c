@@ -12,11 +12,12 @@
 
 enum { MAP_MAGIC = 0x54574D31, MAP_BYTES = 128 };
 
-/* What is wrong with its base, extents or strides; NULL: nothing. */
+/* What is wrong with its base, extents or strides; NULL: nothing. (The driver encodes extents up to 2^32; a load by a
+ * map with more than 2^31 is an illegal instruction on an H200.) */
 static const char *find_wrong(const TensorCode *map) {
     if (map->base % 16) return "the base must be a multiple of 16 bytes";
     for (int d = 0; d < map->rank; d++) {
-        if (map->dims[d] < 1 || map->dims[d] > (uint64_t)1 << 32) return "an extent must be 1 to 2^32";
+        if (map->dims[d] < 1 || map->dims[d] > (uint64_t)1 << 31) return "an extent must be 1 to 2^31";
         if (d && (map->strides[d - 1] % 16 || map->strides[d - 1] >= (uint64_t)1 << 40))
             return "a stride must be a multiple of 16 bytes, below 2^40";
     }
@@ -79,8 +80,6 @@ void emu_map_fence(Emu *emu, int line, const void *map) {
     emu_check_global(emu, line, map, MAP_BYTES, 64, "a tensor map");
     memcpy(&code, map, sizeof code);
     const char *wrong = code.magic == MAP_MAGIC ? find_wrong(&code) : "it is none";
-    for (int d = 0; !wrong && d < code.rank; d++)
-        if (code.dims[d] > INT32_MAX) wrong = "an extent must be below 2^31, so that coordinates reach it";
     if (wrong) emu_fail(emu, CUDA_FAULT_TENSORMAP, "the tensor map shown at %s: %s", emu_at(emu, line), wrong);
     ShownMap *shown = find_shown(cuda, map);
     if (!shown) shown = VEC_PUSH(&cuda->shown, &emu->arena);
