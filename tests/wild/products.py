@@ -656,23 +656,3 @@ def heads_side_by_side(x, y, o, length, heads):
         b = tl.load(y + head * 64 + t[:, None] * (heads * 64) + c[None, :], mask=inside, other=0.0)
         acc = tl.dot(tl.trans(a), b, acc)
     tl.store(o + tl.program_id(0) * 4096 + r[:, None] * 64 + c[None, :], acc)
-
-
-# check: w=randn:bf16[200,64] k=randn:bf16[200,64] h=zeros:bf16[68,64] o=zeros:bf16[200,64] length=200 rows=arange:i64[4] columns=64 --grid 1
-# check: w=randn:bf16[200,64] k=randn:bf16[200,64] h=zeros:bf16[68,64] o=zeros:bf16[200,64] length=200 rows=arange:i64[4] columns=37 --grid 1 --set num_warps=8
-# check: w=randn:bf16[200,64] k=randn:bf16[200,64] h=zeros:bf16[68,64] o=zeros:bf16[200,64] length=0 rows=arange:i64[4] columns=64 --grid 2
-# explain: no :9: ring: 1 slot
-@triton.jit
-def states_that_leave(w, k, h, o, length, rows, columns):
-    # what leaves in a trip, in rows that a table names, is an operand of its product: it goes through shared memory once
-    r, c = tl.arange(0, 64), tl.arange(0, 64)
-    state = tl.zeros((64, 64), tl.float32)
-    for i in range(0, tl.cdiv(length, 64)):
-        t = i * 64 + r
-        inside = t[:, None] < length
-        tl.store(h + tl.load(rows + i) * 64 + r[:, None] * 64 + c[None, :], state.to(tl.bfloat16), mask=c[None, :] < columns)
-        x = tl.load(w + t[:, None] * 64 + c[None, :], mask=inside, other=0.0)
-        y = tl.load(k + t[:, None] * 64 + c[None, :], mask=inside, other=0.0)
-        s = tl.dot(x, state.to(tl.bfloat16)) * 0.01
-        state = tl.dot(tl.trans(y), (s + 0.1).to(tl.bfloat16), state * 0.5)
-    tl.store(o + r[:, None] * 64 + c[None, :], state.to(tl.bfloat16))

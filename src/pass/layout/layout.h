@@ -69,7 +69,6 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple);
 SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned);
 /* How a field of a ring is stored. */
 const SharedTile *layout_field(const Kernel *k, Ref ring, int field);
-bool layout_same_tile(const SharedTile *a, const SharedTile *b); /* do they lie in the same way? */
 /* Bank conflicts, counted (layout_banks.c): where an element of the tile lies; wavefronts of one
  * access of `bytes` by each of the lanes (at most 64) at these offsets; the worst over the registers
  * of a layout that is moved to or from the tile in vectors. */

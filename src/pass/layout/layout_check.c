@@ -78,7 +78,7 @@ static void want_exactly(Check *c, const Op *op, Ref ref, LinearLayout map) {
     if (own && !ll_equal(own, &map)) complain(c, op, "its result must live where its operand says");
 }
 
-bool layout_same_tile(const SharedTile *a, const SharedTile *b) {
+static bool same_tile(const SharedTile *a, const SharedTile *b) {
     return a->rows == b->rows && a->columns == b->columns && a->rows_held == b->rows_held &&
            a->columns_held == b->columns_held && a->elem_bytes == b->elem_bytes && a->width == b->width &&
            a->zero_rows == b->zero_rows && a->zero_columns == b->zero_columns && a->turned == b->turned;
@@ -86,7 +86,7 @@ bool layout_same_tile(const SharedTile *a, const SharedTile *b) {
 
 static bool same_layout(const Layout *a, const Layout *b) {
     if (!a || !b || a->home != b->home) return a == b;
-    return a->home == HOME_REGISTERS ? ll_equal(&a->map, &b->map) : layout_same_tile(&a->tile, &b->tile);
+    return a->home == HOME_REGISTERS ? ll_equal(&a->map, &b->map) : same_tile(&a->tile, &b->tile);
 }
 
 static void check_shape(Check *c, const Op *op) {
@@ -96,7 +96,7 @@ static void check_shape(Check *c, const Op *op) {
     if (op->code == OP_PERMUTE && from && from->home == HOME_SHARED) {
         SharedTile tile = from->tile;
         if (op_attr(op, AT_DIMS)->list.at[0] == 1) tile.turned = !tile.turned;
-        if (!to || to->home != HOME_SHARED || !layout_same_tile(&tile, &to->tile))
+        if (!to || to->home != HOME_SHARED || !same_tile(&tile, &to->tile))
             complain(c, op, "a view of shared memory is turned, and stays where it is");
         return;
     }
@@ -148,7 +148,7 @@ static void check_load(Check *c, const Op *op) {
     bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
     SharedTile tile;
     if (by_tma && (!layout || layout->home != HOME_SHARED || !c->st.role || role_is_guest(c->st.role) ||
-                   !tma_may_load(&c->st, op, &tile) || !layout_same_tile(&tile, &layout->tile)))
+                   !tma_may_load(&c->st, op, &tile) || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot bring this into a field of a ring");
     if (!by_tma && layout) want_operands(c, op, map_of(c, op, op->results[0]));
     if (!by_tma && c->good) check_access(c, op);
@@ -172,7 +172,7 @@ static void check_get(Check *c, const Op *op) {
         return;
     }
     SharedTile tile = tma_field(&c->st, op);
-    if (!layout_same_tile(&tile, &layout->tile)) complain(c, op, "a view lies as its field does");
+    if (!same_tile(&tile, &layout->tile)) complain(c, op, "a view lies as its field does");
 }
 
 static void check_store(Check *c, const Op *op) {
@@ -181,8 +181,8 @@ static void check_store(Check *c, const Op *op) {
     bool by_tma = op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
     const Op *get = layout && layout->home == HOME_SHARED ? ir_value(c->st.k, value)->op : NULL;
     SharedTile tile;
-    if (by_tma && (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op ||
-                   !layout_same_tile(&tile, &layout->tile)))
+    if (by_tma &&
+        (!get || get->code != OP_GET || tma_may_store(&c->st, get, &tile) != op || !same_tile(&tile, &layout->tile)))
         complain(c, op, "TMA cannot store this: only a field of a ring that has no other use");
     if (by_tma || !c->good) return;
     bool box = op->code == OP_TSTORE || op->code == OP_TATOMIC;

@@ -162,7 +162,6 @@ static bool plan_rings(Schedule *s) {
 static bool plan(Schedule *s) {
     if (s->tasks && !schedule_follow(s->k, s->tasks))
         return schedule_fail(s, s->tasks, "a store role whose hand-overs stand elsewhere than compute's");
-    if (s->tasks) schedule_once(s);
     s->facts = facts_new(s->k, false);
     s->uses = ir_count_uses(s->k, s->arena);
     schedule_dot(s);

@@ -2,7 +2,6 @@
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
- *   schedule_once.c     a tile that leaves and is an operand of a product lies in shared memory once
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
@@ -89,9 +88,6 @@ bool schedule_fail(Schedule *s, const Op *op, const char *why);
 /* --- schedule_follow.c --- */
 /* False: a hand-over stands where the other role has none. */
 bool schedule_follow(Kernel *k, Op *tasks);
-
-/* --- schedule_once.c --- */
-void schedule_once(Schedule *s);
 
 /* --- schedule_turn.c --- */
 void schedule_turn(Schedule *s);
