@@ -344,6 +344,24 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     }
 }
 
+bool fact_is_32_bits(const Kernel *k, Ref x) {
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number >= INT32_MIN && number <= INT32_MAX;
+    if (!ref_is_value(x)) return false;
+    const Value *v = ir_value(k, x);
+    const ElemInfo *info = &elem_info[v->type->elem];
+    if (info->bytes < 4 || v->type->elem == EL_I32) return true;
+    if (v->op && v->op->code == OP_CAST) return fact_is_32_bits(k, v->op->operands[0]);
+    /* No larger than x, as in heads that share their keys, h // 4; but -2^31 div -1. */
+    if (v->op && v->op->code == OP_REM) return fact_is_32_bits(k, v->op->operands[0]);
+    if (v->op && v->op->code == OP_DIV) {
+        Ref whole = v->op->operands[0];
+        bool positive = ir_const_int(k, v->op->operands[1], &number) && number > 0;
+        return fact_is_32_bits(k, whole) && (positive || fact_natural(k, whole, NULL, NULL));
+    }
+    return v->op && (v->op->code == OP_PROGRAM_ID || v->op->code == OP_NUM_PROGRAMS);
+}
+
 bool fact_natural(const Kernel *k, Ref x, FactHook *hook, void *user) {
     return natural_at(&(NaturalQuery){.k = k, .hook = hook, .user = user, .left = QUESTIONS}, x, 0);
 }

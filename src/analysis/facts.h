@@ -30,8 +30,6 @@ int64_t fact_divisor(const Facts *f, Ref x);
 bool fact_nonnegative(const Facts *f, Ref x);
 /* Is its value one of int32, whatever its type? */
 bool fact_is_32_bits(const Kernel *k, Ref x);
-/* The same, known or by wishes (facts_bits.c). */
-bool fact_wish_32_bits(Facts *f, Ref x);
 /* The same for who has a kernel only; the hook is asked about values of which nothing is stated,
  * and may say yes (and remember what it relies on). */
 typedef bool FactHook(void *user, Ref x);

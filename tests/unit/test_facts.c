@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static const char text[] =
-    "kernel @k(%X: *f16, %ld, %n: i32, %u: u32, %w: i64, %heads: i32) {\n"
+    "kernel @k(%X: *f16, %ld, %n: i32, %u: u32, %w: i64) {\n"
     "  assume<mult=16> %ld ; assume<align=16> %X\n"
     "  %pid = program_id<0> ; %s = mul %pid, 128 ; %i = iota<0, 128> ; %o = add %s, %i\n"
     "  %t = mul %s, %ld ; %c = add %s, 24 ; %d = sub %s, 16 ; %h = shl %pid, 3 ; %p = ptr_add %X, "
@@ -34,10 +34,6 @@ static const char text[] =
     "  for %by = 96, %n, 72 { %b3 = shl %by, 1 }\n"
     "  %p64 = cast %pid : i64 ; %r64 = cast %ld : i64 ; %x64 = mul %p64, %r64\n"
     "  %pd = div %p64, %x64 ; %rd4 = div %r64, 4 ; %rdx = div %r64, %x64 ; %xd = div %x64, 4 ; %rr = rem %r64, %x64\n"
-    "  %h64 = cast %heads : i64 ; %hs = mul %h64, 128 ; %cut = cast %hs : i32 ; %back = cast %cut : i64 ; %over = sub %hs, %back\n"
-    "  require<eq=0> %over ; %head = rem %pid, %heads ; %hd = cast %head : i64 ; %at = mul %hd, 128 ; %at7 = mul 7, %hd ; %at129 = mul %hd, 129\n"
-    "  %back_at = mul %hd, -128 ; %qu = div %pid, %heads ; %qd = cast %qu : i64 ; %atq = mul %qd, 128 ; %ot = rem %pid, %n ; %od = cast %ot : i64\n"
-    "  %ato = mul %od, 128 ; %wide = rem %w, %h64 ; %atw = mul %wide, 128 ; %byw = rem %p64, %h64 ; %atb = mul %byw, 128\n"
     "  return }\n";
 
 static Kernel *kernel;
@@ -140,17 +136,6 @@ static void test_widths(void) {
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) CHECK(!fact_is_32_bits(kernel, named(no[i])));
 }
 
-/* 128 * heads is asked for to be one of 32 bits: so is 128 * (x rem heads), where that is below heads. */
-static void test_wished_widths(void) {
-    static const char *const yes[] = {"at", "at7", "r64"}, *const no[] = {"at129", "back_at", "atq", "ato", "atw", "atb", "x64"};
-    Facts none = facts_new(kernel, false), wishing = facts_new(kernel, true);
-    CHECK(!fact_wish_32_bits(&none, named("at")) && fact_stated_least(kernel, named("heads")) == INT64_MIN);
-    for (size_t i = 0; i < sizeof no / sizeof *no; i++) CHECK(!fact_wish_32_bits(&wishing, named(no[i])));
-    CHECK(fact_stated_least(kernel, named("heads")) == INT64_MIN);
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) CHECK(fact_wish_32_bits(&wishing, named(yes[i])));
-    CHECK(fact_stated_least(kernel, named("heads")) == 1 && fact_wish_32_bits(&none, named("at")));
-}
-
 /* (pid*64 + i) * ld + 32*k0 + j: base 64*ld*pid + 32*k0, strides (ld, 1). */
 static void test_forms(Arena *arena) {
     Analysis a;
@@ -201,7 +186,6 @@ int main(void) {
     test_widths();
     test_forms(&arena);
     test_growth(&arena);
-    test_wished_widths();
     arena_free(&arena);
     return check_done();
 }

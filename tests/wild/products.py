@@ -637,22 +637,3 @@ def kept_left_of_plain_products(a, b, c, o, n):
         s = tl.dot(left, x, input_precision="ieee")
         acc = tl.dot(s * 0.125, y, acc, input_precision="ieee")
     tl.store(o + r[:, None] * 64 + r[None, :], acc)
-
-
-# check: x=randn:bf16[200,3,64] y=randn:bf16[200,3,64] o=zeros:f32[9,64,64] length=200 heads=3 --grid 9
-# check: x=randn:bf16[200,3,64] y=randn:bf16[200,3,64] o=zeros:f32[2,64,64] length=200 heads=0 --grid 2
-# check: x=randn:bf16[200,3,64] y=randn:bf16[200,3,64] o=zeros:f32[2,64,64] length=0 heads=3 --grid 2
-# explain: load: by TMA
-@triton.jit
-def heads_side_by_side(x, y, o, length, heads):
-    # a head begins at a multiple of 64 in the row, made in 64 bits; as many as `heads` fit in 32
-    head = (tl.program_id(0) % heads).to(tl.int64)
-    r, c = tl.arange(0, 64), tl.arange(0, 64)
-    acc = tl.zeros((64, 64), tl.float32)
-    for i in range(0, tl.cdiv(length, 64)):
-        t = i * 64 + r
-        inside = t[:, None] < length
-        a = tl.load(x + head * 64 + t[:, None] * (heads * 64) + c[None, :], mask=inside, other=0.0)
-        b = tl.load(y + head * 64 + t[:, None] * (heads * 64) + c[None, :], mask=inside, other=0.0)
-        acc = tl.dot(tl.trans(a), b, acc)
-    tl.store(o + tl.program_id(0) * 4096 + r[:, None] * 64 + c[None, :], acc)

@@ -101,13 +101,13 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     const Op *made = find_made(st, op);
     if (made) {
         for (int d = 0; d < parts.rank; d++)
-            if (!fact_wish_32_bits(&st->facts, offsets.at[d])) return false;
+            if (!fact_is_32_bits(k, offsets.at[d])) return false;
         return may_be_made(st, op, made, inner);
     }
     for (int d = 0; d < parts.rank; d++) {
         bool bounded = parts.extent[d] != REF_NONE;
         if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
-            !fact_wish_32_bits(&st->facts, offsets.at[d]))
+            !fact_is_32_bits(k, offsets.at[d]))
             return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_wish_natural(&st->facts, offsets.at[d])) return false;
     }
