@@ -699,8 +699,9 @@ static const int64_t made_maps[][6] = {
     {16, 30, 1, 5, 0, 0},                             /* one row: nobody asks for a stride */
     {MADE_WIDE, 20, 9, 2 * MADE_WIDE, -8, -3},        /* begins before it */
     {0, 40, -7, MADE_WIDE, 0, 0},                     /* the same as none */
-    {8, 17, INT32_MAX, MADE_WIDE, 0, 3},              /* as many as coordinates reach */
+    {8, 17, (int64_t)1 << 31, MADE_WIDE, 0, 3},       /* as many as coordinates reach */
     {16, 30, 6, 24, 16, 1},                           /* rows that overlap */
+    {16, 30, 6, 0, 0, 1},                             /* one row, again and again */
 };
 enum { MADE_COUNT = sizeof made_maps / sizeof *made_maps };
 
@@ -712,7 +713,7 @@ static void run_made_maps(int first, int count, int mutant) {
     if (mutant == 7) rows[0][3] = MADE_WIDE + 4;
     if (mutant == 8) rows[0][3] = -MADE_WIDE;
     if (mutant == 9) rows[0][3] = (int64_t)1 << 39;
-    if (mutant == 10) rows[0][2] = (int64_t)1 << 31;
+    if (mutant == 10) rows[0][2] = ((int64_t)1 << 31) + 1;
     Buffer from = buffer("from", EMU_F16, MADE_WIDE * MADE_TALL, true);
     Buffer table = buffer("table", EMU_U32, MADE_COUNT * 12, false), room = buffer("room", EMU_U32, 3 * 32, false);
     Buffer out = buffer("out", EMU_F16, MADE_COUNT * MADE_BOX, false);

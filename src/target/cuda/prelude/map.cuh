@@ -27,7 +27,7 @@ TW_FN TensorMap *tw_maps_take(TensorMap *all, i32 places, i32 count) {
 }
 TW_FN void tw_maps_give(TensorMap *own) { tw_st_release((u32 *)(own - 1), 0); }
 
-TW_FN bool tw_map_steps(i64 step) { return (step > 0) & (step % 16 == 0) & (step < (i64)1 << 40); }
+TW_FN bool tw_map_steps(i64 step) { return (step >= 0) & (step % 16 == 0) & (step < (i64)1 << 40); }
 
 /* Where nobody goes along a dimension its stride may be anything: what lies below it, then, if it is none for TMA. */
 #define TW_MAP_DIMENSION(d, stride)                                                                \
@@ -42,7 +42,7 @@ TW_FN i32 tw_map_make(int rank, TensorMap *to, u32 s, const TensorMap *like, con
     for (int d = 0; d < rank; d++) n[d] = given[2 * d], step[d] = given[2 * d + 1];
     bool empty = false, broken = (u64)base % 16 != 0;
 #pragma unroll
-    for (int d = 0; d < rank; d++) empty = empty | (n[d] <= 0), broken = broken | (n[d] > 0x7fffffff);
+    for (int d = 0; d < rank; d++) empty = empty | (n[d] <= 0), broken = broken | (n[d] > (i64)1 << 31);
 #pragma unroll
     for (int d = 1; d < rank; d++) broken = broken | ((n[d] > 1) & !tw_map_steps(step[d]));
     if (broken & !empty) return TW_MAP_BROKEN;
@@ -82,7 +82,7 @@ TW_MAP_MAKE(5, (i64 a, i64 b, i64 c, i64 d, i64 e, i64 f, i64 g, i64 h, i64 i, i
 TW_FN i32 tw_map_at(i32 is, i32 c) {
     enum { BOX_MOST = 256 };
     if (is == TW_MAP_BROKEN)
-        tw_trap_silent("a tensor descriptor made in the kernel: its base and its strides must be multiples of 16 bytes, the strides above 0 and below 2^40, its extents below 2^31");
+        tw_trap_silent("a tensor descriptor made in the kernel: its base and its strides must be multiples of 16 bytes, the strides from 0 to below 2^40, its extents at most 2^31");
     return is ? BOX_MOST : c;
 }
 #endif
