@@ -58,6 +58,8 @@ static const Edit edits[] = {
     {"solo", ", varies=0", "", NULL, NULL},
     {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
     {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=grouped", NULL, "`order=grouped` is of tasks with two indices"},
+    {"late", "order=code", "order=longest", NULL, "`order=longest` is of blocks that run by themselves"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
@@ -84,6 +86,9 @@ static const Edit edits[] = {
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
     {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    /* where there is no end there is no edge */
+    {"volatile", "along=0, whole", "along=0", NULL, "no end along its vectors"},
+    {"hint", "vector=8, whole, hint=evict_last> %TB", "vector=8, hint=evict_last> %TB", NULL, "no end along its vectors"},
     /* what the caches are told */
     {"hint", "", "", NULL, NULL},
     {"hint", ", hint=evict_last", "", NULL, NULL},

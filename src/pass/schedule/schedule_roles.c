@@ -109,17 +109,26 @@ static void plan_tasks(const Schedule *s) {
         op_set(s->k, s->tasks, (Attr){.id = AT_GRID, .list = {.at = axes, .count = s->tasks->operand_count}});
 }
 
+static bool order_holds(Schedule *s) {
+    const Op *tasks = s->tasks;
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    bool dealt = order == ORDER_LONGEST && op_flag(tasks, AT_PERSIST);
+    if (order == ORDER_GROUPED && (tasks->operand_count != 2 || s->gang.programs > 1))
+        return schedule_fail(s, tasks, "`order=grouped` is of tasks with two indices, one program at a time");
+    if (order == ORDER_LONGEST && op_attr(tasks, AT_CLUSTER))
+        return schedule_fail(s, tasks, "`order=longest` is of blocks that run by themselves");
+    return !op_attr(tasks, AT_VARIES) || (dealt && op_int(tasks, AT_VARIES, 0) < tasks->operand_count) ||
+           schedule_fail(
+               s, tasks,
+               "`varies` names an index of tasks that blocks run one after the other (`persist`), the longest "
+               "first (`order=longest`)");
+}
+
 static bool tasks_hold(Schedule *s) {
     const Attr *grid = op_attr(s->tasks, AT_GRID);
     int64_t axes[MAX_RANK];
     bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
     for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
-    bool dealt = op_flag(s->tasks, AT_PERSIST) && op_word(s->tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
-                 !op_attr(s->tasks, AT_CLUSTER);
-    if (op_attr(s->tasks, AT_VARIES) && (!dealt || op_int(s->tasks, AT_VARIES, 0) >= s->tasks->operand_count))
-        return schedule_fail(s, s->tasks,
-                             "`varies` names an index of tasks that blocks run one after the other (`persist`), the "
-                             "longest first (`order=longest`), each by itself");
     return good || schedule_fail(s, s->tasks,
                                  "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
                                  "once, where a block runs one task");
@@ -179,7 +188,7 @@ static bool registers_hold(Schedule *s) {
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
-    if (!tasks_hold(s)) return false;
+    if (!order_holds(s) || !tasks_hold(s)) return false;
     for (size_t i = 0; i < s->rings.count; i++) {
         int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
         for (int g = 0; g * s->cx->machine->group_warps < groups; g++)

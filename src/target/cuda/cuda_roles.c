@@ -147,7 +147,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         number = cs_fresh(&e->p, "last_first");
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
-    if (order == ORDER_GROUPED && count == 2) {
+    if (order == ORDER_GROUPED) {
         const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 1));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
