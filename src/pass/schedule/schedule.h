@@ -96,7 +96,6 @@ void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
-/* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
 /* --- schedule_flight.c --- */
@@ -122,6 +121,7 @@ bool schedule_loose_holds(Schedule *s, const Op *op);
 /* --- schedule_rows.c --- */
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);
+bool schedule_may_share(const Op *load);   /* may its copies begin with one address of a thread (`apart`)? */
 int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread holds through a loop */
 
 /* --- schedule_natural.c --- */
