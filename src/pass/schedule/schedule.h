@@ -96,6 +96,7 @@ void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);
 bool schedule_width_holds(Schedule *s, const Op *dot);
 bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
+/* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
 /* --- schedule_flight.c --- */
