@@ -1,12 +1,12 @@
 /* schedule_later.c: the first loads of a loop do not wait for what is loaded before it.
  *
- *     w = load ; v = cast w ; for<ahead=2> { .. }      the threads wait for w; only then come the first rows
- *  -> for<ahead=2, later=2> { .. }                     the first rows are on their way, then w is loaded, and waited for
+ *     w = load ; v = cast w ; for<ahead=2> { .. }   the threads wait for w; only then come the first rows
+ *  -> for<ahead=2, later=2> { .. }                  the first rows are on their way, then w is loaded and waited for
  *
  * Loads of numbers that a loop uses in all of its trips, and what is computed from them element by element, in
  * registers, are written behind the first turns of a loop that loads ahead (`later`: so many ops directly before it),
- * unless the loop's header needs them. They stay on their side of all that writes, and of the barrier that a trip begins
- * with. In a kernel of products what comes first is short beside the rest. */
+ * unless the loop's header needs them. They stay on their side of all that writes, and of the barrier that a trip
+ * begins with. In a kernel of products what comes first is short beside the rest. */
 #include "pass/schedule/schedule.h"
 
 enum { FAR = 64, DEEP = 8 };
