@@ -58,7 +58,7 @@ make_venv() { # and what the tests need in it, once
     echo >$venv_made
 }
 in_venv() { [ "$venv/$1.done" -nt "tests/$1" ]; }
-add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
+add_to_venv() { in_venv "$1" || { $venv/bin/pip install -q --no-compile --disable-pip-version-check -r "tests/$1" && touch "$venv/$1.done"; }; }
 python_tests() { # with torch, or without it: "not torch", "torch"
     make -s -j"$jobs" python PYTHON=$venv/bin/python && PYTHONPATH=build/python $venv/bin/python -m pytest -q -p no:cacheprovider -m "$1" tests/python
 }
@@ -72,12 +72,12 @@ golden() { python3 tests/golden/cuda.py; }
 python_grammar() { make -s build/tests/pytree && python3.11 tests/syntax/compare_errors.py build/tests/pytree && python3.11 tests/syntax/compare_ast.py build/tests/pytree; }
 numeric() { make -s build/tests/matrix && tests/shards.sh "$jobs" build/tests/matrix --targets "$1" --random "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
 property() { make -s build/tests/property && tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws "$2" --seed "${TILEWRIGHT_SEED:-1}"; }
-# 240 random programs (120 of Triton, 80 of the IR, 40 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
+# 120 random programs (60 of Triton, 40 of the IR, 20 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
-    build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
+    tests/shards.sh "$jobs" build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
     tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
-    for kind in "build/tests/random_triton 120" "build/tests/random_ir 80" "tests/numeric/random_tilelang.py 40"; do
+    for kind in "build/tests/random_triton 60" "build/tests/random_ir 40" "tests/numeric/random_tilelang.py 20"; do
         # shellcheck disable=SC2086
         set -- $kind
         # shellcheck disable=SC2086
@@ -98,7 +98,7 @@ tile_c() {
 # the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
     numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
-        build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
 }
 neon() { make -s all && python3 tests/cross/neon.py; }

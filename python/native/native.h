@@ -158,6 +158,8 @@ typedef enum ArgumentKind {
 } ArgumentKind;
 /* Classifies a run-time argument; fills number or memory. */
 ArgumentKind argument_take(PyObject *object, const char *name, tw_arg *number, Memory *memory);
+/* false, with an error: its owner wants it to stay as it is, and the kernel writes to that parameter. */
+bool memory_may_be_written(const Memory *memory, const tw_kernel *kernel, size_t param, const char *name);
 void memory_release(Memory *memory);
 bool arguments_init(void);
 

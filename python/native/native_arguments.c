@@ -344,6 +344,15 @@ static bool take_cuda(PyObject *object, const char *name, Memory *m) {
     return ok;
 }
 
+bool memory_may_be_written(const Memory *memory, const tw_kernel *kernel, size_t param, const char *name) {
+    if (!memory->readonly || !tw_kernel_writes(kernel, param)) return true;
+    PyErr_Format(PyExc_ValueError,
+                 "argument `%s` is read-only, and kernel `%s` writes to it; pass a copy, or "
+                 "an array that may be written",
+                 name, tw_kernel_name(kernel));
+    return false;
+}
+
 void memory_release(Memory *m) {
     if (m->view.obj) PyBuffer_Release(&m->view);
     m->view.obj = NULL;

@@ -278,16 +278,12 @@ static bool read_grid(const Call *c, PyObject *grid, bool made, int64_t out[3]) 
     return ok;
 }
 
-/* Memory whose owner wants it to stay as it is, for a parameter that the kernel writes. */
 static bool may_write(const Call *c, const Entry *e) {
-    for (int i = 0; i < c->count; i++)
-        if (c->tags[i] > TAG_POINTER && c->memory[i].readonly && tw_kernel_writes(e->raw, (size_t)i)) {
-            PyErr_Format(PyExc_ValueError,
-                         "argument `%U` is read-only, and kernel `%U` writes to it; pass a copy, or "
-                         "an array that may be written",
-                         c->f->params[i].name, c->f->name);
-            return false;
-        }
+    for (int i = 0; i < c->count; i++) {
+        if (c->tags[i] <= TAG_POINTER || !c->memory[i].readonly) continue;
+        const char *name = PyUnicode_AsUTF8AndSize(c->f->params[i].name, NULL);
+        if (!name || !memory_may_be_written(&c->memory[i], e->raw, (size_t)i, name)) return false;
+    }
     return true;
 }
 

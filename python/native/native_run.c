@@ -30,6 +30,20 @@ static bool read_numbers(PyObject *tuple, const char *name, int64_t *to) {
     return !PyErr_Occurred();
 }
 
+/* Elements of the array that lie below its first one; -1, with an error: more than memory can hold. */
+static int64_t elements_below(int count, const int64_t *extents, const int64_t *steps, const char *name) {
+    int64_t below = 0, reach;
+    for (int d = 0; d < count; d++) {
+        if (extents[d] < 1) return 0;
+        if (steps[d] >= 0) continue;
+        if (__builtin_mul_overflow(extents[d] - 1, -steps[d], &reach) || __builtin_add_overflow(below, reach, &below)) {
+            PyErr_Format(PyExc_ValueError, "argument `%s`: its strides reach beyond all memory", name);
+            return -1;
+        }
+    }
+    return below;
+}
+
 static bool take_array(Run *run, int i, const char *name, PyObject *triple) {
     PyObject *array, *shape, *strides;
     int64_t extents[TW_MAX_RANK], steps[TW_MAX_RANK];
@@ -43,10 +57,20 @@ static bool take_array(Run *run, int i, const char *name, PyObject *triple) {
         return false;
     }
     const Memory *m = &run->memory[i];
+    int64_t below = elements_below((int)PyTuple_Size(shape), extents, steps, name);
+    if (below < 0) return false;
+    if (below && !m->view.obj) {
+        PyErr_Format(PyExc_ValueError,
+                     "argument `%s` has a negative stride, and says not where its memory begins; "
+                     "pass a copy",
+                     name);
+        return false;
+    }
     tw_buffer_options options;
     tw_buffer_options_init(&options);
-    options.data = m->data;
-    options.size = m->size;
+    size_t before = (size_t)below * tw_dtype_size(m->dtype);
+    options.data = (char *)m->data - before; /* the library wants the lowest of its bytes */
+    options.size = m->size + before;
     options.strides = steps;
     if (m->device >= 0) {
         options.target = "cuda";
@@ -144,9 +168,14 @@ static bool compile_and_launch(Run *run, const char *name, PyObject *options, co
     compile.sanitize = run->sanitize;
     compile.emulate = run->emulate;
     if (!session_follow_cache() || !session_enter()) return false;
-    tw_status status = tw_kernel_compile(run->module, name, &compile, &run->kernel);
-    if (status == TW_OK) status = tw_kernel_launch(run->kernel, NULL, grid, run->args, (size_t)run->count);
-    return session_leave_with(status, NULL);
+    if (!session_leave_with(tw_kernel_compile(run->module, name, &compile, &run->kernel), NULL)) return false;
+    tw_param_info info = {.struct_size = sizeof info};
+    for (int i = 0; i < run->count; i++)
+        if (tw_module_param_at(run->module, run->index, (size_t)i, &info) == TW_OK &&
+            !memory_may_be_written(&run->memory[i], run->kernel, (size_t)i, info.name))
+            return false;
+    if (!session_enter()) return false;
+    return session_leave_with(tw_kernel_launch(run->kernel, NULL, grid, run->args, (size_t)run->count), NULL);
 }
 
 static void run_end(Run *run) {

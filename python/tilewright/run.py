@@ -2,13 +2,16 @@
 from . import _native
 
 
-def _described(value):
+def _described(name, value):
     """A number, text or None as it is; an array with its shape and its strides, in elements."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if hasattr(value, "stride") and callable(value.stride):  # torch
         return value, tuple(value.shape), tuple(value.stride())
     if hasattr(value, "strides") and hasattr(value, "itemsize"):  # numpy
+        if any(step % value.itemsize for step in value.strides):  # a field of a packed record
+            raise ValueError(f"argument `{name}`: its strides {tuple(value.strides)} are no multiples of its items of {value.itemsize} bytes; "
+                             "pass a copy")
         return value, tuple(value.shape), tuple(step // value.itemsize for step in value.strides)
     return value
 
@@ -28,5 +31,5 @@ def run(file, *, grid=None, target="cpu", sanitize=False, emulate=False, options
     extents = None if grid is None else tuple(grid) if isinstance(grid, (tuple, list)) else (grid, )
     texts = {name: {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
              for name, value in (options or {}).items()}
-    _native.run_file(path, kernel or None, extents, {name: _described(value) for name, value in args.items()}, texts, target, sanitize,
+    _native.run_file(path, kernel or None, extents, {name: _described(name, value) for name, value in args.items()}, texts, target, sanitize,
                      emulate)

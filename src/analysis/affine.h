@@ -84,6 +84,7 @@ typedef struct Analysis {
     bool separates;   /* axes may have parts */
     bool aligns;      /* strides may be wished to be multiples, for runs (runs.h) .. */
     bool wholes;      /* .. and sizes, too */
+    int run_bytes;    /* of the longest run that is looked for: what the machine moves at once */
     GridOrder grid;   /* how program ids become tile places, if known */
     bool grid_wished; /* the proof used that the grid has as many programs as there are places */
     VEC(const Affine *) memo;

@@ -327,9 +327,9 @@ LinearLayout ll_shared(int64_t rows, int64_t columns, int elem_bytes, int swizzl
     return w.layout;
 }
 
-int ll_run(const LinearLayout *layout, int dim, int elem_bytes) {
+int ll_run(const LinearLayout *layout, int dim, int elem_bytes, int most_bytes) {
     int run = 1, shift = ll_shift(layout, dim);
-    for (int i = 0; i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= LL_VECTOR_BYTES;
+    for (int i = 0; i < layout->count[LL_REGISTER] && i < layout->log2[dim] && run * 2 * elem_bytes <= most_bytes;
          i++, run *= 2)
         if (layout->basis[LL_REGISTER][i] != (uint32_t)1 << (shift + i)) break;
     return run;

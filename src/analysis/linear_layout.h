@@ -7,8 +7,6 @@
 #define ANALYSIS_LINEAR_LAYOUT_H
 #include "ir/tile_layout.h"
 
-enum { LL_VECTOR_BYTES = 16 }; /* of an access of a thread, at most: machines are not expected to have wider ones */
-
 /* --- making --- */
 /* Each thread has `size[d]` neighbours, a warp lanes[d] threads, a block warps[d] warps, each
  * walked in `order` (minor dimension first); repeats become registers, what is too many becomes
@@ -31,8 +29,8 @@ bool ll_surjective(const LinearLayout *layout);
 bool ll_injective(const LinearLayout *layout);
 /* Input bits that do not change the element: the owner of an element has zeroes there. */
 LayoutPlace ll_free(const LinearLayout *layout);
-/* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. of LL_VECTOR_BYTES at most. */
-int ll_run(const LinearLayout *layout, int dim, int elem_bytes);
+/* Registers, from 0 on, that lie side by side along the dimension: 1, 2, 4 .. of so many bytes together, at most. */
+int ll_run(const LinearLayout *layout, int dim, int elem_bytes, int most_bytes);
 char *ll_text(const LinearLayout *layout, Arena *arena);
 
 /* --- changing --- */
@@ -101,9 +99,12 @@ int ll_vector(const PlaceMap *map, int elem_bytes, int max_bytes, int *bits);
 /* Wavefronts of the worst phase when the lanes of a warp access `vector` elements each at map's offsets; 1 is
  * free of conflicts. */
 int ll_bank_conflicts(Banks banks, const PlaceMap *map, int elem_bytes, int vector);
-/* A shared layout through which `source` becomes `target` with the fewest conflicts, and the width of both sides. */
-LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes);
+/* A shared layout through which `source` becomes `target` with the fewest conflicts, in accesses of so many bytes at
+ * most. */
+LinearLayout ll_choose_swizzle(Banks banks, int most_bytes, const LinearLayout *source, const LinearLayout *target,
+                               int elem_bytes);
 /* The same for a tile that goes through in pieces, which the last bits of the offset tell apart: they are those by
  * which registers differ on both sides, as far as there are such. Else a piece has elements of some threads only. */
-LinearLayout ll_choose_pieces(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes);
+LinearLayout ll_choose_pieces(Banks banks, int most_bytes, const LinearLayout *source, const LinearLayout *target,
+                              int elem_bytes);
 #endif

@@ -379,6 +379,14 @@ void ir_replace_map(Kernel *k, const RefMap *map) {
     if (map->map.count) ir_walk(k->body, map_in_op, (void *)map);
 }
 
+Ref ir_like(Builder *b, const Op *op, const Ref *operands, const Type *given) {
+    Op *made = ir_begin(b, op->code);
+    made->range = op->range;
+    for (int i = 0; i < op->operand_count; i++) ir_operand(b, made, operands[i]);
+    for (int i = 0; i < op->attr_count; i++) op_set(b->kernel, made, op->attrs[i]);
+    return ir_end(b, made, op_info[op->code].result == RES_GIVEN ? given : NULL);
+}
+
 Op *ir_clone(Builder *b, const Op *op, RefMap *map) {
     Kernel *k = b->kernel;
     Op *copy = ir_begin(b, op->code);

@@ -109,6 +109,8 @@ void ir_replace_in_op(Op *op, const RefMap *map); /* in its own operands and att
 typedef struct KernelCopy KernelCopy;
 KernelCopy *ir_keep(const Kernel *k);
 void ir_take_back(Kernel *k, const KernelCopy *copy);
+/* The op, which has no regions, on other operands; `given`: the type of its result, if it has one that is given. */
+Ref ir_like(Builder *b, const Op *op, const Ref *operands, const Type *given);
 /* Copies op with its regions to the builder's place, operands through the map, results entered into it. */
 Op *ir_clone(Builder *b, const Op *op, RefMap *map);
 void ir_clone_region(Builder *b, const Region *from, RefMap *map); /* all ops, terminator included */

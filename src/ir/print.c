@@ -22,7 +22,9 @@ typedef struct Printer {
     const Kernel *k;
     Text out;
     const char **names; /* by Ref */
-    Map taken;          /* printed name -> how many visible values have it */
+    int *numbers;       /* by Ref: n of hint_n; 0: the hint itself */
+    Map taken;          /* printed name -> the visible value that has it */
+    Map next;           /* hint -> the first n that may be free: all below it are taken */
     int unnamed;
     Map layouts; /* text of a layout -> its name */
     int homes[2];
@@ -42,12 +44,22 @@ static void define(Printer *p, Ref ref) {
         do name = arena_printf(arena, "%d", p->unnamed++);
         while (is_taken(p, name));
     }
-    for (int n = 1; is_taken(p, name); n++) name = arena_printf(arena, "%s_%d", value->name, n);
+    if (is_taken(p, name)) {
+        uintptr_t n = (uintptr_t)map_get(&p->next, value->name);
+        for (n += !n; is_taken(p, name = arena_printf(arena, "%s_%d", value->name, (int)n));) n++;
+        map_set(&p->next, arena, value->name, (void *)(n + 1));
+        p->numbers[ref] = (int)n;
+    }
     map_set(&p->taken, arena, name, (void *)value);
     p->names[ref] = name;
 }
 
-static void forget(Printer *p, Ref ref) { map_set(&p->taken, p->out.arena, p->names[ref], NULL); }
+static void forget(Printer *p, Ref ref) {
+    uintptr_t n = (uintptr_t)p->numbers[ref];
+    map_set(&p->taken, p->out.arena, p->names[ref], NULL);
+    if (n && n < (uintptr_t)map_get(&p->next, ir_value(p->k, ref)->name))
+        map_set(&p->next, p->out.arena, ir_value(p->k, ref)->name, (void *)n);
+}
 
 /* --- layouts --- */
 
@@ -410,6 +422,7 @@ static void print_kernel_attrs(Printer *p) {
 char *ir_print(const Kernel *k, Arena *arena) {
     Printer p = {.k = k, .out = text_new(arena)};
     p.names = ARENA_ARRAY(arena, const char *, k->values.count);
+    p.numbers = ARENA_ARRAY(arena, int, k->values.count);
     text_add(&p.out, "kernel @%s", k->name);
     define_args(&p, k->body);
     print_parameters(&p, k->body);

@@ -14,6 +14,7 @@
  * Nothing is read that the loop would not read, and nothing twice. Taken are loads whose address is made of the loop's
  * variable and of what does not change in it. A load passes no store that could concern it: in a loop that stores, or
  * hands on what others store, it has to lie apart from all that the kernel writes. */
+#include "analysis/sums.h"
 #include "ir/ringform.h"
 #include "ir/roots.h"
 #include "ir/tile_layout.h"
@@ -21,7 +22,7 @@
 #include "pass/layout/layout.h"
 #include "pass/pass.h"
 
-enum { MOST_LOADS = 8, FEW_ELEMENTS = 512 };
+enum { MOST_LOADS = 8 }; /* of a loop: more would not fit its registers */
 
 typedef struct Fetch {
     Kernel *k;
@@ -32,7 +33,8 @@ typedef struct Fetch {
     uint8_t *of_any; /* by Ref: 1: is_of_any_trip, 2: and it varies */
     uint8_t *needed; /* by Ref: made in the body for an address that is fetched */
     int64_t room;    /* registers that are left: what is held through a trip products cannot have .. */
-    int most;        /* .. and for one load */
+    int most;        /* .. and for one load .. */
+    int elements;    /* .. of more than a row */
     int count;
     Op *load[MOST_LOADS];
 } Fetch;
@@ -108,30 +110,15 @@ static bool is_small(const Fetch *f, Ref value) {
     const Layout *layout = ir_value(f->k, value)->layout;
     int axes = 0;
     for (int d = 0; d < type->rank; d++) axes += type->extent[d] > 1;
-    return !type->pointer && (axes <= 1 || (ty_elements(type) <= FEW_ELEMENTS && !loads_tiles(f))) &&
+    return !type->pointer && (axes <= 1 || (ty_elements(type) <= f->elements && !loads_tiles(f))) &&
            (!type->rank || (layout && layout->home == HOME_REGISTERS && layout->registers <= f->most));
-}
-
-/* A sum that the loop carries, as it is or scaled: a product adds to it where it is. */
-static bool is_carried(const Fetch *f, Ref sum) {
-    const Type *type = ir_type(f->k, sum);
-    while (ref_is_value(sum) && ir_type(f->k, sum) == type) {
-        const Op *op = ir_value(f->k, sum)->op;
-        if (!op) return ir_value(f->k, sum)->region == f->body;
-        if (op->parent != f->body || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-        sum = op->operands[0];
-    }
-    return false;
 }
 
 /* What products and what the loop carries leave for what is fetched; the rest is for their operands, places and the
  * arithmetic between. */
 static int64_t room_of(const Fetch *f, const Machine *machine) {
     int64_t room = loads_tiles(f) ? machine->cost.ahead_registers : machine->cost.held_registers;
-    for (int i = 1; i < f->body->arg_count; i++) room -= layout_words(f->k, f->body->args[i]);
-    for (const Op *op = f->body->first; op; op = op->next)
-        if (op->code == OP_DOT && !is_carried(f, op->operands[2])) room -= layout_words(f->k, op->results[0]);
-    return room;
+    return room - sum_words(f->k, f->body, SUM_OR_SCALED);
 }
 
 /* May the load pass all stores of the kernel? */
@@ -285,6 +272,7 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         f.of_any = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.most = cx->machine->cost.fetch_registers;
+        f.elements = cx->machine->cost.fetch_elements;
         f.room = room_of(&f, cx->machine);
         for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
         if (!f.count) continue;

@@ -42,8 +42,14 @@ typedef struct MachineCost {
     int joined_registers; /* .. and the sums of products which run beside each other */
     int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
+    int fetch_elements;   /* .. and those of one that is more than a row, for the loop that computes with it .. */
     int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
     int loose_trips;      /* that such words are copied ahead */
+    int again_elements;  /* of a vector that is read again where it is used, not moved there: a load that hits the cache
+                             costs less than the barriers on the way .. */
+    int again_registers; /* .. of a thread, if it is no vector of indices .. */
+    int again_loads;  /* .. or, out of a slot, if its loads are smaller than a bank is wide: by so many of a thread */
+    int short_rows;   /* of a product, at most, for a trip to be over before memory answers */
     int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
     int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
     int fma_steps;    /* along K, side by side: what the next ones read is under way */
@@ -69,12 +75,12 @@ typedef struct Machine {
     bool roles_allowed; /* may run roles side by side */
     bool skew_allowed;  /* may run loads ahead in one loop */
     unsigned matrix;    /* MATRIX_..: the sets of matrix instructions that it has */
+    int vector_bytes;   /* of one load or store of a thread, at most: so long are runs of indices looked for (runs.h) */
 
     /* --- threads of a block --- */
     int lanes;        /* threads of a warp */
     int group_warps;  /* warps of a warpgroup: roles have whole ones */
     int sector_bytes; /* of global memory that are written at once, whole or not */
-    int vector_bytes; /* of one load of a thread */
     int atomic_bytes; /* of one addition of floats to global memory, element by element; 0: an element */
     MachineAtomics atomics;
     int registers;        /* of a multiprocessor .. */

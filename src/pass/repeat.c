@@ -82,11 +82,7 @@ static Ref thin(const Repeat *s, Builder *b, Ref ref, int64_t times, int64_t cou
     if (op->code == OP_SPLAT) return count ? ir_splat(b, op->operands[0], thinner) : op->operands[0];
     Ref operands[3];
     for (int i = 0; i < op->operand_count; i++) operands[i] = thin(s, b, op->operands[i], times, count);
-    Op *made = ir_begin(b, op->code);
-    made->range = op->range;
-    for (int i = 0; i < op->operand_count; i++) ir_operand(b, made, operands[i]);
-    for (int i = 0; i < op->attr_count; i++) op_set(s->k, made, op->attrs[i]);
-    return ir_end(b, made, op_info[op->code].result == RES_GIVEN ? thinner : NULL);
+    return ir_like(b, op, operands, thinner);
 }
 
 /* The offset of the dimension for the first of each run: a number where they follow each other. */

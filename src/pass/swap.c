@@ -122,11 +122,7 @@ static Ref turn(Swap *s, Builder *b, Ref x, const Region *body) {
     if (!is_step(s, op, body)) return transpose(s, b, x);
     Ref operands[8];
     for (int i = 0; i < op->operand_count; i++) operands[i] = turn(s, b, op->operands[i], body);
-    Op *made = ir_begin(b, op->code);
-    made->range = op->range;
-    for (int i = 0; i < op->operand_count; i++) ir_operand(b, made, operands[i]);
-    for (int i = 0; i < op->attr_count; i++) op_set(s->k, made, op->attrs[i]);
-    Ref result = ir_end(b, made, op_info[op->code].result == RES_GIVEN ? turned_type(s, ir_type(s->k, x)) : NULL);
+    Ref result = ir_like(b, op, operands, turned_type(s, ir_type(s->k, x)));
     ir_name(s->k, result, ir_value(s->k, x)->name);
     return result;
 }

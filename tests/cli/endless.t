@@ -137,3 +137,25 @@ error: kernel `idle` on the functional model: endless: the kernels have used 302
 $ tilewright run sums.py:long --arg x=ones:f32[32,32] --arg y=zeros:f32[32,32] --arg n=-1 --arg M=32 --grid 1 --target tenstorrent
 note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
 no array changed
+#! Tensors that no memory holds (a stride of 0 makes any extent possible) are refused before a page of them is made; strides are any numbers.
+$ cat > wide.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def wide(x, y, rows, columns, step, across, M: tl.constexpr):
+>     r = tl.arange(0, M)
+>     s = tl.zeros((M, M), tl.float32)
+>     for i in range(0, columns, M):
+>         c = i + tl.arange(0, M)
+>         s += tl.load(x + r[:, None] * step + c[None, :] * across, mask=(r[:, None] < rows) & (c[None, :] < columns), other=0.0)
+>     c = tl.arange(0, M)
+>     tl.store(y + r[:, None] * M + c[None, :], s, mask=(r[:, None] < M) & (c[None, :] < M))
+> END
+$ for numbers in "20000000 32 1" "2000000000 32 1" "9223372036854775807 32 1" "32 32 4611686018427387904" "32 9223372036854775807 1" "32 32 -9223372036854775807"; do set -- $numbers; timeout 10 tilewright run wide.py --target tenstorrent --arg x=ones:f32[32] --arg y=zeros:f32[32,32] --arg columns=$1 --arg rows=$2 --arg step=$3 --arg across=0 --arg M=32 --grid 1 2>&1 | cut -c1-140; done
+error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
+error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
+error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
+error: kernel `wide`: argument `x`: the kernel's tensor spans more bytes than there are addresses
+error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
+error: kernel `wide`: argument `x`: the kernel's tensor spans more bytes than there are addresses

@@ -34,9 +34,9 @@ $ cat > hints.py <<'END'
 >     tl.store(x, tl.load(x, cache_modifier='.wb'), cache_modifier='.ca')
 > END
 $ tilewright ir hints.py:rows --target cuda --arg x=zeros:f32[1000] --arg y=zeros:f32[1000] --arg z=zeros:f32[1000] --arg n=1000 --arg B=512 | grep -E 'tload|tstore'
-  %a#r0 = tload<fill=1.0, evict=first, along=0, vector=4, whole> %Tx, [%1] : f32[512]
-  %b#r0 = tload<cache=cg, along=0, vector=4, whole> %Ty, [%1] : f32[512]
-  tstore<cache=cs, along=0, vector=4, whole> %Tz, [%1], %2
+  %a#r0 = tload<fill=1.0, evict=first, along=0, vector=4, whole, hint=evict_first> %Tx, [%1] : f32[512]
+  %b#r0 = tload<cache=cg, along=0, vector=4, whole, hint=cg> %Ty, [%1] : f32[512]
+  tstore<cache=cs, along=0, vector=4, whole, hint=cs> %Tz, [%1], %2
 $ tilewright emit hints.py:rows --target cuda --arg x=zeros:f32[1000] --arg y=zeros:f32[1000] --arg z=zeros:f32[1000] --arg n=1000 --arg B=512 -o . > /dev/null && grep 'TW_[CE]' rows.cu
         tw_ldg_hinted(4, (u64)i0 < (u64)n, a, x + i0, (f32)1.0f, TW_EVICT_FIRST);
         tw_ldg_hinted(4, (u64)i0 < (u64)n, b_1, y + i0, (f32)0.0f, TW_CG);

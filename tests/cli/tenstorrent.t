@@ -130,3 +130,29 @@ z: f32[64, 64], max error 0: ok
 #! indices of three axes: refused, and not read beyond two
 $ tilewright emit "$ROOT/tests/fuzz/index_of_rank_3.py" --target tenstorrent --arg x=zeros:f32[64] --arg y=zeros:f32[64] 2>&1 | grep -o "a mask of rank 3"
 a mask of rank 3
+#! The chip lets a NaN lose or win by its sign: what asks to keep it is refused (docs/numerics.md).
+$ cat > kept.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def kept(x, y, M: tl.constexpr):
+>     r = tl.arange(0, M)
+>     v = tl.load(x + r)
+>     tl.store(y + r, tl.maximum(v, 2.0, propagate_nan=tl.PropagateNan.ALL))
+>
+> @triton.jit
+> def tested(x, y, M: tl.constexpr):
+>     r = tl.arange(0, M)
+>     v = tl.load(x + r)
+>     tl.store(y + r, tl.where(v != v, v, tl.maximum(v, 2.0)))
+> END
+$ tilewright emit kept.py:kept --target tenstorrent --arg x=ones:f32[32] --arg y=zeros:f32[32] --arg M=32
+kept.py:8:21: error: not possible on Tenstorrent: a minimum or maximum that keeps NaN; test for it: tl.where(x != x, ..) [not-on-tenstorrent]
+    8 |     tl.store(y + r, tl.maximum(v, 2.0, propagate_nan=tl.PropagateNan.ALL))
+      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright check kept.py:tested --target tenstorrent --arg x='full(nan):f32[32]' --arg y=zeros:f32[32] --arg M=32 --grid 1
+note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
+x: f32[32], max error 0: ok
+y: f32[32], max error 0: ok

@@ -601,7 +601,8 @@ typedef struct Wish {
     const char *targets, *out, *also; /* also: targets of every `every`-th program too */
     int every;
     bool print, small;
-    char **replay; /* files, up to NULL */
+    char **replay; /* these files, if there are any */
+    int replays;
     bool refusals; /* are printed */
 } Wish;
 
@@ -622,7 +623,10 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         }
         if (strcmp(option, "--replay") == 0) {
             w->replay = argv + i + 1;
-            return true;
+            for (i++; i < argc && strncmp(argv[i], "--", 2) != 0;) i++;
+            w->replays = (int)(argv + i - w->replay);
+            i--;
+            continue;
         }
         if (strcmp(option, "--seed") == 0)
             w->seed = strtoull(value, NULL, 0);
@@ -712,8 +716,8 @@ static int differential_main(int argc, char **argv, const char *name, Generator 
     time_t end = time(NULL) + (time_t)w.seconds;
     int failures = 0, done = 0, refused = 0;
     if (!w.replay) printf("seeds from %llu on, targets %s\n", (unsigned long long)w.seed, w.targets);
-    for (char **file = w.replay; file && *file; file++)
-        if (shard_takes(&w.shard)) done++, failures += !replays(&w, *file);
+    for (int i = 0; i < w.replays; i++)
+        if (shard_takes(&w.shard)) done++, failures += !replays(&w, w.replay[i]);
     for (int n = 0; !w.replay && n < w.count && (w.seconds == 0 || time(NULL) < end); n++) {
         if (!shard_takes(&w.shard)) continue;
         failures += !passes(&w, name, generate, w.seed + (uint64_t)n);

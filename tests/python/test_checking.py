@@ -121,6 +121,56 @@ def test_run():
         tilewright.run(f"{add}:adder", grid=4)
 
 
+DOUBLED = """#include "kittens.h"
+typedef struct { gl(float, 1, 1, -1, -1, st_fl(16, 16)) x, o; } G;
+tile_grid(2, 1) __global__ __launch_bounds__(32, 1) void doubled(const __grid_constant__ G g) {
+    rt_fl(16, 16) a;
+    load(&a, g.x, at(blockIdx.x, 0));
+    add(&a, &a, &a);
+    store(g.o, &a, at(blockIdx.x, 0));
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["interp", "cpu", "cuda", "cuda:sm_80", "tenstorrent"])
+def test_run_on_views(tmp_path, target):
+    """An array is what numpy says of it: steps back and gaps are followed, or refused; what may not be written is not."""
+    file = tmp_path / "doubled.tile.c"
+    file.write_text(DOUBLED)
+
+    def run(x, o):
+        tilewright.run(file, target=target, emulate=target.startswith("cuda"), **{"g.x": x, "g.o": o})
+
+    def place():
+        return np.arange(8192, dtype=np.float32)
+
+    views = {
+        "whole": lambda a: a[1024:1536].reshape(32, 16),
+        "rows": lambda a: a[1024:1536].reshape(32, 16)[::-1],
+        "columns": lambda a: a[1024:1536].reshape(32, 16)[:, ::-1],
+        "gaps": lambda a: a[1024:3072].reshape(32, 64)[:, ::-4],
+        "turned": lambda a: a[1024:1536].reshape(16, 32).T,
+        "record": lambda a: a.view([("first", np.float32), ("second", np.float32)])["second"][512:1024].reshape(32, 16),
+    }
+    for name, view in views.items():
+        memory, out = place(), np.zeros((32, 16), np.float32)
+        run(view(memory), out)
+        assert (out == 2 * view(place())).all() and (memory == place()).all(), name
+        memory, expected = place(), place()
+        run(np.ones((32, 16), np.float32), view(memory))
+        view(expected)[:] = 2
+        assert (memory == expected).all(), name
+    packed = np.zeros((32, 16), [("number", np.float32), ("flag", np.int8)])["number"]
+    fixed = np.zeros((32, 16), np.float32)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="argument `g.x`: its strides .* are no multiples of its items of 4 bytes"):
+        run(packed, np.zeros((32, 16), np.float32))
+    with pytest.raises(ValueError, match="argument `g.o` is read-only, and kernel `doubled` writes to it"):
+        run(np.ones((32, 16), np.float32), fixed)
+    run(fixed, np.ones((32, 16), np.float32))
+    assert (fixed == 0).all()
+
+
 @triton.jit
 def helper(x):
     return tl.lod(x)

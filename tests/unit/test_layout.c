@@ -156,7 +156,7 @@ static void test_swizzles(void) {
     CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 32);
     m = offsets(&row, &plain);
     CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 1);
-    LinearLayout turn = ll_choose_swizzle(banks, &row, &column, 4);
+    LinearLayout turn = ll_choose_swizzle(banks, 16, &row, &column, 4);
     CHECK(ll_surjective(&turn) && ll_injective(&turn));
     m = offsets(&row, &turn);
     CHECK(ll_bank_conflicts(banks, &m, 4, 1) == 1);
@@ -183,7 +183,7 @@ static void test_swizzles(void) {
     LinearLayout acc = mma_sum(16, 64);
     int size[2] = {1, 8}, lanes[2] = {4, 8};
     LinearLayout rows = ll_blocked(2, tile, size, lanes, one, minor_last);
-    LinearLayout via = ll_choose_swizzle(banks, &acc, &rows, 2);
+    LinearLayout via = ll_choose_swizzle(banks, 16, &acc, &rows, 2);
     CHECK(ll_surjective(&via) && ll_injective(&via));
     PlaceMap w = offsets(&acc, &via), r = offsets(&rows, &via);
     int bits[4];

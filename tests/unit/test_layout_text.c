@@ -136,8 +136,8 @@ static void run_guarded(const char *text, const Machine *machine, PassOptions op
     else CHECK_TEXT(trap.message, "no trap");
 }
 
-/* Each kernel is for the machine that has roles and for one of the others, which are much alike, in turns; for all of them with
- * TILEWRIGHT_WHOLE=1. By bits of machine_at. */
+/* Each kernel is for the machine that has roles, every second one for one of the others too, which are much alike, in turns;
+ * all are for all of them with TILEWRIGHT_WHOLE=1. By bits of machine_at. */
 static uint32_t choose_machines(void) {
     static int turn;
     uint32_t chosen = 0;
@@ -147,7 +147,7 @@ static uint32_t choose_machines(void) {
     turn++;
     for (int i = 0; (machine = machine_at(i)); i++) {
         if (!machine->has_threads) continue;
-        bool is_next = !machine->roles_allowed && other++ == turn % others;
+        bool is_next = !machine->roles_allowed && turn % 2 == 0 && other++ == turn / 2 % others;
         if ((machine->roles_allowed || is_next || getenv("TILEWRIGHT_WHOLE")) && check_chosen()) chosen |= 1u << i;
     }
     return chosen;

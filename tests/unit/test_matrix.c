@@ -16,9 +16,13 @@ static void test_machines(void) {
         CHECK(machine_find(m->name) == m);
         CHECK(m->ring_bytes > 0 && m->matrix);
         /* A machine with lanes has numbers for them, and runs ahead somehow. */
-        CHECK(m->has_threads == (m->lanes > 0) && m->has_threads == (m->vector_bytes > 0));
+        CHECK(m->has_threads == (m->lanes > 0) && is_power(m->vector_bytes));
         if (m->has_threads)
-            CHECK(is_power(m->lanes) && is_power(m->vector_bytes) && is_power(m->sector_bytes) && m->skew_allowed);
+            CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed);
+        const MachineCost *cost = &m->cost;
+        CHECK(m->has_threads == (cost->fetch_registers > 0 && cost->fetch_elements > 0));
+        CHECK(m->has_threads == (cost->again_elements > 0 && cost->again_registers > 0 && cost->again_loads > 0));
+        CHECK(m->has_tma == (cost->short_rows > 0));
         CHECK(!m->roles_always || m->roles_allowed);
         /* Registers that are given away: to whom, and how; by whom, the least. */
         CHECK(!m->register_step == !m->role_registers && !m->register_step == !m->issue_registers);
@@ -27,7 +31,7 @@ static void test_machines(void) {
         if (m->has_threads) CHECK(m->group_warps > 0 && m->registers > m->thread_registers && m->thread_registers > 0);
         if (m->has_threads) CHECK(is_power(m->banks.count) && is_power(m->banks.bytes) && m->banks.count <= 64);
         if (m->has_threads)
-            CHECK(is_power(m->tile_align) && is_power(m->barrier_bytes) && m->vector_bytes == LL_VECTOR_BYTES);
+            CHECK(is_power(m->tile_align) && is_power(m->barrier_bytes));
         if (m->has_threads) CHECK(m->named_barriers > 2); /* the block's, and two that take turns */
         /* Boxes have limits, and a copy that runs by itself takes its time. */
         CHECK(m->has_tma == (m->box_extent > 0) && m->has_tma == (m->box_rank > 0) && m->has_tma == (m->box_align > 0));

@@ -45,6 +45,12 @@ static const Edit edits[] = {
     {"crowd", "grid=[1,0]", "grid=[1]", NULL, "`grid` names the axes"},
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist, grid=[1,0]>", NULL, "`grid` names the axes"},
     {"late", ", persist", ", persist, grid=[0,1]", NULL, "`grid` names the axes"},
+    /* tasks that are dealt out in pairs of a long and a short one */
+    {"solo", ", varies=0", "", NULL, NULL},
+    {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=grouped", NULL, "`order=grouped` is of tasks with two indices"},
+    {"late", "order=code", "order=longest", NULL, "`order=longest` is of blocks that run by themselves"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
@@ -71,6 +77,19 @@ static const Edit edits[] = {
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
     {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    /* where there is no end there is no edge */
+    {"volatile", "along=0, whole", "along=0", NULL, "no end along its vectors"},
+    {"hint", "vector=8, whole, hint=evict_last> %TB", "vector=8, hint=evict_last> %TB", NULL, "no end along its vectors"},
+    /* what the caches are told */
+    {"hint", "", "", NULL, NULL},
+    {"hint", ", hint=evict_last", "", NULL, NULL},
+    {"hint", "hint=evict_last> %TZ", "hint=cv> %TZ", NULL, NULL},
+    {"hint", "hint=evict_last> %TZ", "hint=wb> %TZ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=wt> %TZ", "hint=ca> %TZ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=evict_last> %TB", "hint=cg> %TB", NULL, "`hint` is an eviction"},
+    {"hint", "batch=2>", "hint=evict_first, batch=2>", NULL, "`hint` is an eviction"},
+    {"hint", "volatile, ", "volatile, hint=cv, ", NULL, "`hint` is an eviction"},
+    {"hint", "hint=evict_first> %TC", "tests, hint=evict_first> %TC", NULL, "`hint` is an eviction"},
     {"forms", "div<approx, over> ", "div<approx> ", NULL, NULL},
     {"forms", "div<approx, over> %x, %sum", "div<approx, over> %x, %x", NULL, "by one number"},
     {"forms", "div<approx, over> ", "div<over> ", NULL, "by one number"},
@@ -296,6 +315,19 @@ static char *golden(const char *name, Arena *arena) {
     return text.at;
 }
 
+/* That its first line names. */
+static const Machine *machine_of(const char *name) {
+    char path[300], line[300] = "", machine[40] = "";
+    snprintf(path, sizeof path, "tests/pass/schedule_%s.ir", name);
+    FILE *file = fopen(path, "r");
+    const char *at = file && fgets(line, sizeof line, file) ? strstr(line, "machine=") : NULL;
+    if (at) sscanf(at, "machine=%39s", machine);
+    if (file) fclose(file);
+    const Machine *found = machine_find(machine);
+    CHECK(found != NULL);
+    return found;
+}
+
 static const char *edited(const Edit *edit, Arena *arena) {
     char *text = golden(edit->file, arena);
     char *from = edit->after ? strstr(text, edit->after) : text;
@@ -340,8 +372,7 @@ static bool taken(const char *file, const char *text, Arena *arena, Arena *scrat
     source_init(&sources, arena);
     diag_init(&diag, arena, &sources);
     Module *m = ir_module_new(arena, &diag, &sources);
-    const char *machine = strcmp(file, "skew") == 0 || strcmp(file, "branches") == 0 || strcmp(file, "forms") == 0 ? "cuda:sm_80" : "cuda:sm_90a";
-    PassContext cx = {.module = m, .machine = machine_find(machine), .options = pass_options_default, .scratch = scratch};
+    PassContext cx = {.module = m, .machine = machine_of(file), .options = pass_options_default, .scratch = scratch};
     PipelineRequest request = {.verify_each = true};
     bool good = ir_parse(m, source_add(&sources, "k.ir", text, strlen(text))) && pipeline_run(&cx, m->kernels.at[0], &request) &&
                 cuda_emit(&cx, m->kernels.at[0]);

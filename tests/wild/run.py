@@ -4,8 +4,8 @@
     tests/wild/run.py [--targets cpu,cuda] [--only TEXT] [--every] [--kernels FILE] [--shard I/N] [--bin build]
 
 A kernel of tests/wild/*.py stands behind lines `# check: ARGUMENTS`, which are those of `tilewright check`: NAME=SPEC is an argument, the
-rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel: the first three products
-stand where they once failed. A line `# explain: TEXT` holds if `tilewright explain` of each check says TEXT for CUDA, `# explain: no TEXT` if
+rest goes as it stands. --every runs all plans of a target, otherwise the plan changes from kernel to kernel (the first three products
+stand where they once failed), and target cpu takes every second check. A line `# explain: TEXT` holds if `tilewright explain` of each check says TEXT for CUDA, `# explain: no TEXT` if
 it does not: what a kernel must not lose unnoticed. A line `# device: OPTIONS` adds to all checks of the kernel on a device. --kernels takes the lines `KERNEL ARGUMENTS` of a file instead, which say their plan themselves.
 --shard runs every N-th of all, one after the other (tests/shards.sh)."""
 import argparse
@@ -88,7 +88,7 @@ def main():
         for target in options.targets.split(","):
             plans = PLANS[target][:1] if options.kernels else PLANS[target]
             if not options.every:
-                plans = [plans[place % len(plans)]]
+                plans = [plans[place // 2 % len(plans)]] * (place % 2 == 0) if target == "cpu" else [plans[place % len(plans)]]
             more = there if target == "device" else []
             commands += [[f"{options.bin}/tilewright", "check", kernel, *arguments, *more, "--target", *plan.split()] for plan in plans]
     part, parts = map(int, options.shard.split("/"))

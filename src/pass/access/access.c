@@ -378,13 +378,24 @@ static void rewrite_load(Access *x, Plan *plan) {
     ir_remove(op);
 }
 
+/* What a store or an atomic has as a box; mask: REF_NONE, if there is none. */
+typedef struct Written {
+    Ref tensor, offsets[MAX_RANK], value, mask;
+} Written;
+
+static Written build_written(Access *x, Builder *b, Plan *plan) {
+    Written w;
+    w.tensor = build_tensor(x, b, plan, w.offsets);
+    w.mask = plan->keeps_mask ? into_box(x, b, plan->mask, plan) : REF_NONE;
+    w.value = into_box(x, b, plan->op->operands[1], plan);
+    return w;
+}
+
 static void rewrite_store(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
-    Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
-    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
-    Ref value = into_box(x, &b, op->operands[1], plan);
-    Op *made = ir_tstore(&b, tensor, offsets, value, mask);
+    Written w = build_written(x, &b, plan);
+    Op *made = ir_tstore(&b, w.tensor, w.offsets, w.value, w.mask);
     copy_hints(x, made, op);
     set_run(x, made, plan);
     set_align(x, made, plan);
@@ -394,14 +405,12 @@ static void rewrite_store(Access *x, Plan *plan) {
 static void rewrite_atomic(Access *x, Plan *plan) {
     Op *op = plan->op;
     Builder b = ir_builder_before(x->k, op);
-    Ref offsets[MAX_RANK], tensor = build_tensor(x, &b, plan, offsets);
-    Ref mask = plan->keeps_mask ? into_box(x, &b, plan->mask, plan) : REF_NONE;
-    Ref value = into_box(x, &b, op->operands[1], plan);
+    Written w = build_written(x, &b, plan);
     Op *made = ir_begin(&b, OP_TATOMIC);
-    ir_operand(&b, made, tensor);
-    ir_operand_list(&b, made, 0, offsets, plan->dim_count);
-    ir_operand(&b, made, value);
-    ir_operand(&b, made, mask);
+    ir_operand(&b, made, w.tensor);
+    ir_operand_list(&b, made, 0, w.offsets, plan->dim_count);
+    ir_operand(&b, made, w.value);
+    ir_operand(&b, made, w.mask);
     for (int i = 0; i < op->attr_count; i++) op_set(x->k, made, op->attrs[i]);
     set_run(x, made, plan);
     set_align(x, made, plan);
@@ -427,6 +436,7 @@ static Access begin(PassContext *cx, Kernel *k) {
     x.a.any_grid = cx->options.generic >= REQUIRE_SIZES;
     x.a.aligns = cx->options.generic <= REQUIRE_ALIGNED && cx->machine->lanes > 1;
     x.a.wholes = cx->options.generic == REQUIRE_ALL;
+    x.a.run_bytes = cx->machine->vector_bytes;
     collect_region(&x, k->body);
     return x;
 }

@@ -140,14 +140,17 @@ void access_conditions(Analysis *a, Ref mask, int rank, Conditions *out) {
 
 /* --- dimensions of the tile --- */
 
-static Poly variant_part(Analysis *a, Poly p) {
+/* The terms of which that is true. */
+static Poly terms_that(Analysis *a, Poly p, bool (*is)(Analysis *, Poly)) {
     Poly out = {0};
     for (int i = 0; i < p.count; i++) {
         Poly term = poly_term(a->arena, p.at[i]);
-        if (poly_is_variant(a, term)) out = poly_add(a->arena, out, term);
+        if (is(a, term)) out = poly_add(a->arena, out, term);
     }
     return out;
 }
+
+static Poly variant_part(Analysis *a, Poly p) { return terms_that(a, p, poly_is_variant); }
 
 /* Is the term a place times something that only the launch knows: batch * stride? */
 static bool is_strided_place(Analysis *a, const Term *t) {
@@ -176,14 +179,7 @@ static Poly quotient(Analysis *a, Poly p, Poly stride, int64_t row) {
 }
 
 /* The part of an offset that is known not to be negative. */
-static Poly natural_part(Analysis *a, Poly offset) {
-    Poly out = {0};
-    for (int i = 0; i < offset.count; i++) {
-        Poly term = poly_term(a->arena, offset.at[i]);
-        if (poly_is_natural(a, term)) out = poly_add(a->arena, out, term);
-    }
-    return out;
-}
+static Poly natural_part(Analysis *a, Poly offset) { return terms_that(a, offset, poly_is_natural); }
 
 /* The constant of the index, and those of its terms by which the bound moves too. */
 static Poly shared_part(Analysis *a, Poly index, Poly bound) {

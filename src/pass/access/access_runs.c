@@ -4,7 +4,6 @@
  *
  * The parts of the dimension are summed: each begins its runs with a multiple of their length, and their steps add up
  * to 1. Conditions are the same for all of a run, and so is a mask that is no box and stays. */
-#include "analysis/linear_layout.h"
 #include "analysis/runs.h"
 #include "pass/access/access_plan.h"
 
@@ -37,7 +36,7 @@ static bool is_whole(Runs *q, const Plan *plan, const PlanDim *dim, int64_t n) {
 
 void access_plan_runs(Analysis *a, const Plan *plan, PlanDim *dim, bool asks) {
     const Type *type = ir_type(a->k, plan->pointer);
-    int64_t stride, n = LL_VECTOR_BYTES / elem_info[type->elem].bytes, extent = type->extent[dim->axis];
+    int64_t stride, n = a->run_bytes / elem_info[type->elem].bytes, extent = type->extent[dim->axis];
     dim->run = 1;
     if (!poly_const(dim->stride, &stride) || stride != 1) return;
     while (n > 1 && extent % n) n /= 2;

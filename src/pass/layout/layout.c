@@ -73,7 +73,7 @@ void lay_refuse(LayoutState *st, const Op *op) {
 
 /* --- what a value would like --- */
 const Layout *lay_default(LayoutState *st, const Type *type) {
-    return lay_in_registers(st, choose_blocked(type, st->cx->machine->lanes, st->warps, type->rank - 1), type);
+    return lay_in_registers(st, choose_blocked(st->cx->machine, type, st->warps, type->rank - 1), type);
 }
 
 /* The operand whose layout an elementwise result takes over: of full shape; an accumulator before a load, and anything
@@ -187,8 +187,7 @@ static const Layout *natural_op(LayoutState *st, const Op *op, int index) {
         const Layout *at = address_layout(st, op, type);
         return at ? at : lay_default(st, type);
     }
-    case OP_TLOAD:
-        return lay_in_registers(st, choose_access(&st->facts, op, type, st->cx->machine->lanes, st->warps), type);
+    case OP_TLOAD: return lay_in_registers(st, choose_access(st->cx->machine, &st->facts, op, type, st->warps), type);
     case OP_GET: {
         Ref ring = hand_ring(st->k, op);
         const Layout *held = lay_held_left(st, op);
@@ -325,8 +324,8 @@ static void place_dot(LayoutState *st, Op *op) {
 }
 
 /* Bytes along the contiguous dimension that one store of a warp covers without a gap: its vector, then its lanes. */
-static int64_t run_of_warp(const LinearLayout *map, int dim, int elem_bytes) {
-    int64_t run = ll_run(map, dim, elem_bytes);
+static int64_t run_of_warp(const Machine *machine, const LinearLayout *map, int dim, int elem_bytes) {
+    int64_t run = ll_run(map, dim, elem_bytes, machine->vector_bytes);
     for (bool grown = true; grown;) {
         grown = false;
         uint32_t next = (uint32_t)run << ll_shift(map, dim);
@@ -366,16 +365,15 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
     bool other = !same || !layout;
     /* Through shared memory if a warp would write less than whole sectors, and if the tile fits there. */
     if (!other && !is_tiny(layout, machine, bytes) && bytes << ll_index_bits(&layout->map) <= machine->ring_bytes)
-        other = run_of_warp(&layout->map, contiguous, (int)bytes) <
+        other = run_of_warp(machine, &layout->map, contiguous, (int)bytes) <
                 (whole < machine->sector_bytes ? whole : machine->sector_bytes);
     if (other)
-        layout = lay_in_registers(st,
-                                  choose_blocked(ty_with_elem(st->k->module, type, type->elem), st->cx->machine->lanes,
-                                                 st->warps, contiguous),
-                                  type);
+        layout = lay_in_registers(
+            st, choose_blocked(machine, ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
-    if (access_has_vectors(st, op)) layout_vector(&st->facts, op, type, &layout->map); /* for its wishes */
+    if (access_has_vectors(st, op))
+        layout_vector(st->cx->machine, &st->facts, op, type, &layout->map); /* for its wishes */
 }
 
 static void place_region(LayoutState *st, Region *region);
@@ -500,7 +498,8 @@ static void place_op(LayoutState *st, Op *op) {
     }
     lay_want_operands(st, op, layout);
     lay_set(st, op->results[0], layout);
-    if (op->code == OP_TLOAD) layout_vector(&st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
+    if (op->code == OP_TLOAD)
+        layout_vector(st->cx->machine, &st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
 }
 
 static void place_region(LayoutState *st, Region *region) {

@@ -27,13 +27,16 @@ int layout_warps(const PassContext *cx, const Kernel *k);
 
 /* Elements along its contiguous dimension that one access of a tload, tstore or tatomic moves, from
  * what is known of base, strides and offsets; asks for what is missing where the facts may wish. */
-int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
+int layout_vector(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The same of a store, if the kernel asks of each vector whether its address is a multiple (`tests`). */
-int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
+int layout_vector_tested(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map);
 /* The dimension of the tile along which memory is contiguous; -1: none is known to be. */
 int layout_vector_dim(Facts *f, const Op *access, const TensorParts *parts, const Type *tile);
-/* Does the load take rows that lie side by side, but nowhere in particular? The elements in 16 bytes; else 0. */
-int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout);
+enum { LEAST_COPY = 4 }; /* bytes of an asynchronous copy of a thread, on every machine that has them */
+/* Does the load take rows that lie side by side, but nowhere in particular? The elements in one of the words that are
+ * shifted together (the prelude's tw_load_any); else 0. */
+enum { LOOSE_WORD = 16 };
+int layout_loose(const Machine *machine, Facts *f, const Op *load, const Type *tile, const Layout *layout);
 /* Takes `held` away where values are not, or no longer, read in a way that allows it. */
 void layout_hold_less(Kernel *k);
 /* How an access to a box moves it, as the pass has written it to the op. */

@@ -32,7 +32,7 @@ static bool begins_at_multiple(Facts *f, const Op *op, int dim, int vector) {
     return lay_is_tile(f->k, offset) ? op_int(op, AT_RUN, 1) >= vector : fact_divisor(f, offset) >= vector;
 }
 
-static Access best_of_box(Facts *f, const Op *op) {
+static Access best_of_box(const Machine *machine, Facts *f, const Op *op) {
     Access a = {.along = -1, .vector = 1, .whole = true};
     const Type *type = ir_type(f->k, tile_of(op));
     const Layout *layout = lay_is_tile(f->k, tile_of(op)) ? ir_value(f->k, tile_of(op))->layout : NULL;
@@ -40,8 +40,8 @@ static Access best_of_box(Facts *f, const Op *op) {
     TensorParts parts = fact_tensor(f, op->operands[0]);
     int along = layout_vector_dim(f, op, &parts, type);
     int dim = along >= 0 ? box_dim(op, parts.rank, type->rank, along) : -1;
-    int known = layout_vector(f, op, type, &layout->map);
-    a.vector = layout_vector_tested(f, op, type, &layout->map);
+    int known = layout_vector(machine, f, op, type, &layout->map);
+    a.vector = layout_vector_tested(machine, f, op, type, &layout->map);
     a.tests = a.vector > known;
     if (dim < 0 || choose_by_element(op) || box_wraps(op, dim)) return a;
     a.along = along;
@@ -54,7 +54,7 @@ static Access best_of_box(Facts *f, const Op *op) {
 Access access_best(LayoutState *st, const Op *op) {
     const Access one = {.along = -1, .vector = 1, .whole = true};
     if (!access_has_vectors(st, op)) return one;
-    Access a = best_of_box(&st->facts, op);
+    Access a = best_of_box(st->cx->machine, &st->facts, op);
     return op->code == OP_TATOMIC && (!a.whole || a.vector == 1) ? one : a;
 }
 
@@ -101,7 +101,7 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     while (put && !(put->code == OP_PUT && op_operand(put, 1) == value)) put = put->next;
     if (!put) return false;
     if (!ir_fills_zero(k, load)) return false; /* what a copy leaves out is 0 */
-    if (a.vector * elem_info[type->elem].bytes < 4 || a.along != type->rank - 1) return false;
+    if (a.vector * elem_info[type->elem].bytes < LEAST_COPY || a.along != type->rank - 1) return false;
     return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
 }
 
@@ -152,7 +152,7 @@ int access_best_row(LayoutState *st, const Op *op) {
         tile = &ir_value(k, value)->layout->tile, value = op->results[0];
     const Layout *layout = lay_is_tile(k, value) ? ir_value(k, value)->layout : NULL;
     if (!tile || !layout || layout->home != HOME_REGISTERS) return 1;
-    int vector = ll_run(&layout->map, layout->map.rank - 1, tile->elem_bytes);
+    int vector = ll_run(&layout->map, layout->map.rank - 1, tile->elem_bytes, st->cx->machine->vector_bytes);
     while (vector > 1 && tile->columns % vector) vector /= 2;
     return vector;
 }
@@ -160,7 +160,8 @@ int access_best_row(LayoutState *st, const Op *op) {
 /* --- comparisons --- */
 /* cols < n, where n and the start of cols are multiples of what a thread holds side by side: the comparison of one
  * element is that of so many. 1: it is no such one. */
-int access_best_compare(const Facts *f, const Op *op) {
+int access_best_compare(const LayoutState *st, const Op *op) {
+    const Facts *f = &st->facts;
     const Kernel *k = f->k;
     Word pred = op_word(op, AT_PRED, CMP_EQ);
     Ref index = op->operands[0], bound = op->operands[1], start = REF_NONE;
@@ -175,7 +176,7 @@ int access_best_compare(const Facts *f, const Op *op) {
     }
     if (!from || from->code != OP_IOTA) return 1;
     int64_t begin = op_int(from, AT_BEGIN, 0);
-    int side = ll_run(&layout->map, 0, 1);
+    int side = ll_run(&layout->map, 0, 1, st->cx->machine->vector_bytes);
     while (side > 1 && (fact_divisor(f, bound) % side || begin % side || (start && fact_divisor(f, start) % side)))
         side /= 2;
     return side;
@@ -244,7 +245,7 @@ typedef struct Decision {
 static void decide(Op *op, void *user) {
     Decision *d = user;
     if (access_has_vectors(d->st, op)) decide_box(d->st, d->uses, op);
-    int vector = op->code == OP_CMP ? access_best_compare(&d->st->facts, op)
+    int vector = op->code == OP_CMP                                                   ? access_best_compare(d->st, op)
                  : op->code == OP_PUT || op->code == OP_GET || op->code == OP_CONVERT ? access_best_row(d->st, op)
                                                                                       : 1;
     if (vector > 1) set_number(d->st->k, op, AT_VECTOR, vector);

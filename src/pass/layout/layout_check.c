@@ -119,17 +119,28 @@ static void check_shape(Check *c, const Op *op) {
 }
 
 /* --- memory and rings --- */
+/* Has the tensor an end along that axis of the tile? */
+static bool has_end(Check *c, const Op *op, int axis) {
+    TensorParts parts = fact_tensor(&c->st.facts, op->operands[0]);
+    Ref tile = op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1);
+    return parts.extent[box_dim(op, parts.rank, ir_type(c->st.k, tile)->rank, axis)] != REF_NONE;
+}
+
 /* Vectors only as far as they are known to be possible. */
 static void check_access(Check *c, const Op *op) {
     Access best = access_best(&c->st, op), a = access_of(op);
     const Layout *layout = layout_at(c, op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1));
     bool loose = op_attr(op, AT_BATCH);
-    if (loose) best.vector = layout ? layout_loose(&c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
+    if (loose)
+        best.vector =
+            layout ? layout_loose(c->st.cx->machine, &c->st.facts, op, ir_type(c->st.k, op->results[0]), layout) : 0;
     bool fits = a.vector <= best.vector && !(a.vector & (a.vector - 1)) && (!loose || a.vector == best.vector) &&
                 (a.along == best.along || (a.along < 0 && a.vector == 1)) && (a.along < 0 || !a.whole || best.whole);
     if (!fits)
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
+    else if (a.along >= 0 && !a.whole && !has_end(c, op, a.along))
+        complain(c, op, "the tensor has no end along its vectors: `whole` is missing");
     if (a.vector > 1 && best.tests && !a.tests)
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op_flag(op, AT_SINGLY) && !access_may_load_singly(c->st.k, op, a))
@@ -397,7 +408,7 @@ static void check_op(Check *c, const Op *op) {
         return;
     }
     want_operands(c, op, map_of(c, op, op->results[0]));
-    if (c->good && op->code == OP_CMP) check_vector(c, op, access_best_compare(&c->st.facts, op));
+    if (c->good && op->code == OP_CMP) check_vector(c, op, access_best_compare(&c->st, op));
 }
 
 static void check_region(Check *c, const Region *region) {

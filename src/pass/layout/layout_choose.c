@@ -242,9 +242,10 @@ static LinearLayout blocked(const Type *type, int threads, int warps, int contig
     return ll_blocked(rank, type->extent, size, lanes, ways, order);
 }
 
-LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous) {
+LinearLayout choose_blocked(const Machine *machine, const Type *type, int warps, int contiguous) {
+    int threads = machine->lanes;
     return blocked(type, threads, warps, contiguous,
-                   fair(type, threads * warps, LL_VECTOR_BYTES / ty_elem_bytes(type)));
+                   fair(type, threads * warps, machine->vector_bytes / ty_elem_bytes(type)));
 }
 
 /* Multiply-adds: 4 x 4 a thread where there is enough, 4 x 8 lanes, the warps down the rows. */
@@ -334,14 +335,15 @@ static bool is_side_by_side(Facts *f, const Op *access, const Type *tile, int ax
 
 /* Neighbours that are loaded one by one are those of lanes, so that a warp reads whole lines; and a thread has few rows
  * of which it must know where they lie. */
-LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps) {
+LinearLayout choose_access(const Machine *machine, Facts *f, const Op *access, const Type *tile, int warps) {
+    int threads = machine->lanes;
     int contiguous = choose_contiguous(f, access, tile);
     if (is_copied_row(f->k, access))
-        return blocked(tile, threads, warps, contiguous, LL_VECTOR_BYTES / ty_elem_bytes(tile));
+        return blocked(tile, threads, warps, contiguous, machine->vector_bytes / ty_elem_bytes(tile));
     bool apart =
         access->parent->owner && access->parent->owner->code == OP_FOR && !is_side_by_side(f, access, tile, contiguous);
     bool singly = access->code == OP_TLOAD && (op_flag(access, AT_NEAR) || apart) && ty_elem_bytes(tile) == 2;
-    return singly ? blocked(tile, threads, warps, contiguous, 1) : choose_blocked(tile, threads, warps, contiguous);
+    return singly ? blocked(tile, threads, warps, contiguous, 1) : choose_blocked(machine, tile, warps, contiguous);
 }
 
 /* --- vectors --- */
@@ -374,23 +376,25 @@ static bool wish_index(Facts *f, Ref offset, int64_t multiple) {
 
 /* Bytes of which the number is a multiple for all that is known: what the launch knows it tests, and what it does not
  * is as the source promises (`align`), or as the kernel finds. */
-static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, bool tests) {
+static int64_t promised_bytes(const Facts *f, const Op *access, Ref x, int tested_bytes) {
     int64_t align = op_int(access, AT_ALIGN, 1);
-    return fact_at_launch(f->k, x) ? 1 : tests ? LL_VECTOR_BYTES : align & -align;
+    return fact_at_launch(f->k, x) ? 1 : tested_bytes ? tested_bytes : align & -align;
 }
 
-static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearLayout *map, bool tests) {
+/* Bytes of a vector that the kernel asks its addresses about; 0: it does not. */
+static int vector_of(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map,
+                     int tested_bytes) {
     if (tile->rank == 0 || choose_by_element(access)) return 1;
     TensorParts parts = fact_tensor(f, access->operands[0]);
     RefList offsets = op_list(access, 0);
     int bytes = elem_info[tile->elem].bytes, inner = layout_vector_dim(f, access, &parts, tile);
     if (inner < 0) return 1;
     int inner_dim = box_dim(access, parts.rank, tile->rank, inner);
-    int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes);
+    int vector = box_wraps(access, inner_dim) ? 1 : ll_run(map, inner, bytes, machine->vector_bytes);
     /* A padded tile: no vector may reach from inside it into the padding. */
     int64_t start =
         is_run(access, &parts, inner_dim) ? op_int(access, AT_RUN, 1) : fact_divisor(f, offsets.at[inner_dim]);
-    bool any = tests && !fact_at_launch(f->k, offsets.at[inner_dim]);
+    bool any = tested_bytes && !fact_at_launch(f->k, offsets.at[inner_dim]);
     while (vector > 1 && (tile->extent[inner] % vector || (start < vector && !any))) vector /= 2;
     for (int d = 0; d < parts.rank && vector > 1; d++) {
         int64_t offset = 1;
@@ -399,12 +403,12 @@ static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearL
         if (d == inner_dim || still || index_divisor(f, offsets.at[d]) >= vector) continue;
         if (fact_wish_multiple(f, parts.stride[d], vector) || wish_index(f, offsets.at[d], vector)) continue;
         while (vector > index_divisor(f, offsets.at[d]) * fact_divisor(f, parts.stride[d]) &&
-               vector * bytes > promised_bytes(f, access, parts.stride[d], tests))
+               vector * bytes > promised_bytes(f, access, parts.stride[d], tested_bytes))
             vector /= 2;
     }
     if (vector > 1 && !fact_wish_multiple(f, parts.base, vector * bytes))
         while (vector > 1 && vector * bytes > fact_divisor(f, parts.base) &&
-               vector * bytes > promised_bytes(f, access, parts.base, tests))
+               vector * bytes > promised_bytes(f, access, parts.base, tested_bytes))
             vector /= 2;
     /* Rows of whole vectors: each is inside or outside, never both. */
     if (vector > 1 && f->whole_rows && parts.extent[inner_dim] != REF_NONE)
@@ -412,23 +416,25 @@ static int vector_of(Facts *f, const Op *access, const Type *tile, const LinearL
     return vector;
 }
 
-int layout_vector(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
-    return vector_of(f, access, tile, map, false);
+int layout_vector(const Machine *machine, Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
+    return vector_of(machine, f, access, tile, map, 0);
 }
 
-int layout_vector_tested(Facts *f, const Op *access, const Type *tile, const LinearLayout *map) {
-    return vector_of(f, access, tile, map, access->code == OP_TSTORE);
+int layout_vector_tested(const Machine *machine, Facts *f, const Op *access, const Type *tile,
+                         const LinearLayout *map) {
+    return vector_of(machine, f, access, tile, map, access->code == OP_TSTORE ? machine->vector_bytes : 0);
 }
 
-int layout_loose(Facts *f, const Op *load, const Type *tile, const Layout *layout) {
+int layout_loose(const Machine *machine, Facts *f, const Op *load, const Type *tile, const Layout *layout) {
     TensorParts parts = fact_tensor(f, load->operands[0]);
     int inner = layout_vector_dim(f, load, &parts, tile);
     int dim = inner >= 0 ? box_dim(load, parts.rank, tile->rank, inner) : -1;
     if (load->code != OP_TLOAD || dim < 0 || box_is_indexed(f->k, load) || box_wraps(load, dim) ||
         parts.extent[dim] == REF_NONE || tile->elem == EL_I1)
         return 0;
-    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes);
-    bool loose = side * bytes == LL_VECTOR_BYTES && layout_vector(f, load, tile, &layout->map) * bytes < 4 &&
+    int bytes = elem_info[tile->elem].bytes, side = ll_run(&layout->map, inner, bytes, LOOSE_WORD);
+    bool loose = side * bytes == LOOSE_WORD &&
+                 layout_vector(machine, f, load, tile, &layout->map) * bytes < LEAST_COPY &&
                  tile->extent[inner] % side == 0 && layout->registers % side == 0;
     return loose ? side : 0;
 }

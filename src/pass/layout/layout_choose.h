@@ -4,7 +4,7 @@
 #include "pass/layout/layout.h"
 
 /* 16-byte vectors along the contiguous dimension, then the threads of a warp, then warps, then registers. */
-LinearLayout choose_blocked(const Type *type, int threads, int warps, int contiguous);
+LinearLayout choose_blocked(const Machine *machine, const Type *type, int warps, int contiguous);
 /* The left operand of a dot whose instruction takes it from registers, over all warps. */
 LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
@@ -21,5 +21,5 @@ bool choose_is_beside(const Kernel *k, const Op *put);
 /* Is each element of the box asked about by a mask? Of one that comes in runs, only the first of each. */
 bool choose_by_element(const Op *access);
 /* Of what an access loads: blocked along that dimension. */
-LinearLayout choose_access(Facts *f, const Op *access, const Type *tile, int threads, int warps);
+LinearLayout choose_access(const Machine *machine, Facts *f, const Op *access, const Type *tile, int warps);
 #endif

@@ -182,7 +182,8 @@ static bool listed(const uint32_t *list, int count, uint32_t x) {
     return false;
 }
 
-LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
+LinearLayout ll_choose_swizzle(Banks banks, int most_bytes, const LinearLayout *source, const LinearLayout *target,
+                               int elem_bytes) {
     Side w = side_of(source), r = side_of(target);
     int bits = ll_index_bits(source);
     LinearLayout shared = {.rank = source->rank};
@@ -190,7 +191,7 @@ LinearLayout ll_choose_swizzle(Banks banks, const LinearLayout *source, const Li
     Span taken = {.rank = 0};
     /* 1. the vector: registers on both sides */
     int vector_bits = 0;
-    for (int i = 0; i < w.register_count && elem_bytes << (vector_bits + 1) <= LL_VECTOR_BYTES; i++)
+    for (int i = 0; i < w.register_count && elem_bytes << (vector_bits + 1) <= most_bytes; i++)
         if (listed(r.registers, r.register_count, w.registers[i]) && span_add(&taken, w.registers[i])) {
             ll_push(&shared, LL_OFFSET, w.registers[i]);
             vector_bits++;
@@ -243,8 +244,9 @@ static uint32_t thread_bits(const LinearLayout *layout, const LinearLayout *shar
     return bits;
 }
 
-LinearLayout ll_choose_pieces(Banks banks, const LinearLayout *source, const LinearLayout *target, int elem_bytes) {
-    LinearLayout shared = ll_choose_swizzle(banks, source, target, elem_bytes), parted = shared;
+LinearLayout ll_choose_pieces(Banks banks, int most_bytes, const LinearLayout *source, const LinearLayout *target,
+                              int elem_bytes) {
+    LinearLayout shared = ll_choose_swizzle(banks, most_bytes, source, target, elem_bytes), parted = shared;
     uint32_t threads = thread_bits(source, &shared) | thread_bits(target, &shared);
     int first = row_bits(banks) - ll_log2(elem_bytes), at = first; /* within a row of banks all stays as it is */
     for (int pass = 0; pass < 2; pass++)

@@ -15,9 +15,7 @@
  * that hits the cache costs less than two barriers. */
 #include "pass/layout/layout_state.h"
 
-/* That are read again rather than moved, on any machine: elements of what is a vector and no tile; numbers that are no
- * indices, in each thread; ops between. */
-enum { VECTOR_ELEMENTS = 512, VECTOR_EACH = 16, MOST_STEPS = 256 };
+enum { MOST_STEPS = 256 }; /* ops between what is asked for and what it is made of, for the compiler's own time */
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
@@ -42,7 +40,7 @@ static bool is_read_again(LayoutState *st, Ref ref, int *left) {
     if (--*left < 0) return false;
     const Op *op = ir_value(st->k, ref)->op;
     const Type *type = ir_type(st->k, ref);
-    if (!op || ty_elements(type) > VECTOR_ELEMENTS) return false;
+    if (!op || ty_elements(type) > st->cx->machine->cost.again_elements) return false;
     switch (op->code) {
     case OP_IOTA:
     case OP_SPLAT: return true;
@@ -71,7 +69,8 @@ bool index_is_vector(LayoutState *st, Ref ref) { return is_read_again(st, ref, &
 
 bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {
     bool plain = st->role || is_index(ir_type(st->k, ref));
-    if (!plain && (layout->registers > VECTOR_EACH || !moves_through_shared(st, ref, layout))) return false;
+    if (!plain && (layout->registers > st->cx->machine->cost.again_registers || !moves_through_shared(st, ref, layout)))
+        return false;
     return index_is_vector(st, ref);
 }
 
@@ -94,7 +93,6 @@ bool index_is_too_large(LayoutState *st, Ref ref, const Layout *layout) {
 }
 
 static bool is_got(LayoutState *st, Ref ref, const LinearLayout *map) {
-    enum { LEAST_BYTES = 4, FEW = 4 }; /* of one load of a thread: smaller ones are too many, unless they are few */
     const Op *op = ref_is_value(ref) ? ir_value(st->k, ref)->op : NULL;
     if (!op) return false;
     if (op->code == OP_CAST) return is_got(st, op->operands[0], map);
@@ -105,10 +103,11 @@ static bool is_got(LayoutState *st, Ref ref, const LinearLayout *map) {
     if (op->code != OP_GET || op_flag(op, AT_COPY) || !lay_inside_role(st, op->parent)) return false;
     const Layout *from = ir_value(st->k, ref)->layout;
     const Type *type = ir_type(st->k, ref);
+    const Machine *machine = st->cx->machine;
     int bytes = ty_elem_bytes(type);
-    bool few = type->rank == 1 && ll_registers(map, type->extent) <= FEW;
+    bool few = type->rank == 1 && ll_registers(map, type->extent) <= machine->cost.again_loads;
     return from && from->home == HOME_REGISTERS && type->rank && type->rank <= 2 &&
-           (few || ll_run(map, type->rank - 1, bytes) * bytes >= LEAST_BYTES);
+           (few || ll_run(map, type->rank - 1, bytes, machine->vector_bytes) * bytes >= machine->banks.bytes);
 }
 
 /* A view of a slot, perhaps under casts, or a row of it: the slot is still there, and each thread can take what it

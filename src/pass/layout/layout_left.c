@@ -12,6 +12,7 @@
  *
  * And a tile that stays through a loop, if the products there are narrow: an instruction of few columns reads its rows
  * of A from shared memory for longer than it multiplies by them (K and V in attention's gradients). */
+#include "analysis/sums.h"
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
 
@@ -126,8 +127,7 @@ static int64_t words_in(const LayoutState *st, const Op *loop) {
     for (int i = 0; i < body->arg_count; i++) words += words_of(st, body->args[i]);
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_DOT) continue;
-        bool carried = ref_is_value(op->operands[2]) && !ir_value(st->k, op->operands[2])->op;
-        if (!carried) words += words_of(st, op->results[0]);
+        if (!sum_is_carried(st->k, op, SUM_AS_IT_IS)) words += words_of(st, op->results[0]);
         const Op *left = ir_value(st->k, op->operands[0])->op;
         bool again = !left || left->code != OP_GET || left->parent == body;
         for (int i = 0; i < count; i++) again |= seen[i] == left;

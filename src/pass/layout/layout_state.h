@@ -111,8 +111,8 @@ Access access_best(LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
 bool access_may_load_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
-int access_best_row(LayoutState *st, const Op *op);         /* of a put, a get, a convert to or from shared memory */
-int access_best_compare(const Facts *f, const Op *compare); /* elements that one comparison is that of */
+int access_best_row(LayoutState *st, const Op *op); /* of a put, a get, a convert to or from shared memory */
+int access_best_compare(const LayoutState *st, const Op *compare); /* elements that one comparison is that of */
 /* Can a tile of this type go from one layout to the other by trading words? */
 bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneTrade *trade);
 /* WORD_NONE: to or from shared memory */

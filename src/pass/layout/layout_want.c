@@ -65,7 +65,8 @@ static Ref float_to(LayoutState *st, Ref ref, const Layout *layout, const Op *us
     Builder b = behind(st, ref, op->range);
     Op *copy = ir_clone(&b, op, &map);
     ir_value(k, copy->results[0])->layout = layout;
-    if (copy->code == OP_TLOAD) layout_vector(&st->facts, copy, ir_type(k, ref), &layout->map); /* wishes */
+    if (copy->code == OP_TLOAD)
+        layout_vector(st->cx->machine, &st->facts, copy, ir_type(k, ref), &layout->map); /* wishes */
     return copy->results[0];
 }
 

@@ -61,15 +61,22 @@ static bool commutes(Word combine, Elem cell, Elem sum) {
     return elem_info[sum].bits >= elem_info[cell].bits && (combine == COMBINE_ADD || combine == COMBINE_MUL);
 }
 
-static int uses_in_body(const Loop *loop, Ref ref) {
-    int count = 0;
-    for (const Op *op = loop->op->regions[0]->first; op; op = op->next)
-        for (int i = 0; i < op->operand_count; i++) count += op->operands[i] == ref;
-    return count;
+/* How often an op of the body takes the value. */
+static uintptr_t uses_in_body(Loop *loop, Ref ref) {
+    Arena *scratch = loop->cx->scratch;
+    if (!loop->uses.count)
+        for (const Op *op = loop->op->regions[0]->first; op; op = op->next)
+            for (int i = 0; i < op->operand_count; i++) {
+                MapEntry *known = map_find_number(&loop->uses, op->operands[i]);
+                uintptr_t before = known ? (uintptr_t)known->value : 0;
+                map_put_number(&loop->uses, scratch, op->operands[i], (void *)(before + 1));
+            }
+    MapEntry *found = map_find_number(&loop->uses, ref);
+    return found ? (uintptr_t)found->value : 0;
 }
 
 /* The read of the store's buffer that an operand of the update is, with all in between used for nothing else. */
-static const Op *read_of(const Loop *loop, const Op *store, Ref operand) {
+static const Op *read_of(Loop *loop, const Op *store, Ref operand) {
     const Op *op = raise_body_op(loop, operand);
     int casts =
         declared(loop, store->operands[0]) != elem_of(loop, store->operands[0]) ? 2 : 1; /* that of widening too */
@@ -82,7 +89,7 @@ static const Op *read_of(const Loop *loop, const Op *store, Ref operand) {
 }
 
 /* Is the store `cell = cell op e`, whatever its cell? */
-static bool find_update(const Loop *loop, const Op *store, Accumulation *out) {
+static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     Ref value = store->operands[store->operand_count - 1], buffer = store->operands[0];
     Elem cell = declared(loop, buffer);
     if (cell != elem_of(loop, buffer)) value = behind_cast(loop, value); /* the cast that widening put there */
@@ -101,16 +108,26 @@ static bool find_update(const Loop *loop, const Op *store, Accumulation *out) {
     return false;
 }
 
-/* Does an update by that op use the load as its cell? Then no other value sees it. */
-static bool feeds_update(const Loop *loop, const Op *load, Word combine) {
-    if (!uses_in_body(loop, load->results[0])) return true;
-    for (const Op *op = loop->op->regions[0]->first; op; op = op->next) {
-        Accumulation other;
-        if (op->code == OP_BSTORE && op->operands[0] == load->operands[0] && find_update(loop, op, &other) &&
-            other.read == load && other.combine == combine)
-            return true;
+/* Is all that the body does to the store's buffer updates by one op? Then no value sees a cell between two of them. */
+static bool check_updates(Loop *loop, const Op *store, const Accumulation *sum) {
+    Map fed = {0}; /* the read of an update -> how it combines */
+    const Region *body = loop->op->regions[0];
+    Accumulation other;
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_BSTORE && op->operands[0] == store->operands[0] && find_update(loop, op, &other))
+            map_put_number(&fed, loop->cx->scratch, other.read->results[0], (void *)(uintptr_t)other.combine);
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op == store || op == sum->read || !op->operand_count || op->operands[0] != store->operands[0]) continue;
+        if (op->code == OP_BLOAD && uses_in_body(loop, op->results[0])) {
+            const MapEntry *found = map_find_number(&fed, op->results[0]);
+            if (!found || (Word)(uintptr_t)found->value != sum->combine)
+                return raise_fail(loop, op,
+                                  "this reads a cell between two updates of it, and the iterations have no order");
+        }
+        if (op->code == OP_BSTORE && (!find_update(loop, op, &other) || other.combine != sum->combine))
+            return raise_fail(loop, op, "a cell is updated in two ways, and the iterations have no order");
     }
-    return false;
+    return true;
 }
 
 static bool find_accumulation(Loop *loop, const Op *store, const Box *cell, Accumulation *out) {
@@ -122,16 +139,8 @@ static bool find_accumulation(Loop *loop, const Op *store, const Box *cell, Accu
     if (!raise_box(loop, out->read, &box)) return false;
     if (!raise_same_box(&box, cell))
         return raise_fail(loop, store, "what is updated is another cell than the one that is read");
-    for (const Op *op = loop->op->regions[0]->first; op; op = op->next) {
-        Accumulation other;
-        if (op == store || op == out->read || !op->operand_count || op->operands[0] != store->operands[0]) continue;
-        if (op->code == OP_BLOAD && !feeds_update(loop, op, out->combine))
-            return raise_fail(loop, op,
-                              "this reads a cell between two updates of it, and the iterations have no order");
-        if (op->code == OP_BSTORE && (!find_update(loop, op, &other) || other.combine != out->combine))
-            return raise_fail(loop, op, "a cell is updated in two ways, and the iterations have no order");
-    }
-    return true;
+    /* The first one speaks for all of the buffer. */
+    return !map_meets(&loop->updated, loop->cx->scratch, store->operands[0]) || check_updates(loop, store, out);
 }
 
 /* --- 16-bit sums --- */
@@ -167,6 +176,7 @@ static void widen_buffer(Loop *loop, const Op *store) {
     ir_value(loop->k, buffer)->type = ty_buffer(loop->k->module, EL_F32, narrow->rank, narrow->extent, narrow->scope);
     Widening widening = {loop->k, buffer};
     ir_walk(loop->k->body, widen_use, &widening);
+    loop->uses = (Map){0}; /* casts were put in */
     map_put_number(loop->widened, loop->cx->scratch, buffer, (void *)((uintptr_t)narrow->elem + 1));
     loop->cx->widened = true;
     pass_find(loop->cx, store->range, FIND_SUM_WIDENED, elem_info[narrow->elem].text, elem_info[narrow->elem].text);

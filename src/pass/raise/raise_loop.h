@@ -21,6 +21,8 @@ typedef struct Loop {
     Analysis *affine;
     Map done;        /* Ref -> Raised, both for values already made */
     Map first;       /* Ref -> Ref, what it is in the first iteration */
+    Map uses;        /* Ref -> by how many operands of the body; empty: to be counted */
+    Map updated;     /* buffers whose updates were found to be of one kind */
     Map *widened;    /* buffers of 16-bit sums that are carried in f32 by now */
     const char *why; /* set on failure */
     Range where;

@@ -337,16 +337,17 @@ static bool check_independent(Loop *loop, const Op *store) {
     return true;
 }
 
-/* Loads that stand before the store and read what it writes are made before it, whoever needs them. */
-static bool load_before(Loop *loop, const Op *store) {
-    for (const Op *op = loop->op->regions[0]->first; op != store; op = op->next) {
+/* Loads that stand before the store and read what it writes are made before it, whoever needs them: those behind the
+ * last store to that memory, which made the others. */
+static bool load_before(Loop *loop, const Op *last, const Op *store) {
+    int axes[MAX_RANK];
+    Box box;
+    if (!raise_box(loop, store, &box)) return false;
+    if (raise_box_axes(&box, axes) < loop->rank) return true; /* an accumulation reads its cell itself */
+    for (const Op *op = last ? last->next : loop->op->regions[0]->first; op != store; op = op->next) {
         Raised unused;
         bool load = op->code == OP_BLOAD || op->code == OP_TLOAD;
         if (!load || op->operands[0] != store->operands[0]) continue;
-        int axes[MAX_RANK];
-        Box box;
-        if (!raise_box(loop, store, &box)) return false;
-        if (raise_box_axes(&box, axes) < loop->rank) continue; /* an accumulation reads its cell itself */
         if (!raise_value(loop, op->results[0], &unused)) return false;
     }
     return true;
@@ -354,6 +355,7 @@ static bool load_before(Loop *loop, const Op *store) {
 
 static bool raise_loop(Loop *loop) {
     Region *body = loop->op->regions[0];
+    Map stored = {0}; /* memory -> the last store to it */
     for (int d = 0; d < loop->rank; d++)
         if (!ir_const_int(loop->k, loop->op->operands[d], &loop->extent[d]) || loop->extent[d] < 1 ||
             loop->extent[d] > MAX_TILE_ELEMENTS)
@@ -363,7 +365,10 @@ static bool raise_loop(Loop *loop) {
             continue;
         if (op->code != OP_BSTORE && op->code != OP_TSTORE)
             return raise_fail(loop, op, "`%s` inside an element loop is not raised", op_info[op->code].mnemonic);
-        if (!check_independent(loop, op) || !load_before(loop, op) || !raise_store(loop, op)) return false;
+        const MapEntry *last = map_find_number(&stored, op->operands[0]);
+        if (!last && !check_independent(loop, op)) return false; /* its first store speaks for the others */
+        if (!load_before(loop, last ? last->value : NULL, op) || !raise_store(loop, op)) return false;
+        map_put_number(&stored, loop->cx->scratch, op->operands[0], op);
     }
     return true;
 }

@@ -12,8 +12,6 @@
 #include "pass/layout/layout.h"
 #include "pass/ring/ring_cut.h"
 
-enum { LEAST_COPY = 4 }; /* bytes, of the copies of every machine that has them */
-
 /* Does each trip reduce a whole row, and store one? */
 static bool goes_over_rows(const Kernel *k, const Op *loop) {
     bool reduces = false, stores = false;

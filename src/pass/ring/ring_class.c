@@ -525,12 +525,12 @@ static void consider_row(Op *op, void *user) {
 /* Are the products of the loop those of few rows? Then a trip is over before memory answers, and there are not the
  * blocks that others would wait under. */
 static bool is_short(const Cut *c, const Op *loop) {
-    enum { FEW_ROWS = 32 };
+    int few = c->cx->machine->cost.short_rows;
     bool found = false;
     for (const Op *op = loop->code == OP_FOR ? loop->regions[0]->first : NULL; op; op = op->next) {
         if (op->code != OP_DOT) continue;
         const Type *sum = ir_type(c->k, op->results[0]);
-        if (sum->rank != 2 || (sum->extent[0] > FEW_ROWS && sum->extent[1] > FEW_ROWS)) return false;
+        if (sum->rank != 2 || (sum->extent[0] > few && sum->extent[1] > few)) return false;
         found = true;
     }
     return found;
@@ -596,7 +596,7 @@ static void take_weights(Cut *c) {
 void cut_take_rows(Cut *c, bool role) {
     Rows rows = {.c = c, .role = role};
     if (role) take_weights(c);
-    if (c->cx->machine->cost.copy_clocks) ir_walk(c->k->body, join_row, &rows);
+    if (c->cx->machine->cost.short_rows) ir_walk(c->k->body, join_row, &rows);
     if (!rows.joined) return;
     for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->shares = NULL;
     share_rings(c); /* anew: loops that took turns may have other fields now */

@@ -4,6 +4,7 @@
  * into attributes, and changes no bit of the result. Hints of the source come first (num_stages,
  * num_warps), then what the machine's table says, and options override both. Every choice is a
  * finding, so that nothing runs flat unnoticed. */
+#include "analysis/sums.h"
 #include "ir/ringform.h"
 #include "pass/layout/layout.h"
 #include "pass/matrix.h"
@@ -88,13 +89,20 @@ static const char *slot_table(const Cut *c) {
     return table.at;
 }
 
+static int wanted_slots(const Cut *c, const CutRing *ring) {
+    int stages = cut_stages(c, ring);
+    return is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+}
+
 /* Fills in slots, each ring of a loop at least `least`; false when even these do not fit. */
 static bool fit_slots(Cut *c, int least) {
     for (size_t i = 0; i < c->rings.count; i++) {
         CutRing *ring = c->rings.at[i];
-        int stages = cut_stages(c, ring);
-        ring->slots = is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
+        int wanted = wanted_slots(c, ring), fewest = is_pipelined(ring) ? least : 1;
+        ring->slots = ring->shares || wanted < fewest ? wanted : fewest;
     }
+    if (ring_bytes(c) > c->cx->machine->ring_bytes) return false;
+    for (size_t i = 0; i < c->rings.count; i++) c->rings.at[i]->slots = wanted_slots(c, c->rings.at[i]);
     while (ring_bytes(c) > c->cx->machine->ring_bytes) {
         CutRing *largest = NULL;
         for (size_t i = 0; i < c->rings.count; i++) {
@@ -103,8 +111,7 @@ static bool fit_slots(Cut *c, int least) {
                 (!largest || ring->slots * ring->bytes > largest->slots * largest->bytes))
                 largest = ring;
         }
-        if (!largest) return false;
-        largest->slots--;
+        largest->slots--; /* there is one: with the fewest slots they fit */
     }
     return true;
 }
@@ -185,27 +192,14 @@ static Ahead look_ahead(const Cut *c) {
     return ahead;
 }
 
-/* Elements of sums of products in a row, the most that there are of them. */
-typedef struct Sums {
-    const Kernel *k;
-    int64_t most;
-} Sums;
-
-static void look_at_sums(Op *op, void *user) {
-    Sums *sums = user;
-    int64_t own = 0;
-    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
-        if (in_row->code == OP_DOT) own += ty_elements(ir_type(sums->k, in_row->results[0]));
-    if (own > sums->most) sums->most = own;
-}
+static int64_t elements_of(const Kernel *k, Ref sum) { return ty_elements(ir_type(k, sum)); }
 
 /* Blocks that lie side by side in a multiprocessor with so much memory each: as many as its registers serve. */
 static int64_t blocks_beside(const Cut *c, int64_t bytes) {
     const Machine *machine = c->cx->machine;
     int threads = machine->lanes * layout_warps(c->cx, c->k);
-    Sums sums = {.k = c->k};
-    ir_walk(c->k->body, look_at_sums, &sums);
-    int64_t blocks = machine->registers / (threads * machine->cost.beside_sums + sums.most);
+    int64_t sums = sum_most_in_row(c->k, elements_of);
+    int64_t blocks = machine->registers / (threads * machine->cost.beside_sums + sums);
     bytes += machine_spare_bytes(machine, 2); /* behind the rings; behind their barriers */
     while (blocks > 1 && bytes > machine_room(machine, (int)blocks)) blocks--;
     return blocks;

@@ -13,6 +13,7 @@
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
  *   schedule_atomic.c   by which instructions elements are combined into global memory
+ *   schedule_hint.c     what accesses tell the caches
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel, warpgroup by warpgroup
@@ -136,6 +137,10 @@ bool schedule_natural_holds(Schedule *s, const Op *op);
 /* --- schedule_atomic.c --- */
 void schedule_atomic(Schedule *s);
 bool schedule_atomic_holds(Schedule *s, const Op *op);
+
+/* --- schedule_hint.c --- */
+void schedule_hint(Schedule *s); /* when loads of unaligned rows are known */
+bool schedule_hint_holds(Schedule *s, const Op *op);
 
 /* --- schedule_check.c --- */
 /* Of a kernel in scheduled form: false with a message. */

@@ -86,9 +86,10 @@ static Word best_among(const Schedule *s, const Op *op) {
 }
 
 /* Values of `bytes` that lie side by side, one a warp that differs in the bits `warps`. */
-static int side_by_side(uint32_t warps, int count, int bytes) {
+static int side_by_side(const Machine *machine, uint32_t warps, int count, int bytes) {
     int vector = 1;
-    while (2 * vector * bytes <= LL_VECTOR_BYTES && 2 * vector <= count && (warps & (uint32_t)vector)) vector *= 2;
+    while (2 * vector * bytes <= machine->vector_bytes && 2 * vector <= count && (warps & (uint32_t)vector))
+        vector *= 2;
     return vector;
 }
 
@@ -99,7 +100,7 @@ static void add_round(Ways *w, const Schedule *s, const Op *op, uint32_t warps, 
     const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
     int bits = __builtin_popcount(warps), count = 1 << bits, bytes = reduce_slot_bytes(s->k, op);
     bool one = done == (1u << map->count[LL_REGISTER]) - 1, agree = reduce_lanes_agree(map, lanes);
-    int vector = agree ? side_by_side(warps, count, bytes) : 1;
+    int vector = agree ? side_by_side(s->cx->machine, warps, count, bytes) : 1;
     w->rounds++;
     w->tree &= one && bits <= TREE_BITS && is_plain(type, op);
     w->lanes &=
@@ -110,7 +111,7 @@ static void add_round(Ways *w, const Schedule *s, const Op *op, uint32_t warps, 
 }
 
 static Ways ways_of(const Schedule *s, const Op *op) {
-    Ways w = {.tree = true, .lanes = true, .turn = true, .vector = LL_VECTOR_BYTES};
+    Ways w = {.tree = true, .lanes = true, .turn = true, .vector = s->cx->machine->vector_bytes};
     const LinearLayout *map = &schedule_layout(s->k, op->operands[0])->map;
     int axis = (int)op_int(op, AT_AXIS, 0), order[LL_MAX_BITS], count = axis_order(op, map, axis, order);
     uint32_t at[LL_INPUTS] = {0}, warps = 0;

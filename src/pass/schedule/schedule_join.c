@@ -17,6 +17,7 @@
  *
  * Turned loops, and products in flight over the end of a trip, have an order of their own (schedule_turn.c,
  * schedule_flight.c). */
+#include "analysis/sums.h"
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
@@ -91,14 +92,8 @@ static bool gather(const Schedule *s, const Op *first, const Op *second, Ref ref
 
 /* Do the sums of all products of the region, and what is made of the first, leave registers for the rest? */
 static bool has_room(const Schedule *s, const Op *first) {
-    const Region *region = first->parent;
-    int64_t words = layout_words(s->k, first->results[0]);
-    for (int i = 0; i < region->arg_count; i++) words += layout_words(s->k, region->args[i]);
-    for (const Op *op = region->first; op; op = op->next) {
-        bool carried = op->code == OP_DOT && ref_is_value(op->operands[2]) && !ir_value(s->k, op->operands[2])->op;
-        if (op->code == OP_DOT && !carried) words += layout_words(s->k, op->results[0]);
-    }
-    return words <= s->cx->machine->cost.joined_registers;
+    return layout_words(s->k, first->results[0]) + sum_words(s->k, first->parent, SUM_AS_IT_IS) <=
+           s->cx->machine->cost.joined_registers;
 }
 
 /* The second product directly behind the first; false: it stays. */

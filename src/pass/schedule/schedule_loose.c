@@ -17,7 +17,7 @@ static bool is_loose(Schedule *s, const Op *op) {
     if (op->code != OP_TLOAD || op_operand(op, 1)) return false;
     const Layout *layout = schedule_layout(s->k, op->results[0]);
     return layout && layout->home == HOME_REGISTERS &&
-           layout_loose(&s->facts, op, ir_type(s->k, op->results[0]), layout);
+           layout_loose(s->cx->machine, &s->facts, op, ir_type(s->k, op->results[0]), layout);
 }
 
 /* --- together --- */
@@ -65,9 +65,8 @@ static void plan_batch(Schedule *s, Op *first, int *batches) {
         if (op != first && held > most) break;
         op_drop(op, AT_SINGLY);
         op_set(s->k, op, (Attr){.id = AT_BATCH, .number = *batches});
-        op_set(
-            s->k, op,
-            (Attr){.id = AT_VECTOR, .number = LL_VECTOR_BYTES / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
+        op_set(s->k, op,
+               (Attr){.id = AT_VECTOR, .number = LOOSE_WORD / elem_info[ir_type(s->k, op->results[0])->elem].bytes});
         op_drop(op, AT_WHOLE);
         if (held > most) op_set(s->k, op, (Attr){.id = AT_ONCE, .number = most});
         if (is_straight(s, op)) op_set(s->k, op, (Attr){.id = AT_STRAIGHT, .number = 1});

@@ -20,9 +20,9 @@ static LinearLayout best_swizzle(const Schedule *s, const Op *op) {
     const LinearLayout *from = &schedule_layout(s->k, op->operands[0])->map;
     const LinearLayout *to = &schedule_layout(s->k, op->results[0])->map;
     int bytes = convert_bytes(ir_type(s->k, op->results[0]));
-    Banks banks = s->cx->machine->banks;
-    return op_int(op, AT_PIECES, 1) > 1 ? ll_choose_pieces(banks, from, to, bytes)
-                                        : ll_choose_swizzle(banks, from, to, bytes);
+    const Machine *machine = s->cx->machine;
+    return op_int(op, AT_PIECES, 1) > 1 ? ll_choose_pieces(machine->banks, machine->vector_bytes, from, to, bytes)
+                                        : ll_choose_swizzle(machine->banks, machine->vector_bytes, from, to, bytes);
 }
 
 /* Elements that a thread moves at once between its registers and the swizzled tile; 0: it lacks an element. */
@@ -31,7 +31,7 @@ static int best_vector(const Schedule *s, Ref value, const LinearLayout *via) {
     int bits[LL_MAX_BITS];
     PlaceMap map;
     if (!ll_invert_and_compose(&layout->map, via, &map)) return 0;
-    int vector = ll_vector(&map, convert_bytes(ir_type(s->k, value)), LL_VECTOR_BYTES, bits);
+    int vector = ll_vector(&map, convert_bytes(ir_type(s->k, value)), s->cx->machine->vector_bytes, bits);
     bool side_by_side = true; /* in the registers too */
     for (int i = 0; 1 << i < vector; i++) side_by_side &= bits[i] == i;
     if (!side_by_side) return layout->registers == 1 << layout->map.count[LL_REGISTER] ? vector : 1;
@@ -67,7 +67,7 @@ static int best_staged(const Schedule *s, Ref value) {
     const Layout *layout = schedule_layout(s->k, value);
     const Type *type = ir_type(s->k, value);
     int64_t last = type->extent[type->rank - 1];
-    int vector = ll_run(&layout->map, type->rank - 1, ty_elem_bytes(type));
+    int vector = ll_run(&layout->map, type->rank - 1, ty_elem_bytes(type), s->cx->machine->vector_bytes);
     while (vector > 1 && (last % vector || layout->registers % vector)) vector /= 2;
     return vector;
 }

@@ -83,7 +83,7 @@ static void part_scratch(Planner *p) {
     for (size_t i = 0; i < p->buffers.count; i++) {
         Buffer *b = &p->buffers.at[i], *next = b + 1;
         if (b->op->code != OP_REDUCE || b->role || b->bytes > SMALL) continue;
-        b->align = LL_VECTOR_BYTES;
+        b->align = SCRATCH_ALIGN;
         if (i + 1 < p->buffers.count && next->op->code == OP_REDUCE && !next->role && next->bytes <= SMALL)
             b->last = next->last;
     }

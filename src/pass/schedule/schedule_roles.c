@@ -4,6 +4,7 @@
  *
  * compute on the first warps, each of the others on a warpgroup of its own, unless the plan runs it `on` another role;
  * a role that is alone needs neither a branch nor a barrier of its own (id 0: that of the block). */
+#include "analysis/sums.h"
 #include "pass/schedule/schedule.h"
 
 static bool is_compute(const Op *role) { return role_name(role) == ROLE_COMPUTE; }
@@ -55,24 +56,9 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
-typedef struct Sums {
-    const Kernel *k;
-    int most; /* registers that the sums of products in a row take */
-} Sums;
+static int64_t registers_of_one(const Kernel *k, Ref sum) { return schedule_layout(k, sum)->registers; }
 
-static void look_at_sums(Op *op, void *user) {
-    Sums *sums = user;
-    int own = 0;
-    for (const Op *in_row = op->code == OP_DOT ? op->parent->first : NULL; in_row; in_row = in_row->next)
-        if (in_row->code == OP_DOT) own += schedule_layout(sums->k, in_row->results[0])->registers;
-    if (own > sums->most) sums->most = own;
-}
-
-static int registers_of_sums(const Schedule *s) {
-    Sums sums = {s->k, 0};
-    ir_walk(s->k->body, look_at_sums, &sums);
-    return sums.most;
-}
+static int registers_of_sums(const Schedule *s) { return (int)sum_most_in_row(s->k, registers_of_one); }
 
 /* Do the sums of all products in a row leave half of so many registers to the rest? */
 static bool sums_leave_room(const Schedule *s, int registers) { return registers_of_sums(s) <= registers / 2; }
@@ -120,6 +106,21 @@ static void plan_tasks(const Schedule *s) {
     int64_t *axes = ARENA_ARRAY(s->k->module->arena, int64_t, MAX_RANK);
     if (are_blocks(s, axes))
         op_set(s->k, s->tasks, (Attr){.id = AT_GRID, .list = {.at = axes, .count = s->tasks->operand_count}});
+}
+
+static bool order_holds(Schedule *s) {
+    const Op *tasks = s->tasks;
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    bool dealt = order == ORDER_LONGEST && op_flag(tasks, AT_PERSIST);
+    if (order == ORDER_GROUPED && (tasks->operand_count != 2 || s->gang.programs > 1))
+        return schedule_fail(s, tasks, "`order=grouped` is of tasks with two indices, one program at a time");
+    if (order == ORDER_LONGEST && op_attr(tasks, AT_CLUSTER))
+        return schedule_fail(s, tasks, "`order=longest` is of blocks that run by themselves");
+    return !op_attr(tasks, AT_VARIES) || (dealt && op_int(tasks, AT_VARIES, 0) < tasks->operand_count) ||
+           schedule_fail(
+               s, tasks,
+               "`varies` names an index of tasks that blocks run one after the other (`persist`), the longest "
+               "first (`order=longest`)");
 }
 
 static bool tasks_hold(Schedule *s) {
@@ -186,7 +187,7 @@ static bool registers_hold(Schedule *s) {
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
-    if (!tasks_hold(s)) return false;
+    if (!order_holds(s) || !tasks_hold(s)) return false;
     for (size_t i = 0; i < s->rings.count; i++) {
         int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
         for (int g = 0; g * s->cx->machine->group_warps < groups; g++)

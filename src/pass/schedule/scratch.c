@@ -165,7 +165,7 @@ bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes) {
 
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive) {
     int64_t warp = reduce_lanes_agree(map, lanes) ? bytes : bytes << map->count[LL_LANE];
-    return round_up(warp * warps << alive, LL_VECTOR_BYTES);
+    return round_up(warp * warps << alive, SCRATCH_ALIGN);
 }
 
 /* Registers, as 2 to the power, whose bits in `gone` are all alike. */
@@ -231,7 +231,7 @@ static int64_t sort_scratch(const Kernel *k, const Op *op, int warps) {
 
 /* What one thread found in memory, for the threads that hold copies of its place. */
 static int64_t atomic_scratch(const Kernel *k, const Op *op, int warps) {
-    if (!is_tile(k, op->results[0])) return LL_VECTOR_BYTES;
+    if (!is_tile(k, op->results[0])) return SCRATCH_ALIGN;
     const Layout *layout = ir_value(k, op->results[0])->layout;
     if (!ll_free(&layout->map).at[LL_WARP]) return 0;
     return ((int64_t)layout->registers * warps << layout->map.count[LL_LANE]) *

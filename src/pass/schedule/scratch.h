@@ -18,6 +18,7 @@ bool tile_is_number(const Kernel *k, Ref ref);
 
 /* A conversion through shared memory may go in 2, 4 .. pieces of equal size, each at least so many bytes: how many at
  * most; 1: it is none, or too small. */
+enum { SCRATCH_ALIGN = 16 }; /* where arrays of a scratch begin: all elements, and vectors of them */
 enum { LEAST_PIECE = 1024 }; /* where one scratch ends, the next begins at such a multiple */
 int64_t convert_most_pieces(const Kernel *k, const Op *convert);
 /* How its tile lies in shared memory, as `swizzle` says. */
@@ -38,9 +39,8 @@ bool reduce_is_index(const Op *reduce);
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive);
 
-/* Rows that are not aligned, whose words may be copied ahead of their trip (schedule_loose.c): the bytes of a word. */
-enum { LOOSE_WORD = LL_VECTOR_BYTES };
-/* Can the value be computed for another trip of the loop, from its variable and from outside? */
+/* Rows that are not aligned, whose words may be copied ahead of their trip (schedule_loose.c): can the value be
+ * computed for another trip of the loop, from its variable and from outside? */
 bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
 
 /* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its

@@ -262,9 +262,12 @@ static void trace_pass(void *user, const char *pass, const Kernel *ir, double sp
     bool changed = true;
     if (cancel_look(&t->k->context->cancel)) trap_throw(&t->k->context->trap, TRAP_STOPPED);
     if (t->last) {
-        const char *text = ir_print(ir, &t->k->arena);
+        Arena *scratch = t->k->pass.scratch;
+        ArenaMark mark = arena_mark(scratch);
+        const char *text = ir_print(ir, scratch);
         changed = strcmp(text, t->last) != 0;
-        t->last = text;
+        if (changed) t->last = arena_string(&t->k->arena, text, strlen(text));
+        arena_reset(scratch, mark);
     }
     add_step(t->k, pass, spent, t->last, changed);
 }

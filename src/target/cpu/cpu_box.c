@@ -8,27 +8,16 @@
  *     f32 *const x_p = X + (i64)row * sx;
  *     const i64 x_hi0 = tw_min_i64(1024, C);
  *     const i32 x_full = x_hi0 == 1024; */
-#include "analysis/facts.h"
 #include "target/cpu/cpu_internal.h"
 
 /* --- tensors --- */
 
 const Tensor *cpu_tensor(Emit *e, Ref tensor) { return map_find_number(&e->tensors, tensor)->value; }
 
-/* Differences of extents and offsets must not wrap around: a 64-bit number that is no sum of smaller
- * ones (those fit, access_plan.c) is cut off where no index is. */
-static const Expr *extent_of(Emit *e, Ref extent) {
-    const Value *v = ir_value(e->k, extent);
-    Opcode code = v->op ? v->op->code : OP_NONE;
-    bool small = elem_info[v->type->elem].bits < 64 || code == OP_EXTENT || code == OP_ADD || code == OP_SUB ||
-                 code == OP_MUL || fact_is_32_bits(e->k, extent);
-    const Expr *x = cpu_ref(e, extent);
-    return small ? x : ex(e->arena, "tw_min_i64(tw_max_i64(%p, 0), 1LL << 62)", x);
-}
-
 void cpu_emit_tensor(Emit *e, Op *op) {
     if (map_find_number(&e->tensors, op->results[0])) return; /* a gemm needed it before */
     RefList extents = op_list(op, 0), strides = op_list(op, 1);
+    const TensorPlan *plan = &cpu_place(&e->plan, op)->tensor;
     Tensor *t = ARENA_NEW(e->arena, Tensor);
     const char *name = cs_name(&e->p, op->results[0]);
     t->base = cpu_ref(e, op->operands[0]);
@@ -40,8 +29,10 @@ void cpu_emit_tensor(Emit *e, Op *op) {
             *to[i] = cpu_ref(e, parts[i]);
             if (i && ref_is_literal(parts[i])) t->known[d].is = ir_const_int(e->k, parts[i], &t->known[d].number);
             if (ref_is_literal(parts[i])) continue;
+            const Expr *number = *to[i];
+            if (!i && plan->cut[d]) number = ex(e->arena, "tw_min_i64(tw_max_i64(%p, 0), 1LL << 62)", number);
             *to[i] = cpu_fresh(e, "%s_%s%d", name, i ? "s" : "e", d);
-            cs_line(&e->p, "const i64 %p = %p;", *to[i], i ? cpu_ref(e, parts[i]) : extent_of(e, parts[i]));
+            cs_line(&e->p, "const i64 %p = %p;", *to[i], number);
         }
     }
     map_put_number(&e->tensors, e->arena, op->results[0], t);

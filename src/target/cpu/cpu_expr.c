@@ -201,22 +201,13 @@ const Expr *cpu_digit(Emit *e, const Expr *number, int64_t behind, int64_t exten
     return first ? ex(e->arena, "(%p)", high) : ex(e->arena, "(%p %% %lld)", high, (long long)extent);
 }
 
-/* Indices of a reshape's operand for indices of its result. Extents of 1 come and go freely; else by number. */
+/* Indices of a reshape's operand for indices of its result. */
 static void reshape_index(Emit *e, Nest *nest, const Type *from, const Type *to, const Ix *index, Ix *out) {
-    int d = 0, t = 0;
-    bool direct = true;
-    for (int o = 0; o < from->rank; o++) out[o] = ix_zero();
-    while (direct && (d < from->rank || t < to->rank)) {
-        if (d < from->rank && from->extent[d] == 1)
-            d++;
-        else if (t < to->rank && to->extent[t] == 1)
-            t++;
-        else if (d < from->rank && t < to->rank && from->extent[d] == to->extent[t])
-            out[d++] = index[t++];
-        else
-            direct = false;
+    int axis[MAX_RANK];
+    if (cpu_reshape_axes(from, to, axis)) {
+        for (int o = 0; o < from->rank; o++) out[o] = axis[o] < 0 ? ix_zero() : index[axis[o]];
+        return;
     }
-    if (direct) return;
     Ix number = linear(e, to, index);
     number = cpu_name(e, nest, "i64", number.x, number.depth, "at");
     int64_t stride = ty_elements(from);

@@ -96,6 +96,10 @@ typedef struct DotBox {
     int rows, columns;
 } DotBox;
 
+typedef struct TensorPlan {
+    bool cut[MAX_RANK]; /* extents that are cut off where no index is: what is left behind an offset must not wrap */
+} TensorPlan;
+
 typedef enum OperandForm {
     OPERAND_THERE, /* in memory as the dot reads it */
     OPERAND_FILLED,
@@ -118,6 +122,7 @@ typedef struct OpPlace { /* one op */
         StorePlan store;
         AtomicPlan atomic;
         DotPlan dot;
+        TensorPlan tensor;
     };
     OpList ahead;    /* loads whose boxes are asked for as the next program will want them .. */
     int first_ahead; /* .. the number of the first one among all */
@@ -242,6 +247,9 @@ typedef struct FillPlan {
 FillPlan cpu_fill_plan(const CpuPlan *plan, Ref tile, bool own, bool wide);
 
 /* --- cpu_plan_merge.c --- */
+/* Does a reshape leave axes as they are, but for extents of 1, which come and go? Which axis of the result axis d of
+ * the operand is; -1: it has an extent of 1. Else the operand is read at the number of a place. */
+bool cpu_reshape_axes(const Type *from, const Type *to, int *axis);
 /* Which neighbouring axes of the tiles' elementwise loops something tells apart: axis d and the next one. */
 void cpu_axes_apart(const CpuPlan *plan, const Type *shape, const Ref *tiles, int count, bool *apart);
 #endif

@@ -1,5 +1,6 @@
 /* cpu_plan_forms.c: which form single ops take: boxes that are turned on their way, reductions and scans, atomics by
  * lines, operands of dots, lines that an index vector names, how often a loop looks up. */
+#include "analysis/facts.h"
 #include "ir/build.h"
 #include "target/cpu/cpu_plan.h"
 
@@ -266,6 +267,22 @@ static DotPlan plan_dot(const CpuPlan *plan, const Op *op) {
     return dot;
 }
 
+/* A 64-bit number that is no sum of smaller ones (those fit, access_plan.c) may be any. */
+static bool may_be_any(const Kernel *k, Ref number) {
+    if (!ref_is_value(number)) return false;
+    const Value *v = ir_value(k, number);
+    Opcode code = v->op ? v->op->code : OP_NONE;
+    return elem_info[v->type->elem].bits == 64 && code != OP_EXTENT && code != OP_ADD && code != OP_SUB &&
+           code != OP_MUL && !fact_is_32_bits(k, number);
+}
+
+static TensorPlan plan_tensor(const Kernel *k, const Op *op) {
+    RefList extents = op_list(op, 0);
+    TensorPlan plan = {0};
+    for (int d = 0; d < extents.count; d++) plan.cut[d] = may_be_any(k, extents.at[d]);
+    return plan;
+}
+
 void cpu_choose_forms(CpuPlan *plan) {
     for (size_t i = 0; i < plan->order.count; i++) {
         const Op *op = plan->order.at[i];
@@ -273,6 +290,7 @@ void cpu_choose_forms(CpuPlan *plan) {
         switch (op->code) {
         case OP_REDUCE: place->reduce = plan_reduce(plan->k, op); break;
         case OP_SCAN: place->scan = plan_scan(plan->k, op); break;
+        case OP_TENSOR: place->tensor = plan_tensor(plan->k, op); break;
         case OP_TSTORE: place->store = cpu_store_plan(plan, op); break;
         case OP_TATOMIC: place->atomic = plan_atomic(plan, op); break;
         case OP_DOT:

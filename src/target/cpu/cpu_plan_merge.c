@@ -47,24 +47,28 @@ static void visit_operand(Merge *m, Ref x, const int *axes) {
     visit(m, x, mine, false);
 }
 
-/* Extents of 1 come and go; else the tile is read at the number of a place. */
-static void visit_reshape(Merge *m, const Op *op, const int *axes) {
-    const Type *to = ir_type(m->plan->k, op->results[0]), *from = ir_type(m->plan->k, op->operands[0]);
-    int mine[MAX_RANK], d = 0, t = 0;
-    for (int i = 0; i < from->rank; i++) mine[i] = NOWHERE;
+bool cpu_reshape_axes(const Type *from, const Type *to, int *axis) {
+    int d = 0, t = 0;
+    for (int i = 0; i < from->rank; i++) axis[i] = -1;
     while (d < from->rank || t < to->rank) {
         if (d < from->rank && from->extent[d] == 1)
             d++;
         else if (t < to->rank && to->extent[t] == 1)
             t++;
         else if (d < from->rank && t < to->rank && from->extent[d] == to->extent[t])
-            mine[d++] = axes[t++];
-        else {
-            read_linear(m, to, axes);
-            for (int i = 0; i < from->rank; i++) mine[i] = NOWHERE;
-            break;
-        }
+            axis[d++] = t++;
+        else
+            return false;
     }
+    return true;
+}
+
+static void visit_reshape(Merge *m, const Op *op, const int *axes) {
+    const Type *to = ir_type(m->plan->k, op->results[0]), *from = ir_type(m->plan->k, op->operands[0]);
+    int mine[MAX_RANK], axis[MAX_RANK];
+    bool direct = cpu_reshape_axes(from, to, axis);
+    if (!direct) read_linear(m, to, axes);
+    for (int i = 0; i < from->rank; i++) mine[i] = direct && axis[i] >= 0 ? axes[axis[i]] : NOWHERE;
     visit(m, op->operands[0], mine, false);
 }
 

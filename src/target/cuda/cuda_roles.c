@@ -66,11 +66,10 @@ static void write_barriers(Emit *e) {
     cs_line(&e->p, cuda_of(e)->cluster ? "else tw_sync();" : "tw_sync();");
 }
 
-/* Tasks that grow (or shrink) along one index, dealt out in pairs of a long and a short one, so that
+/* Tasks that grow (or shrink) along one index (`varies`), dealt out in pairs of a long and a short one, so that
  * every block gets the same work: block b has pairs b, b + blocks, .. where there are enough. */
 static const Expr *paired_extent(Emit *e, const Op *tasks) {
-    bool paired = e->persist && op_word(tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST && op_attr(tasks, AT_VARIES);
-    return paired ? gang_extent(e, tasks, (int)op_int(tasks, AT_VARIES, 0)) : NULL;
+    return op_attr(tasks, AT_VARIES) ? gang_extent(e, tasks, (int)op_int(tasks, AT_VARIES, 0)) : NULL;
 }
 
 static void write_pairs(Emit *e, const Expr *extent) {
@@ -148,7 +147,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         number = cs_fresh(&e->p, "last_first");
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
-    if (order == ORDER_GROUPED && count == 2) {
+    if (order == ORDER_GROUPED) {
         const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 1));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
@@ -239,7 +238,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->top_depth = e->p.depth;
     write_counters(e, role);
     rotate_begin(e, role);
-    if (e->persist && paired_extent(e, tasks))
+    if (paired_extent(e, tasks))
         open_pairs(e);
     else if (cuda_of(e)->cluster)
         cs_open(&e->p, "for (i32 pair = tw_block_x() / blocks; pair < pairs; "

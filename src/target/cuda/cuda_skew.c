@@ -75,6 +75,16 @@ static void load_turn(Emit *e, const Op *loop, const char *at) {
     cuda_of(e)->ahead = kept;
 }
 
+/* The same of the turn `at`, should the loop have it, as a group of copies: its number stands in `at`_wide. */
+static void load_if_there(Emit *e, const Op *loop, const char *at) {
+    const char *type = cs_value_type(&e->p, ir_type(e->k, loop->regions[0]->args[0]));
+    cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, ex(e->arena, "%s_wide", at)));
+    cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
+    load_turn(e, loop, at);
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_cp_async_commit();");
+}
+
 /* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
 const Op *skew_twin(Emit *e, const Op *op) {
     int64_t twin = op_int(op, AT_TWIN, 0);
@@ -111,7 +121,6 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     sync_within(e, loop);
-    const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const Expr *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]);
     const char *turn = cs_fresh(&e->p, "turn");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
@@ -120,11 +129,7 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
         cs_line(&e->p, "const i64 %s_wide = (i64)%s * %p;", at, turn, step);
     else
         cs_line(&e->p, "const i64 %s_wide = (i64)%p + (i64)%s * %p;", at, lo, turn, step);
-    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", at)));
-    cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
-    load_turn(e, other, at);
-    cs_close(&e->p);
-    cs_line(&e->p, "tw_cp_async_commit();");
+    load_if_there(e, other, at);
     cs_close(&e->p);
 }
 
@@ -154,15 +159,10 @@ void skew_cover(Emit *e) {
     const Op *other = cuda_of(e)->covered;
     const char *at = cuda_of(e)->covered_at;
     int d = (int)op_int(cuda_of(e)->skew_loop, AT_AHEAD, 0);
-    const char *type = cs_value_type(&e->p, ir_type(e->k, other->regions[0]->args[0]));
     const char *next = cs_fresh(&e->p, "next");
     const Expr *step = emit_scalar(e, other->operands[2]);
     cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%p * %d;", next, at, step, d);
-    cs_open(&e->p, "if (%p)", emit_goes_on(e, other, ex(e->arena, "%s_wide", next)));
-    cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, next, type, next);
-    load_turn(e, other, next);
-    cs_close(&e->p);
-    cs_line(&e->p, "tw_cp_async_commit();");
+    load_if_there(e, other, next);
 }
 
 void skew_turn_end(Emit *e, const Op *loop, const Op *other) {

@@ -201,6 +201,8 @@ const Expr *place_register(Emit *e, const LinearLayout *map, int dim, const Expr
 const Expr *place_operand(Emit *e, Ref operand, const Layout *result, const Expr *r);
 /* The same for a vector that has an element for each place along an axis of the tile. */
 const Expr *place_along(Emit *e, Ref vector, const Layout *tile, int axis, const Expr *r);
+/* The one bit of register, lane or warp that moves bit `bit` of the place along an axis. */
+void place_axis_bit(Emit *e, const Layout *layout, int axis, int bit, LayoutInput *input, int *at);
 /* Says for `explain` where the elements along an axis lie: who combines them, and through what. */
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis);
 /* A condition that is true in the one thread that owns what this thread holds; NULL: always. */

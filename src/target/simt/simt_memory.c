@@ -172,22 +172,17 @@ const Expr *box_fill(Emit *e, const Op *op, Elem elem) {
                                                             : ex(e->arena, "(%s)%p", cs_memory_type(elem), text);
 }
 
-/* PTX takes an eviction policy or an operator; one of the other direction says nothing. */
+/* As the prelude calls it; NULL: there is none. */
 static const char *hint_of(const Op *op) {
-    bool loads = op->code == OP_LOAD || op->code == OP_TLOAD;
-    switch (op_word(op, AT_EVICT, WORD_NONE)) {
-    case EVICT_FIRST: return "TW_EVICT_FIRST";
-    case EVICT_LAST: return "TW_EVICT_LAST";
-    default: break;
-    }
-    if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return NULL; /* past L1 */
-    switch (op_word(op, AT_CACHE, WORD_NONE)) {
-    case CACHE_CG: return "TW_CG";
-    case CACHE_CS: return "TW_CS";
-    case CACHE_CA: return loads ? "TW_CA" : NULL;
-    case CACHE_CV: return loads ? "TW_CV" : NULL;
-    case CACHE_WB: return loads ? NULL : "TW_WB";
-    case CACHE_WT: return loads ? NULL : "TW_WT";
+    switch (op_word(op, AT_HINT, WORD_NONE)) {
+    case HINT_EVICT_FIRST: return "TW_EVICT_FIRST";
+    case HINT_EVICT_LAST: return "TW_EVICT_LAST";
+    case HINT_CA: return "TW_CA";
+    case HINT_CG: return "TW_CG";
+    case HINT_CV: return "TW_CV";
+    case HINT_CS: return "TW_CS";
+    case HINT_WB: return "TW_WB";
+    case HINT_WT: return "TW_WT";
     default: return NULL;
     }
 }
@@ -361,9 +356,9 @@ void memory_tstore(Emit *e, const Op *op) {
     HoldKind held = ref_is_value(value) ? emit_hold(e, value)->kind : HOLD_NONE;
     bool pairs = held == HOLD_PAIRS || held == HOLD_WIDE;
     const Expr *from = pairs ? pairs_stored(e, value, b.vector) : stored(e, value, layout, b.vector);
-    bool asks = access_of(op).tests; /* perhaps one by one: without a hint */
+    bool asks = access_of(op).tests;
     const char *how = asks ? "_asked" : memory_hinted(op);
-    if (!asks) from = memory_with_hint(e, op, from);
+    from = memory_with_hint(e, op, from);
     if (!b.whole) {
         cs_line(&e->p, "tw_store_row%s(%d, %p, %p, %p, %p, %p);", how, b.vector, b.row, b.index[b.inner_dim],
                 b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, from);
@@ -404,7 +399,7 @@ void memory_load(Emit *e, const Op *op) {
     if (condition) box_also(e, &inside, condition);
     cs_line(&e->p, "%s raw = %p;", cs_memory_type(elem), fill);
     const Expr *at = elementwise_operand(e, op->operands[0], layout, &place_r);
-    if (hint_of(op) && !op_flag(op, AT_VOLATILE))
+    if (hint_of(op))
         load_hinted(e, op, 1, inside, ex(e->arena, "&raw"), at, ex_name(e->arena, "raw"));
     else
         cs_line(&e->p, "%s(1, %p, &raw, %p);", op_flag(op, AT_VOLATILE) ? "tw_ldg_volatile" : "tw_ldg_if",

@@ -99,6 +99,14 @@ static const Expr *sum(Emit *e, const Expr *x, const Expr *y) {
     return ex_is_int(y, 0) ? x : ex(e->arena, "(%p + %p)", x, y);
 }
 
+/* The result, a loop over its registers, and where register r lies in it. */
+static void open_result(Emit *e, Ref result, const Expr **at) {
+    const Layout *layout = emit_layout(e, result);
+    emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type_of(e, result)->rank, at);
+}
+
 static void emit_cat(Emit *e, const Op *op) {
     Ref result = op->results[0];
     const Layout *layout = emit_layout(e, result);
@@ -125,9 +133,7 @@ static void emit_cat(Emit *e, const Op *op) {
     }
     sync_step(e);
     const Expr *at[MAX_RANK];
-    emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    stage_coords(e, layout, type->rank, at);
+    open_result(e, result, at);
     stage_load(e, result, type, offset, at);
     cs_close(&e->p);
 }
@@ -155,9 +161,7 @@ static void emit_slice(Emit *e, const Op *op) {
     const Expr *begin[MAX_RANK], *at[MAX_RANK];
     box_offsets(e, op_list(op, 0), whole, part, begin);
     stage_operand(e, op, x);
-    emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    stage_coords(e, layout, part->rank, at);
+    open_result(e, result, at);
     for (int d = 0; d < part->rank; d++) at[d] = sum(e, begin[d], at[d]);
     stage_load(e, result, whole, shared_offset(e, op), at);
     cs_close(&e->p);
@@ -184,9 +188,7 @@ static void emit_flip(Emit *e, const Op *op) {
     }
     const Expr *at[MAX_RANK];
     stage_operand(e, op, x);
-    emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    stage_coords(e, layout, type->rank, at);
+    open_result(e, result, at);
     at[axis] = ex(e->arena, "(%lld - %p)", (long long)type->extent[axis] - 1, at[axis]);
     stage_load(e, result, type, shared_offset(e, op), at);
     cs_close(&e->p);
@@ -226,9 +228,7 @@ static void emit_gather(Emit *e, const Op *op) {
     const Expr *at[MAX_RANK];
     int axis = (int)op_int(op, AT_AXIS, 0);
     stage_operand(e, op, x);
-    emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    stage_coords(e, layout, type->rank, at);
+    open_result(e, result, at);
     const char *name = cs_fresh(&e->p, "index");
     cs_line(&e->p, "const i32 %s = %p;", name,
             kept_inside(e, elementwise_operand(e, index, layout, &place_r), type->extent[axis] - 1));
@@ -240,12 +240,9 @@ static void emit_gather(Emit *e, const Op *op) {
 /* Row-major order is kept, so the flat index is. */
 static void emit_reshape(Emit *e, const Op *op) {
     Ref x = op->operands[0], result = op->results[0];
-    const Layout *layout = emit_layout(e, result);
     const Expr *at[MAX_RANK];
     stage_operand(e, op, x);
-    emit_declare(e, result);
-    emit_unroll(e, "r", layout->registers, 1);
-    stage_coords(e, layout, type_of(e, result)->rank, at);
+    open_result(e, result, at);
     stage_load(e, result, type_of(e, result), shared_offset(e, op), at);
     cs_close(&e->p);
 }

@@ -128,6 +128,10 @@ const Expr *place_inside(Emit *e, const Layout *layout, const Type *type, int di
     return ex(e->arena, "%p < %lld", place_coord(e, layout, dim, r), (long long)type->extent[dim]);
 }
 
+void place_axis_bit(Emit *e, const Layout *layout, int axis, int bit, LayoutInput *input, int *at) {
+    if (!ll_find_bit(&layout->map, axis, bit, input, at)) ice(e->k->module->trap, "simt: a bit of the axis is nowhere");
+}
+
 void place_say_axis(Emit *e, const Op *op, const Layout *layout, int axis) {
     int where[LL_INPUTS] = {0}, at;
     LayoutInput input;

@@ -49,11 +49,6 @@ static const Expr *at(const Fold *f, const char *array, const Expr *index) {
     return ex(f->e->arena, "%s[%p]", array, index);
 }
 
-static void find_bit(const Fold *f, int bit, LayoutInput *input, int *where) {
-    if (!ll_find_bit(&f->layout->map, f->axis, bit, input, where))
-        ice(f->e->k->module->trap, "simt: a bit of the axis is nowhere");
-}
-
 /* --- one combination --- */
 /* to = x op y, tuples of expressions; `to` may be x or y. */
 static void combine(Fold *f, const Expr *const *to, const Expr *const *x, const Expr *const *y) {
@@ -186,7 +181,7 @@ static void scan_bit(Fold *f, int bit) {
     Emit *e = f->e;
     LayoutInput input;
     int where;
-    find_bit(f, bit, &input, &where);
+    place_axis_bit(e, f->layout, f->axis, bit, &input, &where);
     uint32_t own = 1u << where, low = f->low.at[LL_REGISTER], in_register = input == LL_REGISTER ? own : 0;
     const Expr *lane = source(f, LL_LANE, input == LL_LANE ? own : 0);
     const Expr *warp = source(f, LL_WARP, input == LL_WARP ? own : 0);
@@ -239,7 +234,7 @@ static void reduce_bit(Fold *f, int bit) {
     Emit *e = f->e;
     LayoutInput input;
     int where;
-    find_bit(f, bit, &input, &where);
+    place_axis_bit(e, f->layout, f->axis, bit, &input, &where);
     uint32_t own = 1u << where, gone = f->low.at[LL_REGISTER];
     const Expr *mine[TUPLE], *other[TUPLE], *low[TUPLE], *high[TUPLE];
     for (int i = 0; i < f->count; i++) mine[i] = at(f, f->part[i], &place_r);

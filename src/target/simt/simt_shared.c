@@ -303,7 +303,7 @@ static const char *move_side(Emit *e, const Op *op, Ref value, const LinearLayou
     if (!ll_invert_and_compose(&layout->map, via, &map)) ice(e->k->module->trap, "simt: a conversion lacks an element");
     int vector = (int)op_attr(op, AT_VECTORS)->list.at[!store];
     bool low = true; /* of registers side by side */
-    ll_vector(&map, bytes, LL_VECTOR_BYTES, bits);
+    ll_vector(&map, bytes, vector * bytes, bits);
     uint32_t used = 0;
     for (int i = 0; 1 << i < vector; i++) {
         low &= bits[i] == i;

@@ -30,11 +30,6 @@ static Sort sort_of(Emit *e, const Op *op) {
     return s;
 }
 
-static void find_bit(const Sort *s, int bit, LayoutInput *input, int *at) {
-    if (!ll_find_bit(&s->layout->map, s->axis, bit, input, at))
-        ice(s->e->k->module->trap, "simt: a bit of the axis is nowhere");
-}
-
 static int register_count(const Sort *s) { return 1 << s->layout->map.count[LL_REGISTER]; }
 
 /* Is the run that register r belongs to sorted upwards in stage k? */
@@ -43,7 +38,7 @@ static const Expr *upwards(const Sort *s, int k) {
     LayoutInput input;
     int at;
     if (k == s->bits) return &expr_true;
-    find_bit(s, k, &input, &at);
+    place_axis_bit(s->e, s->layout, s->axis, k, &input, &at);
     return ex(s->e->arena, "!(%s & %u)", names[input], 1u << at);
 }
 
@@ -51,7 +46,7 @@ static void compare(Sort *s, int k, int j) {
     Emit *e = s->e;
     LayoutInput input;
     int at;
-    find_bit(s, j, &input, &at);
+    place_axis_bit(e, s->layout, s->axis, j, &input, &at);
     unsigned own = 1u << at;
     const Expr *up = upwards(s, k);
     if (input == LL_REGISTER) {

@@ -234,9 +234,16 @@ static int refuse_op(Section *s, const Op *op) {
     return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
 }
 
+/* The units order numbers by sign and magnitude: of a NaN and infinity the smaller is infinity. */
+static void refuse_kept_nan(Section *s, const Op *op) {
+    if (op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP)
+        tt_refuse(section_tt(s), op, "a minimum or maximum that keeps NaN; test for it: tl.where(x != x, ..)");
+}
+
 static int build_elementwise(Section *s, const Op *op, Word word) {
     Tt *tt = section_tt(s);
     int in[3] = {0};
+    refuse_kept_nan(s, op);
     if (op->code == OP_FMA || op->code == OP_LOG2 || op->code == OP_CAST) {
         if (op->code == OP_CAST && ir_type(tt->k, op->operands[0])->elem != EL_F32) return refuse_op(s, op);
         in[0] = build(s, op->operands[0], s->type);
@@ -309,6 +316,7 @@ static int build_reduce(Section *s, const Op *op) {
     bool turned;
     if (type->rank != 2 || op->operand_count != 1 || (kind != COMBINE_ADD && kind != COMBINE_MAX))
         return refuse_op(s, op);
+    refuse_kept_nan(s, op);
     check_padding(s, op, op->operands[0], axis, kind == COMBINE_ADD ? 0 : -INFINITY);
     if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) || turned) return refuse_op(s, op);
     s->is_grid = s->reduces = true;

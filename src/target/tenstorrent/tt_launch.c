@@ -53,7 +53,8 @@ static int64_t number_of(const TtLaunch *l, int index) {
 /* An extent that the kernel does not bound: as far as the memory goes. */
 static const char *close_extent(const TtLaunch *l, Image *image, int open) {
     const TtValue *arg = &l->args[image->buffer->arg];
-    int64_t size = elem_info[image->buffer->elem].bytes, rest = 0;
+    int64_t size = elem_info[image->buffer->elem].bytes;
+    __int128 rest = 0; /* strides are any numbers */
     int64_t before = (int64_t)(intptr_t)image->base - (int64_t)arg->word;
     if (arg->bytes < 0 || image->stride[open] <= 0)
         return fail(l,
@@ -61,11 +62,15 @@ static const char *close_extent(const TtLaunch *l, Image *image, int open) {
                     "does the argument; mask the access",
                     image->buffer->name, open);
     for (int d = 0; d < image->buffer->layout.rank; d++)
-        if (d != open && image->extent[d] > 0) rest += (image->extent[d] - 1) * image->stride[d];
-    int64_t elements = (arg->bytes - before) / size - rest;
-    image->extent[open] = elements <= 0 ? 0 : (elements - 1) / image->stride[open] + 1;
+        if (d != open && image->extent[d] > 0) rest += (__int128)(image->extent[d] - 1) * image->stride[d];
+    __int128 elements = (arg->bytes - before) / size - rest;
+    elements = elements <= 0 ? 0 : (elements - 1) / image->stride[open] + 1;
+    image->extent[open] = elements > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)elements;
     return NULL;
 }
+
+enum { MOST_PAGES = 1 << 18 }; /* of a tensor, on the model */
+#define TOO_MANY_PAGES "argument `%s`: the kernel's tensor has more than 2^18 pages, which the model does not take"
 
 static const char *place_image(const TtLaunch *l, Image *image) {
     const TtBuffer *b = image->buffer;
@@ -89,20 +94,23 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     if (problem) return problem;
     bool is_empty = false;
     for (int d = 0; d < layout->rank; d++) {
-        int64_t grains = (image->extent[d] + layout->grain[d] - 1) / layout->grain[d];
+        int64_t grains = image->extent[d] / layout->grain[d] + (image->extent[d] % layout->grain[d] != 0);
+        if (grains > MOST_PAGES) return fail(l, TOO_MANY_PAGES, b->name);
         image->pages[d] = grains * ((layout->grain[d] + layout->unit[d] - 1) / layout->unit[d]);
-        if (image->pages[d] > INT32_MAX || image->total > (1 << 18))
-            return fail(l, "argument `%s` has more than 2^18 pages", b->name);
         image->total *= image->pages[d];
+        if (image->total > MOST_PAGES) return fail(l, TOO_MANY_PAGES, b->name);
         is_empty |= image->extent[d] == 0;
     }
     if (is_empty) return NULL;
-    int64_t size = elem_info[b->elem].bytes;
-    image->high = size;
+    __int128 size = elem_info[b->elem].bytes, low = 0, high = size;
     for (int d = 0; d < layout->rank; d++) {
-        int64_t span = (image->extent[d] - 1) * image->stride[d] * size;
-        *(span < 0 ? &image->low : &image->high) += span;
+        __int128 span = (__int128)(image->extent[d] - 1) * image->stride[d] * size;
+        *(span < 0 ? &low : &high) += span;
     }
+    if (low < INT64_MIN / 2 || high > INT64_MAX / 2)
+        return fail(l, "argument `%s`: the kernel's tensor spans more bytes than there are addresses", b->name);
+    image->low = (int64_t)low;
+    image->high = (int64_t)high;
     const TtValue *arg = &l->args[b->arg];
     int64_t start = (int64_t)(intptr_t)image->base - (int64_t)arg->word;
     if (arg->bytes >= 0 && (start + image->low < 0 || start + image->high > arg->bytes))
