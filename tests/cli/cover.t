@@ -49,5 +49,5 @@ w: f16[256, 64], max error 0: ok
 y: f16[128, 64], max error 0: ok
 $ sed 's/ahead=[0-9]*, //' rows.ir > behind.ir && tilewright emit behind.ir --target cuda -o . 2>&1 | grep error
 behind.ir:44:10: error: `dot`: a product `covers` the loads of its loop where it comes first, runs beside the threads, and they are copies that run ahead [ir-invalid]
-$ sed 's/whole, apart/apart/' rows.ir > parts.ir && tilewright emit parts.ir --target cuda -o . 2>&1 | grep error
-parts.ir:31:10: error: `tload`: `apart` are addresses of copies in whole vectors that each trip finds [ir-invalid]
+$ sed 's/tload<along=0, /tload<apart, along=0, /' rows.ir > parts.ir && tilewright emit parts.ir --target cuda -o . 2>&1 | grep error
+parts.ir:24:8: error: `tload`: `apart` are addresses of copies in whole vectors that each trip finds [ir-invalid]
