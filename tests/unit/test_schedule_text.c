@@ -20,6 +20,15 @@ static const Edit edits[] = {
     {"crowd", "", "", NULL, NULL},
     {"forms", "", "", NULL, NULL},
     {"solo", "", "", NULL, NULL},
+    /* maps that the kernel makes: of one load, with a promise to test, a number and shared memory of their own */
+    {"made", "", "", NULL, NULL},
+    {"made", "map=0", "map=1", NULL, "each by its own number"},
+    {"made", ", map=0", "", NULL, "each by its own number"},
+    {"made", " at=107520, bytes=128,", "", NULL, "it needs shared memory"},
+    {"made", "at=107520", "at=0", NULL, "in use by another op"},
+    {"made", "made, at=107520, bytes=128, map=0", "natural=[]", NULL, "TMA cannot bring this"},
+    {"made", "tensor %starts", "tensor<map=0> %starts", NULL, "`map` numbers those"},
+    {"made", "by=tma, align=16", "by=tma", NULL, "TMA cannot bring this"},
     /* warpgroups that store their own rows: what lies beside them in memory must never be another's */
     {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
     {"solo", "require<least=0> %3", "require<least=-1> %3", NULL, "`solo`: warpgroups store rows"},

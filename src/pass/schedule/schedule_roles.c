@@ -29,8 +29,8 @@ static int registers_of_copies(const Schedule *s) {
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
- * only issues TMA needs very few, threads that copy rows hold their addresses, those that carry what they move need
- * many. 0: as the compiler has it. */
+ * only issues TMA needs very few, one that makes maps for it some more, threads that copy rows hold their addresses,
+ * those that carry what they move need many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     const Machine *machine = s->cx->machine;
     bool single = true;
@@ -44,10 +44,11 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     }
     if (threads % group || groups < 3 || !compute_groups || compute_groups == groups || !machine->register_step)
         return 0;
-    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
-              : threads_load(s)                        ? machine->carry_registers
-              : threads_copy(s)                        ? registers_of_copies(s)
-                                                       : machine->move_registers;
+    bool issues = single && !op_attr(s->tasks, AT_CLUSTER) && !schedule_maps_made(s->k);
+    int few = issues            ? machine->issue_registers
+              : threads_load(s) ? machine->carry_registers
+              : threads_copy(s) ? registers_of_copies(s)
+                                : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (s->cx->options.max_registers) return 0; /* none is to have more */

@@ -43,6 +43,9 @@ int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, i
  * computed for another trip of the loop, from its variable and from outside? */
 bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
 
+/* A map for TMA, where one thread puts it together. */
+enum { MADE_BYTES = 128 };
+
 /* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its
  * own attribute. */
 int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used);
