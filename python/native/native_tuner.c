@@ -5,8 +5,8 @@
  *     tuner.remember(args, kwargs, config_kwargs, config)
  *
  * The key of a launch is what Triton's is: the values of the key arguments and the dtypes of all arguments that have
- * one. A launch whose key is known is a plain launch with the configuration's keywords; all else is Python's
- * business. */
+ * one. A launch whose key is known is a plain launch with the configuration's keywords, behind the configuration's own
+ * hook; all else is Python's business. */
 #include "native.h"
 
 typedef struct Tuner {
@@ -22,7 +22,7 @@ typedef struct TunerBound {
 } TunerBound;
 
 static PyTypeObject *tuner_bound_type;
-static PyObject *dtype_text, *warmup_text;
+static PyObject *dtype_text, *warmup_text, *hook_text;
 
 static int tuner_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     Tuner *t = (Tuner *)self;
@@ -127,7 +127,7 @@ static void tuner_bound_dealloc(PyObject *self) {
 }
 
 /* The keywords of a launch whose configuration is known, a new reference; NULL without an error: it is not. */
-static PyObject *known_keywords(Tuner *t, PyObject *args, PyObject *kwargs) {
+static PyObject *known_keywords(Tuner *t, PyObject *args, PyObject *kwargs, PyObject **config) {
     PyObject *key = make_key(t, args, kwargs);
     if (!key) return NULL;
     PyObject *pair = PyDict_GetItemWithError(t->known, key);
@@ -136,10 +136,11 @@ static PyObject *known_keywords(Tuner *t, PyObject *args, PyObject *kwargs) {
         if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear(); /* not to be hashed */
         return NULL;
     }
-    PyObject *words = PyTuple_GetItem(pair, 0), *config = PyTuple_GetItem(pair, 1);
-    if (t->last != config) {
-        replace(&t->last, Py_NewRef(config));
-        if (PyObject_SetAttrString((PyObject *)t, "best_config", config) < 0) return NULL;
+    PyObject *words = PyTuple_GetItem(pair, 0);
+    *config = PyTuple_GetItem(pair, 1);
+    if (t->last != *config) {
+        replace(&t->last, Py_NewRef(*config));
+        if (PyObject_SetAttrString((PyObject *)t, "best_config", *config) < 0) return NULL;
     }
     if (!kwargs || PyDict_Size(kwargs) == 0) return Py_NewRef(words);
     PyObject *all = PyDict_Copy(kwargs);
@@ -147,15 +148,37 @@ static PyObject *known_keywords(Tuner *t, PyObject *args, PyObject *kwargs) {
     return all;
 }
 
+/* The hook of the configuration sees all arguments by name, and may change the objects among them. */
+static bool call_hook(const Tuner *t, PyObject *config, PyObject *grid, PyObject *args, PyObject *all) {
+    PyObject *hook = PyObject_GetAttr(config, hook_text);
+    if (!hook || hook == Py_None) {
+        Py_XDECREF(hook);
+        return hook != NULL;
+    }
+    PyObject *dict = PyDict_New(), *answer = NULL;
+    bool ok = dict != NULL;
+    Py_ssize_t count = PyTuple_Size(args), named = PyTuple_Size(t->names);
+    for (Py_ssize_t i = 0; ok && i < count && i < named; i++)
+        ok = PyDict_SetItem(dict, PyTuple_GetItem(t->names, i), PyTuple_GetItem(args, i)) == 0;
+    ok = ok && PyDict_SetItemString(dict, "grid", grid) == 0 && PyDict_SetItem(dict, warmup_text, Py_False) == 0 &&
+         PyDict_Update(dict, all) == 0;
+    if (ok) answer = PyObject_CallFunctionObjArgs(hook, dict, NULL);
+    Py_XDECREF(dict);
+    Py_DECREF(hook);
+    Py_XDECREF(answer);
+    return answer != NULL;
+}
+
 static PyObject *tuner_bound_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     TunerBound *b = (TunerBound *)self;
     Tuner *t = (Tuner *)b->tuner;
     Function *f = (Function *)t->function;
     if (f && !f->hooked && !session.hooks) {
-        PyObject *all = known_keywords(t, args, kwargs);
+        PyObject *config = NULL, *all = known_keywords(t, args, kwargs, &config);
         if (PyErr_Occurred()) return NULL;
         if (all) {
-            PyObject *result = launch_run(f, b->grid, args, all, PURPOSE_LAUNCH);
+            PyObject *result =
+                call_hook(t, config, b->grid, args, all) ? launch_run(f, b->grid, args, all, PURPOSE_LAUNCH) : NULL;
             Py_DECREF(all);
             return result;
         }
@@ -225,6 +248,7 @@ bool tuner_init(PyObject *module) {
     if (tuner_bound_type) forbid_new(tuner_bound_type);
     dtype_text = PyUnicode_InternFromString("dtype");
     warmup_text = PyUnicode_InternFromString("warmup");
-    return tuner_type && tuner_bound_type && dtype_text && warmup_text &&
+    hook_text = PyUnicode_InternFromString("pre_hook");
+    return tuner_type && tuner_bound_type && dtype_text && warmup_text && hook_text &&
            PyModule_AddObjectRef(module, "Tuner", (PyObject *)tuner_type) == 0;
 }

@@ -531,6 +531,19 @@ static bool is_stated_less(const Kernel *k, Ref x, Ref y) {
     return false;
 }
 
+/* x at most y, both at the top of the kernel, as a wish. */
+static bool wish_less(Facts *f, Ref x, Ref y) {
+    Kernel *k = f->k;
+    if (!f->may_wish || f->only_asks) return f->may_wish;
+    Builder b = ir_builder(k, k->body);
+    b.before = k->body->first;
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->result_count && (op->results[0] == x || op->results[0] == y)) b.before = op->next;
+    Ref more =
+        ir_binary(&b, OP_SUB, ir_cast(&b, without_casts(k, y), EL_I64), ir_cast(&b, without_casts(k, x), EL_I64));
+    return wish(f, more, AT_LEAST, 0);
+}
+
 bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
     Kernel *k = f->k;
     int64_t columns, stride;
@@ -540,14 +553,31 @@ bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
     Ref extent = without_casts(k, parts->extent[1]), step = without_casts(k, parts->stride[0]);
     if (extent == step || is_stated_less(k, extent, step)) return true;
     if (ir_const_int(k, extent, &columns) && ir_const_int(k, step, &stride)) return columns <= stride;
-    if (!f->may_wish) return false;
+    return wish_less(f, parts->extent[1], parts->stride[0]);
+}
+
+/* Is x stated to be at most that? */
+static bool is_stated_most(const Kernel *k, Ref x, int64_t most) {
+    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
+        const Attr *least = op_attr(op, AT_LEAST);
+        int64_t number;
+        for (int i = 0; least && least->number >= 0 && i < op->operand_count; i++) {
+            const Op *sub = made_by(k, op->operands[i], OP_SUB);
+            if (sub && ir_const_int(k, sub->operands[0], &number) && number <= most &&
+                without_casts(k, sub->operands[1]) == without_casts(k, x))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool fact_wish_most(Facts *f, Ref x, int64_t most) {
+    Kernel *k = f->k;
+    int64_t number;
+    if (ir_const_int(k, x, &number)) return number <= most;
+    if ((most >= INT32_MAX && fact_is_32_bits(k, x)) || is_stated_most(k, x, most)) return true;
     Builder b = ir_builder(k, k->body);
-    b.before = k->body->first;
-    for (Op *op = k->body->first; op; op = op->next)
-        if (op->result_count && (op->results[0] == parts->extent[1] || op->results[0] == parts->stride[0]))
-            b.before = op->next;
-    Ref more = ir_binary(&b, OP_SUB, ir_cast(&b, step, EL_I64), ir_cast(&b, extent, EL_I64));
-    return wish(f, more, AT_LEAST, 0);
+    return wish_less(f, x, f->only_asks ? REF_NONE : ir_int(&b, EL_I64, most));
 }
 
 static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {

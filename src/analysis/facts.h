@@ -45,6 +45,7 @@ bool fact_may_wish(Facts *f, Ref x, int64_t multiple); /* would that say yes? */
 bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 
 bool fact_wish_least(Facts *f, Ref x, int64_t least);
+bool fact_wish_most(Facts *f, Ref x, int64_t most);
 /* Is it not negative, known or by wishes about the parameters that it is made of? */
 bool fact_wish_natural(Facts *f, Ref x);
 /* Can the launcher compute it from the arguments? */

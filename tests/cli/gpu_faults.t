@@ -106,14 +106,14 @@ error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks (128 threads of 42 regi
 [1]
 #! A kernel that traps, that touches what is not its own, that does not end; a stream that is not this device's.
 $ sh add FAKE_CUDA=cuCtxSynchronize=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no multiples of 16 bytes, or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=700 GRID=3 --
 error: kernel `add_kernel` (launch 1, 3 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: the sanitizer (target interp) or the emulator finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 hint: the sanitizer is asked for with --sanitize
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=719 --
-error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no multiples of 16 bytes, or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuMemcpyDtoH_v2=700 -- --save output_ptr=o.npy
 error: something other than our kernels failed on the GPU: CUDA_ERROR_ILLEGAL_ADDRESS: as asked for: it touched memory that is no buffer's: the sanitizer (target interp) or the emulator finds the line; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
@@ -123,9 +123,9 @@ $ sh add FAKE_CUDA=cuStreamQuery=600@4 TILEWRIGHT_GPU_TIMEOUT=0.1 --
 error: kernel `add_kernel` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: it has not ended after 0.1 seconds (TILEWRIGHT_GPU_TIMEOUT): it may run for ever; the GPU stays busy until this process ends; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuCtxSynchronize=719@3 -- --time 2>&1 | sed 's/launch [0-9]*/launch N/g'
-error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch N, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no multiples of 16 bytes, or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 $ sh add FAKE_CUDA=cuLaunchKernel=719@3 CUDA_LAUNCH_BLOCKING=1 -- --time
-error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
+error: kernel `add_kernel` (launch 3, 1 x 1 x 1 blocks) failed on the GPU: CUDA_ERROR_LAUNCH_FAILED: as asked for: it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no multiples of 16 bytes, or a barrier used against its rules; the emulator finds the place; the context of the GPU is lost with it: its buffers cannot be read, and the process has to be started anew to use it
 [1]
 $ sh add FAKE_CUDA=cuLaunchKernel=201 --
 error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks: CUDA_ERROR_FAKED: as asked for

@@ -11,5 +11,6 @@
 #include "numbers.cu"
 #include "lanes.cu"
 #include "tma_shapes.cu"
+#include "made_map.cu"
 #include "mma_forms.cu"
 #include "handoff.cu"

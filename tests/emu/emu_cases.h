@@ -689,6 +689,80 @@ static void test_tma_shapes(void) {
         }
 }
 
+/* ---- tensor maps that a kernel makes ---- */
+enum { MADE_WIDE = 64, MADE_TALL = 40, MADE_COLUMNS = 16, MADE_ROWS = 8, MADE_BOX = MADE_COLUMNS * MADE_ROWS };
+/* place in `from`, columns, rows, stride in elements, where the box begins */
+static const int64_t made_maps[][6] = {
+    {0, 40, 30, MADE_WIDE, 8, 4},
+    {3 * MADE_WIDE + 8, 13, 5, MADE_WIDE, 8, 2},      /* beyond both ends */
+    {1, 0, 5, 3, 0, 0},                               /* no elements: nobody asks where it lies */
+    {16, 30, 1, 5, 0, 0},                             /* one row: nobody asks for a stride */
+    {MADE_WIDE, 20, 9, 2 * MADE_WIDE, -8, -3},        /* begins before it */
+    {0, 40, -7, MADE_WIDE, 0, 0},                     /* the same as none */
+    {8, 17, (int64_t)1 << 31, MADE_WIDE, 0, 3},       /* as many as coordinates reach */
+    {16, 30, 6, 24, 16, 1},                           /* rows that overlap */
+    {16, 30, 6, 0, 0, 1},                             /* one row, again and again */
+};
+enum { MADE_COUNT = sizeof made_maps / sizeof *made_maps };
+
+/* `count` of them from `first` on, by two blocks after each other. */
+static void run_made_maps(int first, int count, int mutant) {
+    int64_t rows[MADE_COUNT][6];
+    memcpy(rows, made_maps + first, (size_t)count * sizeof *rows);
+    if (mutant == 6) rows[0][0] = 1;
+    if (mutant == 7) rows[0][3] = MADE_WIDE + 4;
+    if (mutant == 8) rows[0][3] = -MADE_WIDE;
+    if (mutant == 9) rows[0][3] = (int64_t)1 << 39;
+    if (mutant == 10) rows[0][2] = ((int64_t)1 << 31) + 1;
+    Buffer from = buffer("from", EMU_F16, MADE_WIDE * MADE_TALL, true);
+    Buffer table = buffer("table", EMU_U32, MADE_COUNT * 12, false), room = buffer("room", EMU_U32, 3 * 32, false);
+    Buffer out = buffer("out", EMU_F16, MADE_COUNT * MADE_BOX, false);
+    int64_t *numbers = table.allocation.base;
+    for (int i = 0; i < count; i++) {
+        memcpy(numbers + 6 * i, rows[i], sizeof rows[i]);
+        numbers[6 * i] = (int64_t)(intptr_t)from.allocation.base + 2 * rows[i][0];
+        numbers[6 * i + 3] *= 2;
+    }
+    EmuTensor like = {.type = EMU_F16, .rank = 2, .base = room.allocation.base};
+    like.dims[0] = like.box[0] = MADE_COLUMNS, like.dims[1] = like.box[1] = MADE_ROWS, like.strides[0] = 32;
+    CHECK(!backend_encode(map_a, &like));
+    void *params[] = {map_a, &room.allocation.base, &table.allocation.base, &out.allocation.base, &count, &mutant};
+    EmuAllocation al[] = {from.allocation, table.allocation, room.allocation, out.allocation};
+    backend_launch("made_map",
+                   (EmuLaunch){.grid = {2, 1, 1},
+                               .threads = 32,
+                               .shared_bytes = 1288,
+                               .allocations = al,
+                               .allocation_count = 4,
+                               .seed = 5,
+                               .steps = 1 << 22},
+                   params);
+    if (mutant == 1) expect("made_map", mutant, CUDA_FAULT_TENSORMAP, "tw_map_fence() behind the writes");
+    if (mutant == 2) expect("made_map", mutant, EMU_FAULT_RACE, "of `room`");
+    if (mutant == 3) expect("made_map", mutant, EMU_FAULT_RACE, "TMA load");
+    if (mutant == 4) expect("made_map", mutant, EMU_FAULT_ENDLESS, "made_map.cu");
+    if (mutant == 5) expect("made_map", mutant, CUDA_FAULT_TENSORMAP, "there is no tensor map");
+    if (mutant > 5) expect("made_map", mutant, EMU_FAULT_TRAP, "multiples of 16 bytes");
+    if (!mutant) {
+        clean("made_map");
+        for (int i = 0; i < count * MADE_BOX; i++) {
+            const int64_t *t = rows[i / MADE_BOX];
+            int64_t column = t[4] + i % MADE_COLUMNS, row = t[5] + i / MADE_COLUMNS % MADE_ROWS;
+            bool inside = column >= 0 && column < t[1] && row >= 0 && row < t[2];
+            compare(get(&out, (size_t)i), inside ? get(&from, (size_t)(t[0] + row * t[3] + column)) : 0, 1e-30);
+        }
+        compared("made_map");
+        CHECK(*(uint32_t *)room.allocation.base == 0);
+    }
+    for (int i = 0; i < 4; i++) backend_free(al[i].base);
+}
+
+/* Each alone, so that one that fails hides no other; then all. */
+static void test_made_map(void) {
+    for (int i = 0; i < MADE_COUNT; i++) run_made_maps(i, 1, 0);
+    for (int mutant = 0; mutant <= LAST_MUTANT(10); mutant++) run_made_maps(0, MADE_COUNT, mutant);
+}
+
 /* ---- mma.sync, ldmatrix, stmatrix ---- */
 static void test_mma_forms(void) {
     static const EmuType types[] = {EMU_F16, EMU_BF16, EMU_TF32, EMU_E4M3, EMU_E5M2, EMU_I8, EMU_U8};
@@ -812,6 +886,7 @@ static void run_cases(void) {
     test_gather_matmul();
     test_wgmma_forms();
     test_tma_shapes();
+    test_made_map();
     test_mma_forms();
     test_handoff();
 }

@@ -211,6 +211,7 @@ static void corner_boxes(Gen *g) {
         size *= shape[d];
         if (d == rank - 1 && draw(g, 3)) size = (size + 15) / 16 * 16; /* else at odd distances */
     }
+    size = (size + 15) / 16 * 16; /* a descriptor's base is a multiple of 16 bytes, as Triton asks */
     Array *memory = new_array(g, 'z', type, size * programs(g) + 64, WHOLE);
     if (!memory) return;
     char s[80], t[80], b[80], at[2][80], linear[200], value[40];

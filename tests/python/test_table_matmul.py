@@ -92,6 +92,13 @@ table_matmul(memory.all, [(memory.all[1:].as_strided(a.shape, a.stride()), b, c)
 """
 
 
+BROKEN_BOX = """
+memory = Memory()
+a, b, c = memory.problem(64, 64, 64, True)
+table_matmul(memory.all, [(memory.all[1:].as_strided(a.shape, a.stride()), b, c)], 1, boxes=True)
+"""
+
+
 def run(program, where):
     env = {**os.environ, "TILEWRIGHT_EMULATE": str(int(where == "emulator"))}
     return subprocess.run([sys.executable, "-m", "tilewright", "-c", HEAD + program, str(KERNELS)], capture_output=True, text=True, env=env)
@@ -106,3 +113,8 @@ def test_table_matmul(where, torch):
 def test_a_broken_promise_is_a_fault(torch):
     done = run(BROKEN, "emulator")
     assert done.returncode == 1 and "cp.async of 16 bytes" in done.stderr and "aligned" in done.stderr, done.stderr
+
+
+def test_a_descriptor_that_tma_cannot_take_ends_the_kernel(torch):
+    done = run(BROKEN_BOX, "emulator")
+    assert done.returncode == 1 and "a tensor descriptor made in the kernel" in done.stderr and "multiples of 16 bytes" in done.stderr, done.stderr

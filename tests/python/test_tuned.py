@@ -285,3 +285,30 @@ def test_the_benchmark_counts_the_flush():
         else:
             sys.modules["torch"] = kept
     assert len(times) == 100 and len(calls) < 200
+
+
+def test_hook_of_a_configuration_runs_before_every_launch():
+    """Also before those whose configuration is known; what it does to descriptors is what the kernel is compiled for."""
+    from tilewright.triton.tools.tensor_descriptor import TensorDescriptor
+    calls = []
+
+    def hook(named):
+        calls.append(sorted(named))
+        named["desc"].block_shape = [named["BLOCK"], 16]
+        if len(calls) == 5:
+            raise ArithmeticError("the hook says no")
+
+    @triton.autotune(configs=[triton.Config({"BLOCK": 8}, pre_hook=hook)], key=["n"])
+    @triton.jit
+    def kernel(desc, n, BLOCK: tl.constexpr):
+        desc.store([tl.program_id(0) * BLOCK, 0], desc.load([tl.program_id(0) * BLOCK, 0]) + n)
+
+    x = np.zeros((16, 16), np.float32)
+    for _ in range(4):
+        kernel[lambda meta: (16 // meta["BLOCK"], )](TensorDescriptor(x, [16, 16], [16, 1], [1, 1]), n=2)
+    assert (x == 8).all() and len(calls) == 4 and calls[0] == calls[3] and {"desc", "n", "BLOCK", "grid", "warmup"} <= set(calls[3])
+    with pytest.raises(ArithmeticError, match="says no"):
+        kernel[(2, )](TensorDescriptor(x, [16, 16], [16, 1], [1, 1]), n=2)
+    assert (x == 8).all()
+    with pytest.raises(ValueError, match="elements 0 to 271 of an array of 256"):
+        kernel[(2, )](TensorDescriptor(x, [17, 16], [16, 1], [1, 1]), n=2)

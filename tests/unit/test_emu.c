@@ -82,6 +82,10 @@ static void test_tensormap(void) {
                "a stride must be a multiple of 16 bytes, below 2^40");
     CHECK_TEXT(emu_tensormap_encode(map_a, &moved), "the base must be a multiple of 16 bytes");
     CHECK_TEXT(emu_tensormap_encode(map_a, &rank), "the rank must be 1 to 5");
+    EmuTensor most = t, more = t;
+    most.dims[1] = (uint64_t)1 << 31, more.dims[1] = most.dims[1] + 1;
+    CHECK(!emu_tensormap_encode(map_a, &most));
+    CHECK_TEXT(emu_tensormap_encode(map_a, &more), "an extent must be 1 to 2^31");
 }
 
 /* ---- memory that runs out, at every allocation in turn ---- */

@@ -20,6 +20,15 @@ static const Edit edits[] = {
     {"crowd", "", "", NULL, NULL},
     {"forms", "", "", NULL, NULL},
     {"solo", "", "", NULL, NULL},
+    /* maps that the kernel makes: of one load, with a promise to test, a number and shared memory of their own */
+    {"made", "", "", NULL, NULL},
+    {"made", "map=0", "map=1", NULL, "each by its own number"},
+    {"made", ", map=0", "", NULL, "each by its own number"},
+    {"made", " at=107520, bytes=128,", "", NULL, "it needs shared memory"},
+    {"made", "at=107520", "at=0", NULL, "in use by another op"},
+    {"made", "made, at=107520, bytes=128, map=0", "natural=[]", NULL, "TMA cannot bring this"},
+    {"made", "tensor %starts", "tensor<map=0> %starts", NULL, "`map` numbers those"},
+    {"made", "by=tma, align=16", "by=tma", NULL, "TMA cannot bring this"},
     /* warpgroups that store their own rows: what lies beside them in memory must never be another's */
     {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
     {"solo", "require<least=0> %3", "require<least=-1> %3", NULL, "`solo`: warpgroups store rows"},
@@ -49,6 +58,8 @@ static const Edit edits[] = {
     {"solo", ", varies=0", "", NULL, NULL},
     {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},
     {"solo", "order=longest, varies=0", "order=row, varies=0", NULL, "`varies` names an index of tasks"},
+    {"solo", "order=longest, varies=0", "order=grouped", NULL, "`order=grouped` is of tasks with two indices"},
+    {"late", "order=code", "order=longest", NULL, "`order=longest` is of blocks that run by themselves"},
     /* which instructions do it */
     {"crowd", "width=64, fresh", "width=64", NULL, NULL},
     {"late", "dot<instr=wgmma, ", "dot<instr=wgmma, fresh, ", NULL, "begins with 0"},
@@ -75,6 +86,9 @@ static const Edit edits[] = {
     {"forms", "by=ordered", "by=loop", NULL, NULL},
     {"forms", "tatomic<add", "tatomic<add, by=ordered", NULL, "`by` is an instruction"},
     {"forms", "by=loop", "by=plain", NULL, "`by` is an instruction"},
+    /* where there is no end there is no edge */
+    {"volatile", "along=0, whole", "along=0", NULL, "no end along its vectors"},
+    {"hint", "vector=8, whole, hint=evict_last> %TB", "vector=8, hint=evict_last> %TB", NULL, "no end along its vectors"},
     /* what the caches are told */
     {"hint", "", "", NULL, NULL},
     {"hint", ", hint=evict_last", "", NULL, NULL},

@@ -637,3 +637,20 @@ def kept_left_of_plain_products(a, b, c, o, n):
         s = tl.dot(left, x, input_precision="ieee")
         acc = tl.dot(s * 0.125, y, acc, input_precision="ieee")
     tl.store(o + r[:, None] * 64 + r[None, :], acc)
+
+
+# Extents of 64 bits: TMA takes none above 2^31 (the chip ends the kernel), other copies do.
+# check: a=randn:f16[65664] b=randn:f16[32896] c=zeros:f16[32768] M=256 N=128 K=256 BM=128 BN=128 BK=64 --grid 2
+# check: a=randn:f16[65664] b=randn:f16[32896] c=zeros:f16[32768] M=2147483648 N=128 K=256 BM=128 BN=128 BK=64 --grid 2
+# check: a=randn:f16[65664] b=randn:f16[32896] c=zeros:f16[32768] M=6000000000 N=128 K=256 BM=128 BN=128 BK=64 --grid 2
+@triton.jit
+def tall(a, b, c, M: tl.int64, N: tl.int64, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows = tl.make_block_ptr(a, (M, K), (K, 1), (tl.program_id(0) * BM, 0), (BM, BK), (1, 0))
+    columns = tl.make_block_ptr(b, (K, N), (N, 1), (0, 0), (BK, BN), (1, 0))
+    acc = tl.zeros((BM, BN), tl.float32)
+    for _ in range(0, K, BK):
+        acc = tl.dot(tl.load(rows, boundary_check=(0, 1)), tl.load(columns, boundary_check=(0, 1)), acc)
+        rows = tl.advance(rows, (0, BK))
+        columns = tl.advance(columns, (BK, 0))
+    out = tl.make_block_ptr(c, (M, N), (N, 1), (tl.program_id(0) * BM, 0), (BM, BN), (1, 0))
+    tl.store(out, acc.to(tl.float16), boundary_check=(0, 1))

@@ -49,7 +49,10 @@ typedef struct Access {
 Access access_of(const Op *access);
 /* Who brings what is put into a slot: the load that made it, if that leaves it to its put; else the threads. */
 Word layout_put_mover(const Kernel *k, const Op *put);
-/* Does TMA fill all that is put into slots in the region? Of a kernel in ring form: will it, by what layout decides? */
+/* The tensor of a load by TMA whose map the kernel makes (`made`); NULL: the launch has made it. */
+Op *layout_made(const Kernel *k, const Op *load);
+/* Does TMA fill all that is put into slots in the region, by maps of the launch? Of a kernel in ring form: will it, by
+ * what layout decides? */
 bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region);
 /* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
 ConvertPlan convert_plan(const Kernel *k, const Op *convert);

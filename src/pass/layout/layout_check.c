@@ -119,6 +119,13 @@ static void check_shape(Check *c, const Op *op) {
 }
 
 /* --- memory and rings --- */
+/* Has the tensor an end along that axis of the tile? */
+static bool has_end(Check *c, const Op *op, int axis) {
+    TensorParts parts = fact_tensor(&c->st.facts, op->operands[0]);
+    Ref tile = op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1);
+    return parts.extent[box_dim(op, parts.rank, ir_type(c->st.k, tile)->rank, axis)] != REF_NONE;
+}
+
 /* Vectors only as far as they are known to be possible. */
 static void check_access(Check *c, const Op *op) {
     Access best = access_best(&c->st, op), a = access_of(op);
@@ -132,6 +139,8 @@ static void check_access(Check *c, const Op *op) {
     if (!fits)
         complain(c, op, "vectors of %d elements%s cannot move this: at most %d%s", a.vector, a.whole ? ", whole," : "",
                  best.vector, best.whole ? "" : ", some of them partly outside");
+    else if (a.along >= 0 && !a.whole && !has_end(c, op, a.along))
+        complain(c, op, "the tensor has no end along its vectors: `whole` is missing");
     if (a.vector > 1 && best.tests && !a.tests)
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op_flag(op, AT_SINGLY) && !access_may_load_singly(c->st.k, op, a))

@@ -7,9 +7,77 @@
  *     %c#s2 = get %o.c                                      tstore<by=tma> %C, [%m, %n], %c
  *
  * What the chip asks of addresses and strides is wished for (facts.h) and becomes `require`s; what cannot be had leaves
- * the access to the threads. */
+ * the access to the threads.
+ *
+ * A launch makes the map of a tensor whose numbers follow from its arguments. Where they come out of memory (a table of
+ * problems) whoever made a descriptor of them has promised what the chip asks for, and the kernel makes the map, before
+ * the outermost loop that the numbers come from outside of, and tests the promise where a box is loaded:
+ *
+ *     %A = tensor<made> %a, [%M, %K], [%lda, 1]        for %k .. { %x#s0 = tload<by=tma, align=16> %A, [%m, %k] } */
 #include "ir/ringform.h"
 #include "pass/layout/layout_state.h"
+
+/* --- maps that the kernel makes --- */
+static bool is_inside(const Kernel *k, Ref ref, const Op *loop) {
+    if (!ref_is_value(ref)) return false;
+    const Value *v = ir_value(k, ref);
+    for (const Region *region = v->op ? v->op->parent : v->region; region;
+         region = region->owner ? region->owner->parent : NULL)
+        if (region->owner == loop) return true;
+    return false;
+}
+
+/* The outermost loop of the role around the load that the tensor's numbers come from outside of; NULL: none is. */
+static Op *find_made_before(const LayoutState *st, const Op *load, const Op *tensor) {
+    Op *found = NULL;
+    for (Op *around = load->parent->owner; around && around != st->role; around = around->parent->owner) {
+        for (int i = 0; i < tensor->operand_count; i++)
+            if (is_inside(st->k, tensor->operands[i], around)) return found;
+        if (around->code == OP_FOR || around->code == OP_WHILE) found = around;
+    }
+    return found;
+}
+
+static bool is_known_at_launch(const Kernel *k, const Op *tensor) {
+    for (int i = 0; i < tensor->operand_count; i++)
+        if (tensor->operands[i] != REF_NONE && !fact_at_launch(k, tensor->operands[i])) return false;
+    return true;
+}
+
+/* The tensor whose map the kernel makes for the load, or will; NULL: its map is the launch's, or there is none. */
+static Op *find_made(const LayoutState *st, const Op *load) {
+    Op *tensor = ir_value(st->k, load->operands[0])->op;
+    if (load->code != OP_TLOAD || !tensor || tensor->code != OP_TENSOR) return NULL;
+    bool made = st->k->form < FORM_LAYOUT ? !is_known_at_launch(st->k, tensor) : op_flag(tensor, AT_MADE);
+    return made ? tensor : NULL;
+}
+
+/* Can the map be made? All bounds are there, and the promise that the kernel tests. Once made it is one load's. */
+static bool may_be_made(const LayoutState *st, const Op *load, const Op *tensor, int inner) {
+    const Op *tasks = tasks_of(st->k);
+    RefList extents = op_list(tensor, 0), strides = op_list(tensor, 1);
+    int64_t one = 0;
+    for (int d = 0; d < extents.count; d++)
+        if (extents.at[d] == REF_NONE) return false;
+    if (op_int(load, AT_ALIGN, 1) % st->cx->machine->box_align || !tasks || op_attr(tasks, AT_GANG) ||
+        !ir_const_int(st->k, strides.at[inner], &one) || one != 1)
+        return false;
+    if (st->k->form < FORM_LAYOUT) return find_made_before(st, load, tensor);
+    return lay_inside_role(st, tensor->parent) && ir_count_uses(st->k, st->cx->scratch)[tensor->results[0]] == 1;
+}
+
+static void make_map(LayoutState *st, Op *load, Op *tensor) {
+    Op *before = find_made_before(st, load, tensor);
+    Builder b = ir_builder_before(st->k, before);
+    RefMap map = {.arena = st->cx->scratch};
+    b.range = load->range;
+    if (ir_count_uses(st->k, st->cx->scratch)[tensor->results[0]] == 1)
+        ir_move(tensor, before->parent, before);
+    else
+        tensor = ir_clone(&b, tensor, &map);
+    op_set(st->k, tensor, (Attr){.id = AT_MADE, .number = 1});
+    load->operands[0] = tensor->results[0];
+}
 
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
@@ -26,10 +94,16 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     int inner = box_dim(op, parts.rank, box->rank, along);
     if (inner != parts.rank - 1) return false;
     /* The chip wants boxes to begin at multiples of box_align bytes in a row, stores not to begin before the
-     * tensor, and coordinates of 32 bits. What lies before a tensor reads as zero, so a load may
-     * begin there only if the source has a bound that says so. */
+     * tensor, and coordinates of 32 bits: a larger extent ends the kernel (an illegal instruction). What lies before a
+     * tensor reads as zero, so a load may begin there only if the source has a bound that says so. */
     RefList offsets = op_list(op, 0);
     if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < machine->box_align) return false;
+    const Op *made = find_made(st, op);
+    if (made) {
+        for (int d = 0; d < parts.rank; d++)
+            if (!fact_is_32_bits(k, offsets.at[d])) return false;
+        return may_be_made(st, op, made, inner);
+    }
     for (int d = 0; d < parts.rank; d++) {
         bool bounded = parts.extent[d] != REF_NONE;
         if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
@@ -46,7 +120,8 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
                 fact_wish_equal(&st->facts, parts.stride[inner], 1);
     for (int d = 0; fits && d < parts.rank; d++) {
         fits = fact_wish_least(&st->facts, parts.stride[d], 1) &&
-               (parts.extent[d] == REF_NONE || fact_wish_least(&st->facts, parts.extent[d], 1));
+               (parts.extent[d] == REF_NONE || (fact_wish_least(&st->facts, parts.extent[d], 1) &&
+                                                fact_wish_most(&st->facts, parts.extent[d], INT32_MAX)));
         if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], chunk);
     }
     return fits;
@@ -103,15 +178,21 @@ Facts lay_facts(const PassContext *cx, Kernel *k) {
     return facts;
 }
 
-/* Does TMA fill the field that the put writes: as its load says, or, before layout, as it will? */
+/* Does TMA fill the field that the put writes, by a map of the launch: as its load says, or, before layout, as it
+ * will? */
 static bool is_filled(PassContext *cx, Kernel *k, const Op *put) {
-    if (k->form >= FORM_LAYOUT) return layout_put_mover(k, put) == MOVER_TMA;
     const Op *load = ref_is_value(put_value(put)) ? ir_value(k, put_value(put))->op : NULL;
-    if (!load || load->code != OP_TLOAD) return false;
+    if (!load || load->code != OP_TLOAD || layout_made(k, load)) return false;
+    if (k->form >= FORM_LAYOUT) return layout_put_mover(k, put) == MOVER_TMA;
     LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k), .role = role_around(put)};
     SharedTile tile;
     st.facts.only_asks = true;
-    return tma_may_load(&st, load, &tile);
+    return !find_made(&st, load) && tma_may_load(&st, load, &tile);
+}
+
+Op *layout_made(const Kernel *k, const Op *load) {
+    Op *tensor = ir_value(k, load->operands[0])->op;
+    return tensor && op_flag(tensor, AT_MADE) ? tensor : NULL;
 }
 
 bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region) {
@@ -127,6 +208,8 @@ bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region) {
 bool tma_place_load(LayoutState *st, Op *load) {
     SharedTile tile;
     if (!tma_may_load(st, load, &tile)) return false;
+    Op *made = find_made(st, load);
+    if (made) make_map(st, load, made);
     lay_set(st, load->results[0], lay_in_shared(st, tile));
     op_set(st->k, load, (Attr){.id = AT_MOVER, .word = MOVER_TMA});
     return true;

@@ -172,6 +172,7 @@ static bool plan(Schedule *s) {
     schedule_natural(s);
     schedule_atomic(s);
     schedule_hint(s);
+    schedule_maps(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
     int starving;

@@ -11,6 +11,7 @@
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
+ *   schedule_map.c      maps for TMA that the kernel makes
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_hint.c     what accesses tell the caches
  *   schedule_gang.c     programs side by side in a block
@@ -128,6 +129,13 @@ int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread h
 /* --- schedule_natural.c --- */
 void schedule_natural(Schedule *s);
 bool schedule_natural_holds(Schedule *s, const Op *op);
+
+/* --- schedule_map.c --- */
+void schedule_maps(Schedule *s);
+bool schedule_map_holds(Schedule *s, const Op *tensor);
+int schedule_maps_made(const Kernel *k); /* how many */
+/* The load in the region that takes its boxes by the map that is made of the tensor; NULL: none does. */
+const Op *schedule_map_load(const Kernel *k, const Region *region, const Op *tensor);
 
 /* --- schedule_atomic.c --- */
 void schedule_atomic(Schedule *s);

@@ -17,6 +17,7 @@ static bool holds(Schedule *s, const Op *op) {
         return schedule_fail(s, op, "`behind` and `flight` stand in loops");
     if (op->code == OP_CONVERT && !schedule_pieces_hold(s, op)) return false;
     if (!schedule_natural_holds(s, op) || !schedule_atomic_holds(s, op) || !schedule_hint_holds(s, op)) return false;
+    if (op->code == OP_TENSOR && !schedule_map_holds(s, op)) return false;
     if (!schedule_move_holds(s, op) || !schedule_axis_holds(s, op)) return false;
     if (op->code == OP_TLOAD) return schedule_loose_holds(s, op) && schedule_rows_hold(s, op);
     if (op->code == OP_DOT && !(schedule_width_holds(s, op) && schedule_fetch_holds(s, op))) return false;

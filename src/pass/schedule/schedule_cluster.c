@@ -11,7 +11,7 @@ enum {
 
 /* Can both blocks load half of it? By whole panels, or rows of whole swizzle patterns. */
 static Word half_of(const Kernel *k, const Op *put, const SharedTile *tile) {
-    if (layout_put_mover(k, put) != MOVER_TMA) return WORD_NONE;
+    if (layout_put_mover(k, put) != MOVER_TMA || layout_made(k, ir_value(k, op_operand(put, 1))->op)) return WORD_NONE;
     const Type *box = ir_type(k, op_operand(put, 1));
     int64_t per = tile->width / tile->elem_bytes, panels = (tile->columns + per - 1) / per;
     if (panels % 2 == 0) return HALF_PANELS;

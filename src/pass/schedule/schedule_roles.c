@@ -29,8 +29,8 @@ static int registers_of_copies(const Schedule *s) {
 }
 
 /* Registers of a role when the block has more than two warpgroups: the movers give theirs to compute. One thread that
- * only issues TMA needs very few, threads that copy rows hold their addresses, those that carry what they move need
- * many. 0: as the compiler has it. */
+ * only issues TMA needs very few, one that makes maps for it some more, threads that copy rows hold their addresses,
+ * those that carry what they move need many. 0: as the compiler has it. */
 static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     const Machine *machine = s->cx->machine;
     bool single = true;
@@ -44,10 +44,11 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     }
     if (threads % group || groups < 3 || !compute_groups || compute_groups == groups || !machine->register_step)
         return 0;
-    int few = single && !op_attr(s->tasks, AT_CLUSTER) ? machine->issue_registers
-              : threads_load(s)                        ? machine->carry_registers
-              : threads_copy(s)                        ? registers_of_copies(s)
-                                                       : machine->move_registers;
+    bool issues = single && !op_attr(s->tasks, AT_CLUSTER) && !schedule_maps_made(s->k);
+    int few = issues            ? machine->issue_registers
+              : threads_load(s) ? machine->carry_registers
+              : threads_copy(s) ? registers_of_copies(s)
+                                : machine->move_registers;
     int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (s->cx->options.max_registers) return 0; /* none is to have more */
@@ -108,17 +109,26 @@ static void plan_tasks(const Schedule *s) {
         op_set(s->k, s->tasks, (Attr){.id = AT_GRID, .list = {.at = axes, .count = s->tasks->operand_count}});
 }
 
+static bool order_holds(Schedule *s) {
+    const Op *tasks = s->tasks;
+    Word order = op_word(tasks, AT_ORDER, ORDER_CODE);
+    bool dealt = order == ORDER_LONGEST && op_flag(tasks, AT_PERSIST);
+    if (order == ORDER_GROUPED && (tasks->operand_count != 2 || s->gang.programs > 1))
+        return schedule_fail(s, tasks, "`order=grouped` is of tasks with two indices, one program at a time");
+    if (order == ORDER_LONGEST && op_attr(tasks, AT_CLUSTER))
+        return schedule_fail(s, tasks, "`order=longest` is of blocks that run by themselves");
+    return !op_attr(tasks, AT_VARIES) || (dealt && op_int(tasks, AT_VARIES, 0) < tasks->operand_count) ||
+           schedule_fail(
+               s, tasks,
+               "`varies` names an index of tasks that blocks run one after the other (`persist`), the longest "
+               "first (`order=longest`)");
+}
+
 static bool tasks_hold(Schedule *s) {
     const Attr *grid = op_attr(s->tasks, AT_GRID);
     int64_t axes[MAX_RANK];
     bool good = !grid || (are_blocks(s, axes) && grid->list.count == s->tasks->operand_count);
     for (int i = 0; good && grid && i < grid->list.count; i++) good = grid->list.at[i] == axes[i];
-    bool dealt = op_flag(s->tasks, AT_PERSIST) && op_word(s->tasks, AT_ORDER, ORDER_CODE) == ORDER_LONGEST &&
-                 !op_attr(s->tasks, AT_CLUSTER);
-    if (op_attr(s->tasks, AT_VARIES) && (!dealt || op_int(s->tasks, AT_VARIES, 0) >= s->tasks->operand_count))
-        return schedule_fail(s, s->tasks,
-                             "`varies` names an index of tasks that blocks run one after the other (`persist`), the "
-                             "longest first (`order=longest`), each by itself");
     return good || schedule_fail(s, s->tasks,
                                  "`grid` names the axes of the launch whose extents are the numbers of its tasks, each "
                                  "once, where a block runs one task");
@@ -178,7 +188,7 @@ static bool registers_hold(Schedule *s) {
 bool schedule_roles_hold(Schedule *s) {
     int warps = layout_warps(s->cx, s->k);
     uint64_t barriers = 0;
-    if (!tasks_hold(s)) return false;
+    if (!order_holds(s) || !tasks_hold(s)) return false;
     for (size_t i = 0; i < s->rings.count; i++) {
         int groups = s->rings.at[i].solo ? layout_group(s->cx, s->k, s->rings.at[i].from).warps : 0;
         for (int g = 0; g * s->cx->machine->group_warps < groups; g++)

@@ -338,6 +338,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_BSTORE: pending_keep(o, op); return;
     case OP_ASM_ACT: /* it may read and write what other threads write and read: they meet before it and behind */
     case OP_SYNC: pending_meet(o, op); return;
+    case OP_TENSOR: /* a map that is made: one thread's affair */
     case OP_BUF:
     case OP_RING: return;
     case OP_REDUCE:

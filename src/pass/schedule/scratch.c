@@ -257,6 +257,7 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SLICE: return slice_stays(k, op, &first) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_FLIP: return flip_stays(k, op, &place) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_GATHER: return stage_bytes(ir_type(k, op->operands[0]));
+    case OP_TENSOR: return op_flag(op, AT_MADE) ? MADE_BYTES : 0;
     case OP_FOR: return op_int(op, AT_BYTES, 0);
     case OP_INSERT: return is_tile(k, op_operand(op, 1)) ? stage_bytes(ir_type(k, op_operand(op, 1))) : 0;
     default: return 0;

@@ -39,9 +39,12 @@ bool reduce_is_index(const Op *reduce);
 bool reduce_lanes_agree(const LinearLayout *map, uint32_t lanes);
 int64_t reduce_array_bytes(const LinearLayout *map, uint32_t lanes, int bytes, int warps, int alive);
 
-/* Rows that are not aligned, whose words may be copied ahead of their trip (schedule_loose.c): can the value be computed
- * for another trip of the loop, from its variable and from outside? */
+/* Rows that are not aligned, whose words may be copied ahead of their trip (schedule_loose.c): can the value be
+ * computed for another trip of the loop, from its variable and from outside? */
 bool loose_is_of_any_trip(const Kernel *k, Ref r, const Region *body);
+
+/* A map for TMA, where one thread puts it together. */
+enum { MADE_BYTES = 128 };
 
 /* Scratch of the op while it runs; 0: none. `warps`: of the block; `used`: somebody wants its result. A loop's is its
  * own attribute. */

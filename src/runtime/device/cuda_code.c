@@ -61,6 +61,8 @@ tw_status cuda_code_prepare(tw_kernel *k) {
         const SimtParam *p = &plan->params.at[i];
         if (p->kind == SIMT_OWN) {
             code->params[i] = &code->maps[p->dim];
+        } else if (p->kind == SIMT_ROOM) {
+            code->params[i] = p->dim ? (void *)&code->places : (void *)&code->room;
         } else if (p->kind == SIMT_GRID) {
             code->params[i] = &code->grid[p->dim];
         } else {
@@ -74,6 +76,10 @@ tw_status cuda_code_prepare(tw_kernel *k) {
     return TW_OK;
 }
 
+size_t cuda_code_place_bytes(const CudaCode *code) {
+    return code->plan->made ? (size_t)(code->plan->made + 1) * sizeof(CudaMapBytes) : 0;
+}
+
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user) {
@@ -83,8 +89,10 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
     scalars_run(code->program, k->slots, call->grid, code->numbers);
     for (size_t i = 0; i < code->plan->maps.count; i++) {
         CudaMapValue value = cuda_map_value(&code->plan->maps.at[i], code->numbers);
+        if (code->plan->maps.at[i].made) value.base = (uint64_t)(uintptr_t)code->room; /* until there is another one */
         if (code->encoded && memcmp(&value, &code->values[i], sizeof value) == 0) continue;
-        const char *wrong = encode(user, &code->maps[i], &value);
+        const char *wrong = cuda_map_wrong(&value);
+        if (!wrong) wrong = encode(user, &code->maps[i], &value);
         if (wrong) {
             code->encoded = false;
             return context_fail(k->context, TW_ERROR_LAUNCH, "a tensor map of kernel `%s`: %s", k->name, wrong);

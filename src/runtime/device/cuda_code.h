@@ -20,6 +20,8 @@ typedef struct CudaCode {
     CudaMapBytes *maps;
     CudaMapValue *values; /* what the maps were encoded from */
     bool encoded;
+    void *room; /* in which blocks make maps (plan->made), and its places */
+    int32_t places;
     /* of the device or of the emulator */
     void *library, *entry;
     struct CudaModuleTag *module;
@@ -31,6 +33,7 @@ typedef struct CudaCode {
 const Machine *cuda_code_machine(tw_context *cx, const char *arch);
 bool cuda_code_emit(tw_kernel *k); /* k->code, artifacts */
 tw_status cuda_code_prepare(tw_kernel *k);
+size_t cuda_code_place_bytes(const CudaCode *code); /* of a place for the maps of a block; 0: it makes none */
 /* Encodes the maps anew where their numbers changed; `encode` gives NULL or what is wrong. */
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),

@@ -19,13 +19,17 @@ static const struct {
     {709, "another part of the process destroyed the context"},
     {710, "an assertion in it failed"},
     {714, "its stack was damaged"},
-    {715, "it trapped: a device_assert (which prints its line), or damaged code"},
+    {715,
+     "it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no "
+     "multiples of 16 bytes, or damaged code"},
     {716,
      "it accessed an address that is no multiple of the access: is an argument's alignment what the compile was told?"},
     {717, "it used an address of another memory space"},
     {718, "it jumped outside its code"},
-    {719, "it trapped: a device_assert (which prints its line), or a barrier used against its rules; the emulator "
-          "finds the place"},
+    {719,
+     "it trapped: a device_assert (which prints its line), a tensor descriptor made in it whose base or strides are no "
+     "multiples of 16 bytes, or a barrier used against its rules; the emulator "
+     "finds the place"},
     {214, "memory of the GPU had an error that could not be mended"},
     {220, "NVLink had an error"},
 };

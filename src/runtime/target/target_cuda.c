@@ -209,6 +209,22 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
 }
 
 /* --- loading --- */
+/* Where blocks make tensor maps: a place for each that can run at once, whichever launches they are of. */
+static CudaResult give_room(CudaCode *code, const CudaDevice *device) {
+    enum { SM_THREADS = 2048 }; /* at most, of a multiprocessor of any kind */
+    const CudaDriver *d = device->driver;
+    size_t bytes = cuda_code_place_bytes(code);
+    if (!bytes) return 0;
+    CudaAddress address = 0;
+    code->places = device->sm_count * (SM_THREADS / code->plan->threads);
+    bytes *= (size_t)code->places;
+    CudaResult result = d->alloc(&address, bytes);
+    if (result == 0) result = d->set_bytes(address, 0, bytes);
+    if (result == 0) result = d->stream_synchronize(NULL); /* whichever stream a launch comes by */
+    code->room = (void *)(uintptr_t)address;
+    return result;
+}
+
 static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image, size_t size) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
@@ -225,6 +241,7 @@ static tw_status load_image(tw_kernel *k, CudaDevice *device, const void *image,
         result = d->occupancy(&each, code->function, code->plan->threads, (size_t)bytes);
         code->blocks = (each < 1 ? 1 : each) * device->sm_count;
     }
+    if (result == 0) result = give_room(code, device);
     tw_resource_info *r = &k->resources;
     r->threads = code->plan->threads;
     r->shared_bytes = bytes;
@@ -315,6 +332,7 @@ static void cuda_destroy(tw_kernel *k) {
     if (!code || !code->module || *code->device->faults.lost) return;
     bool entered = cuda_device_enter(code->device);
     code->device->driver->module_unload(code->module);
+    if (code->room) code->device->driver->free((CudaAddress)(uintptr_t)code->room);
     cuda_device_leave(code->device, entered);
 }
 

@@ -116,13 +116,30 @@ static size_t find_memory(tw_kernel *k, EmuAllocation *memory) {
     return count;
 }
 
+/* Where blocks make tensor maps: places for those that run side by side. */
+static void give_room(CudaCode *code, Arena *scratch, EmuAllocation *memory, size_t *count) {
+    enum { ALIGN = 128 };
+    size_t bytes = cuda_code_place_bytes(code);
+    if (!bytes) return;
+    code->places = code->plan->cluster ? code->plan->cluster : 1;
+    bytes *= (size_t)code->places;
+    char *room = ARENA_ARRAY(scratch, char, bytes + ALIGN);
+    code->room = (void *)(((uintptr_t)room + ALIGN - 1) / ALIGN * ALIGN);
+    memory[(*count)++] = (EmuAllocation){"made_maps", code->room, bytes};
+}
+
 static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
     tw_context *cx = k->context;
     CudaCode *code = k->code;
-    tw_status status = cuda_code_refresh(k, call, encode, NULL);
-    if (status != TW_OK) return status;
     Arena *scratch = &cx->launch_scratch;
     EmuAllocation *memory = ARENA_ARRAY(scratch, EmuAllocation, k->param_count + 1);
+    size_t count = find_memory(k, memory);
+    give_room(code, scratch, memory, &count);
+    tw_status status = cuda_code_refresh(k, call, encode, NULL);
+    if (status != TW_OK) {
+        arena_free(scratch);
+        return status;
+    }
     EmuLaunch launch = {.kernel = k->name,
                         .file = arena_printf(scratch, "%s.cu", k->name),
                         .threads = (uint32_t)code->plan->threads,
@@ -131,7 +148,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .shared_most = (uint32_t)k->pass.machine->ring_bytes,
                         .params = code->params,
                         .allocations = memory,
-                        .allocation_count = find_memory(k, memory),
+                        .allocation_count = count,
                         .seed = k->seed,
                         .steps = (uint64_t)k->max_steps,
                         .cancel = &cx->cancel};

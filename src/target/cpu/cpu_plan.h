@@ -247,8 +247,8 @@ typedef struct FillPlan {
 FillPlan cpu_fill_plan(const CpuPlan *plan, Ref tile, bool own, bool wide);
 
 /* --- cpu_plan_merge.c --- */
-/* Does a reshape leave axes as they are, but for extents of 1, which come and go? Which axis of the result axis d of the
- * operand is; -1: it has an extent of 1. Else the operand is read at the number of a place. */
+/* Does a reshape leave axes as they are, but for extents of 1, which come and go? Which axis of the result axis d of
+ * the operand is; -1: it has an extent of 1. Else the operand is read at the number of a place. */
 bool cpu_reshape_axes(const Type *from, const Type *to, int *axis);
 /* Which neighbouring axes of the tiles' elementwise loops something tells apart: axis d and the next one. */
 void cpu_axes_apart(const CpuPlan *plan, const Type *shape, const Ref *tiles, int count, bool *apart);

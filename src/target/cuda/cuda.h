@@ -23,6 +23,7 @@ typedef struct CudaMap {
      * the map has none. */
     int base, extent[CUDA_MAX_RANK], stride[CUDA_MAX_RANK];
     int box[CUDA_MAX_RANK];
+    bool made; /* base, extents and strides come in the kernel */
 } CudaMap;
 
 typedef struct CudaPlan {
@@ -40,6 +41,9 @@ typedef struct CudaPlan {
     bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */
     SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */
     VEC(CudaMap) maps;
+    /* Maps that each block makes for itself. Their room is zeroed once; a place in it is a map's bytes to lock it by
+     * and the maps, and there must be one for every block that can run at once, whichever launch it belongs to. */
+    int made;
     VEC(Ref)
     wanted; /* integer scalars that follow from the parameters; the launcher computes them */
 } CudaPlan;
@@ -61,4 +65,5 @@ typedef struct CudaMapBytes {
 } CudaMapBytes;
 /* numbers: the plan's `wanted`, computed. The requires of the kernel hold, so extents and strides are positive. */
 CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers);
+const char *cuda_map_wrong(const CudaMapValue *value); /* what the driver encodes, and the chip traps on; NULL: nothing */
 #endif

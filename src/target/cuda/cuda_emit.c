@@ -10,6 +10,10 @@ static ExprList params_text(Emit *e) {
     for (size_t i = 0; i < plan->maps.count; i++)
         entry_param(e, &plan->params, &text, (SimtParam){SIMT_OWN, 0, (int)i, EL_U8},
                     "const __grid_constant__ TensorMap", plan->maps.at[i].name);
+    if (plan->made) {
+        entry_param(e, &plan->params, &text, (SimtParam){SIMT_ROOM, 0, 0, EL_U8}, "TensorMap *", "made_maps");
+        entry_param(e, &plan->params, &text, (SimtParam){SIMT_ROOM, 0, 1, EL_I32}, "i32", "map_places");
+    }
     entry_grid(e, &plan->params, &text);
     return text;
 }
@@ -26,6 +30,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
     cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
+    cuda.plan->made = schedule_maps_made(k);
     cuda.plan->name = entry_name(&e->p, k->name);
     gang_read(e, tasks);
     if (tasks) {

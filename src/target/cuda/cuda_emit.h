@@ -6,6 +6,7 @@
  *   cuda_loose.c        loads of rows that are not aligned
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
+ *   cuda_made.c         tensor maps that the kernel makes itself
  *   cuda_roles.c        tasks and roles
  *   cuda_parts.c        output tiles that leave panel by panel
  *   cuda_cluster.c      pairs of blocks that load for each other
@@ -109,6 +110,14 @@ int ring_wanted(Emit *e, Ref value); /* the place of a number among those that t
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
+
+const CudaMap *ring_made_map(Emit *e, const Op *load); /* what the launch gives of a map that the kernel makes */
+
+/* --- cuda_made.c --- */
+void made_emit(Emit *e, const Op *tensor);
+/* Around a role's tasks: the place of its maps is taken, and given back. */
+void made_begin(Emit *e, const Op *role);
+void made_end(Emit *e, const Op *role);
 
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);

@@ -7,6 +7,8 @@ static bool write_op(Emit *e, const Op *op) {
         roles_tasks(e, op);
     else if (ring_is(op) || op->code == OP_TSTORE)
         ring_op(e, op);
+    else if (op->code == OP_TENSOR)
+        made_emit(e, op);
     else if (op->code == OP_ASM || op->code == OP_ASM_ACT)
         asm_emit(e, op);
     else
@@ -92,11 +94,12 @@ static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (%p) tw_bulk_wait(0);", parts_issuers(e)); }
 
 /* What CUDA's own text calls its variables, beside those of entry_words. */
-static const char *const own_words[] = {"task",       "turn",   "turns", "pair",  "pairs",     "part",       "rank",
-                                        "blocks",     "across", "strip", "half",  "paired",    "width",      "at",
-                                        "mirror",     "beyond", "tasks", "group", "in_group",  "group_rows", "gang",
-                                        "neighbours", "side",   "sides", "first", "each",      "longest",    "fa",
-                                        "fb",         "some",   "wm",    "wn",    "TensorMap", NULL};
+static const char *const own_words[] = {
+    "task",      "turn",     "turns",     "pair",       "pairs", "part",       "rank",   "blocks",
+    "across",    "strip",    "half",      "paired",     "width", "at",         "mirror", "beyond",
+    "tasks",     "group",    "in_group",  "group_rows", "gang",  "neighbours", "side",   "sides",
+    "first",     "each",     "longest",   "fa",         "fb",    "some",       "wm",     "wn",
+    "TensorMap", "own_maps", "made_maps", "map_places", NULL};
 
 const SimtTarget cuda_target = {
     .name = "cuda",

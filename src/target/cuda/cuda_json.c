@@ -43,15 +43,16 @@ static const char *param_name(const Kernel *k, int arg) {
 }
 
 static void add_params(Text *t, const Kernel *k, const CudaPlan *plan) {
-    static const char *const kinds[] = {[SIMT_SCALAR] = "scalar", [SIMT_POINTER] = "pointer", [SIMT_EXTENT] = "extent",
-                                        [SIMT_STRIDE] = "stride", [SIMT_GRID] = "grid",       [SIMT_OWN] = "map"};
+    static const char *const kinds[] = {
+        [SIMT_SCALAR] = "scalar", [SIMT_POINTER] = "pointer", [SIMT_EXTENT] = "extent", [SIMT_STRIDE] = "stride",
+        [SIMT_GRID] = "grid",     [SIMT_OWN] = "map",         [SIMT_ROOM] = "room"};
     text_add(t, "  \"parameters\": [");
     for (size_t i = 0; i < plan->params.count; i++) {
         const SimtParam *p = &plan->params.at[i];
         text_add(t, "%s\n    {\"kind\": \"%s\"", i ? "," : "", kinds[p->kind]);
         if (p->kind == SIMT_OWN)
             text_add(t, ", \"map\": %d}", p->dim);
-        else if (p->kind == SIMT_GRID)
+        else if (p->kind == SIMT_GRID || p->kind == SIMT_ROOM)
             text_add(t, ", \"dim\": %d}", p->dim);
         else {
             text_add(t, ", \"of\": ");
@@ -81,9 +82,13 @@ static void add_maps(Text *t, const Kernel *k, const CudaPlan *plan) {
         const CudaMap *map = &plan->maps.at[i];
         text_add(t, "%s\n    {\"name\": \"%s\", \"element\": \"%s\", \"swizzle\": %d, \"base\": ", i ? "," : "",
                  map->name, elem_info[map->elem].text, map->swizzle);
-        add_number(t, k, plan->wanted.at[map->base]);
-        add_numbers(t, k, plan, "extents", map->extent, map->rank);
-        add_numbers(t, k, plan, "strides", map->stride, map->rank);
+        if (map->made) {
+            text_add(t, "null, \"made\": true");
+        } else {
+            add_number(t, k, plan->wanted.at[map->base]);
+            add_numbers(t, k, plan, "extents", map->extent, map->rank);
+            add_numbers(t, k, plan, "strides", map->stride, map->rank);
+        }
         text_add(t, ", \"box\": [");
         for (int d = 0; d < map->rank; d++) text_add(t, "%s%d", d ? ", " : "", map->box[d]);
         text_add(t, "]}");

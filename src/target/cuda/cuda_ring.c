@@ -100,7 +100,8 @@ void ring_read(Emit *e) {
 
 /* --- TMA --- */
 typedef struct Panels {
-    int map;
+    int map;        /* among those of the plan */
+    const Expr *by; /* where it lies */
     int count, per; /* panels, elements in a row of one */
     const Expr *coord[CUDA_MAX_RANK];
     int rank;
@@ -127,37 +128,55 @@ static const char *map_name(Emit *e, Ref base) {
     return cs_fresh(&e->p, v->name ? arena_printf(e->arena, "map_%s", v->name) : "map");
 }
 
-/* The tensor map of an access (made on the first look) and the coordinates of its box, or of the
- * half of it whose number is `which` (of its rows: one of so many `pieces`). */
-static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, int pieces,
-                        const Expr *which) {
-    Panels p = {.per = tile->width / tile->elem_bytes};
-    p.count = (int)((tile->columns + p.per - 1) / p.per);
-    RefList offsets = op_list(op, 0);
+/* The tensor map of an access, entered into the plan on the first look; `rows` of its boxes. One that the kernel makes
+ * gets base, extents and strides there (cuda_made.c). */
+static int map_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, int rows) {
+    MapEntry *entry = map_find_number(&cuda_of(e)->map_of, (uintptr_t)op);
+    if (entry) return (int)(uintptr_t)entry->value;
     TensorParts parts = fact_tensor(&e->facts, op->operands[0]);
-    Arena *arena = e->k->module->arena;
-    CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .base = ring_wanted(e, parts.base)};
+    CudaMap map = {.elem = box->elem, .rank = parts.rank, .swizzle = tile->width, .made = layout_made(e->k, op)};
+    if (!map.made) map.base = ring_wanted(e, parts.base);
     for (int i = 0; i < parts.rank; i++) {
         int d = parts.rank - 1 - i, t = box_axis(op, parts.rank, box->rank, d);
-        map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
-        map.stride[i] = ring_wanted(e, parts.stride[d]);
-        int rows = (int)box->extent[0] / (half == HALF_ROWS ? pieces : 1);
-        map.box[i] = t == box->rank - 1 ? p.per : t == 0 ? rows : 1;
+        if (!map.made) map.extent[i] = parts.extent[d] == REF_NONE ? -1 : ring_wanted(e, parts.extent[d]);
+        if (!map.made) map.stride[i] = ring_wanted(e, parts.stride[d]);
+        map.box[i] = t == box->rank - 1 ? tile->width / tile->elem_bytes : t == 0 ? rows : 1;
+    }
+    map.name = map_name(e, parts.base);
+    int number = (int)cuda_of(e)->plan->maps.count;
+    *VEC_PUSH(&cuda_of(e)->plan->maps, e->k->module->arena) = map;
+    map_put_number(&cuda_of(e)->map_of, e->arena, (uintptr_t)op, (void *)(uintptr_t)number);
+    return number;
+}
+
+const CudaMap *ring_made_map(Emit *e, const Op *load) {
+    const Type *box = ir_type(e->k, load->results[0]);
+    int map = map_of(e, load, box, &emit_layout(e, load->results[0])->tile, (int)box->extent[0]);
+    return &cuda_of(e)->plan->maps.at[map];
+}
+
+/* The tensor map of an access and the coordinates of its box, or of the half of it whose number is `which` (of its
+ * rows: one of so many `pieces`). */
+static Panels panels_of(Emit *e, const Op *op, const Type *box, const SharedTile *tile, Word half, int pieces,
+                        const Expr *which) {
+    Panels p = {.per = tile->width / tile->elem_bytes, .rank = ir_type(e->k, op->operands[0])->rank};
+    int rows = (int)box->extent[0] / (half == HALF_ROWS ? pieces : 1);
+    RefList offsets = op_list(op, 0);
+    p.count = (int)((tile->columns + p.per - 1) / p.per);
+    for (int i = 0; i < p.rank; i++) {
+        int d = p.rank - 1 - i, t = box_axis(op, p.rank, box->rank, d);
         p.coord[i] = ex(e->arena, "(i32)%p", emit_scalar(e, offsets.at[d]));
         int step = half == HALF_ROWS && t == 0 ? rows : half == HALF_PANELS && i == 0 ? p.per * p.count / 2 : 0;
         p.coord[i] = half_at(e, p.coord[i], which, step);
     }
-    p.rank = parts.rank;
     if (half == HALF_PANELS) p.count /= 2;
-    MapEntry *entry = map_find_number(&cuda_of(e)->map_of, (uintptr_t)op);
-    if (entry) {
-        p.map = (int)(uintptr_t)entry->value;
-        return p;
-    }
-    map.name = map_name(e, parts.base);
-    p.map = (int)cuda_of(e)->plan->maps.count;
-    *VEC_PUSH(&cuda_of(e)->plan->maps, arena) = map;
-    map_put_number(&cuda_of(e)->map_of, e->arena, (uintptr_t)op, (void *)(uintptr_t)p.map);
+    const Op *made = op->code == OP_TLOAD ? layout_made(e->k, op) : NULL;
+    p.map = map_of(e, op, box, tile, rows);
+    p.by = made ? ex(e->arena, "own_maps + %lld", (long long)op_int(made, AT_MAP, 0))
+                : ex(e->arena, "&%s", cuda_of(e)->plan->maps.at[p.map].name);
+    if (made)
+        p.coord[p.rank - 1] =
+            ex(e->arena, "tw_map_at(%p, %p)", emit_hold(e, made->results[0])->by, p.coord[p.rank - 1]);
     return p;
 }
 
@@ -187,9 +206,8 @@ static int load_boxes(Emit *e, const Op *load, const SharedTile *tile, Half h) {
     const Expr *both[] = {h.full, ex_int(e->arena, (1 << cuda_of(e)->cluster) - 1)};
     const Expr *last = memory_with_hint(e, load, own ? ex_list(e->arena, both, 2) : h.full);
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, own ? "tw_tma_multicast_%dd%s(%p, &%s, %p, %p);" : "tw_tma_load_%dd%s(%p, &%s, %p, %p);", p.rank,
-                memory_hinted(load), plus(e, at, i * tile->panel), cuda_of(e)->plan->maps.at[p.map].name,
-                coordinates(e, &p, i), last);
+        cs_line(&e->p, own ? "tw_tma_multicast_%dd%s(%p, %p, %p, %p);" : "tw_tma_load_%dd%s(%p, %p, %p, %p);", p.rank,
+                memory_hinted(load), plus(e, at, i * tile->panel), p.by, coordinates(e, &p, i), last);
     return p.count;
 }
 
@@ -228,8 +246,7 @@ static void store_by_tma(Emit *e, const Op *store) {
     }
     cs_open(&e->p, "if (%p)", parts_issuer(e, r));
     for (int i = 0; i < p.count; i++)
-        cs_line(&e->p, "tw_tma_store_%dd%s(&%s, %p, %p);", p.rank, memory_hinted(store),
-                cuda_of(e)->plan->maps.at[p.map].name, coordinates(e, &p, i),
+        cs_line(&e->p, "tw_tma_store_%dd%s(%p, %p, %p);", p.rank, memory_hinted(store), p.by, coordinates(e, &p, i),
                 memory_with_hint(e, store, plus(e, offset, i * tile->panel)));
     cs_line(&e->p, "tw_bulk_commit();");
     cs_close(&e->p);

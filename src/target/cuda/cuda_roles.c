@@ -147,7 +147,7 @@ static void write_decode(Emit *e, const Op *tasks) {
         number = cs_fresh(&e->p, "last_first");
         cs_line(&e->p, "const i32 %s = tasks - 1 - task;", number);
     }
-    if (order == ORDER_GROUPED && count == 2) {
+    if (order == ORDER_GROUPED) {
         const Expr *rows = ex_int(e->arena, op_int(tasks, AT_GROUP, 1));
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
@@ -237,6 +237,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
     e->top = &top;
     e->top_depth = e->p.depth;
     write_counters(e, role);
+    made_begin(e, role);
     rotate_begin(e, role);
     if (paired_extent(e, tasks))
         open_pairs(e);
@@ -254,6 +255,7 @@ static void write_role(Emit *e, const Op *tasks, const Op *role) {
         write_task(e, tasks, role);
     cs_close(&e->p);
     rotate_end(e, role);
+    made_end(e, role);
     if (op_flag(role, AT_LANDS)) cs_line(&e->p, "if (%p) tw_bulk_wait(0);", parts_issuers(e));
     if (single) cs_close(&e->p);
     CLines body = e->p.lines;

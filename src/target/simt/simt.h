@@ -63,7 +63,8 @@ typedef struct SimtTarget {
     const char *prelude; /* the header that its texts include */
     const CDialect *dialect;
     const char *const *words; /* that its own text calls its variables, beside entry_words; NULL at the end */
-    /* An op that only it can write: rings, tasks, stores from shared memory; false: it cannot. */
+    /* An op that only it can write: rings, tasks, stores from shared memory, tensors that are `made`; false: it
+     * cannot. */
     bool (*op)(Emit *e, const Op *op);
     void (*multiply)(Dot *d); /* by an instruction that its machines have (simt_dot.h) */
     /* A load of a box that it does by itself; false: it is one by the lanes. */

@@ -94,6 +94,8 @@ void emit_op(Emit *e, const Op *op) {
     case OP_STRIDE:
     case OP_BASE: emit_tensor_part(e, op); return;
     case OP_TENSOR:
+        if (op_flag(op, AT_MADE)) e->target->op(e, op);
+        return;
     case OP_ASSUME:
     case OP_REQUIRE:
     case OP_RETURN:
@@ -143,7 +145,7 @@ void emit_op(Emit *e, const Op *op) {
 
 static bool is_silent(const Op *op) {
     switch (op->code) {
-    case OP_TENSOR:
+    case OP_TENSOR: return !op_flag(op, AT_MADE);
     case OP_ASSUME:
     case OP_REQUIRE:
     case OP_RETURN:

@@ -321,7 +321,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         _refuse_clash(config, kwargs)
         if config.pre_hook is not None:
             config.pre_hook({**nargs, **kwargs, **config.all_kwargs()})
-        elif len(self.configs) > 1 or not kwargs.get("warmup"):
+        if len(self.configs) > 1 or not kwargs.get("warmup"):
             plain = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
             self.remember(args, plain, config.all_kwargs(), config)
         return self.fn.run(*args, **kwargs, **config.all_kwargs())

@@ -15,7 +15,7 @@ from ..compiler import errors
 from . import annotations, cache, hooks, interpreter, keys, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
-from .structures import take_apart
+from .structures import part_names, take_apart
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
 type_canonicalisation_dict = {
@@ -258,17 +258,20 @@ class JITFunction(JITCallable, _native.Function):
 
     def launch_structured(self, grid, bound, options, purpose):
         """A launch with tuples or descriptors among its arguments. The function that is launched takes their parts."""
-        structures, rows, values = [], [], []
-        for (name, _, _, plain), value in zip(self._rows, bound.values()):
-            parts = []
-            text = "." if name in self._constant_names else take_apart(value, name, parts)
-            if text == ".":
-                parts = [(name, value)]
-            else:
+        structures, values = [], []
+        for name, value in bound.items():
+            if name in self._constant_names:
+                values.append(value)
+                continue
+            text = take_apart(value, name, values)
+            if text != ".":
                 structures.append((name, text))
-            rows += [(part, None, False, plain) for part, _ in parts]
-            values += [value for _, value in parts]
-        return self._parts_function(structures, rows).launch(grid, tuple(values), options, purpose)
+        function = self._parts.get(tuple(structures)) or self._parts_function(structures, self._part_rows(bound))
+        return function.launch(grid, tuple(values), options, purpose)
+
+    def _part_rows(self, bound):
+        return [(part, None, False, plain) for (name, _, _, plain), value in zip(self._rows, bound.values())
+                for part in ([name] if name in self._constant_names else part_names(value, name))]
 
     def _parts_function(self, structures, rows):
         key = tuple(structures)

@@ -9,40 +9,67 @@ def _elements_from(base):
     return getattr(base, "size", None) if whole and isinstance(getattr(base, "size", None), int) else None
 
 
-def _check_descriptor(value, name):
+_constants = {}  # int -> constexpr: extents of blocks are the same in every launch
+
+
+def _constant(number):
+    from ..language.core import constexpr
+    found = _constants[number] = constexpr(int(number))
+    return found
+
+
+def _take_descriptor(value, name, values):
     """What a descriptor says of its array must be there: the kernel relies on it."""
-    rank, there = len(value.shape), _elements_from(value.base)
-    if len(value.strides) != rank or len(value.block_shape) != rank:
+    shape, strides, block = [*map(int, value.shape)], [*map(int, value.strides)], value.block_shape
+    rank = len(shape)
+    if len(strides) != rank or len(block) != rank:
         raise ValueError(f"argument `{name}`: shape, strides and block_shape of a descriptor have one rank, "
-                         f"not {rank}, {len(value.strides)} and {len(value.block_shape)}")
-    if any(int(extent) < 0 for extent in value.shape):
-        raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(value.shape)}; extents are not negative")
-    if there is None or not all(value.shape):
-        return
-    steps = [(int(extent) - 1) * int(stride) for extent, stride in zip(value.shape, value.strides)]
-    last, first = sum(step for step in steps if step > 0), sum(step for step in steps if step < 0)
-    if last >= there or first < 0:
-        raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(value.shape)} and the strides {tuple(value.strides)}, "
+                         f"not {rank}, {len(strides)} and {len(block)}")
+    first = last = 0
+    for extent, stride in zip(shape, strides):
+        if extent < 0:
+            raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(shape)}; extents are not negative")
+        if stride > 0:
+            last += (extent - 1) * stride
+        else:
+            first += (extent - 1) * stride
+    there = _elements_from(value.base) if 0 not in shape else None
+    if there is not None and (last >= there or first < 0):
+        raise ValueError(f"argument `{name}`: the descriptor has the shape {tuple(shape)} and the strides {tuple(strides)}, "
                          f"elements {first} to {last} of an array of {there}")
+    values.append(value.base)
+    values += shape
+    values += strides
+    values += [_constants.get(number) or _constant(number) for number in block]
+    return "<2>" if rank == 2 and value.padding != "nan" else f"<{rank}{' nan' if value.padding == 'nan' else ''}>"
 
 
-def take_apart(value, name, parts):
-    """What an argument is made of, as the compiler reads it; its parts go to the list as (name, value)."""
+def _is_descriptor(value):
+    return hasattr(value, "block_shape") and hasattr(value, "base")
+
+
+def take_apart(value, name, values):
+    """What an argument is made of, as the compiler reads it; its parts go to the list."""
     if isinstance(value, (tuple, list)):
         fields = getattr(value, "_fields", None)
         texts = []
         for i, item in enumerate(value):
             key = fields[i] if fields else i
-            text = take_apart(item, f"{name}.{key}", parts)
+            text = take_apart(item, f"{name}.{key}", values)
             texts.append(f"{key}:{text}" if fields else text)
         return f"({','.join(texts)})"
-    if hasattr(value, "block_shape") and hasattr(value, "base"):
-        from ..language.core import constexpr
-        _check_descriptor(value, name)
-        parts.append((f"{name}.base", value.base))
-        for what, numbers in (("shape", value.shape), ("strides", value.strides)):
-            parts += [(f"{name}.{what}.{i}", int(number)) for i, number in enumerate(numbers)]
-        parts += [(f"{name}.block.{i}", constexpr(int(number))) for i, number in enumerate(value.block_shape)]
-        return f"<{len(value.shape)}{' nan' if value.padding == 'nan' else ''}>"
-    parts.append((name, value))
+    if type(value) not in (int, float, bool) and _is_descriptor(value):
+        return _take_descriptor(value, name, values)
+    values.append(value)
     return "."
+
+
+def part_names(value, name):
+    """The names of these parts, in their order."""
+    if isinstance(value, (tuple, list)):
+        fields = getattr(value, "_fields", None) or range(len(value))
+        return [part for field, item in zip(fields, value) for part in part_names(item, f"{name}.{field}")]
+    if not _is_descriptor(value):
+        return [name]
+    numbers = range(len(value.shape))
+    return [f"{name}.base"] + [f"{name}.{what}.{i}" for what in ("shape", "strides", "block") for i in numbers]

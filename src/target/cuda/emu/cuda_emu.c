@@ -15,6 +15,8 @@ static const CudaTable table = {
     .fence_mbar_init = emu_fence_mbar_init,
     .fence_async = emu_fence_async,
     .tma = emu_tma,
+    .map_set = emu_map_set,
+    .map_fence = emu_map_fence,
     .bulk = emu_bulk,
     .bulk_commit = emu_bulk_commit,
     .bulk_wait = emu_bulk_wait,
@@ -55,6 +57,8 @@ static void start(Emu *emu) {
     cuda->mbar_at = ARENA_ARRAY(&emu->arena, uint16_t, (uint32_t)emu->cluster * emu->shared_stride / 8 + 1);
     cuda->mbar = ARENA_ARRAY(&emu->arena, Mbar, emu->cluster * EMU_MAX_MBARS);
     cuda->mbar_count = cuda->cluster_arrived = 0;
+    cuda->shown.count = cuda->shown.capacity = 0;
+    cuda->shown.at = NULL;
     cuda->uses_copies = false;
     cuda->fence_from = cuda->fence_to = NULL;
     cuda->free_work = NULL;

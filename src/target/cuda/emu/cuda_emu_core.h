@@ -35,7 +35,19 @@ typedef struct CopyGroup { /* a committed group: number of its last copy + 1, an
     uint32_t upto, clock;
 } CopyGroup;
 
-typedef struct TensorCode TensorCode;
+typedef struct TensorCode { /* what the 128 bytes of a TensorMap hold */
+    uint32_t magic;
+    uint8_t type, rank, swizzle;
+    uint64_t base;
+    uint64_t dims[5], strides[4];
+    uint16_t box[5];
+} TensorCode;
+_Static_assert(sizeof(TensorCode) <= 128, "fits a TensorMap");
+typedef struct ShownMap { /* a map in global memory as TMA sees it, and the thread that showed it */
+    const void *map;
+    TensorCode code;
+    int thread;
+} ShownMap;
 typedef struct BulkStore { /* one TMA or bulk store */
     EmuCopy copy;
     int line, thread;
@@ -152,6 +164,7 @@ typedef struct CudaEmu {
     int cluster_arrived; /* threads at the cluster's barrier */
     Gather cluster_gather;
     BlockEnd end[EMU_MAX_CLUSTER];
+    VEC(ShownMap) shown;
     bool uses_copies;            /* any cp.async yet */
     View *fence_from, *fence_to; /* last result of a fence that also covers cp.async */
     Work *free_work;
@@ -201,14 +214,6 @@ void emu_thread_exit_check(Emu *emu, Thread *thread);
 void emu_wgmma_exit_check(Emu *emu, Thread *thread);
 
 /* emu_tensormap.c */
-struct TensorCode { /* what the 128 bytes of a TensorMap hold */
-    uint32_t magic;
-    uint8_t type, rank, swizzle;
-    uint64_t base;
-    uint64_t dims[5], strides[4];
-    uint16_t box[5];
-};
-_Static_assert(sizeof(TensorCode) <= 128, "fits a TensorMap");
 uint32_t emu_box_bytes(const TensorCode *map); /* 0 when the map is not one of ours */
 /* Bytes from the first to the last element of the box that lies inside the tensor, and the address
  * of the first; 0 when none does. */
@@ -217,6 +222,9 @@ uint32_t emu_box_row(const TensorCode *map, const int *at, uint32_t row, uint64_
 uint64_t emu_box_span(const TensorCode *map, const int *at, uint64_t *first);
 /* Moves the box at coordinates `at` between global memory and `box`, whose first byte has shared offset s. */
 void emu_box_move(const TensorCode *map, const int *at, uint8_t *box, uint32_t s, EmuCopy copy);
+
+/* Is the map in global memory (else it is a parameter)? A fault if the running thread has not shown it to TMA. */
+bool emu_map_shown(Emu *emu, int line, const void *map, const char *what);
 
 /* functions of the table, by file */
 void emu_cluster_sync(Emu *, int line);
@@ -230,6 +238,8 @@ void emu_fence_async(Emu *, int line);
 
 void emu_tma(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s, unsigned bar,
              unsigned mask);
+void emu_map_set(Emu *, int line, unsigned s, int field, int d, unsigned long long value);
+void emu_map_fence(Emu *, int line, const void *map);
 void emu_bulk(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
 void emu_bulk_commit(Emu *, int line);
 void emu_bulk_wait(Emu *, int line, int pending, int read_only);

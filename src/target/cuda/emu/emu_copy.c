@@ -29,8 +29,9 @@ static void touch_global(Emu *emu, EmuAccess access, const char *what, const Ten
     }
 }
 
+/* made: where its map lies in global memory; NULL: it is a parameter, or there is none. */
 static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes, uint32_t bar, const void *from,
-                       const TensorCode *map, const int *at, const char *what) {
+                       const TensorCode *map, const int *at, const void *made, const char *what) {
     int index = emu_mbar_use(emu, line, block, bar, what);
     s += (uint32_t)block * emu->shared_stride;
     Mbar *mbar = &cuda_emu(emu)->mbar[index];
@@ -42,6 +43,11 @@ static void issue_load(Emu *emu, int line, int block, uint32_t s, uint32_t bytes
     EmuAccess access = async_access(emu, line, agent_mbar(emu, index), mbar->phase + 1, "starts a TMA load into");
     emu_touch_write(emu, &access, s, bytes);
     touch_global(emu, access, "reads by TMA", map, at, from, bytes, false);
+    if (made) { /* until it is complete */
+        emu_check_global(emu, line, made, sizeof *map, 64, what);
+        access.what = "reads a tensor map in";
+        emu_touch_global(emu, &access, made, sizeof *map, false);
+    }
     mbar->in_flight++;
     Work work = {.kind = WORK_LOAD,
                  .s = s,
@@ -106,18 +112,19 @@ static void check_coordinates(Emu *emu, int line, int copy, const TensorCode *ma
 
 /* The box to every block of the mask, at the same place there, completing on the mbarrier at the same place there. */
 static void spread(Emu *emu, int line, unsigned mask, uint32_t s, uint32_t bytes, uint32_t bar, const TensorCode *map,
-                   const int *at) {
+                   const int *at, const void *made) {
     for (unsigned rank = 0; mask >> rank; rank++) {
         if (!(mask >> rank & 1)) continue;
         emu_cluster_check(emu, line, rank, "TMA load");
-        issue_load(emu, line, (int)rank, s, bytes, bar, NULL, map, at, "TMA load");
+        issue_load(emu, line, (int)rank, s, bytes, bar, NULL, map, at, made, "TMA load");
     }
 }
 
 void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const int *at, unsigned s, unsigned bar,
              unsigned mask) {
     const char *what = copy == EMU_LOAD ? "TMA load" : "TMA store";
-    /* The map is a parameter of the issuing thread, which may end before the copy happens. */
+    bool made = emu_map_shown(emu, line, opaque, what);
+    /* A parameter is one of the issuing thread, which may end before the copy happens. */
     TensorCode *map = arena_copy(&emu->arena, opaque, sizeof *map);
     uint32_t bytes = emu_box_bytes(map);
     if (!bytes)
@@ -131,7 +138,8 @@ void emu_tma(Emu *emu, int line, int copy, int rank, const void *opaque, const i
     uint64_t first, touched = emu_box_span(map, at, &first);
     if (touched) emu_check_global(emu, line, (void *)(uintptr_t)first, touched, 1, what);
     if (copy == EMU_LOAD)
-        spread(emu, line, mask ? mask : 1u << block_of(emu, emu->running->id), s, bytes, bar, map, at);
+        spread(emu, line, mask ? mask : 1u << block_of(emu, emu->running->id), s, bytes, bar, map, at,
+               made ? opaque : NULL);
     else
         issue_store(emu, line, (EmuCopy)copy, s, bytes, NULL, map, at);
 }
@@ -144,7 +152,7 @@ void emu_bulk(Emu *emu, int line, int copy, unsigned s, void *p, unsigned bytes,
     emu_check_shared(emu, line, s, bytes, 16, what);
     emu_check_global(emu, line, p, bytes, 16, what);
     if (copy == EMU_LOAD)
-        issue_load(emu, line, block_of(emu, emu->running->id), s, bytes, bar, p, NULL, NULL, what);
+        issue_load(emu, line, block_of(emu, emu->running->id), s, bytes, bar, p, NULL, NULL, NULL, what);
     else
         issue_store(emu, line, EMU_STORE, s, bytes, p, NULL, NULL);
 }

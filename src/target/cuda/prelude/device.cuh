@@ -751,6 +751,25 @@ TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), "%2, %3, %4, %5", "%1, %2, %3, %4", 
 TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), "%2, %3, %4, %5, %6", "%1, %2, %3, %4, %5", "%7", "%8", "%6", "%9",
        "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4))
 TW_FN void tw_tma_prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+/* Maps in memory. Compilers before 12.5 take strides over 16. */
+TW_FN void tw_map_base(u32 s, const void *p) {
+    asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(tw_shared(s)), "l"(p) : "memory");
+}
+#define tw_map_extent(s, d, n)                                                                     \
+    asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], " #d ", %1;"       \
+                 ::"r"(tw_shared(s)), "r"(n) : "memory")
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1205
+#define TW_MAP_STRIDE(bytes) (u64)(bytes)
+#else
+#define TW_MAP_STRIDE(bytes) ((u64)(bytes) >> 4)
+#endif
+#define tw_map_stride(s, d, bytes)                                                                 \
+    asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], " #d ", %1;"    \
+                 ::"r"(tw_shared(s)), "l"(TW_MAP_STRIDE(bytes)) : "memory")
+TW_FN void tw_map_fence(const TensorMap *map) {
+    asm volatile("fence.proxy.tensormap::generic.release.gpu;\n"
+                 "fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
 TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  ::"r"(tw_shared(s)), "l"(p), "r"(bytes), "r"(tw_shared(bar)) : "memory");
@@ -857,6 +876,8 @@ TW_FN void tw_pdl_launch() {}
                tw_thread(), text);                                                                 \
         __trap();                                                                                  \
     } while (0)
+/* A call, as printf is one, would make ptxas wait for every wgmma of the kernel (C7510). */
+#define tw_trap_silent(text) __trap()
 #define tw_assert(condition, text)                                                                 \
     do {                                                                                           \
         if (!(condition)) tw_trap(text);                                                           \

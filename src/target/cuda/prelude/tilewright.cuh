@@ -89,6 +89,9 @@
  *            maps are parameters `const __grid_constant__ TensorMap a`; coordinates c0 first = contiguous dimension;
  *            c0 in bytes a multiple of 16; loads may begin before the tensor (negative), stores may not (the chip
  *            traps); past the end both are clipped: loads give 0, stores drop
+ *            a map in global memory, made by one thread (map.cuh): tw_map_base(s, p)  tw_map_extent(s, d, n)
+ *            tw_map_stride(s, d, bytes), of dimension d + 1: in the map at place s of shared memory (128 bytes, multiple of
+ *            128); tw_map_fence(&map): what was written there, by this thread, is seen by its copies from now on
  *  cp.async  tw_cp_async(4|8|16, s, p, ok = true): zeros where not ok   tw_cp_async_commit() tw_cp_async_wait(n)
  *            tw_cp_async_part(4|8|16, s, p, n): the first n bytes, then zeros
  *            tw_cp_async_arrive(bar): one arrival of this thread once its copies so far have landed (noinc)
@@ -107,7 +110,7 @@
  *            product that was waited for gives way to the next one   tw_wgmma_rest(left, zero): 0, behind the last one
  *            descriptors: tw_desc(s, lbo, sbo, swizzle bytes 128|64|32|0)  tw_desc_k(s, W)  tw_desc_mn(s, W, panel)
  *            tw_desc_step(desc, bytes)   tw_swizzle(s, W): where the chunk at plain offset s really lies
- *  other     tw_assert(c, "text")  tw_trap("text")  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
+ *  other     tw_assert(c, "text")  tw_trap("text")  tw_trap_silent("text"): beside wgmmas  tw_printf(..)   tw_pdl_wait() tw_pdl_launch()
  */
 #ifndef TILEWRIGHT_CUH
 #define TILEWRIGHT_CUH
@@ -167,6 +170,7 @@ TW_FN u32 tw_wgmma_rest_all(const u32 *left, u32 zero, int count) {
 #include "bits.cuh"
 #include "tile.cuh"
 #include "copy.cuh"
+#include "map.cuh"
 #include "sort.cuh"
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include "turns.cuh"

@@ -259,6 +259,7 @@ void emu_touch_global(Emu *emu, const EmuAccess *access, const void *p, uint64_t
                       bool write); /* right behind emu_check_global */
 
 /* emu_memory.c: bounds and alignment; called by threads only. s: in the block, as the kernel gave it */
+EmuAccess emu_thread_access(Emu *emu, int line, const char *what); /* by the running thread */
 void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t align, const char *what);
 void emu_check_global(Emu *emu, int line, const void *p, uint64_t bytes, uint32_t align, const char *what);
 

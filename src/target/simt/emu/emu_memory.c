@@ -58,7 +58,7 @@ void emu_check_shared(Emu *emu, int line, uint32_t s, uint64_t bytes, uint32_t a
                  emu_bytes(emu, emu_own(emu) + s, (uint32_t)bytes), emu_at(emu, line), align);
 }
 
-static EmuAccess thread_access(Emu *emu, int line, const char *what) {
+EmuAccess emu_thread_access(Emu *emu, int line, const char *what) {
     Thread *thread = emu->running;
     return (EmuAccess){.thread = thread,
                        .agent = thread->id,
@@ -70,14 +70,14 @@ static EmuAccess thread_access(Emu *emu, int line, const char *what) {
 
 void emu_load_global(Emu *emu, int line, void *to, const void *from, int bytes) {
     emu_check_global(emu, line, from, (uint64_t)bytes, (uint32_t)bytes, "load");
-    EmuAccess access = thread_access(emu, line, "reads");
+    EmuAccess access = emu_thread_access(emu, line, "reads");
     emu_touch_global(emu, &access, from, (uint64_t)bytes, false);
     memcpy(to, from, (size_t)bytes);
 }
 
 void emu_store_global(Emu *emu, int line, void *to, const void *from, int bytes) {
     emu_check_global(emu, line, to, (uint64_t)bytes, (uint32_t)bytes, "store");
-    EmuAccess access = thread_access(emu, line, "writes");
+    EmuAccess access = emu_thread_access(emu, line, "writes");
     emu_touch_global(emu, &access, to, (uint64_t)bytes, true);
     memcpy(to, from, (size_t)bytes);
 }
@@ -85,7 +85,7 @@ void emu_store_global(Emu *emu, int line, void *to, const void *from, int bytes)
 void emu_load_shared(Emu *emu, int line, void *to, unsigned s, int bytes) {
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "load");
     s += emu_own(emu);
-    EmuAccess access = thread_access(emu, line, "reads");
+    EmuAccess access = emu_thread_access(emu, line, "reads");
     emu_touch_read(emu, &access, s, (uint32_t)bytes);
     memcpy(to, emu->shared + s, (size_t)bytes);
 }
@@ -93,7 +93,7 @@ void emu_load_shared(Emu *emu, int line, void *to, unsigned s, int bytes) {
 void emu_store_shared(Emu *emu, int line, unsigned s, const void *from, int bytes) {
     emu_check_shared(emu, line, s, (uint64_t)bytes, (uint32_t)bytes, "store");
     s += emu_own(emu);
-    EmuAccess access = thread_access(emu, line, "writes");
+    EmuAccess access = emu_thread_access(emu, line, "writes");
     emu_touch_write(emu, &access, s, (uint32_t)bytes);
     memcpy(emu->shared + s, from, (size_t)bytes);
 }
@@ -194,7 +194,7 @@ void emu_apply(int op, int type, void *p, const void *value, const void *expect,
 void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value, const void *expect, void *old) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
-    EmuAccess access = thread_access(emu, line, "combines into");
+    EmuAccess access = emu_thread_access(emu, line, "combines into");
     access.kind = CELL_ATOMIC;
     emu_touch_global(emu, &access, p, bytes, true);
     emu_apply(op, type, p, value, expect, old);
@@ -211,7 +211,7 @@ void emu_atomic_shared(Emu *emu, int line, int op, int type, unsigned s, const v
     uint32_t bytes = emu_type_bytes(type);
     emu_check_shared(emu, line, s, bytes, bytes, "atomic");
     s += emu_own(emu);
-    EmuAccess access = thread_access(emu, line, "combines into");
+    EmuAccess access = emu_thread_access(emu, line, "combines into");
     access.kind = CELL_ATOMIC;
     emu_touch_write(emu, &access, s, bytes);
     emu_apply(op, type, emu->shared + s, value, NULL, NULL);

@@ -8,6 +8,8 @@ extern "C" {
 
 typedef enum EmuCopy { EMU_LOAD, EMU_STORE, EMU_STORE_ADD } EmuCopy;
 
+typedef enum EmuMapField { EMU_MAP_BASE, EMU_MAP_EXTENT, EMU_MAP_STRIDE } EmuMapField;
+
 /* One wgmma: d = a b + (accumulate ? d : 0). */
 typedef struct EmuWgmma {
     int n, type; /* columns of d; EmuType of a and b */
@@ -33,6 +35,9 @@ typedef struct CudaTable {
     /* mask: the blocks of the cluster that get the box; 0: the own one */
     void (*tma)(Emu *, int line, int copy, int rank, const void *map, const int *at, unsigned s, unsigned bar,
                 unsigned mask);
+    /* a field of the map at s in shared memory (d: which dimension, or which stride); a map in global memory */
+    void (*map_set)(Emu *, int line, unsigned s, int field, int d, unsigned long long value);
+    void (*map_fence)(Emu *, int line, const void *map);
     void (*bulk)(Emu *, int line, int copy, unsigned s, void *p, unsigned bytes, unsigned bar);
     void (*bulk_commit)(Emu *, int line);
     void (*bulk_wait)(Emu *, int line, int pending, int read_only);

@@ -62,6 +62,10 @@ TW_TMA(3, (i32 c0, i32 c1, i32 c2), c0, c1, c2)
 TW_TMA(4, (i32 c0, i32 c1, i32 c2, i32 c3), c0, c1, c2, c3)
 TW_TMA(5, (i32 c0, i32 c1, i32 c2, i32 c3, i32 c4), c0, c1, c2, c3, c4)
 TW_FN void tw_tma_prefetch(const TensorMap *) {}
+TW_FN void tw_map_base(u32 s, const void *p, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_BASE, 0, (unsigned long long)p); }
+TW_FN void tw_map_extent(u32 s, i32 d, u32 n, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_EXTENT, d, n); }
+TW_FN void tw_map_stride(u32 s, i32 d, u64 bytes, TW_LINE) { TW_CUDA(map_set, s, EMU_MAP_STRIDE, d, bytes); }
+TW_FN void tw_map_fence(const TensorMap *map, TW_LINE) { TW_CUDA(map_fence, map); }
 TW_FN void tw_bulk_load(u32 s, const void *p, u32 bytes, u32 bar, TW_LINE) {
     TW_CUDA(bulk, EMU_LOAD, s, const_cast<void *>(p), bytes, bar);
 }
@@ -123,6 +127,7 @@ TW_FN void tw_wgmma_commit(TW_LINE) { TW_CUDA(wgmma_commit); }
 TW_FN void tw_wgmma_wait(i32 n, TW_LINE) { TW_CUDA(wgmma_wait, n); }
 #define tw_wgmma_settle(d) tw_wgmma_settle_all((float *)(d), (int)(sizeof(d) / sizeof *(d)))
 TW_FN void tw_wgmma_settle_all(float *d, i32 count, TW_LINE) { TW_CUDA(wgmma_settle, d, count); }
+#define tw_trap_silent tw_trap
 TW_FN void tw_pdl_wait() {}
 TW_FN void tw_pdl_launch() {}
 #endif
