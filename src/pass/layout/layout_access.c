@@ -25,6 +25,13 @@ bool access_has_vectors(const LayoutState *st, const Op *op) {
            (elem == EL_F32 || elem == EL_F16 || elem == EL_BF16);
 }
 
+/* Do the vectors along the dimension begin at multiples of their length, however the address turns out? Then none of
+ * them lies across the end of a tensor whose extent is such a multiple. */
+static bool begins_at_multiple(Facts *f, const Op *op, int dim, int vector) {
+    Ref offset = op_list(op, 0).at[dim];
+    return lay_is_tile(f->k, offset) ? op_int(op, AT_RUN, 1) >= vector : fact_divisor(f, offset) >= vector;
+}
+
 static Access best_of_box(const Machine *machine, Facts *f, const Op *op) {
     Access a = {.along = -1, .vector = 1, .whole = true};
     const Type *type = ir_type(f->k, tile_of(op));
@@ -39,7 +46,8 @@ static Access best_of_box(const Machine *machine, Facts *f, const Op *op) {
     if (dim < 0 || choose_by_element(op) || box_wraps(op, dim)) return a;
     a.along = along;
     a.whole =
-        parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) || fact_divisor(f, parts.extent[dim]) >= a.vector;
+        parts.extent[dim] == REF_NONE || op_flag(op, AT_NOCHECK) ||
+        (fact_divisor(f, parts.extent[dim]) >= a.vector && (!a.tests || begins_at_multiple(f, op, dim, a.vector)));
     return a;
 }
 

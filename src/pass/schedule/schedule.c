@@ -154,6 +154,7 @@ static bool plan_rings(Schedule *s) {
     schedule_join(s);
     if (!schedule_skew(s)) return false;
     schedule_cover(s);
+    schedule_later(s);
     schedule_roles(s);
     return true;
 }
@@ -180,7 +181,7 @@ static bool plan(Schedule *s) {
         if (!s->tasks) schedule_refuse_size(s);
         return false;
     }
-    if (!s->tasks && kernel_int(s->k, AT_LEAN, 0)) /* it takes the registers that it needs */
+    if (!s->tasks && (kernel_int(s->k, AT_LEAN, 0) || schedule_fills_registers(s))) /* it takes those that it needs */
         kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = 1});
     kernel_set(s->k, (Attr){.id = AT_THREADS, .number = s->cx->machine->lanes * layout_warps(s->cx, s->k)});
     kernel_set(s->k, (Attr){.id = AT_SHARED, .number = s->bytes});

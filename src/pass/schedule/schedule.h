@@ -9,6 +9,7 @@
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_cover.c    copies that are issued under a product
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
+ *   schedule_later.c    the first loads of a loop come before what waits for loads
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
  *   schedule_map.c      maps for TMA that the kernel makes
@@ -121,9 +122,13 @@ bool schedule_cover_holds(Schedule *s, const Op *dot);
 void schedule_loose(Schedule *s);
 bool schedule_loose_holds(Schedule *s, const Op *op);
 
+/* --- schedule_later.c --- */
+void schedule_later(Schedule *s);
+bool schedule_later_holds(Schedule *s, const Op *loop);
 /* --- schedule_rows.c --- */
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);
+bool schedule_may_share(const Op *load);   /* may its copies begin with one address of a thread (`apart`)? */
 int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread holds through a loop */
 
 /* --- schedule_natural.c --- */
@@ -208,6 +213,8 @@ bool schedule_roles_hold(Schedule *s);
 /* --- schedule_share.c --- */
 /* Do the registers of a multiprocessor hold a trip of each loop for so many blocks? */
 bool schedule_share_holds(const Schedule *s, int blocks);
+/* Does a tile take more than all registers of a thread? Left to itself the assembler may give it very few. */
+bool schedule_fills_registers(const Schedule *s);
 /* Of a thread: tiles that it holds while its program reduces a row in a loop. 0: there is none, or products. */
 int schedule_row_registers(const Schedule *s);
 #endif

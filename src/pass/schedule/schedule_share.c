@@ -129,3 +129,14 @@ bool schedule_share_holds(const Schedule *s, int blocks) {
     ir_walk(s->k->body, look_at_trip, &trip);
     return trip.most + (fewest ? 0 : machine->cost.crowd_registers) <= each;
 }
+
+bool schedule_fills_registers(const Schedule *s) {
+    const Machine *machine = s->cx->machine;
+    int64_t own = machine->registers / (machine->lanes * layout_warps(s->cx, s->k));
+    if (own > machine->thread_registers) own = machine->thread_registers;
+    for (Ref value = 1; own && value < (Ref)s->k->values.count; value++) {
+        const Layout *layout = s->uses[value] ? schedule_layout(s->k, value) : NULL;
+        if (layout && layout->home == HOME_REGISTERS && layout_words(s->k, value) > own) return true;
+    }
+    return false;
+}
