@@ -52,6 +52,11 @@ static bool take_array(Run *run, int i, const char *name, PyObject *triple) {
     ArgumentKind kind = argument_take(array, name, &number, &run->memory[i]);
     if (kind == ARGUMENT_ERROR || !read_numbers(shape, name, extents) || !read_numbers(strides, name, steps))
         return false;
+    if (PyTuple_Size(shape) != PyTuple_Size(strides)) {
+        PyErr_Format(PyExc_ValueError, "argument `%s` has %zd extents and %zd strides", name, PyTuple_Size(shape),
+                     PyTuple_Size(strides));
+        return false;
+    }
     if (kind != ARGUMENT_MEMORY) {
         PyErr_Format(PyExc_TypeError, "argument `%s` is no array", name);
         return false;

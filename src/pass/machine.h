@@ -56,6 +56,8 @@ typedef struct MachineCost {
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
                              registers than the block has to spare */
     int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */
+    int strip_from;       /* elements of a tile in a thread: from so many on, trips that can go in strips do .. */
+    int strip;            /* .. of so many; 0: none does */
 } MachineCost;
 
 typedef struct Machine {

@@ -16,7 +16,7 @@
 #include "pass/layout/layout.h"
 #include "pass/pass.h"
 
-enum { MOST_HELD = 128, STRIP = 32, MOST_CLONED = 64 }; /* elements of a thread; ops from before the loop */
+enum { MOST_CLONED = 64, MOST_OPERANDS = 3 }; /* ops from before the loop; of an elementwise op */
 
 typedef struct Strip {
     PassContext *cx;
@@ -39,6 +39,12 @@ static bool is_tile(const Strip *s, Ref ref) {
 /* --- which loops --- */
 static bool is_made_inside(const Strip *s, Ref ref) { return ir_value(s->k, ref)->op->parent == s->loop->regions[0]; }
 
+/* Is an element of its result made of those of its operands, at the same index? */
+static bool is_elementwise(const Op *op) {
+    return (op->code == OP_SPLAT || op_has(op->code, TRAIT_ELEMENTWISE)) && op->result_count == 1 &&
+           op->operand_count <= MOST_OPERANDS;
+}
+
 /* A tile of the loop's extent that the loop makes, or that strips can make for themselves. */
 static bool can_have(Strip *s, Ref ref) {
     const Type *type = ir_type(s->k, ref);
@@ -48,7 +54,7 @@ static bool can_have(Strip *s, Ref ref) {
     if (is_made_inside(s, ref)) return true;
     if (++s->cloned > MOST_CLONED || op->region_count) return false;
     if (op->code == OP_IOTA) return true;
-    if (op->code != OP_SPLAT && !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
+    if (!is_elementwise(op)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (is_tile(s, op->operands[i]) && !can_have(s, op->operands[i])) return false;
     return true;
@@ -73,7 +79,7 @@ static bool can_be_cut(Strip *s, const Op *op) {
             if (is_tile(s, offsets.at[d])) return false;
         return !op_attr(op, AT_RUN) && !op_attr(op, AT_NEAR) && !op_attr(op, AT_WRAP) && !op_attr(op, AT_ALIGN);
     }
-    return op->code == OP_IOTA || op->code == OP_SPLAT || op->code == OP_LOAD || op_has(op->code, TRAIT_ELEMENTWISE);
+    return op->code == OP_IOTA || op->code == OP_LOAD || is_elementwise(op);
 }
 
 static bool reaches_memory(const Op *op) { return op->code == OP_LOAD || is_box(op); }
@@ -101,9 +107,10 @@ static bool can_be_stripped(Strip *s) {
     if (body->last->operand_count) return false;
     for (const Op *op = body->first; op != body->last; op = op->next)
         if (!can_be_cut(s, op)) return false;
-    int64_t threads = (int64_t)layout_warps(s->cx, s->k) * s->cx->machine->lanes;
-    bool large = s->extent % (threads * STRIP) == 0 && s->extent / threads >= MOST_HELD;
-    return large && stores_apart(s);
+    const Machine *machine = s->cx->machine;
+    int64_t threads = (int64_t)layout_warps(s->cx, s->k) * machine->lanes;
+    s->piece = threads * machine->cost.strip;
+    return s->extent / threads >= machine->cost.strip_from && s->extent % s->piece == 0 && stores_apart(s);
 }
 
 /* --- the strips --- */
@@ -142,7 +149,7 @@ static Ref cut_op(Strip *s, const Op *op) {
         for (int i = 0; i < op->attr_count; i++) op_set(s->k, ir_value(s->k, made)->op, op->attrs[i]);
         return made;
     }
-    Ref operands[MAX_RANK];
+    Ref operands[MOST_OPERANDS];
     for (int i = 0; i < op->operand_count; i++) operands[i] = cut(s, op->operands[i]);
     b->range = op->range;
     Op *made = ir_begin(b, op->code);
@@ -169,8 +176,6 @@ static bool has_tiles(const Strip *s, const Op *op) {
 
 static void strip(Strip *s) {
     Region *body = s->loop->regions[0];
-    int64_t threads = (int64_t)layout_warps(s->cx, s->k) * s->cx->machine->lanes;
-    s->piece = threads * STRIP;
     s->b = ir_builder_before(s->k, body->last);
     Ref count = ir_int(&s->b, EL_I32, s->extent / s->piece);
     Op *strips = ir_for(&s->b, ir_int(&s->b, EL_I32, 0), count, ir_int(&s->b, EL_I32, 1), NULL, 0, "strip");
@@ -193,7 +198,7 @@ static void strip(Strip *s) {
 
 bool pass_strip(PassContext *cx, Kernel *k) {
     bool changed = false;
-    if (!cx->machine->has_threads || tasks_of(k)) return false;
+    if (!cx->machine->cost.strip || tasks_of(k)) return false;
     FoundOps loops = ir_list(k->body, OP_FOR, cx->scratch);
     for (size_t i = 0; i < loops.count; i++) {
         Strip s = {.cx = cx, .k = k, .loop = loops.at[i], .map = {.arena = cx->scratch}};

@@ -170,6 +170,18 @@ def test_run_on_views(tmp_path, target):
     run(fixed, np.ones((32, 16), np.float32))
     assert (fixed == 0).all()
 
+    class Short:  # says less of its strides than of its shape
+        dtype, shape = "float32", (32, 16)
+
+        def stride(self):
+            return (16, )
+
+        def data_ptr(self):
+            return fixed.ctypes.data
+
+    with pytest.raises(ValueError, match="argument `g.x` has 2 extents and 1 strides"):
+        run(Short(), np.zeros((32, 16), np.float32))
+
 
 @triton.jit
 def helper(x):
