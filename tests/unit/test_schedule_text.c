@@ -31,9 +31,9 @@ static const Edit edits[] = {
     {"made", "by=tma, align=16", "by=tma", NULL, "TMA cannot bring this"},
     /* warpgroups that store their own rows: what lies beside them in memory must never be another's */
     {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
-    {"solo", "require<least=0> %3", "require<least=-1> %3", NULL, "`solo`: warpgroups store rows"},
-    {"solo", "sub %2, %1", "sub %1, %2", NULL, "`solo`: warpgroups store rows"},
-    {"solo", "%r = mul %20, 128", "%r = mul %20, 64", "role compute", "`solo`: warpgroups store rows"},
+    {"solo", "require<least=0> %4", "require<least=-1> %4", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "sub %3, %1", "sub %1, %3", NULL, "`solo`: warpgroups store rows"},
+    {"solo", "%r = mul %24, 128", "%r = mul %24, 64", "role compute", "`solo`: warpgroups store rows"},
     {"solo", "id=1, warps=8", "id=11, warps=8", NULL, "a barrier of its own"},
     {"solo", "%C, [%r, 64]", "%C, [%r, 56]", NULL, "may not have reached the memory"},
     {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},
