@@ -154,7 +154,6 @@ static bool plan_rings(Schedule *s) {
     schedule_join(s);
     if (!schedule_skew(s)) return false;
     schedule_cover(s);
-    schedule_later(s);
     schedule_roles(s);
     return true;
 }

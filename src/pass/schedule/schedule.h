@@ -9,7 +9,6 @@
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_cover.c    copies that are issued under a product
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
- *   schedule_later.c    the first loads of a loop come before what waits for loads
  *   schedule_rows.c     rows that threads copy: where they begin is found before the loop
  *   schedule_natural.c  divisions of numbers that are not below 0, and of whole tiles by one number
  *   schedule_map.c      maps for TMA that the kernel makes
@@ -122,9 +121,6 @@ bool schedule_cover_holds(Schedule *s, const Op *dot);
 void schedule_loose(Schedule *s);
 bool schedule_loose_holds(Schedule *s, const Op *op);
 
-/* --- schedule_later.c --- */
-void schedule_later(Schedule *s);
-bool schedule_later_holds(Schedule *s, const Op *loop);
 /* --- schedule_rows.c --- */
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);

@@ -77,12 +77,6 @@ const Op *twin_cover(const Op *loop) {
     return op;
 }
 
-const Op *later_first(const Op *loop) {
-    const Op *op = loop;
-    for (int64_t left = op_int(loop, AT_LATER, 0); left; left--) op = op->previous;
-    return op;
-}
-
 bool twin_fills(const Op *from, const Op *until) {
     for (const Op *op = from; op && op != until; op = op->next)
         if (op->code == OP_COMMIT) return true;

@@ -26,8 +26,6 @@ bool gang_varies(const Kernel *k, const Op *loop); /* do their trips follow from
 bool twin_is_outer(const Op *loop);
 /* The product of the loop behind which its loads are issued (`covers`); NULL: they come before all else of the trip. */
 const Op *twin_cover(const Op *loop);
-/* The first of the ops before the loop that are written behind the loads which come first (`later`); the loop: none. */
-const Op *later_first(const Op *loop);
 /* Is an item handed over from the op on, before the other (NULL: the end of the region)? */
 bool twin_fills(const Op *from, const Op *until);
 

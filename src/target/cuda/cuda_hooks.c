@@ -42,10 +42,6 @@ static void *loop_begin(Emit *e, const Op *loop) {
     LoopState *state = ARENA_NEW(e->arena, LoopState);
     state->ahead = skew_twin(e, loop);
     if (state->ahead) skew_begin(e, loop, state->ahead);
-    if (op_attr(loop, AT_LATER)) {
-        cs_line(&e->p, "tw_sync_warp();"); /* the assembler would take loads behind it up again */
-        emit_later(e, loop);
-    }
     state->staged = loose_begin(e, loop);
     copy_begin(e, loop);
     state->late = late_release(loop->regions[0]);

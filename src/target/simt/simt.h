@@ -129,7 +129,6 @@ void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k);
 bool emit_kernel(Emit *e, CLines *top);
 void emit_region(Emit *e, const Region *region);        /* all ops but the terminator */
 void emit_ops(Emit *e, const Op *first, const Op *end); /* those from first to the one before end */
-void emit_later(Emit *e, const Op *loop);               /* those before it that its first loads go before (`later`) */
 void emit_op(Emit *e, const Op *op);
 
 /* --- simt_entry.c --- */

@@ -1,6 +1,5 @@
 /* simt_emit.c: the text of a kernel's ops, one by one (simt.h says how values are held); ops that a target has
  * of its own are its SimtTarget's. */
-#include "pass/schedule/text_order.h"
 #include "target/simt/simt.h"
 
 void emit_begin(Emit *e, const SimtTarget *target, PassContext *cx, Kernel *k) {
@@ -164,7 +163,9 @@ static bool is_silent(const Op *op) {
     }
 }
 
-static void write_ops(Emit *e, const Op *first, const Op *end) {
+void emit_region(Emit *e, const Region *region) { emit_ops(e, region->first, NULL); }
+
+void emit_ops(Emit *e, const Op *first, const Op *end) {
     const Op *outer = e->end;
     for (const Op *op = first; op && op != end; op = op->next) {
         e->end = end;
@@ -179,17 +180,3 @@ static void write_ops(Emit *e, const Op *first, const Op *end) {
     }
     e->end = outer;
 }
-
-void emit_later(Emit *e, const Op *loop) { write_ops(e, later_first(loop), loop); }
-
-void emit_ops(Emit *e, const Op *first, const Op *end) {
-    for (const Op *op = first; op && op != end; op = op->next) {
-        if (!op_attr(op, AT_LATER)) continue;
-        write_ops(e, first, later_first(op));
-        write_ops(e, op, op->next); /* it writes those before it (emit_later) */
-        first = op->next;
-    }
-    write_ops(e, first, end);
-}
-
-void emit_region(Emit *e, const Region *region) { emit_ops(e, region->first, NULL); }
