@@ -10,6 +10,9 @@
  *  -> tasks<gang=3>: worker g of compute runs program 3 i + g; q has a slot a worker,
  *     k and v go to all workers; a worker whose program has fewer trips lets the rest pass by
  *
+ * Programs whose loops do not load the same (causal attention as two loops) can at least be two blocks: one worker
+ * that holds all rows of its program, in each of two blocks on a multiprocessor, instead of two workers in one.
+ *
  * This is a plan and changes no bit. Each worker makes the same hand-overs in the same order as one
  * alone with the longest program of the gang, which is what ring_check has proved; an item of a
  * shared ring is free when all workers have released it, as with workers that share one program. */
@@ -21,9 +24,9 @@
 
 static int group_threads(const Machine *machine) { return machine->lanes * machine->group_warps; }
 
-int gang_registers(const Machine *machine, int compute_groups, int movers, int few) {
+int gang_registers(const Machine *machine, int blocks, int compute_groups, int movers, int few) {
     int groups = compute_groups + movers, step = machine->register_step;
-    int entry = machine->registers / (group_threads(machine) * groups) / step * step;
+    int entry = machine->registers / (group_threads(machine) * groups * blocks) / step * step;
     int many = (entry * groups - few * movers) / compute_groups / step * step;
     return many > machine->role_registers ? machine->role_registers : many;
 }
@@ -154,9 +157,26 @@ static int most_programs(Cut *c, const Rotation *r, int programs) {
     const Machine *machine = c->cx->machine;
     while (programs > 1 &&
            (bytes_needed(c, programs) > machine->ring_bytes ||
-            registers_needed(machine, c->k, r) > gang_registers(machine, programs, 1, machine->issue_registers)))
+            registers_needed(machine, c->k, r) > gang_registers(machine, 1, programs, 1, machine->issue_registers)))
         programs--;
     return programs;
+}
+
+/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not. */
+static int64_t registers_of_loops(Cut *c, const Op *compute) {
+    FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
+    int64_t most = 0;
+    for (size_t i = 0; i < loops.count; i++) {
+        const Region *body = loops.at[i]->regions[0];
+        Rotation r;
+        if (!op_flag(loops.at[i], AT_ROTATE) || !rotation_find(c->k, loops.at[i], c->arena, &r)) return 0;
+        int64_t own = registers_needed(c->cx->machine, c->k, &r);
+        for (int a = 1; a < body->arg_count; a++)
+            if (a != 1 + r.carried && ir_type(c->k, body->args[a])->rank == 2)
+                own += elements(c->k, body->args[a]) / group_threads(c->cx->machine);
+        if (own > most) most = own;
+    }
+    return most;
 }
 
 static bool find_turned(Cut *c, Op *tasks, Gang *gang, Rotation *r, const char **why) {
@@ -166,6 +186,7 @@ static bool find_turned(Cut *c, Op *tasks, Gang *gang, Rotation *r, const char *
 /* A program of so few columns that one warpgroup holds all of its rows, twice in a block: trips of twice the work
  * between the same barriers, in two chains. That takes a launch that asked for no more warps. */
 static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
+    const Machine *machine = c->cx->machine;
     Op *compute = role_find(tasks, ROLE_COMPUTE);
     const char *why;
     const Op *load = role_find(tasks, ROLE_LOAD);
@@ -174,10 +195,18 @@ static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
     op_drop(compute, AT_WORKERS);
     op_drop(compute, AT_BY);
     /* Whose loads are the threads' would be parted, and one worker left. */
-    if (find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2 &&
-        layout_fills_by_tma(c->cx, c->k, load->regions[0])) {
+    bool by_tma = layout_fills_by_tma(c->cx, c->k, load->regions[0]);
+    if (by_tma && find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2) {
         pass_find(c->cx, c->k->range, FIND_WORKERS_ONE);
         return true;
+    }
+    int64_t registers = registers_of_loops(c, compute);
+    if (by_tma && registers && registers <= gang_registers(machine, 2, 1, 1, machine->issue_registers) &&
+        bytes_needed(c, 1) <= machine_room(machine, 2) && op_flag(tasks, AT_PERSIST) && !op_attr(tasks, AT_CLUSTER) &&
+        layout_group(c->cx, c->k, compute).warps == machine->group_warps) {
+        kernel_set(c->k, (Attr){.id = AT_BLOCKS, .number = 2});
+        pass_find(c->cx, c->k->range, FIND_WORKERS_APART);
+        return false;
     }
     op_set(c->k, compute, workers);
     op_set(c->k, compute, by);

@@ -12,6 +12,7 @@ typedef struct Gang {
 
 /* Can neighbours along some index share the loop's loads? `why` if not. */
 bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const char **why);
-/* Registers a thread of compute can have when movers (warpgroups of `few` a thread) give theirs. */
-int gang_registers(const Machine *machine, int compute_groups, int movers, int few);
+/* Registers a thread of compute can have when movers (warpgroups of `few` a thread) give theirs, in one of so many
+ * blocks on a multiprocessor. */
+int gang_registers(const Machine *machine, int blocks, int compute_groups, int movers, int few);
 #endif

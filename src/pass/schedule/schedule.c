@@ -83,7 +83,7 @@ static bool place_all(Schedule *s) {
     s->rings.count = 0;
     schedule_place(s);
     if (!s->tasks) return true;
-    if (s->blocks > 1 && schedule_rings_among(s)) return true;
+    if (s->blocks > 1 && !schedule_has_movers(s) && schedule_rings_among(s)) return true;
     if (!schedule_rings(s, s->bytes)) return false;
     schedule_place(s);
     return true;

@@ -211,6 +211,7 @@ bool schedule_roles_hold(Schedule *s);
 bool schedule_share_holds(const Schedule *s, int blocks);
 /* Does a tile take more than all registers of a thread? Left to itself the assembler may give it very few. */
 bool schedule_fills_registers(const Schedule *s);
+bool schedule_has_movers(const Schedule *s); /* does a role of its own load? */
 /* Of a thread: tiles that it holds while its program reduces a row in a loop. 0: there is none, or products. */
 int schedule_row_registers(const Schedule *s);
 #endif

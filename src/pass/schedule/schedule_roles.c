@@ -42,14 +42,15 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
         else
             single = single && schedule_is_single(s, op);
     }
-    if (threads % group || groups < 3 || !compute_groups || compute_groups == groups || !machine->register_step)
+    if (threads % group || (groups < 3 && s->blocks < 2) || !compute_groups || compute_groups == groups ||
+        !machine->register_step)
         return 0;
     bool issues = single && !op_attr(s->tasks, AT_CLUSTER) && !schedule_maps_made(s->k);
     int few = issues            ? machine->issue_registers
               : threads_load(s) ? machine->carry_registers
               : threads_copy(s) ? registers_of_copies(s)
                                 : machine->move_registers;
-    int many = gang_registers(machine, compute_groups, groups - compute_groups, few);
+    int many = gang_registers(machine, s->blocks > 1 ? s->blocks : 1, compute_groups, groups - compute_groups, few);
     int64_t asked = op_int(role, AT_REGS, 0);
     if (s->cx->options.max_registers) return 0; /* none is to have more */
     if (asked) return asked;

@@ -118,7 +118,14 @@ int schedule_row_registers(const Schedule *s) {
     return rows.dots ? 0 : (int)rows.most;
 }
 
+bool schedule_has_movers(const Schedule *s) {
+    const Op *load = role_find(s->tasks, ROLE_LOAD);
+    return load && !role_is_guest(load);
+}
+
+/* Of blocks with a role that loads, `ring` has looked (ring_gang.c). */
 bool schedule_share_holds(const Schedule *s, int blocks) {
+    if (schedule_has_movers(s)) return true;
     const Machine *machine = s->cx->machine;
     int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
     int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
