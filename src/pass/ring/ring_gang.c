@@ -19,6 +19,7 @@
 #include "pass/ring/ring_gang.h"
 #include "ir/ringform.h"
 #include "pass/layout/layout.h"
+#include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 #include "pass/ring/ring_rotate.h"
 
@@ -162,7 +163,7 @@ static int most_programs(Cut *c, const Rotation *r, int programs) {
     return programs;
 }
 
-/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not. */
+/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not, or is narrow. */
 static int64_t registers_of_loops(Cut *c, const Op *compute) {
     FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
     int64_t most = 0;
@@ -170,6 +171,8 @@ static int64_t registers_of_loops(Cut *c, const Op *compute) {
         const Region *body = loops.at[i]->regions[0];
         Rotation r;
         if (!op_flag(loops.at[i], AT_ROTATE) || !rotation_find(c->k, loops.at[i], c->arena, &r)) return 0;
+        /* Products of fewer columns take what stays through the loop from registers (layout_left.c), if there are some. */
+        if (ir_type(c->k, r.first->results[0])->extent[1] < matrix_of(c->k, r.first)->m) return 0;
         int64_t own = registers_needed(c->cx->machine, c->k, &r);
         for (int a = 1; a < body->arg_count; a++)
             if (a != 1 + r.carried && ir_type(c->k, body->args[a])->rank == 2)
@@ -195,15 +198,16 @@ static bool take_one_worker(Cut *c, Op *tasks, Gang *gang, Rotation *r) {
     op_drop(compute, AT_WORKERS);
     op_drop(compute, AT_BY);
     /* Whose loads are the threads' would be parted, and one worker left. */
-    bool by_tma = layout_fills_by_tma(c->cx, c->k, load->regions[0]);
-    if (by_tma && find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2) {
+    if (find_turned(c, tasks, gang, r, &why) && most_programs(c, r, 2) == 2 &&
+        layout_fills_by_tma(c->cx, c->k, load->regions[0])) {
         pass_find(c->cx, c->k->range, FIND_WORKERS_ONE);
         return true;
     }
     int64_t registers = registers_of_loops(c, compute);
-    if (by_tma && registers && registers <= gang_registers(machine, 2, 1, 1, machine->issue_registers) &&
+    if (registers && registers <= gang_registers(machine, 2, 1, 1, machine->issue_registers) &&
         bytes_needed(c, 1) <= machine_room(machine, 2) && op_flag(tasks, AT_PERSIST) && !op_attr(tasks, AT_CLUSTER) &&
-        layout_group(c->cx, c->k, compute).warps == machine->group_warps) {
+        layout_group(c->cx, c->k, compute).warps == machine->group_warps &&
+        layout_fills_by_tma(c->cx, c->k, load->regions[0])) {
         kernel_set(c->k, (Attr){.id = AT_BLOCKS, .number = 2});
         pass_find(c->cx, c->k->range, FIND_WORKERS_APART);
         return false;

@@ -154,6 +154,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .cancel = &cx->cancel};
     memcpy(&launch.entry, &code->entry, sizeof launch.entry);
     for (int d = 0; d < 3; d++) launch.grid[d] = (uint32_t)call->grid[d];
+    launch.registers = (uint32_t)(k->pass.machine->registers / (code->plan->threads * code->plan->blocks));
     if (code->plan->persist) { /* two blocks share the programs, so that counters go on from task to
                                   task */
         int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];

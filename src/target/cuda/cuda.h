@@ -31,6 +31,7 @@ typedef struct CudaPlan {
     const char *text;      /* the .cu */
     const char *execution; /* "flat", "roles", "skew 2" */
     int threads;
+    int blocks; /* that the compiler leaves registers for on a multiprocessor */
     int64_t shared_bytes;
     /* Blocks of a cluster, which the grid is whole numbers of; 0: none. With waves, a launch has
      * clusters where there are so many tasks for each multiprocessor, and an even number of them
@@ -38,7 +39,7 @@ typedef struct CudaPlan {
     int cluster, waves, many, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
     bool waits;                         /* for the launches before it: it may begin before they end */
-    bool persist;                       /* the grid is at most one block an SM, blocks loop over the programs */
+    bool persist;                       /* the grid is at most what fits at once, blocks loop over the programs */
     SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */
     VEC(CudaMap) maps;
     /* Maps that each block makes for itself. Their room is zeroed once; a place in it is a map's bytes to lock it by

@@ -28,6 +28,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
     cuda.plan->execution = tasks ? "roles" : "flat";
     cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    cuda.plan->blocks = (int)kernel_int(k, AT_BLOCKS, 1);
     cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
     cuda.plan->made = schedule_maps_made(k);
