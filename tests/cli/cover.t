@@ -32,16 +32,6 @@ tw_cp_async(
 tw_cp_async_commit(
 tw_wgmma_wait(
 tw_wgmma_settle(
-$ grep -oE '(tload|put)<[^>]*> ' rows.ir | grep apart
-tload<by=async, along=1, vector=8, whole, apart> 
-put<apart> 
-tload<by=async, along=1, vector=8, whole, apart> 
-put<apart> 
-$ grep -oE '[a-z0-9_]*_first[_0-9]* \+ [^,]*' picked.cu
-a_first + i0 * K
-b_1_first + (i64)((r >> 3) * 16) * 64
-a_first_1 + i0 * K
-b_1_first_1 + (i64)((r >> 3) * 16) * 64
 $ tilewright check rows.py --target cuda --emulate $(cat args) --grid 2
 x: f16[2, 256], max error 0: ok
 at: i32[128], max error 0: ok
@@ -49,5 +39,3 @@ w: f16[256, 64], max error 0: ok
 y: f16[128, 64], max error 0: ok
 $ sed 's/ahead=[0-9]*, //' rows.ir > behind.ir && tilewright emit behind.ir --target cuda -o . 2>&1 | grep error
 behind.ir:44:10: error: `dot`: a product `covers` the loads of its loop where it comes first, runs beside the threads, and they are copies that run ahead [ir-invalid]
-$ sed 's/tload<along=0, /tload<apart, along=0, /' rows.ir > parts.ir && tilewright emit parts.ir --target cuda -o . 2>&1 | grep error
-parts.ir:24:8: error: `tload`: `apart` are addresses of copies in whole vectors that each trip finds [ir-invalid]

@@ -33,7 +33,7 @@ static const Edit edits[] = {
     {"solo", ", solo=10", ", solo=9", NULL, "`solo`: warpgroups store rows"},
     {"solo", "require<least=0> %4", "require<least=-1> %4", NULL, "`solo`: warpgroups store rows"},
     {"solo", "sub %3, %1", "sub %1, %3", NULL, "`solo`: warpgroups store rows"},
-    {"solo", "%r = mul %24, 128", "%r = mul %24, 64", "role compute", "`solo`: warpgroups store rows"},
+    {"solo", "%r = mul %26, 128", "%r = mul %26, 64", "role compute", "`solo`: warpgroups store rows"},
     {"solo", "id=1, warps=8", "id=11, warps=8", NULL, "a barrier of its own"},
     {"solo", "%C, [%r, 64]", "%C, [%r, 56]", NULL, "may not have reached the memory"},
     {"late", ", leaves>", ", leaves, solo=10>", NULL, "`solo`: warpgroups store rows"},

@@ -13,9 +13,8 @@
  *     for h { y = load ; x = load ; acc = acc + dot(y, x, 0) * exp(..) }
  *
  * And where they find the rows of a tile anew in each trip (ring_rows.c): a role that does that is a chain of its own,
- * and stands still while it divides for the rows of its next task. Then two blocks are a crowd, of a warpgroup or more
- * each, as the copies of one run under the product of the other. They must have all the slots that were asked for: what
- * is read is near, but far more than once, and fewer copies in flight cost more than the chain. */
+ * and stands still while it divides for the rows of its next task. Then two blocks must have all the slots that were
+ * asked for: what is read is near, but far more than once, and fewer copies in flight cost more than the chain. */
 #include "pass/layout/layout.h"
 #include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
@@ -118,24 +117,16 @@ static int64_t least_bytes(const Cut *c, bool all) {
     return most;
 }
 
-/* Have so many blocks room for the tiles that they hold? */
-static bool have_room(const Machine *machine, int blocks, int threads, int64_t registers, int64_t bytes) {
-    /* The other registers are addresses, places, conditions, and what is fetched for the next trip. */
-    return registers / threads <= machine->registers / (blocks * threads) * machine->cost.crowd_percent / 100 &&
-           bytes < machine_room(machine, blocks);
-}
-
 int cut_crowd(const Cut *c, bool *searches) {
     const Machine *machine = c->cx->machine;
     Crowd crowd = {.k = c->k};
     ir_walk(c->k->body, look_at_loop, &crowd);
     *searches = !crowd.found && cut_finds_rows(c->k, c->k->body);
     if ((!crowd.found && !*searches) || !machine->cost.crowd_warps) return 0;
-    int warps = layout_warps(c->cx, c->k), threads = warps * machine->lanes, most = machine->cost.crowd_most / warps;
-    bool pair = *searches && warps >= machine->group_warps;
-    int least = pair ? 2 : (machine->cost.crowd_warps + warps - 1) / warps;
-    int64_t bytes = least_bytes(c, *searches);
-    if (least < 2 || most < least || !have_room(machine, least, threads, crowd.registers, bytes)) return 0;
-    while (pair && !have_room(machine, most, threads, crowd.registers, bytes)) most--;
-    return most;
+    int warps = layout_warps(c->cx, c->k);
+    int threads = warps * machine->lanes, least = (machine->cost.crowd_warps + warps - 1) / warps;
+    if (least < 2) return 0;
+    /* The others are addresses, places, conditions, and what is fetched for the next trip. */
+    bool held = crowd.registers / threads <= machine->registers / (least * threads) * machine->cost.crowd_percent / 100;
+    return held && least_bytes(c, *searches) < machine_room(machine, least) ? machine->cost.crowd_most / warps : 0;
 }

@@ -163,7 +163,8 @@ static int most_programs(Cut *c, const Rotation *r, int programs) {
     return programs;
 }
 
-/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not, or is narrow. */
+/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not, or
+ * is narrow. */
 static int64_t registers_of_loops(Cut *c, const Op *compute) {
     FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
     int64_t most = 0;
@@ -171,7 +172,8 @@ static int64_t registers_of_loops(Cut *c, const Op *compute) {
         const Region *body = loops.at[i]->regions[0];
         Rotation r;
         if (!op_flag(loops.at[i], AT_ROTATE) || !rotation_find(c->k, loops.at[i], c->arena, &r)) return 0;
-        /* Products of fewer columns take what stays through the loop from registers (layout_left.c), if there are some. */
+        /* Products of fewer columns take what stays through the loop from registers (layout_left.c), if there are
+         * some. */
         if (ir_type(c->k, r.first->results[0])->extent[1] < matrix_of(c->k, r.first)->m) return 0;
         int64_t own = registers_needed(c->cx->machine, c->k, &r);
         for (int a = 1; a < body->arg_count; a++)

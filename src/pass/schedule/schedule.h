@@ -124,7 +124,6 @@ bool schedule_loose_holds(Schedule *s, const Op *op);
 /* --- schedule_rows.c --- */
 void schedule_rows(Schedule *s);
 bool schedule_rows_hold(Schedule *s, const Op *load);
-bool schedule_may_share(const Op *load);   /* may its copies begin with one address of a thread (`apart`)? */
 int schedule_rows_kept(const Schedule *s); /* the most addresses that a thread holds through a loop */
 
 /* --- schedule_natural.c --- */

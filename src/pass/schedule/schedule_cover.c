@@ -50,31 +50,26 @@ static void find_twin(Op *op, void *user) {
 }
 
 /* The product of the loop that covers its loads; NULL: none does. */
-static Op *cover_of(const Schedule *s, const Op *loop, const Op **loads) {
+static Op *cover_of(const Schedule *s, const Op *loop) {
     bool ahead = loop->code == OP_FOR && op_attr(loop, AT_TWIN) && op_attr(loop, AT_AHEAD) && !op_flag(loop, AT_ROTATE);
     Op *dot = ahead ? first_product(s, loop) : NULL;
     Twin twin = {ahead ? op_int(loop, AT_TWIN, 0) : 0, NULL};
     if (!dot) return NULL;
     ir_walk(s->k->body, find_twin, &twin);
-    *loads = twin.loop;
     return twin.loop && is_copied(s, twin.loop) ? dot : NULL;
 }
 
 static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
-    const Op *loads = NULL;
-    Op *dot = cover_of(s, loop, &loads);
-    if (!dot) return;
-    op_set(s->k, dot, (Attr){.id = AT_COVERS, .number = 1});
-    for (Op *op = loads->regions[0]->first; op; op = op->next)
-        if (schedule_may_share(op)) op_set(s->k, op, (Attr){.id = AT_APART, .number = 1});
+    Op *dot = cover_of(s, loop);
+    if (dot) op_set(s->k, dot, (Attr){.id = AT_COVERS, .number = 1});
 }
 
 void schedule_cover(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }
 
 bool schedule_cover_holds(Schedule *s, const Op *dot) {
-    const Op *loop = dot->parent->owner, *loads;
-    return (loop && cover_of(s, loop, &loads) == dot) ||
+    const Op *loop = dot->parent->owner;
+    return (loop && cover_of(s, loop) == dot) ||
            schedule_fail(s, dot,
                          "a product `covers` the loads of its loop where it comes first, runs beside the threads, and "
                          "they are copies that run ahead");

@@ -156,7 +156,7 @@ static bool convert_holds(Schedule *s, const Op *op) {
 }
 
 bool schedule_move_holds(Schedule *s, const Op *op) {
-    if (op->code != OP_TLOAD && op_flag(op, AT_APART) && !can_be_apart(s, op))
+    if (op_flag(op, AT_APART) && !can_be_apart(s, op))
         return schedule_fail(s, op,
                              "`apart`: what the swizzle makes of the thread's part of an address and of the register's "
                              "must not meet");

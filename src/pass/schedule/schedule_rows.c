@@ -85,14 +85,7 @@ int schedule_rows_kept(const Schedule *s) {
     return kept.most;
 }
 
-bool schedule_may_share(const Op *load) {
-    return load->code == OP_TLOAD && op_word(load, AT_MOVER, MOVER_LANES) == MOVER_ASYNC && access_of(load).whole &&
-           !op_flag(load, AT_ROWS);
-}
-
 bool schedule_rows_hold(Schedule *s, const Op *load) {
-    if (op_flag(load, AT_APART) && !schedule_may_share(load))
-        return schedule_fail(s, load, "`apart` are addresses of copies in whole vectors that each trip finds");
     if (op_flag(load, AT_ROWS) && !may_keep(s, load))
         return schedule_fail(s, load,
                              "`rows` are of copies of a load role whose rows begin where the loop does not say, and of "

@@ -66,5 +66,6 @@ typedef struct CudaMapBytes {
 } CudaMapBytes;
 /* numbers: the plan's `wanted`, computed. The requires of the kernel hold, so extents and strides are positive. */
 CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers);
-const char *cuda_map_wrong(const CudaMapValue *value); /* what the driver encodes, and the chip traps on; NULL: nothing */
+/* What the driver encodes, and the chip traps on; NULL: nothing. */
+const char *cuda_map_wrong(const CudaMapValue *value);
 #endif

@@ -10,12 +10,7 @@
  * Rows that begin at places which the loop does not change are found before it (`rows`):
  *
  *     for (..) { a_row_on |= (u32)((u64)i0 < (u64)M) << (r / 8); a_row[r / 8] = A + i0 * sa; }
- *     .. tw_cp_async(16, .., a_row[r / 8] + i1, (u64)i1 < (u64)K && (a_row_on >> (r / 8) & 1) != 0);
- *
- * Where a trip finds them, what all copies of a thread share of their addresses may be found once (`apart`):
- *
- *     const f16 *const a_first = A + (m + at0) * sa + (kk + at1);
- *     for (..) tw_cp_async(16, .., a_first + (r >> 3) * 16 * sa, ..); */
+ *     .. tw_cp_async(16, .., a_row[r / 8] + i1, (u64)i1 < (u64)K && (a_row_on >> (r / 8) & 1) != 0); */
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_box.h"
 
@@ -87,9 +82,8 @@ static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
     const Expr *condition = memory_with_hint(e, b->op, b->condition ? b->condition : &expr_true);
     const Expr *i = b->index[b->inner_dim];
     if (b->whole)
-        cs_line(&e->p, "tw_cp_async%s(%d, %p, %p, %p);", memory_hinted(b->op),
-                b->vector * elem_info[b->tile->elem].bytes, at, b->first ? row : ex(e->arena, "%p + %p", row, i),
-                condition);
+        cs_line(&e->p, "tw_cp_async%s(%d, %p, %p + %p, %p);", memory_hinted(b->op),
+                b->vector * elem_info[b->tile->elem].bytes, at, row, i, condition);
     else
         cs_line(&e->p, "tw_copy_row%s(%d, %p, %p, %p, %p, %p);", memory_hinted(b->op), b->vector, at, row, i,
                 b->tensor.extent[b->inner_dim], condition);
@@ -122,13 +116,6 @@ static void copy_cut_rows(Emit *e, const Op *put, const Box *b, const SharedTile
 }
 
 /* --- copies --- */
-/* The address that all copies of the thread begin with. */
-static void find_first(Emit *e, Box *b) {
-    const char *name = cs_fresh(&e->p, arena_printf(e->arena, "%s_first", cs_name(&e->p, b->op->results[0])));
-    cs_line(&e->p, "const %s *const %s = %p;", cs_memory_type(b->tile->elem), name, box_first(e, b));
-    b->first = ex_name(e->arena, name);
-}
-
 void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
     const Type *type = ir_type(e->k, load->results[0]);
@@ -140,7 +127,6 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
     } else if (op_flag(load, AT_ROWS)) {
         copy_rows(e, put, b, tile, offset);
     } else {
-        if (op_flag(load, AT_APART)) find_first(e, &b);
         open_copies(e, &b);
         box_indices(e, &b, op_operand(load, 1));
         copy_one(e, &b, place_in_slot(e, put, &b, tile, offset), b.row);

@@ -20,9 +20,8 @@ typedef struct Box {
     int vector;
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
     const Expr *index[MAX_RANK]; /* of the tensor, at register r */
-    const Expr *first; /* box_first's address: row is this and what register r adds; NULL: each is found by itself */
-    const Expr *row;   /* address without the inner index (with `first`: with it) */
-    const Expr *condition; /* all bounds, unless vectors may lie across the inner one: then without it;
+    const Expr *row;             /* address without the inner index */
+    const Expr *condition;       /* all bounds, unless vectors may lie across the inner one: then without it;
                         NULL: true */
 } Box;
 
@@ -30,8 +29,6 @@ typedef struct Box {
 Box box_of(Emit *e, const Op *op, const Type *tile, const Layout *layout);
 /* Writes the indices of register r as variables, and makes row and condition. */
 void box_indices(Emit *e, Box *b, Ref mask);
-/* The address without what registers add to it: the same for all that a thread moves (`apart`). */
-const Expr *box_first(Emit *e, const Box *b);
 void box_part(Emit *e, Box *b, BoxPart part); /* the same for a part of the dimensions, without a mask */
 void box_mask(Emit *e, Box *b, Ref mask);     /* that register r is not masked */
 /* What elements outside are loaded as, in memory form; its bits, of a 16-bit float that is known, else -1. */

@@ -73,42 +73,14 @@ static const Expr *index_of(Emit *e, Ref vector, const Layout *tile, int axis) {
     return ex(e->arena, "%p[%p]", hold->by, place_along(e, vector, tile, axis, &place_r));
 }
 
-/* The box begins at this place of the dimension; so far is the coordinate. */
-static const Expr *place_from(Emit *e, const Box *b, int d, const Expr *coord) {
-    const Expr *offset = emit_scalar(e, op_list(b->op, 0).at[d]);
-    if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
-    return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
-}
-
 /* Where register r lies along dimension d of the tensor, axis t of the tile (-1: none). */
 static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
     Ref at = op_list(b->op, 0).at[d];
     if (emit_is_tile(e, at)) return ex(e->arena, "(i64)%p", index_of(e, at, b->layout, t));
-    return place_from(e, b, d, t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero);
-}
-
-static bool wraps(const Box *b, int d) { return box_wraps(b->op, d) && b->tensor.extent[d]; }
-
-/* Is what registers add along the dimension a part of the sum, beside what they share? */
-static bool comes_apart(Emit *e, const Box *b, int d) {
-    return b->layout && !emit_is_tile(e, op_list(b->op, 0).at[d]) && !wraps(b, d);
-}
-
-/* An address, so many steps along dimension d further. */
-static const Expr *step_along(Emit *e, const Box *b, int d, const Expr *address, const Expr *index) {
-    const Expr *by = b->tensor.stride[d];
-    return by ? ex(e->arena, "%p + %p * %p", address, index, by) : ex(e->arena, "%p + %p", address, index);
-}
-
-const Expr *box_first(Emit *e, const Box *b) {
-    const Expr *address = b->tensor.base;
-    for (int d = 0; d < b->tensor.rank; d++) {
-        if (!comes_apart(e, b, d)) continue;
-        int t = box_axis(b->op, b->tensor.rank, b->tile->rank, d);
-        const Expr *index = place_from(e, b, d, t >= 0 ? place_thread(e, &b->layout->map, t) : &expr_zero);
-        if (!ex_is_int(index, 0)) address = step_along(e, b, d, address, index);
-    }
-    return address;
+    const Expr *offset = emit_scalar(e, at);
+    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
+    return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
 }
 
 /* INDEX_OUTSIDE is a number of 64 bits. */
@@ -120,26 +92,25 @@ static bool may_be_outside(Emit *e, const Op *op, int d) {
 void box_part(Emit *e, Box *b, BoxPart part) {
     const Op *op = b->op;
     bool check = !op_flag(op, AT_NOCHECK);
-    b->row = b->first ? b->first : b->tensor.base;
+    b->row = b->tensor.base;
     for (int d = 0; d < b->tensor.rank; d++) {
         if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
-        bool inner = d == b->inner_dim, apart = b->first && comes_apart(e, b, d);
-        bool bounded = check && b->tensor.extent[d] && (!inner || b->whole);
-        bool picked = !b->tensor.extent[d] && may_be_outside(e, op, d);
+        const Expr *sum = place_in_tensor(e, b, d, t);
+        if (box_wraps(op, d) && b->tensor.extent[d])
+            sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
         b->index[d] = ex(e->arena, "i%d", d);
-        if (!apart || bounded) {
-            const Expr *sum = place_in_tensor(e, b, d, t);
-            if (wraps(b, d)) sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
-            cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
-        }
-        if (bounded) box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
-        if (picked) box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
+        cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
+        bool inner = d == b->inner_dim;
+        if (check && b->tensor.extent[d] && (!inner || b->whole))
+            box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+        if (!b->tensor.extent[d] && may_be_outside(e, op, d))
+            box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
         if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
-        if (inner && !b->first) continue;
-        const Expr *add = b->index[d];
-        if (apart) add = t >= 0 ? place_register(e, &b->layout->map, t, &place_r) : &expr_zero;
-        if (!ex_is_int(add, 0)) b->row = step_along(e, b, d, b->row, apart ? ex(e->arena, "(i64)%p", add) : add);
+        if (inner) continue;
+        const Expr *by = b->tensor.stride[d];
+        b->row =
+            by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }
 }
 
