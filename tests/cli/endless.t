@@ -157,5 +157,5 @@ error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages
 error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
 error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
 error: kernel `wide`: argument `x`: the kernel's tensor spans more bytes than there are addresses
-error: kernel `wide`: argument `x`: the kernel's tensor has more than 2^18 pages, which the model does not take
+error: kernel `wide`: argument `x`: the kernel's tensor spans more bytes than there are addresses
 error: kernel `wide`: argument `x`: the kernel's tensor spans more bytes than there are addresses

@@ -70,7 +70,6 @@ static const char *close_extent(const TtLaunch *l, Image *image, int open) {
 }
 
 enum { MOST_PAGES = 1 << 18 }; /* of a tensor, on the model */
-#define TOO_MANY_PAGES "argument `%s`: the kernel's tensor has more than 2^18 pages, which the model does not take"
 
 static const char *place_image(const TtLaunch *l, Image *image) {
     const TtBuffer *b = image->buffer;
@@ -92,16 +91,16 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     }
     const char *problem = open >= 0 ? close_extent(l, image, open) : NULL;
     if (problem) return problem;
-    bool is_empty = false;
-    for (int d = 0; d < layout->rank; d++) {
+    bool is_empty = false, too_many = false;
+    for (int d = 0; d < layout->rank; d++) is_empty |= image->extent[d] == 0;
+    for (int d = 0; d < layout->rank && !too_many; d++) {
         int64_t grains = image->extent[d] / layout->grain[d] + (image->extent[d] % layout->grain[d] != 0);
-        if (grains > MOST_PAGES) return fail(l, TOO_MANY_PAGES, b->name);
-        image->pages[d] = grains * ((layout->grain[d] + layout->unit[d] - 1) / layout->unit[d]);
+        image->pages[d] =
+            grains > MOST_PAGES ? 0 : grains * ((layout->grain[d] + layout->unit[d] - 1) / layout->unit[d]);
         image->total *= image->pages[d];
-        if (image->total > MOST_PAGES) return fail(l, TOO_MANY_PAGES, b->name);
-        is_empty |= image->extent[d] == 0;
+        too_many = grains > MOST_PAGES || image->total > MOST_PAGES;
     }
-    if (is_empty) return NULL;
+    if (is_empty && !too_many) return NULL;
     __int128 size = elem_info[b->elem].bytes, low = 0, high = size;
     for (int d = 0; d < layout->rank; d++) {
         __int128 span = (__int128)(image->extent[d] - 1) * image->stride[d] * size;
@@ -116,7 +115,10 @@ static const char *place_image(const TtLaunch *l, Image *image) {
     if (arg->bytes >= 0 && (start + image->low < 0 || start + image->high > arg->bytes))
         return fail(l, "argument `%s`: the kernel's tensor spans bytes %lld to %lld of an array of %lld bytes", b->name,
                     (long long)(start + image->low), (long long)(start + image->high), (long long)arg->bytes);
-    return NULL;
+    return too_many
+               ? fail(l, "argument `%s`: the kernel's tensor has more than 2^18 pages, which the model does not take",
+                      b->name)
+               : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------- conversions */
