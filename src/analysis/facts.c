@@ -519,13 +519,16 @@ bool fact_wish_natural(Facts *f, Ref x) {
 }
 
 /* --- tensors --- */
-/* Is the number by which y is more than x stated to be at least 0? */
+/* Is the number by which y, or a smaller constant, is more than x stated to be at least 0? */
 static bool is_stated_less(const Kernel *k, Ref x, Ref y) {
+    int64_t stated, most;
     for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
         const Attr *least = op_attr(op, AT_LEAST);
         for (int i = 0; least && least->number >= 0 && i < op->operand_count; i++) {
             const Op *sub = made_by(k, op->operands[i], OP_SUB);
-            if (sub && without_casts(k, sub->operands[0]) == y && without_casts(k, sub->operands[1]) == x) return true;
+            if (!sub || without_casts(k, sub->operands[1]) != x) continue;
+            bool fewer = ir_const_int(k, sub->operands[0], &stated) && ir_const_int(k, y, &most) && stated <= most;
+            if (fewer || without_casts(k, sub->operands[0]) == y) return true;
         }
     }
     return false;
@@ -556,28 +559,14 @@ bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
     return wish_less(f, parts->extent[1], parts->stride[0]);
 }
 
-/* Is x stated to be at most that? */
-static bool is_stated_most(const Kernel *k, Ref x, int64_t most) {
-    for (const Op *op = k->body->first_fact; op; op = op->next_fact) {
-        const Attr *least = op_attr(op, AT_LEAST);
-        int64_t number;
-        for (int i = 0; least && least->number >= 0 && i < op->operand_count; i++) {
-            const Op *sub = made_by(k, op->operands[i], OP_SUB);
-            if (sub && ir_const_int(k, sub->operands[0], &number) && number <= most &&
-                without_casts(k, sub->operands[1]) == without_casts(k, x))
-                return true;
-        }
-    }
-    return false;
-}
-
 bool fact_wish_most(Facts *f, Ref x, int64_t most) {
     Kernel *k = f->k;
     int64_t number;
     if (ir_const_int(k, x, &number)) return number <= most;
-    if ((most >= INT32_MAX && fact_is_32_bits(k, x)) || is_stated_most(k, x, most)) return true;
     Builder b = ir_builder(k, k->body);
-    return wish_less(f, x, f->only_asks ? REF_NONE : ir_int(&b, EL_I64, most));
+    Ref bound = ir_int(&b, EL_I64, most);
+    if ((most >= INT32_MAX && fact_is_32_bits(k, x)) || is_stated_less(k, without_casts(k, x), bound)) return true;
+    return wish_less(f, x, bound);
 }
 
 static Ref part(Facts *f, Ref tensor, Opcode code, int dim) {
