@@ -95,9 +95,10 @@ tile_c() {
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
-# the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
+# the prelude's numbers, the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
-    numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
+    "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
+        numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
 }

@@ -156,3 +156,19 @@ $ tilewright check kept.py:tested --target tenstorrent --arg x='full(nan):f32[32
 note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is used
 x: f32[32], max error 0: ok
 y: f32[32], max error 0: ok
+#! Numbers are computed by small processors without a library of functions: what they lack is refused by name.
+$ cat > number.py <<'END'
+> import triton
+> import triton.language as tl
+> @triton.jit
+> def kernel(y, C, a):
+>     r = tl.arange(0, 32)
+>     at = r[:, None] * C + r[None, :]
+>     x = tl.load(y + at, mask=r[None, :] < C)
+>     tl.store(y + at, x * tl.exp(a), mask=r[None, :] < C)
+> END
+$ tilewright check number.py --target tenstorrent --arg 'y=randn:f32[32,32]' --arg C=32 --arg a=0.5 --grid 1
+number.py:8:26: error: not possible on Tenstorrent: `exp` of a single number (f32); the small processors compute sums, products and conversions of 16 and 32 bits: pass the result as an argument, or compute it of a tile [not-on-tenstorrent]
+    8 |     tl.store(y + at, x * tl.exp(a), mask=r[None, :] < C)
+      |                          ^~~~~~~~~
+[1]

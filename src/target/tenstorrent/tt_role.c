@@ -142,7 +142,42 @@ const char *role_accessor(Role *role, int buffer) {
 
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
+/* Is it in tilewright_scalar.h, or C++'s own? The small processors have no library of functions, and no f64 of users. */
+static bool has_scalar(const Kernel *k, const Op *op) {
+    Elem to = ir_type(k, op->results[0])->elem, from = op->operand_count ? ir_type(k, op->operands[0])->elem : to;
+    if (to == EL_F64 || from == EL_F64 || (elem_is_float(to) && elem_info[to].bits == 8) ||
+        (elem_is_float(from) && elem_info[from].bits == 8))
+        return false;
+    switch (op->code) {
+    case OP_MATH:
+    case OP_EXP:
+    case OP_EXP2:
+    case OP_LOG:
+    case OP_LOG2:
+    case OP_SQRT:
+    case OP_RSQRT:
+    case OP_SIN:
+    case OP_COS:
+    case OP_TANH:
+    case OP_ERF:
+    case OP_ROUND:
+    case OP_RINT: return false;
+    case OP_REM:
+    case OP_MOD:
+    case OP_FLOORDIV: return !elem_is_float(from);
+    case OP_CAST: return op_word(op, AT_ROUND, ROUND_RN) == ROUND_RN;
+    default: return true;
+    }
+}
+
 const char *role_elementwise(Role *role, const Op *op, const char *const *texts) {
+    if (!has_scalar(role->tt->k, op)) {
+        tt_refuse(role->tt, op,
+                  "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 and 32 "
+                  "bits: pass the result as an argument, or compute it of a tile",
+                  op_info[op->code].mnemonic, ty_text(ir_type(role->tt->k, op->results[0]), role->tt->arena));
+        return "0";
+    }
     const Expr *args[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++)
         if (texts[i]) args[i] = ex_atom(role->tt->arena, texts[i]);

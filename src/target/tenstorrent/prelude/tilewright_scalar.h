@@ -1,5 +1,5 @@
-/* tilewright_scalar.h: integers and floats as the emitted kernels use them: types by their names in Tile IR, and the
- * functions whose meaning C++ leaves open (division by 0, shifts, floors). */
+/* tilewright_scalar.h: integers and floats as the emitted kernels use them: types by their names in Tile IR, conversions, and the
+ * functions whose meaning C++ leaves open (division by 0, shifts, floors, NaN). has_scalar in tt_role.c says which ops rest on it. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -18,6 +18,7 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef unsigned long long u64;
 typedef float f32;
+typedef double f64;
 
 static inline f32 tw_as_f32(u32 bits) {
     f32 x;
@@ -28,6 +29,54 @@ static inline u32 tw_as_u32(f32 x) {
     u32 bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+/* Small floats as they lie in memory; f32 holds their values. Up: exponent and mantissa, put where f32 has them, differ by a
+ * power of two. Down: to nearest even; below f16's normal range the addition rounds. */
+struct f16 {
+    u16 bits;
+};
+struct bf16 {
+    u16 bits;
+};
+static inline f16 tw_as_f16(u16 bits) { return f16{bits}; }
+static inline bf16 tw_as_bf16(u16 bits) { return bf16{bits}; }
+static inline f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
+static inline f32 tw_f32(f16 x) {
+    const u32 size = (x.bits & 0x7fffu) << 13, sign = (x.bits & 0x8000u) << 16;
+    return tw_as_f32((size >= 0x0f800000u ? size | 0x7f800000u : tw_as_u32(tw_as_f32(size) * 0x1p112f)) | sign);
+}
+static inline bf16 tw_bf16(f32 x) {
+    const u32 bits = tw_as_u32(x);
+    return bf16{(u16)((x != x ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
+}
+static inline f16 tw_f16(f32 x) {
+    const u32 bits = tw_as_u32(x), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return f16{(u16)(sign | 0x7e00u | (size >> 13 & 0x3ff))};
+    if (size >= 0x47800000u) return f16{(u16)(sign | 0x7c00u)};
+    if (size < 0x38800000u) return f16{(u16)(sign | (tw_as_u32(tw_as_f32(size) + 0.5f) - 0x3f000000u))};
+    return f16{(u16)(sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13)};
+}
+/* Through f32 without rounding twice: cut off toward zero, the last bit says that something was cut. */
+static inline f32 tw_odd(f64 x) {
+    f32 y = (f32)x;
+    if (y != x && x == x) {
+        if ((y < 0 ? -(f64)y : (f64)y) > (x < 0 ? -x : x)) y = tw_as_f32(tw_as_u32(y) - 1);
+        y = tw_as_f32(tw_as_u32(y) | 1);
+    }
+    return y;
+}
+static inline f16 tw_f16(f64 x) { return tw_f16(tw_odd(x)); }
+static inline bf16 tw_bf16(f64 x) { return tw_bf16(tw_odd(x)); }
+/* A 64-bit integer as an f64 that rounds to every smaller format as the integer would. */
+static inline f64 tw_sticky(u64 x) { return x >> 53 ? (f64)(x >> 11 | ((x & 0x7ff) != 0)) * 2048.0 : (f64)x; }
+static inline f64 tw_sticky(i64 x) { return x < 0 ? -tw_sticky(0 - (u64)x) : tw_sticky((u64)x); }
+/* To integers: toward zero, saturating, NaN is 0. */
+static inline i32 tw_i32(f32 x) { return x != x ? 0 : x <= -0x1p31f ? (i32)0x80000000u : x >= 0x1p31f ? 0x7fffffff : (i32)x; }
+static inline u32 tw_u32(f32 x) { return !(x > 0) ? 0 : x >= 0x1p32f ? 0xffffffffu : (u32)x; }
+static inline u64 tw_u64(f32 x) { return !(x > 0) ? 0 : x >= 0x1p64f ? ~0ull : (u64)x; }
+static inline i64 tw_i64(f32 x) {
+    return x != x ? 0 : x <= -0x1p63f ? (i64)(1ull << 63) : x >= 0x1p63f ? (i64)(~0ull >> 1) : (i64)x;
 }
 
 template <typename T> constexpr T tw_div(T x, T y) {
@@ -48,6 +97,49 @@ template <typename T> constexpr T tw_cdiv(T x, T y) {
 template <typename T> constexpr T tw_min(T x, T y) { return y < x ? y : x; }
 template <typename T> constexpr T tw_max(T x, T y) { return x < y ? y : x; }
 template <typename T> constexpr T tw_abs(T x) { return x < 0 ? T(0) - x : x; }
+/* Of floats the other one counts where one is NaN; _nan keeps it. */
+static inline f32 tw_min(f32 x, f32 y) { return y != y || x < y ? x : y; }
+static inline f32 tw_max(f32 x, f32 y) { return y != y || x > y ? x : y; }
+static inline f32 tw_min_nan(f32 x, f32 y) { return x != x || x < y ? x : y; }
+static inline f32 tw_max_nan(f32 x, f32 y) { return x != x || x > y ? x : y; }
+static inline f32 tw_abs(f32 x) { return tw_as_f32(tw_as_u32(x) & 0x7fffffffu); }
+/* One rounding: the product is exact in f64, and what the sum lost goes into its last bit. */
+static inline f32 tw_fma(f32 x, f32 y, f32 z) {
+    const f64 product = (f64)x * y, sum = product + z, part = sum - product;
+    const f64 lost = (product - (sum - part)) + (z - part);
+    if (lost == 0 || sum - sum != 0) return (f32)sum; /* infinities and NaN lose nothing */
+    u64 bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (!(bits & 1)) bits += (lost > 0) == (sum > 0) ? 1 : ~0ull;
+    f64 odd;
+    memcpy(&odd, &bits, sizeof odd);
+    return (f32)odd;
+}
+/* From 2^23 on all are whole. */
+static inline f32 tw_trunc(f32 x) {
+    return tw_abs(x) < 0x1p23f ? tw_as_f32(tw_as_u32((f32)(i32)x) | (tw_as_u32(x) & 0x80000000u)) : x;
+}
+static inline f32 tw_floor(f32 x) { return tw_trunc(x) > x ? tw_trunc(x) - 1.0f : tw_trunc(x); }
+static inline f32 tw_ceil(f32 x) { return tw_trunc(x) < x ? tw_trunc(x) + 1.0f : tw_trunc(x); }
+static inline i32 tw_mulhi(i32 x, i32 y) { return (i32)((i64)x * y >> 32); }
+static inline u32 tw_mulhi(u32 x, u32 y) { return (u32)((u64)x * y >> 32); }
+static inline u64 tw_mulhi(u64 x, u64 y) {
+    const u64 low = (u64)(u32)x * (u32)y, cross = (x >> 32) * (u32)y + (low >> 32), other = (u32)x * (y >> 32) + (u32)cross;
+    return (x >> 32) * (y >> 32) + (cross >> 32) + (other >> 32);
+}
+static inline i64 tw_mulhi(i64 x, i64 y) {
+    return (i64)(tw_mulhi((u64)x, (u64)y) - (x < 0 ? (u64)y : 0) - (y < 0 ? (u64)x : 0));
+}
+template <typename T> static inline i32 tw_popc(T x) {
+    i32 count = 0;
+    for (; x; x &= x - 1) ++count;
+    return count;
+}
+template <typename T> static inline i32 tw_clz(T x) {
+    i32 count = 8 * sizeof(T);
+    for (; x; x >>= 1) --count;
+    return count;
+}
 template <typename T> constexpr T tw_shl(T x, T y) {
     return y < 0 || u64(y) >= 8 * sizeof(T) ? T(0) : T(u64(x) << y);
 }
