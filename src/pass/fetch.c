@@ -197,6 +197,17 @@ static void stands_for(const Fetch *f, Ref made, Ref old) {
     ir_replace_all(f->k, old, made);
 }
 
+/* Is there a trip behind the one at i? Where i + step does not fit, there is none: 32 bits are asked in 64, and of 64 the
+ * distance to the end, which is more than 0. */
+static Ref has_next(Builder *b, Ref i, Ref hi, Ref step) {
+    if (elem_info[ir_type(b->kernel, i)->elem].bits == 64) {
+        Ref left = ir_cast(b, ir_binary(b, OP_SUB, hi, i), EL_U64);
+        return ir_compare(b, CMP_LT, ir_cast(b, step, EL_U64), left);
+    }
+    Ref wide = ir_binary(b, OP_ADD, ir_cast(b, i, EL_I64), ir_cast(b, step, EL_I64));
+    return ir_compare(b, CMP_LT, wide, ir_cast(b, hi, EL_I64));
+}
+
 /* The loop again, with what is fetched carried behind what it carried before. */
 static void turn(Fetch *f) {
     Kernel *k = f->k;
@@ -216,10 +227,7 @@ static void turn(Fetch *f) {
     Region *body = turned->regions[0];
     Builder in = ir_builder_inside(&b, body);
     in.range = f->load[0]->range;
-    /* In 64 bits: where i + step does not fit, there is no such trip. */
-    Ref wide = ir_binary(&in, OP_ADD, ir_cast(&in, body->args[0], EL_I64), ir_cast(&in, step, EL_I64));
-    Ref more = ir_compare(&in, CMP_LT, wide, ir_cast(&in, hi, EL_I64));
-    fetch_trip(f, &in, more, ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
+    fetch_trip(f, &in, has_next(&in, body->args[0], hi, step), ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
     for (int i = 0; i < carried; i++) values[i] = yield->operands[i];
     in.range = yield->range;
     ir_remove(yield);

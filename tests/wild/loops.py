@@ -299,3 +299,31 @@ def experts_whiled(x, w, y, sizes, rows, E, N, K, BM: tl.constexpr, BN: tl.const
                 t += tl.num_programs(0)
             before += tiles
         first += m
+
+
+# check: x=randn:f16[100,32] y=zeros:f32[32,32] lo=9223372036854775780 hi=9223372036854775807 step=5 B=32 --grid 1
+# check: x=randn:f16[100,32] y=zeros:f32[32,32] lo=-9223372036854775780 hi=-9223372036854775808 step=-5 B=32 --grid 1
+# check: x=randn:f16[100,32] y=zeros:f32[32,32] lo=9223372036854775780 hi=9223372036854775807 step=6917529027641081856 B=32 --grid 1
+# products, with loads ahead, whose variable would leave 64 bits after the last trip
+@triton.jit
+def to_the_last_number(x, y, lo, hi, step, B: tl.constexpr):
+    r = tl.arange(0, B)
+    place = r[:, None] * B + r[None, :]
+    acc = tl.zeros((B, B), tl.float32)
+    for i in range(lo, hi, step):
+        away = tl.where(step > 0, i - lo, lo - i)
+        a = tl.load(x + away * B + place)
+        acc = tl.dot(a, a, acc)
+    tl.store(y + place, acc)
+
+
+# check: x=randn:f32[100,32] y=zeros:f32[32] lo=9223372036854775780 hi=9223372036854775807 B=32 --grid 1
+# check: x=randn:f32[100,32] y=zeros:f32[32] lo=-9223372036854775808 hi=-9223372036854775779 B=32 --grid 1
+# the same with small loads, a trip ahead
+@triton.jit
+def rows_to_the_last_number(x, y, lo, hi, B: tl.constexpr):
+    r = tl.arange(0, B)
+    acc = tl.zeros((B,), tl.float32)
+    for i in range(lo, hi, 5):
+        acc = acc * 0.5 + tl.load(x + (i - lo) * B + r)
+    tl.store(y + r, acc)

@@ -121,14 +121,11 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
     int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) return; /* each turn writes what the turn before read: the barrier stands in the loop */
     sync_within(e, loop);
-    const Expr *lo = emit_scalar(e, other->operands[0]), *step = emit_scalar(e, other->operands[2]);
+    const Expr *lo = emit_scalar(e, other->operands[0]);
     const char *turn = cs_fresh(&e->p, "turn");
     cs_loop(&e->p, NULL, turn, 0, d, 1);
     const char *at = cs_fresh(&e->p, "first");
-    if (ex_is_int(lo, 0))
-        cs_line(&e->p, "const i64 %s_wide = (i64)%s * %p;", at, turn, step);
-    else
-        cs_line(&e->p, "const i64 %s_wide = (i64)%p + (i64)%s * %p;", at, lo, turn, step);
+    cs_line(&e->p, "const i64 %s_wide = %p;", at, emit_trips_on(e, other, lo, ex_name(e->arena, turn)));
     load_if_there(e, other, at);
     cs_close(&e->p);
 }
@@ -160,8 +157,8 @@ void skew_cover(Emit *e) {
     const char *at = cuda_of(e)->covered_at;
     int d = (int)op_int(cuda_of(e)->skew_loop, AT_AHEAD, 0);
     const char *next = cs_fresh(&e->p, "next");
-    const Expr *step = emit_scalar(e, other->operands[2]);
-    cs_line(&e->p, "const i64 %s_wide = (i64)%s + (i64)%p * %d;", next, at, step, d);
+    const Expr *later = emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d));
+    cs_line(&e->p, "const i64 %s_wide = %p;", next, later);
     load_if_there(e, other, next);
 }
 

@@ -162,6 +162,8 @@ void emit_copies(Emit *e, const Ref *targets, const Ref *sources, int count); /*
 /* The condition that a for makes a trip at this value of its variable; the step's sign may be known at run time
  * only. */
 const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at);
+/* Where the variable of a for is some trips after `at`, as an i64 for emit_goes_on: it does not wrap. */
+const Expr *emit_trips_on(Emit *e, const Op *loop, const Expr *at, const Expr *trips);
 
 /* --- simt_hold.c --- */
 /* A finding for `explain`, once an op however often it is written. */

@@ -81,6 +81,17 @@ const Expr *emit_goes_on(Emit *e, const Op *loop, const Expr *at) {
     return ex(e->arena, "%p > 0 ? %p < %p : %p < 0 && %p > %p", by, at, hi, by, at, hi);
 }
 
+static bool is_wide(Emit *e, const Op *loop) {
+    return elem_info[ir_type(e->k, loop->regions[0]->args[0])->elem].bits == 64;
+}
+
+const Expr *emit_trips_on(Emit *e, const Op *loop, const Expr *at, const Expr *trips) {
+    const Expr *step = emit_scalar(e, loop->operands[2]);
+    if (is_wide(e, loop)) return ex(e->arena, "tw_trips_on(%p, %p, %p)", at, step, trips);
+    if (ex_is_int(at, 0)) return ex(e->arena, "(i64)%p * %p", trips, step);
+    return ex(e->arena, "(i64)%p + (i64)%p * %p", at, trips, step);
+}
+
 void emit_for(Emit *e, const Op *op) {
     const SimtTarget *target = e->target;
     bool own = target->loop_begin != NULL;
@@ -101,7 +112,11 @@ void emit_for(Emit *e, const Op *op) {
         /* The count of trips first: k + step may lie beyond the type. */
         const char *n = cs_fresh(&e->p, "trip");
         const Expr *by = emit_scalar(e, op->operands[2]);
-        cs_open(&e->p, "for (i64 %s = %p; %p; %s += %p)", n, lo, emit_goes_on(e, op, ex_name(e->arena, n)), n, by);
+        const Expr *at = ex_name(e->arena, n), *goes_on = emit_goes_on(e, op, at);
+        if (is_wide(e, op))
+            cs_open(&e->p, "for (i64 %s = %p; %p; %s = %p)", n, lo, goes_on, n, emit_trips_on(e, op, at, ex_int(e->arena, 1)));
+        else
+            cs_open(&e->p, "for (i64 %s = %p; %p; %s += %p)", n, lo, goes_on, n, by);
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);
     }
     emit_set_name(e, body->args[0], HOLD_SCALAR, k);

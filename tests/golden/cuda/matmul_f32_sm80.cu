@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f32 *a_ptr, f
         for (i32 k = 0; k < cdiv; k++) {
             tw_cp_async_wait(1);
             tw_sync();
-            const i64 next_wide = (i64)k + (i64)1 * 2;
+            const i64 next_wide = (i64)k + (i64)2;
             if (next_wide < cdiv) {
                 const i32 next = (i32)next_wide;
                 const i32 left_mul = tw_mul(next, 32);

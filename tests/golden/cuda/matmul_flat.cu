@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
                             true);
                 }
                 tw_wgmma_commit();
-                const i64 next_wide = (i64)k + (i64)1 * 2;
+                const i64 next_wide = (i64)k + (i64)2;
                 if (next_wide < cdiv) {
                     const i32 next = (i32)next_wide;
                     // 37: left = K - k * BK

@@ -112,6 +112,14 @@ TW_SIGNED_OPS(i32, u32)
 TW_SIGNED_OPS(i64, u64)
 TW_UNSIGNED_OPS(u32)
 TW_UNSIGNED_OPS(u64)
+/* The variable of a loop n trips later; what lies beyond all numbers is the last of them, where no trip begins. */
+TW_FN i64 tw_trips_on(i64 x, i64 step, i32 n) {
+    for (i32 i = 0; i < n; i++) {
+        const i64 next = tw_add(x, step), last = (i64)(~0ull >> 1);
+        x = ((x ^ next) & (step ^ next)) >= 0 ? next : step < 0 ? -last - 1 : last;
+    }
+    return x;
+}
 TW_FN i32 tw_mulhi(i32 x, i32 y) { return (i32)(((i64)x * y) >> 32); }
 TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
 
