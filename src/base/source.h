@@ -14,7 +14,7 @@ typedef struct Range {
 } Range;
 
 /* Where every MARK_BYTES-th byte of a file is, so that a place is found without reading all before it. */
-enum { MARK_BYTES = 1024 };
+enum { MARK_BYTES = 128 };
 typedef struct SourceMark {
     int line, column; /* lines from 0 */
 } SourceMark;
