@@ -197,8 +197,8 @@ static void stands_for(const Fetch *f, Ref made, Ref old) {
     ir_replace_all(f->k, old, made);
 }
 
-/* Is there a trip behind the one at i? Where i + step does not fit, there is none: 32 bits are asked in 64, and of 64 the
- * distance to the end, which is more than 0. */
+/* Is there a trip behind the one at i? Where i + step does not fit, there is none: 32 bits are asked in 64, and of
+ * 64 the distance to the end, which is more than 0. */
 static Ref has_next(Builder *b, Ref i, Ref hi, Ref step) {
     if (elem_info[ir_type(b->kernel, i)->elem].bits == 64) {
         Ref left = ir_cast(b, ir_binary(b, OP_SUB, hi, i), EL_U64);
@@ -227,7 +227,8 @@ static void turn(Fetch *f) {
     Region *body = turned->regions[0];
     Builder in = ir_builder_inside(&b, body);
     in.range = f->load[0]->range;
-    fetch_trip(f, &in, has_next(&in, body->args[0], hi, step), ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
+    Ref more = has_next(&in, body->args[0], hi, step);
+    fetch_trip(f, &in, more, ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
     for (int i = 0; i < carried; i++) values[i] = yield->operands[i];
     in.range = yield->range;
     ir_remove(yield);

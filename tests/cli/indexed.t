@@ -1,4 +1,4 @@
-# Rows that an index vector chooses: the same on every target that has code for them, refused by name on the one that has not.
+# Rows that an index vector chooses: the same on every target; what Tenstorrent does not read row by row is refused by name.
 # requires: c++
 $ cat > rows.ir <<'END'
 > kernel @rows(%X, %Y: *f32, %I: *i32, %R, %n: i32) {
@@ -20,16 +20,35 @@ rows.ir:5:3: store: box f32[32,32] of Y[n, 32], strides [32, 1], at [0, 0]; cont
 rows.ir:3:4: load: vectors of 4 bytes
 rows.ir:4:4: load: vectors of 16 bytes
 rows.ir:5:3: store: vectors of 16 bytes
-$ tilewright run rows.ir $(cat arguments) --target tenstorrent
-rows.ir:3:4: error: not possible on Tenstorrent: a load or store of i32[32]; tiles of f32, bf16 or f16 move between memory and cores [not-on-tenstorrent]
-    3 |   %v = tload %TI, [0] : i32[32]
+$ tilewright check rows.ir $(cat arguments) --target tenstorrent 2>&1 | grep Y:
+Y: f32[30, 32], max error 0: ok
+$ sed 's/%v = tload %TI, \[0\] : i32\[32\]/%i = iota<0, 32> ; %v = rem %i, 7/' rows.ir > pure.ir
+$ tilewright check pure.ir $(cat arguments) --target tenstorrent 2>&1 | grep Y:
+Y: f32[30, 32], max error 0: ok
+$ sed 's/f32\[32,32\]/f32[16,32]/; s/i32\[32\]/i32[16]/' rows.ir > half.ir
+$ tilewright check half.ir $(cat arguments) --target tenstorrent 2>&1 | grep Y:
+Y: f32[30, 32], max error 0: ok
+$ sed 's/\[%v, 0\]/[0, %v]/' rows.ir > columns.ir
+$ tilewright run columns.ir $(cat arguments) --target tenstorrent
+columns.ir:4:4: error: not possible on Tenstorrent: an index vector that does not choose rows of a tile of rank 2: those are read one by one, single elements and columns are not [not-on-tenstorrent]
+    4 |   %x = tload<fill=-1.0> %TX, [0, %v] : f32[32,32]
       |    ^~~~~~~~~
 [1]
-$ sed 's/%v = tload %TI, \[0\] : i32\[32\]/%i = iota<0, 32> ; %v = rem %i, 7/' rows.ir > pure.ir
-$ tilewright run pure.ir $(cat arguments) --target tenstorrent
-pure.ir:4:4: error: not possible on Tenstorrent: rows that an index vector chooses; pages are found by offsets, load one box a row [not-on-tenstorrent]
-    4 |   %x = tload<fill=-1.0> %TX, [%v, 0] : f32[32,32]
+$ sed 's/tstore %TY, \[0, 0\]/tstore %TY, [%v, 0]/' rows.ir > scatter.ir
+$ tilewright run scatter.ir $(cat arguments) --target tenstorrent
+scatter.ir:5:3: error: not possible on Tenstorrent: a store of rows that an index vector chooses; pages are written whole, store one box a row [not-on-tenstorrent]
+    5 |   tstore %TY, [%v, 0], %x
+      |   ^~~~~~
+[1]
+$ sed 's/f32/bf16/' rows.ir | sed 's/: f32\[32,32\]/: bf16[32,32]/' > narrow.ir
+$ tilewright emit narrow.ir --target tenstorrent:blackhole -o out
+narrow.ir:4:4: error: not possible on Tenstorrent: rows of bf16 that an index vector chooses: half a row of a page has 32 bytes, and this chip reads its memory by 64; use f32 [not-on-tenstorrent]
+    4 |   %x = tload<fill=-1.0> %TX, [%v, 0] : bf16[32,32]
       |    ^~~~~~~~~
+[1]
+$ sed 's/i32/i64/; s/i32\[/i64[/' rows.ir > wide.ir
+$ tilewright run wide.ir --arg X=randn:f32[20,32] --arg Y=zeros:f32[30,32] --arg 'I=full(-5000000000):i64[30]' --arg R=20 --arg n=30 --grid 1 --target tenstorrent
+error: kernel `rows`: argument `I` holds -5000000000; on Tenstorrent numbers of rows must fit 32 bits
 [1]
 $ sed 's/f32\[32,32\]/f32[16,32]/' rows.ir > short.ir
 $ tilewright run short.ir $(cat arguments) --target interp

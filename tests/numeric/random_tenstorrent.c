@@ -90,6 +90,13 @@ static void place(Gen *g, int array, int rows, int columns, bool own, char *addr
     snprintf(row, sizeof row, "(%s + %s)", own ? "p * M" : offset(g, rows), side_index[rows]);
     snprintf(column, sizeof column, "(%s + %s)", offset(g, columns), side_index[columns]);
     bool swapped = !own && draw(g, 6) == 5; /* the tensor's columns as rows */
+    if (!own && !swapped && draw(g, 6) == 5) { /* rows that are chosen one by one */
+        static const char *const picked[] = {"((%s + %s) * 5 %% R)", "tl.minimum((%s + %s) * 3, R - 2)", "(R - 1 - (%s + %s) // 2)"};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(row, sizeof row, picked[draw(g, 3)], offset(g, rows), side_index[rows]);
+#pragma GCC diagnostic pop
+    }
     snprintf(address, size, "%s + %s[:, None]%s + %s[None, :]%s", arrays[array], row, swapped ? "" : " * C", column, swapped ? " * C" : "");
     static const char *const bounds[] = {"C", "n1", "C - 3"};
     int kind = own && draw(g, 8) != 7 ? g->mask_kind[array] : (int)draw(g, 12);

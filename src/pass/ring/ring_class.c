@@ -74,11 +74,34 @@ static void note_index(Op *op, void *user) {
     for (int i = 0; i < offsets.count; i++) mark_index(user, offsets.at[i]);
 }
 
-/* May each role load it for itself? A thread needs the indices of its own rows, in whichever role it is; but where only
- * one role reaches memory they are data like others. */
-static bool is_read_by_each(const Cut *c, const Value *v, Ref r) {
-    return v->type->rank == 0 || (c->index[r] && !c->cx->machine->roles_always);
+/* Is it read there as an index, or made into one? */
+static bool is_index_use(const Cut *c, const Op *op, Ref r) {
+    bool all = op->result_count > 0;
+    for (int i = 0; i < op->result_count; i++) all &= c->index[op->results[i]];
+    if (all || (op->code != OP_TLOAD && op->code != OP_TSTORE)) return all;
+    int uses = 0, places = 0;
+    RefList offsets = op_list(op, 0);
+    for (int i = 0; i < op->operand_count; i++) uses += op->operands[i] == r;
+    for (int i = 0; i < offsets.count; i++) places += offsets.at[i] == r;
+    return places && uses == places;
 }
+
+/* Where compute does not reach memory, what is computed with as well is data like others. */
+static void keep_mere_indices(Cut *c) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Ref r = 0; r < c->value_count; r++) {
+            bool mere = c->index[r];
+            for (int i = c->users.start[r]; mere && i < c->users.start[r + 1]; i++)
+                mere = is_index_use(c, c->users.list[i], r);
+            changed |= mere != c->index[r];
+            c->index[r] = mere;
+        }
+    }
+}
+
+/* May each role load it for itself? A thread needs the indices of its own rows, in whichever role it is. */
+static bool is_read_by_each(const Cut *c, const Value *v, Ref r) { return v->type->rank == 0 || c->index[r]; }
 
 /* --- replicable values --- */
 
@@ -165,6 +188,7 @@ static void find_replicable(Cut *c) {
     c->replicable = ARENA_ARRAY(c->arena, bool, c->value_count);
     c->index = ARENA_ARRAY(c->arena, bool, c->value_count);
     ir_walk(c->k->body, note_index, c);
+    if (c->cx->machine->roles_always) keep_mere_indices(c);
     for (size_t i = 0; i < c->values.count; i++) c->replicable[c->values.at[i]] = true;
     for (bool changed = true; changed;) {
         changed = false;
@@ -501,8 +525,8 @@ void cut_find_memory(Cut *c) {
 void cut_classify(Cut *c) {
     ir_walk(c->k->body, look_for_limits, c);
     if (c->explicit_mode) return;
-    find_replicable(c);
     c->users = ir_index_users(c->k, c->arena);
+    find_replicable(c);
     ir_walk(c->k->body, consider, &(Visit){c, false});
     group_loads(c);
     share_rings(c);

@@ -113,8 +113,9 @@ void emit_for(Emit *e, const Op *op) {
         const char *n = cs_fresh(&e->p, "trip");
         const Expr *by = emit_scalar(e, op->operands[2]);
         const Expr *at = ex_name(e->arena, n), *goes_on = emit_goes_on(e, op, at);
-        if (is_wide(e, op))
-            cs_open(&e->p, "for (i64 %s = %p; %p; %s = %p)", n, lo, goes_on, n, emit_trips_on(e, op, at, ex_int(e->arena, 1)));
+        const Expr *next = is_wide(e, op) ? emit_trips_on(e, op, at, ex_int(e->arena, 1)) : NULL;
+        if (next)
+            cs_open(&e->p, "for (i64 %s = %p; %p; %s = %p)", n, lo, goes_on, n, next);
         else
             cs_open(&e->p, "for (i64 %s = %p; %p; %s += %p)", n, lo, goes_on, n, by);
         cs_line(&e->p, "const %s %s = (%s)%s;", type, k, type, n);

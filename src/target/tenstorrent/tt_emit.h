@@ -6,6 +6,8 @@
  *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_role.c          what all three kernels have: scalars, loops, branches, arguments
  *   tt_emit_data.c     the load role as reader.cpp, the store role as writer.cpp
+ *   tt_rows.c          rows that an index vector chooses, as the reader fetches them
+ *   tt_index_text.c       elements of tiles of indices, as C of the reader
  *   tt_emit_compute.c  the compute role as compute.cpp: hand-overs, carried sums, when values are
  *                      computed
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
@@ -143,6 +145,25 @@ const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, in
 const char *role_accessor(Role *role, int buffer);
 const char *role_cb(Role *role, int cb);               /* declares its constant */
 bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
+
+/* --- tt_index_text.c --- */
+void tt_make_index_tile(Role *role, const TtIndexTile *tile);
+/* The numbers that an index tile of compute is made of; those of an index vector of this role. */
+void tt_need_indices(Role *role, const TtIndexTile *tile, Map *seen);
+void tt_need_vector(Role *role, Ref vector, Map *seen);
+/* The element `i` of an index vector of this role; what it loads is in L1 (tt_rows.c). */
+const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char *i);
+
+/* --- tt_rows.c --- */
+/* The dimension of the tensor whose places an index vector of the load gives; -1: none. */
+int tt_indexed_dim(const Tt *tt, const Op *access);
+/* Brings what the index vector of the load is read from to L1, and waits for it; and gives that up. */
+typedef VEC(int) TtFetched; /* its CBs */
+TtFetched tt_fetch_indices(Role *role, const Op *load);
+void tt_drop_indices(Role *role, const TtFetched *fetched);
+const char *tt_fetched(Role *role, const Op *load); /* where an index vector lies in L1 */
+/* The pages of an index vector, or of a box, in front of `to`; tt_emit_data.c. */
+void tt_read_box(Role *role, const Op *load, const TtField *field, int cb);
 
 /* --- tt_emit_data.c, tt_emit_compute.c, tt_json.c --- */
 char *tt_emit_reader(Tt *tt);

@@ -5,8 +5,8 @@
  *     commit    noc_async_read_barrier, cb_push_back         release   noc_async_write_barrier, cb_pop_front
  *
  * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
- * and not written. The reader also makes what no tensor holds: the scaler of reductions, once, and
- * tiles of indices, an item each. */
+ * and not written. Rows that an index vector chooses are read one by one (tt_rows.c). The reader also makes what no
+ * tensor holds: the scaler of reductions, once, and tiles of indices, an item each (tt_index_text.c). */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -41,7 +41,8 @@ static const char *first_page(Role *role, const TtLayout *layout, int dim, Ref o
     return pages == 1 ? text : arena_printf(arena, "%s * %lldu", text, (long long)pages);
 }
 
-/* `for` lines over the pages of the box and the number of each page: tw_page(..). */
+/* `for` lines over the pages of the box and the number of each page: tw_page(..). Along a dimension that an index
+ * vector gives, the row of pages is `row`. */
 static const char *open_pages(Role *role, const Op *access, int buffer, const Type *tile, int *depth) {
     Tt *tt = role->tt;
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
@@ -49,9 +50,12 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
     int dims[MAX_RANK];
     const char *at[MAX_RANK];
     bool starts[MAX_RANK]; /* at page 0 */
+    int indexed = tt_indexed_dim(tt, access);
     tt_access_dims(tt, access, dims);
     for (int d = 0; d < b->layout.rank; d++) {
         int64_t number;
+        at[d] = "row";
+        if (d == indexed) continue;
         at[d] = first_page(role, &b->layout, d, offsets.at[d], &starts[d]);
         if (ir_const_int(tt->k, offsets.at[d], &number)) continue;
         const char *name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
@@ -65,6 +69,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         const char *i = arena_printf(tt->arena, "i%d", axis);
         cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
         ++*depth;
+        if (dims[axis] == indexed) continue;
         at[dims[axis]] = starts[dims[axis]] ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
     }
     Text page = text_new(tt->arena);
@@ -80,20 +85,49 @@ static void close_pages(Role *role, int depth) {
     while (depth--) cs_close(&role->p);
 }
 
-static void read_box(Role *role, const Op *load, const TtField *field, int cb) {
+/* A page of rows that the index vector chooses. */
+static void read_rows(Role *role, const Op *load, const TtField *field, const char *accessor, const char *fill,
+                      const char *page) {
+    Tt *tt = role->tt;
+    int indexed = tt_indexed_dim(tt, load), dims[MAX_RANK], axis = 0;
+    tt_access_dims(tt, load, dims);
+    while (dims[axis] != indexed) axis++;
+    int64_t rows = field->type->extent[axis];
+    const char *element = tt_vector_element(role, load, op_list(load, 0).at[indexed], "i");
+    bool one = rows <= PAGE_SIDE, whole = rows % PAGE_SIDE == 0;
+    cs_open(&role->p, "tw_read_rows<%s>(to, %s, %s, [&](i32 %s) -> i64",
+            ty_elem_bytes(field->type) == 4 ? "u32" : "u16", accessor, fill, one ? "i" : "r");
+    if (!one) cs_line(&role->p, "const i32 i = (i32)i%d * 32 + r;", axis);
+    if (whole)
+        cs_line(&role->p, "return %s;", element);
+    else
+        cs_line(&role->p, "return i < %lld ? (i64)%s : -1;", (long long)rows, element);
+    cs_close_with(&role->p, "}, [&](u32 row) {");
+    cs_line(&role->p, "    return %s;", page);
+    cs_line(&role->p, "});");
+}
+
+void tt_read_box(Role *role, const Op *load, const TtField *field, int cb) {
     Tt *tt = role->tt;
     int buffer = tt_buffer(tt, load, field->paging), depth;
     if (buffer < 0) return;
+    bool is_indexed = tt_indexed_dim(tt, load) >= 0;
+    TtFetched fetched = {0};
+    if (is_indexed) fetched = tt_fetch_indices(role, load);
     const TtBuffer *b = &tt->plan->buffers.at[buffer];
     const char *accessor = role_accessor(role, buffer);
     const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
     cs_block(&role->p);
     cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
     const char *page = open_pages(role, load, buffer, field->type, &depth);
-    cs_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
+    if (is_indexed)
+        read_rows(role, load, field, accessor, fill, page);
+    else
+        cs_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
     if (depth) cs_line(&role->p, "to += %u;", tensix_tile_bytes(b->format));
     close_pages(role, depth);
     cs_close(&role->p);
+    tt_drop_indices(role, &fetched);
 }
 
 static void write_box(Role *role, const Op *store, const TtField *field) {
@@ -111,113 +145,6 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     cs_close(&role->p);
 }
 
-/* ------------------------------------------------------------------------------------------- tiles of indices */
-
-enum { MOST_INDEX_STEPS = 100000 };
-
-/* The element of an index tile at the given place; of a scalar its value, computed anew from what both roles know. */
-static const char *index_text(Role *role, const TtIndexTile *tile, Ref ref, const char *const *place, int *left) {
-    Tt *tt = role->tt;
-    if (--*left == 0)
-        tt_refuse(tt, tile->user, "a mask of indices that takes more than %d steps to compute", MOST_INDEX_STEPS);
-    if (*left <= 0) return "0";
-    if (!ref_is_value(ref)) return role_literal(role, ref);
-    const Value *v = ir_value(tt->k, ref);
-    const Op *op = v->op;
-    if (ty_is_scalar(v->type) && !role_around(op ? op : v->region->owner)) return role_ref(role, ref);
-    if (!op) {
-        const Op *loop =
-            v->index == 0 && v->region->owner->code == OP_FOR ? tt_matching_loop(tile, v->region->owner) : NULL;
-        if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
-        tt_refuse(tt, tile->user,
-                  "a mask of indices that depends on a carried value, or on a loop that loads "
-                  "nothing; compute it from the loop's variable, beside the load");
-        return "0";
-    }
-    const char *texts[3] = {0}, *inner[MAX_RANK];
-    switch (op->code) {
-    case OP_IOTA: return arena_printf(tt->arena, "(%s + %lld)", place[0], (long long)op_int(op, AT_BEGIN, 0));
-    case OP_SPLAT: return index_text(role, tile, op->operands[0], place, left);
-    case OP_EXPAND:
-    case OP_RESHAPE: { /* new or dropped extents of 1 */
-        const Type *from = ir_type(tt->k, op->operands[0]);
-        for (int i = 0, j = 0; i < from->rank; i++) {
-            while (from->extent[i] != 1 && j < v->type->rank && v->type->extent[j] == 1) j++;
-            bool fits = j < v->type->rank && from->extent[i] == v->type->extent[j];
-            if (!fits && from->extent[i] != 1) tt_refuse(tt, op, "a mask in another order of elements");
-            inner[i] = from->extent[i] == 1 ? "0" : fits ? place[j] : "0";
-            j += fits;
-        }
-        return index_text(role, tile, op->operands[0], inner, left);
-    }
-    default: break;
-    }
-    if (op->code != OP_BROADCAST && !cs_is_elementwise(op->code)) {
-        tt_refuse(tt, tile->user,
-                  "a mask of indices that depends on the result of `%s`; the reader must be able "
-                  "to compute it from arguments and loop variables",
-                  op_info[op->code].mnemonic);
-        return "0";
-    }
-    for (int i = 0; i < op->operand_count && i < 3; i++) { /* broadcast and elementwise */
-        const Type *type = ir_type(tt->k, op->operands[i]);
-        for (int d = 0; d < type->rank; d++) inner[d] = type->extent[d] == 1 ? "0" : place[d];
-        texts[i] = index_text(role, tile, op->operands[i], inner, left);
-    }
-    return op->code == OP_BROADCAST ? texts[0] : role_elementwise(role, op, texts);
-}
-
-static void need_index(Role *role, Ref ref, Map *seen) {
-    if (!ref_is_value(ref) || !map_meets(seen, role->tt->arena, ref)) return;
-    const Value *v = ir_value(role->tt->k, ref);
-    if (ty_is_scalar(v->type) && !role_around(v->op ? v->op : v->region->owner))
-        role_need(role, ref);
-    else if (v->op)
-        for (int i = 0; i < v->op->operand_count; i++) need_index(role, v->op->operands[i], seen);
-}
-
-static void make_index_tile(Role *role, const TtIndexTile *tile) {
-    Tt *tt = role->tt;
-    const TtCb *cb = &tt->plan->cbs.at[tile->cb];
-    const Type *type = ir_type(tt->k, tile->value);
-    TtPaging paging = tt_paging(tt, tile->value);
-    const char *name = role_cb(role, tile->cb);
-    if (type->rank > 2) {
-        tt_refuse(tt, tile->user, "a mask of rank %d", type->rank);
-        return;
-    }
-    bool is_column = paging == PAGE_COLUMN;
-    int64_t rows = type->rank == 2 ? type->extent[0] : is_column ? type->extent[0] : 1;
-    int64_t columns = type->rank == 2 ? type->extent[1] : is_column ? 1 : type->extent[0];
-    const char *place[2] = {"i", "j"};
-    if (type->rank == 1) place[0] = is_column ? "i" : "j";
-    cs_line(&role->p, "cb_reserve_back(%s, %u);", name, cb->item_pages);
-    cs_block(&role->p);
-    cs_line(&role->p, "u32 to = get_write_ptr(%s);", name);
-    if (paging == PAGE_VECTOR) {
-        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
-                cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
-        cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns,
-                index_text(role, tile, tile->value, place, &(int){MOST_INDEX_STEPS}));
-    } else {
-        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
-        int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
-                cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across,
-                (long long)across);
-        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
-                index_text(role, tile, tile->value, place, &(int){MOST_INDEX_STEPS}));
-    }
-    cs_close_with(&role->p, "});");
-    cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
-    cs_close(&role->p);
-    cs_close(&role->p);
-    cs_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
-}
-
 /* ------------------------------------------------------------------------------------------------- the roles */
 
 static void visit_load(Role *role, const Op *op) {
@@ -228,7 +155,7 @@ static void visit_load(Role *role, const Op *op) {
     case OP_ACQUIRE:
         cs_place(&role->p, op->range);
         for (size_t i = 0; i < tt->index_tiles.count; i++)
-            if (tt->index_tiles.at[i].acquire == op) make_index_tile(role, &tt->index_tiles.at[i]);
+            if (tt->index_tiles.at[i].acquire == op) tt_make_index_tile(role, &tt->index_tiles.at[i]);
         each_cb(role, op->operands[0], "cb_reserve_back");
         return;
     case OP_PUT: {
@@ -239,8 +166,8 @@ static void visit_load(Role *role, const Op *op) {
             return;
         }
         if (field->cb < 0) return;
-        read_box(role, load, field, field->cb);
-        if (field->fpu_cb != field->cb) read_box(role, load, field, field->fpu_cb);
+        tt_read_box(role, load, field, field->cb);
+        if (field->fpu_cb != field->cb) tt_read_box(role, load, field, field->fpu_cb);
         return;
     }
     case OP_COMMIT:
@@ -257,6 +184,7 @@ static void visit_store(Role *role, const Op *op) {
     Tt *tt = role->tt;
     switch (op->code) {
     case OP_YIELD:
+    case OP_TLOAD: /* of an index vector, refused with its store */
     case OP_GET: return;
     case OP_WAIT:
         cs_place(&role->p, op->range);
@@ -286,8 +214,13 @@ char *tt_emit_reader(Tt *tt) {
     Role role;
     role_init(&role, tt, TENSIX_READER);
     role.visit = visit_load;
-    Map seen = {0};
-    for (size_t i = 0; i < tt->index_tiles.count; i++) need_index(&role, tt->index_tiles.at[i].value, &seen);
+    Map seen = {0}, seen_here = {0};
+    for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(&role, &tt->index_tiles.at[i], &seen);
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const Op *load = tt->fields.at[i].load;
+        int indexed = load ? tt_indexed_dim(tt, load) : -1;
+        if (indexed >= 0) tt_need_vector(&role, op_list(load, 0).at[indexed], &seen_here);
+    }
     if (tt->scaler_cb >= 0)
         role.first = arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
     return role_finish(&role, "tilewright_dataflow.h");

@@ -24,7 +24,8 @@ typedef struct Image {
     int64_t low, high;              /* bytes from base that the tensor spans: [low, high) */
     uint32_t page_bytes;
     uint8_t *data;
-    bool *written; /* outputs, by page */
+    bool *written;       /* outputs, by page */
+    const int64_t *wide; /* a number of an index vector that has no place in 32 bits, or NULL */
 } Image;
 
 static const char *fail(const TtLaunch *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -124,6 +125,7 @@ static const char *place_image(const TtLaunch *l, Image *image) {
 /* ------------------------------------------------------------------------------------------------- conversions */
 
 static uint32_t page_bits(const TtBuffer *b, double number) {
+    if (b->format == TT_Int32) return (uint32_t)(int32_t)number;
     return b->format == TT_Float32 ? f32_bits((float)number) : bf16_from_f64(elem_round(b->elem, number));
 }
 
@@ -160,8 +162,16 @@ static void find_written(const TtLaunch *l, Image *image) {
             image->written[page] = memcmp(image->data + page * image->page_bytes + i, untouched, sizeof untouched) != 0;
 }
 
+static void index_to_page(const TtLaunch *l, Image *image, uint8_t *page, int64_t at, const uint8_t *from) {
+    int64_t number = elem_get_i64(image->buffer->elem, from);
+    int32_t word = (int32_t)number;
+    memcpy(page + 4 * at, &word, 4);
+    if (word != number) image->wide = arena_copy(l->arena, &number, sizeof number);
+}
+
 /* Visits every element below dimension `dim`: `page` counts pages so far, (row, column) is the place inside one. */
-static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page, int64_t row, int64_t column) {
+static void move_elements(const TtLaunch *l, Image *image, int dim, uint8_t *at, int64_t page, int64_t row,
+                          int64_t column) {
     const TtBuffer *b = image->buffer;
     const TtLayout *layout = &b->layout;
     if (dim == layout->rank) {
@@ -169,6 +179,8 @@ static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page
         int64_t place = format_index((uint32_t)row, (uint32_t)column);
         if (b->output)
             from_page(b, to, place, at);
+        else if (b->format == TT_Int32)
+            index_to_page(l, image, to, place, at);
         else
             to_page(b, to, place, at);
         return;
@@ -180,7 +192,7 @@ static void move_elements(const Image *image, int dim, uint8_t *at, int64_t page
         int64_t r = dim == layout->row ? inner % unit : row, c = dim == layout->column ? inner % unit : column;
         if (layout->paging == PAGE_VECTOR && dim == layout->column) r = c / 32, c = c % 32;
         if (b->output && dim == layout->rank - 1 && !image->written[next]) continue;
-        move_elements(image, dim + 1, at, next, r, c);
+        move_elements(l, image, dim + 1, at, next, r, c);
     }
 }
 
@@ -193,9 +205,9 @@ static void fill_image(const TtLaunch *l, Image *image) {
         return;
     }
     uint32_t fill = page_bits(b, b->fill);
-    int size = b->format == TT_Float32 ? 4 : 2;
+    int size = b->format == TT_Float16_b ? 2 : 4;
     for (size_t i = 0; fill && i < bytes; i += (size_t)size) memcpy(image->data + i, &fill, (size_t)size);
-    move_elements(image, 0, image->base, 0, 0, 0);
+    move_elements(l, image, 0, image->base, 0, 0, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------- arguments */
@@ -307,6 +319,9 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
         result->problem = place_image(l, &images[i]);
         if (result->problem) break;
         fill_image(l, &images[i]);
+        if (images[i].wide)
+            result->problem = fail(l, "argument `%s` holds %lld; on Tenstorrent numbers of rows must fit 32 bits",
+                                   plan->buffers.at[i].name, (long long)*images[i].wide);
         buffers[i] = (TensixBuffer){.name = plan->buffers.at[i].name,
                                     .page_bytes = images[i].page_bytes,
                                     .pages = (uint32_t)images[i].total + 1,
@@ -321,7 +336,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     for (size_t i = 0; i < count && !result->problem; i++)
         if (images[i].buffer->output) {
             find_written(l, &images[i]);
-            move_elements(&images[i], 0, images[i].base, 0, 0, 0);
+            move_elements(l, &images[i], 0, images[i].base, 0, 0, 0);
         }
     return !result->problem;
 }

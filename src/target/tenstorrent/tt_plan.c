@@ -373,6 +373,7 @@ static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
     RefList offsets = op_list(access, 0);
     bool good = true;
     for (int d = 0; d < offsets.count; d++) {
+        if (d == tt_indexed_dim(tt, access)) continue; /* any row */
         if (fact_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
         diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
         good = false;
@@ -398,8 +399,10 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
         tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
         return -1;
     }
-    if (box_is_indexed(tt->k, access)) {
-        tt_refuse(tt, access, "rows that an index vector chooses; pages are found by offsets, load one box a row");
+    int indexed = tt_indexed_dim(tt, access);
+    if (indexed >= 0 && !is_load) {
+        tt_refuse(tt, access,
+                  "a store of rows that an index vector chooses; pages are written whole, store one box a row");
         return -1;
     }
     if (op_attr(access, AT_WRAP)) {
@@ -411,12 +414,33 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
         return -1;
     }
     if (fill) tt_padding(tt, fill->ref, &buffer.fill);
-    if (!tt_format(tile->elem, &buffer.format)) {
+    bool is_vector = is_load && elem_is_int(tile->elem) && paging == PAGE_VECTOR; /* of indices (tt_rows.c) */
+    if (is_vector)
+        buffer.format = TT_Int32;
+    else if (!tt_format(tile->elem, &buffer.format)) {
         tt_refuse(tt, access, "tensors of %s; use f32, bf16 or f16", elem_info[tile->elem].text);
         return -1;
     }
     tt_access_dims(tt, access, dims);
     buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
+    if (indexed >= 0) {
+        uint32_t least = tensix_limits(tt->plan->options.arch)->dram_alignment;
+        int bytes = ty_elem_bytes(tile) * PAGE_SIDE / 2;
+        if (tile->rank != 2 || buffer.layout.row != indexed) {
+            tt_refuse(tt, access,
+                      "an index vector that does not choose rows of a tile of rank 2: those are read one by one, "
+                      "single elements and columns are not");
+            return -1;
+        }
+        if ((uint32_t)bytes % least) {
+            tt_refuse(tt, access,
+                      "rows of %s that an index vector chooses: half a row of a page has %d bytes, and this chip "
+                      "reads its memory by %u; use f32",
+                      elem_info[tile->elem].text, bytes, least);
+            return -1;
+        }
+        buffer.layout.grain[indexed] = PAGE_SIDE;
+    }
     if (!check_offsets(tt, access, &buffer.layout)) return -1;
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
         if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;

@@ -142,7 +142,7 @@ const char *role_accessor(Role *role, int buffer) {
 
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
-/* Is it in tilewright_scalar.h, or C++'s own? The small processors have no library of functions, and no f64 of users. */
+/* Is it in tilewright_scalar.h, or C++'s own? The small processors have no library of functions. */
 static bool has_scalar(const Kernel *k, const Op *op) {
     Elem to = ir_type(k, op->results[0])->elem, from = op->operand_count ? ir_type(k, op->operands[0])->elem : to;
     if (to == EL_F64 || from == EL_F64 || (elem_is_float(to) && elem_info[to].bits == 8) ||
@@ -173,8 +173,8 @@ static bool has_scalar(const Kernel *k, const Op *op) {
 const char *role_elementwise(Role *role, const Op *op, const char *const *texts) {
     if (!has_scalar(role->tt->k, op)) {
         tt_refuse(role->tt, op,
-                  "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 and 32 "
-                  "bits: pass the result as an argument, or compute it of a tile",
+                  "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 "
+                  "and 32 bits: pass the result as an argument, or compute it of a tile",
                   op_info[op->code].mnemonic, ty_text(ir_type(role->tt->k, op->results[0]), role->tt->arena));
         return "0";
     }

@@ -21,6 +21,29 @@ template <typename Word, typename Element> static inline void tw_make_page(u32 l
                 *to++ = (Word)(tw_as_u32(element(face / 2 * 16 + r, face % 2 * 16 + c)) >> (32 - 8 * sizeof(Word)));
 }
 
+/* Where an element lies in a page: faces of 16 x 16, one after the other. */
+static inline u32 tw_place(u32 r, u32 c) { return (r / 16 * 2 + c / 16) * 256 + r % 16 * 16 + c % 16; }
+
+/* Element i of an index vector whose pages lie in L1, 1024 a page. */
+static inline i32 tw_index(u32 l1, i32 i) {
+    const volatile tt_l1_ptr i32 *from = reinterpret_cast<const volatile tt_l1_ptr i32 *>((uintptr_t)l1);
+    return from[i / 1024 * 1024 + tw_place(i % 1024 / 32, i % 32)];
+}
+
+/* Begins to read one page row by row: row r is row index(r) of the tensor, which lies in page page_of(index / 32); outside the
+ * tensor it is one of fill. Word: u16 for Float16_b, u32 for Float32. */
+template <typename Word, typename Pages, typename Index, typename PageOf>
+static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index index, PageOf page_of) {
+    for (i32 r = 0; r < 32; ++r) {
+        const i64 at = index(r);
+        const bool inside = at >= 0 && at < 1ll << 36;
+        const u32 page = tw_inside(page_of(inside ? (u32)(at / 32) : TW_OUTSIDE), fill), row = inside ? (u32)(at % 32) : 0;
+        for (u32 c = 0; c < 32; c += 16)
+            noc_async_read(get_noc_addr(page, pages, tw_place(row, c) * sizeof(Word)), to + tw_place(r, c) * sizeof(Word),
+                           16 * sizeof(Word));
+    }
+}
+
 /* The scaler of a sum or maximum: 1.0 in the first row of each face. */
 static inline void tw_write_scaler(u32 cb) {
     cb_reserve_back(cb, 1);

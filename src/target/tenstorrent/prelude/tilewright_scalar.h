@@ -79,24 +79,37 @@ static inline i64 tw_i64(f32 x) {
     return x != x ? 0 : x <= -0x1p63f ? (i64)(1ull << 63) : x >= 0x1p63f ? (i64)(~0ull >> 1) : (i64)x;
 }
 
-template <typename T> constexpr T tw_div(T x, T y) {
-    return y == 0 ? T(0) : T(-1) < T(0) && y == T(-1) ? T(0) - x : x / y;
-}
-template <typename T> constexpr T tw_rem(T x, T y) {
-    return y == 0 ? x : T(-1) < T(0) && y == T(-1) ? T(0) : x % y;
-}
-template <typename T> constexpr T tw_mod(T x, T y) {
-    return tw_rem(x, y) != 0 && (tw_rem(x, y) < 0) != (y < 0) && y != 0 ? tw_rem(x, y) + y : tw_rem(x, y);
-}
-template <typename T> constexpr T tw_floordiv(T x, T y) {
-    return tw_div(x, y) - (y != 0 && tw_rem(x, y) != 0 && (x < 0) != (y < 0));
-}
-template <typename T> constexpr T tw_cdiv(T x, T y) {
-    return tw_div(x, y) + (y != 0 && tw_rem(x, y) != 0 && (x < 0) == (y < 0));
-}
-template <typename T> constexpr T tw_min(T x, T y) { return y < x ? y : x; }
-template <typename T> constexpr T tw_max(T x, T y) { return x < y ? y : x; }
-template <typename T> constexpr T tw_abs(T x) { return x < 0 ? T(0) - x : x; }
+/* Small integers are promoted. */
+#define TW_INTEGER_OPS(T) \
+    static inline constexpr T tw_div(T x, T y) { \
+        return y == 0 ? T(0) : T(-1) < T(0) && y == T(-1) ? T(0) - x : x / y; \
+    } \
+    static inline constexpr T tw_rem(T x, T y) { \
+        return y == 0 ? x : T(-1) < T(0) && y == T(-1) ? T(0) : x % y; \
+    } \
+    static inline constexpr T tw_mod(T x, T y) { \
+        return tw_rem(x, y) != 0 && (tw_rem(x, y) < 0) != (y < 0) && y != 0 ? tw_rem(x, y) + y : tw_rem(x, y); \
+    } \
+    static inline constexpr T tw_floordiv(T x, T y) { \
+        return tw_div(x, y) - (y != 0 && tw_rem(x, y) != 0 && (x < 0) != (y < 0)); \
+    } \
+    static inline constexpr T tw_cdiv(T x, T y) { \
+        return tw_div(x, y) + (y != 0 && tw_rem(x, y) != 0 && (x < 0) == (y < 0)); \
+    } \
+    static inline constexpr T tw_min(T x, T y) { return y < x ? y : x; } \
+    static inline constexpr T tw_max(T x, T y) { return x < y ? y : x; } \
+    static inline constexpr T tw_abs(T x) { return x < 0 ? T(0) - x : x; } \
+    static inline constexpr T tw_shl(T x, T y) { \
+        return y < 0 || u64(y) >= 8 * sizeof(T) ? T(0) : T(u64(x) << y); \
+    } \
+    static inline constexpr T tw_shr(T x, T y) { \
+        return y < 0 || u64(y) >= 8 * sizeof(T) ? (x < 0 ? T(-1) : T(0)) : T(x >> y); \
+    }
+TW_INTEGER_OPS(i32)
+TW_INTEGER_OPS(u32)
+TW_INTEGER_OPS(i64)
+TW_INTEGER_OPS(u64)
+
 /* Of floats the other one counts where one is NaN; _nan keeps it. */
 static inline f32 tw_min(f32 x, f32 y) { return y != y || x < y ? x : y; }
 static inline f32 tw_max(f32 x, f32 y) { return y != y || x > y ? x : y; }
@@ -139,12 +152,6 @@ template <typename T> static inline i32 tw_clz(T x) {
     i32 count = 8 * sizeof(T);
     for (; x; x >>= 1) --count;
     return count;
-}
-template <typename T> constexpr T tw_shl(T x, T y) {
-    return y < 0 || u64(y) >= 8 * sizeof(T) ? T(0) : T(u64(x) << y);
-}
-template <typename T> constexpr T tw_shr(T x, T y) {
-    return y < 0 || u64(y) >= 8 * sizeof(T) ? (x < 0 ? T(-1) : T(0)) : T(x >> y);
 }
 /* Trips of a loop: max(0, ceil((hi - lo) / step)); none with a step of 0. */
 static inline i64 tw_trips(i64 lo, i64 hi, i64 step) {

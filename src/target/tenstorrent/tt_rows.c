@@ -1,0 +1,82 @@
+/* tt_rows.c: rows that an index vector chooses, as the reader fetches them.
+ *
+ *     cb_reserve_back(cb_ids, 1);            what the vector is read from, into a CB of the reader's own
+ *     noc_async_read_page(tw_page(0, ids_page0, ids_n0), ids_pages, get_write_ptr(cb_ids));
+ *     noc_async_read_barrier();
+ *     cb_push_back(cb_ids, 1);
+ *     cb_wait_front(cb_ids, 1);
+ *     tw_read_rows<u32>(to, x_pages, x_fill, [&](i32 r) -> i64 { return tw_index(ids, r); },
+ *                       [&](u32 row) { return tw_page(0, row, x_n0, x_page1, x_n1); });
+ *     cb_pop_front(cb_ids, 1);
+ *
+ * A row of a page is two rows of faces, each a read of its own. So the vector must be that of a page's rows, and a row
+ * of a face no less than what the memory is read in. Pages of index vectors are Int32; the launcher refuses numbers
+ * beyond. */
+#include "target/tenstorrent/tt_emit.h"
+
+int tt_indexed_dim(const Tt *tt, const Op *access) {
+    RefList offsets = op_list(access, 0);
+    for (int d = 0; d < offsets.count; d++)
+        if (ref_is_value(offsets.at[d]) && ir_type(tt->k, offsets.at[d])->rank) return d;
+    return -1;
+}
+
+/* The plain loads that a vector is made of, in their order; others are refused. */
+typedef VEC(const Op *) Loads;
+static void find_loads(Tt *tt, const Op *user, Ref vector, Map *seen, Loads *loads) {
+    if (!ref_is_value(vector) || !map_meets(seen, tt->arena, vector)) return;
+    const Value *v = ir_value(tt->k, vector);
+    if (ty_is_scalar(v->type) || !v->op) return;
+    for (int i = 0; i < v->op->operand_count && v->op->code != OP_TLOAD; i++)
+        find_loads(tt, user, v->op->operands[i], seen, loads);
+    if (v->op->code != OP_TLOAD) return;
+    if (v->type->rank != 1 || tt_indexed_dim(tt, v->op) >= 0)
+        tt_refuse(tt, user, "rows whose numbers are themselves found by numbers; store those of all rows in one array");
+    else
+        *VEC_PUSH(loads, tt->arena) = v->op;
+}
+
+static const char *key_of(Role *role, const Op *load) {
+    return arena_printf(role->tt->arena, "fetched %u", load->results[0]);
+}
+
+const char *tt_fetched(Role *role, const Op *load) {
+    const char *name = map_get(&role->declared, key_of(role, load));
+    return name ? name : "0"; /* refused above */
+}
+
+static void each_fetched(Role *role, const TtFetched *fetched, const char *call) {
+    for (size_t i = 0; i < fetched->count; i++)
+        cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, fetched->at[i]),
+                role->tt->plan->cbs.at[fetched->at[i]].item_pages);
+}
+
+TtFetched tt_fetch_indices(Role *role, const Op *load) {
+    Tt *tt = role->tt;
+    TtFetched fetched = {0};
+    Loads loads = {0};
+    Map seen = {0};
+    find_loads(tt, load, op_list(load, 0).at[tt_indexed_dim(tt, load)], &seen, &loads);
+    for (size_t i = 0; i < loads.count; i++) {
+        const Op *from = loads.at[i];
+        const Value *v = ir_value(tt->k, from->results[0]);
+        TtField field = {.type = v->type, .paging = PAGE_VECTOR};
+        const char *name = v->name ? v->name : "indices";
+        int64_t pages = tt_pages(v->type, PAGE_VECTOR);
+        int cb = tt_add_cb(tt, name, ROLE_LOAD, ROLE_LOAD, "an index vector", TT_Int32, pages, 1, from->range);
+        *VEC_PUSH(&fetched, tt->arena) = cb;
+        cs_line(&role->p, "cb_reserve_back(%s, %lld);", role_cb(role, cb), (long long)pages);
+        tt_read_box(role, from, &field, cb);
+    }
+    if (loads.count) cs_line(&role->p, "noc_async_read_barrier();");
+    each_fetched(role, &fetched, "cb_push_back");
+    each_fetched(role, &fetched, "cb_wait_front");
+    for (size_t i = 0; i < loads.count; i++) {
+        const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", tt->plan->cbs.at[fetched.at[i]].name + 3));
+        cs_line(&role->p, "const u32 %s = get_read_ptr(%s);", at, role_cb(role, fetched.at[i]));
+        map_set(&role->declared, tt->arena, key_of(role, loads.at[i]), (void *)at);
+    }
+    return fetched;
+}
+
+void tt_drop_indices(Role *role, const TtFetched *fetched) { each_fetched(role, fetched, "cb_pop_front"); }
