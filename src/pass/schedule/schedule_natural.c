@@ -24,7 +24,7 @@ static bool can_be_natural(const Schedule *s, const Op *op) {
     default: return false;
     }
     const Type *type = ir_type(s->k, op->results[0]);
-    return !type->rank && (type->elem == EL_I32 || type->elem == EL_I64) &&
+    return (type->elem == EL_I32 || type->elem == EL_I64) &&
            fact_surely_natural(s->k, op->operands[0]) && fact_surely_natural(s->k, op->operands[1]);
 }
 
@@ -79,13 +79,15 @@ static void look_at_tile(Op *op, void *user) {
 static void look_at_op(Op *op, void *user) {
     const Schedule *s = user;
     int64_t number;
+    bool tile = op->result_count && ir_type(s->k, op->results[0])->rank;
+    if (!tile && s->tasks && op_flag(s->tasks, AT_PERSIST)) return;
     if (can_be_natural(s, op) && !ir_const_int(s->k, op->operands[1], &number))
         op_set(s->k, op, (Attr){.id = AT_NATURAL, .number = 1});
 }
 
 void schedule_natural(Schedule *s) {
     ir_walk(s->k->body, look_at_tile, s);
-    if (s->tasks && !op_flag(s->tasks, AT_PERSIST)) ir_walk(s->k->body, look_at_op, s);
+    if (s->tasks) ir_walk(s->k->body, look_at_op, s);
 }
 
 bool schedule_natural_holds(Schedule *s, const Op *op) {
