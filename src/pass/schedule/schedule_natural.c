@@ -3,8 +3,9 @@
  *
  *     %batch = div<natural> %pid, %chunks        const i32 batch = (i32)tw_div((u32)pid, (u32)chunks);
  *
- * Without a sign a division is half as long, and the remainder of the same numbers costs no other one. Only in blocks
- * that run one task, which begin with them: a persistent block takes its places while its copies are under way.
+ * Without a sign a division is half as long, and the remainder of the same numbers costs no other one. Those of tiles
+ * (rows of a convolution) always; of numbers only in blocks that run one task and begin with them: a persistent block
+ * takes its places while its copies are under way.
  *
  *     %y = div<approx, over> %x, %sum            const TwOver over = tw_over(sum);  ..  y[r] = tw_div_over(x[r], over);
  *
