@@ -293,11 +293,30 @@ static bool is_group_size(NaturalQuery *q, const Op *min, int depth) {
            natural_at(q, columns, depth);
 }
 
+/* A place in the grid: of the launch, or of the tasks that the blocks share out among them. */
+static bool is_program(const Kernel *k, Ref r) {
+    if (made_by(k, r, OP_PROGRAM_ID)) return true;
+    const Value *v = ref_is_value(r) ? ir_value(k, r) : NULL;
+    return v && !v->op && v->region->owner && v->region->owner->code == OP_TASKS;
+}
+
 /* A place in the grid times an extent is taken to fit (affine_size.c). */
 static bool is_place(const Kernel *k, const Op *product) {
     int64_t by;
-    return product->code == OP_MUL && made_by(k, product->operands[0], OP_PROGRAM_ID) &&
+    return product->code == OP_MUL && is_program(k, product->operands[0]) &&
            ir_const_int(k, product->operands[1], &by) && by >= 0 && by <= MAX_TILE_ELEMENTS;
+}
+
+/* The elements of a tile that begins at such a place: below 2^31, as the multiples of a power of two end before. */
+static bool is_tile_place(const Kernel *k, const Op *sum) {
+    int64_t by;
+    for (int i = 0; sum->code == OP_ADD && i < 2; i++) {
+        const Op *place = made_by(k, sum->operands[i], OP_MUL), *at = made_by(k, sum->operands[1 - i], OP_IOTA);
+        if (!place || !at || !is_place(k, place) || !ir_const_int(k, place->operands[1], &by)) continue;
+        int64_t begin = op_int(at, AT_BEGIN, 0), end = begin + ir_type(k, at->results[0])->extent[0];
+        if (by > 0 && !(by & (by - 1)) && begin >= 0 && end <= by) return true;
+    }
+    return false;
 }
 
 static bool natural_at(NaturalQuery *q, Ref x, int depth) {
@@ -319,9 +338,10 @@ static bool natural_at(NaturalQuery *q, Ref x, int depth) {
     case OP_PROGRAM_ID:
     case OP_NUM_PROGRAMS:
     case OP_EXTENT: return true;
+    case OP_IOTA: return op_int(op, AT_BEGIN, 0) >= 0;
     case OP_ADD: /* offsets are taken not to overflow (docs/ir.md) */
     case OP_MUL:
-        if (q->wraps && !is_place(k, op) && !bound_of(k, x)) return false;
+        if (q->wraps && !is_place(k, op) && !is_tile_place(k, op) && !bound_of(k, x)) return false;
         return natural_at(q, a, depth) && natural_at(q, b, depth);
     case OP_DIV:
     case OP_FLOORDIV:

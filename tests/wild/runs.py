@@ -142,3 +142,21 @@ def pixels(x, out, H, W, s0, s1, s2):
     at = (image * s0 + row * s2)[:, None] + c[None, :] * s1
     value = tl.load(x + at + column[:, None], mask=(column >= 0)[:, None] & (c < 6)[None, :], other=0.0)
     tl.store(out + at + (p % W)[:, None], value, mask=(c < 6)[None, :])
+
+
+# check: x=randn:f32[256] out=zeros:f32[256] n=3 d=50 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=4 d=64 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=0 d=50 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=-1 d=50 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=1 d=0 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=1 d=-7 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=-5 d=-7 --grid 4
+# check: x=randn:f32[256] out=zeros:f32[256] n=70000 d=70000 --grid 4
+# explain: launch: requires
+@triton.jit
+def below_quotient(x, out, n, d):
+    """Masks that compare quotients: ranges of the rows, if a launch divides by more than 0, and what is counted is at least 1."""
+    r = tl.program_id(0) * 64 + tl.arange(0, 64)
+    value = tl.load(x + r, mask=r // d < n, other=-1.0)
+    far = tl.load(x + r, mask=n <= r // d, other=-2.0)
+    tl.store(out + r, value + far * 4 + (r // d).to(tl.float32) + (r % d).to(tl.float32) / 2)

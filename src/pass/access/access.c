@@ -455,6 +455,7 @@ static Access begin_closed(PassContext *cx, Kernel *k) {
 
 bool pass_access(PassContext *cx, Kernel *k) {
     ir_walk(k->body, normalise_loop, k);
+    access_quotients(cx, k);
     access_carry(k, false);
     fold_tidy(k, cx->scratch);
     access_report_boxes(cx, k);

@@ -61,6 +61,9 @@ void access_plan(Analysis *a, Plan *plan);
  * no box took. */
 void access_carry(Kernel *k, bool closed);
 
+/* Comparisons of quotients become comparisons of what is divided (access_quotient.c). */
+void access_quotients(PassContext *cx, Kernel *k);
+
 /* The axis of a dimension that is an index vector: its parts, and the stride that they have in common
  * (access_vector.c). */
 void access_plan_index(Analysis *a, PlanDim *dim, const Axis *axis);

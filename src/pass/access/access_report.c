@@ -213,6 +213,25 @@ void access_report(Access *x, const Plan *plan) {
     pass_find(x->cx, plan->op->range, id, out.at);
 }
 
+static bool is_wish(const Access *x, Ref value, AttrId kind) {
+    for (size_t i = 0; i < x->a.wishes.count; i++)
+        if (x->a.wishes.at[i].value == value && x->a.wishes.at[i].kind == kind) return true;
+    return false;
+}
+
+/* What access_quotient.c asked for: the least of numbers. */
+static void report_least(Access *x, Text *out) {
+    for (const Op *op = x->k->body->first_fact; op; op = op->next_fact) {
+        const Attr *least = op->code == OP_REQUIRE ? op_attr(op, AT_LEAST) : NULL;
+        for (int i = 0; least && i < op->operand_count; i++) {
+            if (is_wish(x, op->operands[i], AT_LEAST) || !ref_is_value(op->operands[i])) continue;
+            const Value *v = ir_value(x->k, op->operands[i]);
+            text_add(out, "%s%s >= %lld", out->length ? ", " : "", v->name ? v->name : "(a value)",
+                     (long long)least->number);
+        }
+    }
+}
+
 static void report_wishes(Access *x) {
     Text out = text_new(x->a.arena);
     for (size_t i = 0; i < x->a.wishes.count; i++) {
@@ -221,6 +240,7 @@ static void report_wishes(Access *x) {
         text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
                  w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
     }
+    report_least(x, &out);
     for (size_t i = 0; i < x->exact.count; i++) {
         const Exact *e = &x->exact.at[i];
         int64_t ends[2] = {e->least, e->most};

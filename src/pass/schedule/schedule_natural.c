@@ -3,8 +3,9 @@
  *
  *     %batch = div<natural> %pid, %chunks        const i32 batch = (i32)tw_div((u32)pid, (u32)chunks);
  *
- * Without a sign a division is half as long, and the remainder of the same numbers costs no other one. Only in blocks
- * that run one task, which begin with them: a persistent block takes its places while its copies are under way.
+ * Without a sign a division is half as long, and the remainder of the same numbers costs no other one. Those of tiles
+ * (rows of a convolution) always; of numbers only in blocks that run one task and begin with them: a persistent block
+ * takes its places while its copies are under way.
  *
  *     %y = div<approx, over> %x, %sum            const TwOver over = tw_over(sum);  ..  y[r] = tw_div_over(x[r], over);
  *
@@ -24,7 +25,7 @@ static bool can_be_natural(const Schedule *s, const Op *op) {
     default: return false;
     }
     const Type *type = ir_type(s->k, op->results[0]);
-    return !type->rank && (type->elem == EL_I32 || type->elem == EL_I64) &&
+    return (type->elem == EL_I32 || type->elem == EL_I64) &&
            fact_surely_natural(s->k, op->operands[0]) && fact_surely_natural(s->k, op->operands[1]);
 }
 
@@ -79,13 +80,15 @@ static void look_at_tile(Op *op, void *user) {
 static void look_at_op(Op *op, void *user) {
     const Schedule *s = user;
     int64_t number;
+    bool tile = op->result_count && ir_type(s->k, op->results[0])->rank;
+    if (!tile && s->tasks && op_flag(s->tasks, AT_PERSIST)) return;
     if (can_be_natural(s, op) && !ir_const_int(s->k, op->operands[1], &number))
         op_set(s->k, op, (Attr){.id = AT_NATURAL, .number = 1});
 }
 
 void schedule_natural(Schedule *s) {
     ir_walk(s->k->body, look_at_tile, s);
-    if (s->tasks && !op_flag(s->tasks, AT_PERSIST)) ir_walk(s->k->body, look_at_op, s);
+    if (s->tasks) ir_walk(s->k->body, look_at_op, s);
 }
 
 bool schedule_natural_holds(Schedule *s, const Op *op) {
