@@ -96,6 +96,22 @@ const Op *late_dot(const Op *loop) {
     return dot;
 }
 
+const Op *span_store(const Kernel *k, const Op *op) {
+    const Op *ring = op->code == OP_WAIT ? hand_ring_op(k, op) : NULL;
+    bool stores = false;
+    if (!ring || !ring_is_fused(ring) || ring_runs_ahead(ring)) return NULL;
+    if (op_attr(ring, AT_PARTS) || op_attr(ring, AT_SOLO)) return NULL; /* they meet where it leaves */
+    for (op = op->next; op && (op->code == OP_GET || op->code == OP_TSTORE); op = op->next)
+        stores |= op->code == OP_TSTORE;
+    return op && stores && op->code == OP_RELEASE && hand_ring_op(k, op) == ring ? op : NULL;
+}
+
+const Op *dot_span(const Kernel *k, const Op *dot) {
+    const Op *last = NULL;
+    for (const Op *op = dot->next, *end; op && (end = span_store(k, op)); op = end->next) last = end;
+    return last;
+}
+
 /* Operands in a ring's slot have been waited for. */
 static bool is_in_ring(const Kernel *k, Ref operand) {
     const Op *from = ir_value(k, operand)->op;
