@@ -7,6 +7,8 @@
  *     for { put o, h ; commit ; d = dot w, h ; x = f(d) ; .. ; wait o ; h' = get o ; tstore h' ; release o }
  *  -> for { put o, h ; commit ; d = dot<spans> w, h ; wait o ; h' = get o ; tstore h' ; release o ; x = f(d) ; .. }
  *
+ * A store that takes its tile from where the product reads it (layout_take.c) stands there already.
+ *
  * No order of memory changes by that which was not proved: the source has the store where the tile is put, the cut has
  * shown that it may come as late as the end of the turn (ring_class.c), and here it comes in between. Stores keep the
  * order that they have among each other, and nothing that writes is passed. */
@@ -57,8 +59,8 @@ static bool stands_between(const Op *op, const Op *first, const Op *end) {
 static bool is_found_before(const Schedule *s, const Op *dot, const Op *wait, Ref ref) {
     const Op *op = ref_is_value(ref) ? ir_value(s->k, ref)->op : NULL;
     if (!op || !stands_between(op, dot, wait)) return true;
-    if (!op_has(op->code, TRAIT_ELEMENTWISE) || ir_type(s->k, ref)->kind != TY_TILE || ir_type(s->k, ref)->rank)
-        return false;
+    bool number = op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(s->k, ref)->kind == TY_TILE && !ir_type(s->k, ref)->rank;
+    if (!number && (op->code != OP_TENSOR || op_flag(op, AT_MADE))) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_found_before(s, dot, wait, op->operands[i])) return false;
     return true;
@@ -107,8 +109,10 @@ static void leave_under(Schedule *s, Op *dot, Op *wait, const Op *release) {
 }
 
 static void plan_region(Schedule *s, Region *region) {
+    for (Op *op = region->first; op; op = op->next)
+        if (can_span(s, op) && dot_span(s->k, op)) op_set(s->k, op, (Attr){.id = AT_SPANS, .number = 1});
     for (Op *op = region->first, *next; op; op = next) {
-        const Op *release = span_store(s->k, op), *commit = release ? commit_of(op) : NULL;
+        const Op *release = op->code == OP_WAIT ? span_store(s->k, op) : NULL, *commit = release ? commit_of(op) : NULL;
         Op *dot = commit ? next_product(s, commit, op) : NULL;
         next = op->next;
         if (!release) continue;
@@ -126,6 +130,6 @@ void schedule_span(Schedule *s) { ir_walk(s->k->body, plan_op, s); }
 bool schedule_span_holds(Schedule *s, const Op *dot) {
     return (can_span(s, dot) && dot_span(s->k, dot)) ||
            schedule_fail(s, dot,
-                         "a product `spans` the stores directly behind it, each from the slot of a buffer, where it runs "
-                         "beside the threads and is waited for in its own trip and before the next product");
+                         "a product `spans` the stores directly behind it, each of a tile in shared memory, where it "
+                         "runs beside the threads and is waited for in its own trip and before the next product");
 }

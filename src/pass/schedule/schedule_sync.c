@@ -32,9 +32,19 @@ typedef struct Sync {
 static void run_region(Sync *y, const Region *region);
 static void run_op(Sync *y, Op *op);
 
+/* The product is waited for behind its stores: barriers of those have not ended what it reads. */
+static void end_span(Sync *y) {
+    y->span_end = NULL;
+    if (!y->span_reads) return;
+    y->o.now.reads = true;
+    y->o.now.scratch = NULL;
+}
+
 static void run_ops(Sync *y, Op *first, const Op *end) {
-    for (Op *op = first; op && op != end; op = op->next)
+    for (Op *op = first; op && op != end; op = op->next) {
         if (!op_flag(op, AT_PACKED)) run_op(y, op);
+        if (op == y->span_end) end_span(y);
+    }
 }
 
 static void run_region(Sync *y, const Region *region) { run_ops(y, region->first, NULL); }
@@ -68,11 +78,6 @@ static void run_acquire(Sync *y, Op *acquire) {
 }
 
 static void run_release(Sync *y, Op *release) {
-    if (release == y->span_end && y->span_reads) { /* barriers of its stores have not ended what the product reads */
-        y->o.now.reads = true;
-        y->o.now.scratch = NULL;
-        y->span_end = NULL;
-    }
     bool late = op_attr(release, AT_BEHIND) && !op_flag(release->parent->owner, AT_ROTATE);
     if (ring_is_fused(ring_of(y, release)) || late || !y->o.now.unread) return;
     pending_drain(&y->o, release, true);

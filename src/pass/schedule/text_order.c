@@ -96,7 +96,16 @@ const Op *late_dot(const Op *loop) {
     return dot;
 }
 
+/* A tile that lies in shared memory for a product, stored by threads. */
+static const Op *taken_store(const Kernel *k, const Op *convert) {
+    const Op *store = convert->next;
+    if (convert->code != OP_CONVERT || !store || store->code != OP_TSTORE || op_attr(store, AT_AT)) return NULL;
+    bool taken = ir_value(k, convert->operands[0])->layout->home == HOME_SHARED;
+    return taken && op_operand(store, 1) == convert->results[0] ? store : NULL;
+}
+
 const Op *span_store(const Kernel *k, const Op *op) {
+    if (op->code == OP_CONVERT) return taken_store(k, op);
     const Op *ring = op->code == OP_WAIT ? hand_ring_op(k, op) : NULL;
     bool stores = false;
     if (!ring || !ring_is_fused(ring) || ring_runs_ahead(ring)) return NULL;
