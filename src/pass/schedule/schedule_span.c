@@ -59,7 +59,8 @@ static bool stands_between(const Op *op, const Op *first, const Op *end) {
 static bool is_found_before(const Schedule *s, const Op *dot, const Op *wait, Ref ref) {
     const Op *op = ref_is_value(ref) ? ir_value(s->k, ref)->op : NULL;
     if (!op || !stands_between(op, dot, wait)) return true;
-    bool number = op_has(op->code, TRAIT_ELEMENTWISE) && ir_type(s->k, ref)->kind == TY_TILE && !ir_type(s->k, ref)->rank;
+    const Type *type = ir_type(s->k, ref);
+    bool number = op_has(op->code, TRAIT_ELEMENTWISE) && type->kind == TY_TILE && !type->rank;
     if (!number && (op->code != OP_TENSOR || op_flag(op, AT_MADE))) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_found_before(s, dot, wait, op->operands[i])) return false;
