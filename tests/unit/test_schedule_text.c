@@ -45,6 +45,13 @@ static const Edit edits[] = {
     {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
     {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
     {"join", "release %in_1, %s_1\n        yield", "yield", NULL, "release"},
+    /* stores under a product: it is waited for behind them, and who writes what it reads comes later */
+    {"span", "", "", NULL, NULL},
+    {"span", "spans, width=64, fresh", "width=64, fresh", NULL, NULL},
+    {"span", "spans, width=64, sync", "width=64, sync", NULL, NULL},
+    {"span", "tstore<along=1, vector=8, whole> %H, [%t, %at], %h16_2\n", "", NULL, "a product `spans` the stores"},
+    {"span", "put<vector=2, sync=before> %o.n16", "put<vector=2> %o.n16", NULL, "may still read"},
+    {"join", "joins, width=64, fresh> %k", "spans, width=64, fresh> %k", NULL, "a product `spans` the stores"},
     /* a product in flight and the release of its slot belong together */
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist>", NULL, "in use by another op"},
     /* tasks that are the blocks of the launch */

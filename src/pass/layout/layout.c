@@ -590,6 +590,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     remove_all_dead(cx, k);
     ir_walk(k->body, set_fields, &st);
     ir_walk(k->body, set_views, &st);
+    lay_take_stored(&st);
     st.facts = facts_new(k, false);
     access_decide(&st);
     hold_decide(&st);

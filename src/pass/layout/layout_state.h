@@ -7,6 +7,7 @@
  *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
  *   layout_access.c  vectors and copies of the others, ways of conversions
+ *   layout_take.c    tiles that are stored from where a product reads them
  *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text
  *
@@ -117,6 +118,7 @@ int access_best_compare(const LayoutState *st, const Op *compare); /* elements t
 bool lay_may_trade(const Layout *from, const Layout *to, const Type *type, LaneTrade *trade);
 /* WORD_NONE: to or from shared memory */
 Word access_best_via(const Machine *machine, const Kernel *k, const Op *convert);
+void lay_take_stored(LayoutState *st); /* layout_take.c */
 void access_decide(LayoutState *st); /* writes it to all of them; facts without wishes */
 
 /* --- layout_hold.c: how flat kernels hold tiles --- */

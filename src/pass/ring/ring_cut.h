@@ -133,6 +133,7 @@ Op *cut_roles(Cut *c); /* the tasks op */
  * that is worth least (false: its are the last loads); stores, whose tiles take the room of others. */
 void cut_leave_branches(Cut *c);
 void cut_leave_streams(Cut *c);
+void cut_leave_read(Cut *c);
 void cut_leave_crowd(Cut *c);
 void cut_leave_outputs(Cut *c, const char *why);
 bool cut_leave_least(Cut *c);

@@ -8,11 +8,14 @@
  *     in a `while`                     skew: which trip is loaded ahead is counted
  *     no dot in a loop                 streams are fast enough by themselves; loads that wait for their place are not
  *     too many rings                   those that feed no dot first, then the last ones
+ *     read by the next product         stores: their tile lies in shared memory for it, a slot would be another copy
+ *                                      (pass/layout/layout_take.c)
  *     a crowd of blocks                stores: the buffers of their tiles would be another block's memory
  *     one slot of each does not fit    output tiles, loads outside of loops, loads that feed no dot, at last any; of
  *                                      those the largest first
  *     the schedule finds no room       the same: the kernel is cut again without that ring */
 #include "pass/ring/ring.h"
+#include "pass/matrix.h"
 #include "pass/ring/ring_cut.h"
 
 static void leave(Cut *c, size_t which, const char *why) {
@@ -65,6 +68,20 @@ void cut_leave_streams(Cut *c) {
 void cut_leave_outputs(Cut *c, const char *why) {
     for (size_t i = c->rings.count; i-- > 0;)
         if (i < c->rings.count && c->rings.at[i]->output) leave(c, i, why);
+}
+
+/* Is the store's tile an operand of the product that comes next, which reads it in shared memory? */
+static bool is_read_there(const Cut *c, const Op *store) {
+    const Op *dot = store->next;
+    while (dot && dot->code != OP_DOT) dot = dot->next;
+    return dot && c->cx->machine->has_threads && matrix_overlaps(c->k, dot) &&
+           dot->operands[1] == op_operand(store, 1);
+}
+
+void cut_leave_read(Cut *c) {
+    for (size_t i = c->rings.count; i-- > 0;)
+        if (i < c->rings.count && c->rings.at[i]->output && is_read_there(c, c->rings.at[i]->ops.at[0]))
+            leave(c, i, "a product reads its tile in shared memory, and it is stored from there");
 }
 
 void cut_leave_crowd(Cut *c) {

@@ -304,6 +304,7 @@ static Execution decide(Cut *c, const char **why) {
         *why = "compute cannot reach memory on this machine";
         return c->rings.count ? RUN_ROLES : RUN_FLAT;
     }
+    cut_leave_read(c);
     cut_leave_crowd(c);
     if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
         *why = "asked for";

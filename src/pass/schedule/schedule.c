@@ -152,6 +152,7 @@ static bool plan_rings(Schedule *s) {
     schedule_write_rings(s);
     schedule_flight(s);
     schedule_join(s);
+    schedule_span(s);
     if (!schedule_skew(s)) return false;
     schedule_cover(s);
     schedule_roles(s);

@@ -6,6 +6,7 @@
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_join.c     products that are waited for when the next one has been issued
+ *   schedule_span.c     stores that leave under a product
  *   schedule_skew.c     loads that run ahead on the threads of compute: which loops are one
  *   schedule_cover.c    copies that are issued under a product
  *   schedule_loose.c    loads of unaligned rows: which are issued together, which are copied ahead of their trip
@@ -108,6 +109,10 @@ bool schedule_flight_holds(Schedule *s, const Op *loop);
 /* --- schedule_join.c --- */
 void schedule_join(Schedule *s); /* the same */
 bool schedule_join_holds(Schedule *s, const Op *dot);
+
+/* --- schedule_span.c --- */
+void schedule_span(Schedule *s); /* when products join */
+bool schedule_span_holds(Schedule *s, const Op *dot);
 
 /* --- schedule_skew.c --- */
 bool schedule_skew(Schedule *s); /* the same; false: a role cannot run ahead in the other's loops */

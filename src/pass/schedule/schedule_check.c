@@ -23,6 +23,7 @@ static bool holds(Schedule *s, const Op *op) {
     if (op->code == OP_DOT && !(schedule_width_holds(s, op) && schedule_fetch_holds(s, op))) return false;
     if (op_flag(op, AT_COVERS) && !schedule_cover_holds(s, op)) return false;
     if (op_flag(op, AT_JOINS) && !schedule_join_holds(s, op)) return false;
+    if (op_flag(op, AT_SPANS) && !schedule_span_holds(s, op)) return false;
     return !op_flag(op, AT_PACKED) || schedule_dot_holds(s, op);
 }
 

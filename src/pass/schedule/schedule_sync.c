@@ -24,15 +24,27 @@ typedef struct Sync {
     const Op *covered;   /* the loop of the load role whose turn comes behind a product of this one */
     bool in_gang;        /* the role is run by each program of a gang */
     const Op *together;  /* the loop that they run on the same items */
+    const Op *span_end;  /* the last store under the product that was issued; NULL: it is waited for .. */
+    bool span_reads;     /* .. does that read scratch? */
     bool stores_beside;  /* the role has issued such a store */
 } Sync;
 
 static void run_region(Sync *y, const Region *region);
 static void run_op(Sync *y, Op *op);
 
+/* The product is waited for behind its stores: barriers of those have not ended what it reads. */
+static void end_span(Sync *y) {
+    y->span_end = NULL;
+    if (!y->span_reads) return;
+    y->o.now.reads = true;
+    y->o.now.scratch = NULL;
+}
+
 static void run_ops(Sync *y, Op *first, const Op *end) {
-    for (Op *op = first; op && op != end; op = op->next)
+    for (Op *op = first; op && op != end; op = op->next) {
         if (!op_flag(op, AT_PACKED)) run_op(y, op);
+        if (op == y->span_end) end_span(y);
+    }
 }
 
 static void run_region(Sync *y, const Region *region) { run_ops(y, region->first, NULL); }
@@ -78,7 +90,7 @@ static void run_store_beside(Sync *y, Op *store) {
     bool parts = ring && leaves_in_parts(ring);
     pending_store_beside(&y->o, store);
     if (parts && !op_attr(ring, AT_SOLO)) pending_meet_shown(&y->o, store); /* each of them */
-    y->o.now.unread |= !parts;
+    y->o.now.unread |= !parts && !(ring && is_buffer(ring)); /* who fills a buffer again waits for that by itself */
     y->stores_beside = true;
     pending_mark(&y->o, store);
 }
@@ -283,6 +295,7 @@ static void run_dot(Sync *y, Op *dot) {
     bool reads = dot_reads_scratch(y->k, dot);
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
     if (op_flag(dot, AT_COVERS) && y->covered) run_turn(y, y->covered);
+    if (op_flag(dot, AT_SPANS)) y->span_end = dot_span(y->k, dot), y->span_reads = reads;
     if (!op_flag(dot, AT_FLIGHT)) return;
     if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
     y->o.dot_reads = reads;

@@ -96,6 +96,31 @@ const Op *late_dot(const Op *loop) {
     return dot;
 }
 
+/* A tile that lies in shared memory for a product, stored by threads. */
+static const Op *taken_store(const Kernel *k, const Op *convert) {
+    const Op *store = convert->next;
+    if (convert->code != OP_CONVERT || !store || store->code != OP_TSTORE || op_attr(store, AT_AT)) return NULL;
+    bool taken = ir_value(k, convert->operands[0])->layout->home == HOME_SHARED;
+    return taken && op_operand(store, 1) == convert->results[0] ? store : NULL;
+}
+
+const Op *span_store(const Kernel *k, const Op *op) {
+    if (op->code == OP_CONVERT) return taken_store(k, op);
+    const Op *ring = op->code == OP_WAIT ? hand_ring_op(k, op) : NULL;
+    bool stores = false;
+    if (!ring || !ring_is_fused(ring) || ring_runs_ahead(ring)) return NULL;
+    if (op_attr(ring, AT_PARTS) || op_attr(ring, AT_SOLO)) return NULL; /* they meet where it leaves */
+    for (op = op->next; op && (op->code == OP_GET || op->code == OP_TSTORE); op = op->next)
+        stores |= op->code == OP_TSTORE;
+    return op && stores && op->code == OP_RELEASE && hand_ring_op(k, op) == ring ? op : NULL;
+}
+
+const Op *dot_span(const Kernel *k, const Op *dot) {
+    const Op *last = NULL;
+    for (const Op *op = dot->next, *end; op && (end = span_store(k, op)); op = end->next) last = end;
+    return last;
+}
+
 /* Operands in a ring's slot have been waited for. */
 static bool is_in_ring(const Kernel *k, Ref operand) {
     const Op *from = ir_value(k, operand)->op;

@@ -34,6 +34,11 @@ bool twin_fills(const Op *from, const Op *until);
 const Op *late_release(const Region *body);
 /* The product of such a loop. */
 const Op *late_dot(const Op *loop);
+/* A store of a tile from shared memory that begins with the op, from a buffer (wait ; get .. tstore ; release) or from
+ * where a product reads it (convert ; tstore): its last op; NULL: none does. The same of all stores directly behind a
+ * product that `spans` them; NULL: there is none. */
+const Op *span_store(const Kernel *k, const Op *op);
+const Op *dot_span(const Kernel *k, const Op *dot);
 /* Does the product read shared memory that is no ring's? */
 bool dot_reads_scratch(const Kernel *k, const Op *dot);
 

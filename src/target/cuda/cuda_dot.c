@@ -201,10 +201,23 @@ static void issue(Dot *d) {
 static void wait_for_issued(Dot *d) {
     CudaEmit *cuda = cuda_of(d->e);
     bool joins = op_flag(d->op, AT_JOINS);
+    if (op_flag(d->op, AT_SPANS)) {
+        cuda->spanning = d->acc;
+        cuda->span_end = dot_span(d->e->k, d->op);
+        return;
+    }
     if (!joins || cuda->joined) cs_line(&d->e->p, "tw_wgmma_wait(%d);", joins);
     if (cuda->joined) cs_line(&d->e->p, "tw_wgmma_settle(%s);", cuda->joined);
     if (!joins) cs_line(&d->e->p, "tw_wgmma_settle(%s);", d->acc);
     cuda->joined = joins ? d->acc : NULL;
+}
+
+void dot_end_span(Emit *e, const Op *op) {
+    CudaEmit *cuda = cuda_of(e);
+    if (!cuda->spanning || cuda->span_end != op) return;
+    wait_for(e, cuda->spanning);
+    if (cuda->joined) cs_line(&e->p, "tw_wgmma_settle(%s);", cuda->joined);
+    cuda->joined = cuda->spanning = NULL;
 }
 
 void dot_multiply(Dot *d) {

@@ -4,6 +4,8 @@
 #include "target/cuda/cuda_emit.h"
 #include "target/simt/simt_dot.h"
 
+/* The op is written: a product that spans it as its last one is waited for. */
+void dot_end_span(Emit *e, const Op *op);
 /* The product onto the accumulator, by an instruction of warps; one in flight is not waited for. */
 void dot_multiply(Dot *d);
 

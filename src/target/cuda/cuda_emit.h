@@ -67,6 +67,8 @@ typedef struct CudaEmit {
     const char *staged_at;  /* variable: where those of this trip lie */
     Map rows_of;            /* load -> how its rows are called (cuda_copy.c) */
     const char *joined;     /* array: the sum of a product that is waited for when the next one is issued, or NULL */
+    const char *spanning;   /* array: the sum of a product that is waited for behind the stores of its span, or NULL */
+    const Op *span_end;     /* the last op of that span */
     const char *left;       /* array: the left operand in registers of a product in flight, or NULL */
     const char *zero;       /* variable: 0, which the compiler does not know; beside `left` */
     const char *late;       /* variable: the slot that is still held, or -1 */

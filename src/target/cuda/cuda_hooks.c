@@ -118,6 +118,7 @@ const SimtTarget cuda_target = {
     .side_begin = side_begin,
     .side_end = side_end,
     .fence = fence,
+    .stored = dot_end_span,
     .wait_for_dot = wait_for_dot,
     .wait_for_stores = wait_for_stores,
 };

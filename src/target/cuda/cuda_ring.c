@@ -9,7 +9,7 @@
  *     in: wait full[s]; wgmma .. ; wait for the group before; release the slot before
  *
  * A ring between roles that run on the same threads is a buffer between two barriers of the group. */
-#include "target/cuda/cuda_emit.h"
+#include "target/cuda/cuda_dot.h"
 #include "target/simt/simt_box.h"
 
 bool ring_is(const Op *op) {
@@ -445,7 +445,10 @@ void ring_show_read(Emit *e, const RingPlan *r, const Op *release) {
 static void emit_release(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     Ref slot = op->operands[1];
-    if (r->fused) return;
+    if (r->fused) {
+        dot_end_span(e, op);
+        return;
+    }
     const Expr *text = emit_hold(e, slot)->by;
     if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */

@@ -83,8 +83,9 @@ typedef struct SimtTarget {
     void (*side_end)(Emit *e, const void *state, int side);
     /* Before a barrier: what the threads wrote, to shared or to global memory, is shown to units beside them. */
     void (*fence)(Emit *e, bool global);
-    void (*wait_for_dot)(Emit *e);    /* the dot in flight has read its operands */
-    void (*wait_for_stores)(Emit *e); /* stores that run beside the threads are done */
+    void (*stored)(Emit *e, const Op *op); /* behind a store by threads; NULL: nothing stands there */
+    void (*wait_for_dot)(Emit *e);         /* the dot in flight has read its operands */
+    void (*wait_for_stores)(Emit *e);      /* stores that run beside the threads are done */
 } SimtTarget;
 
 /* A part of a coordinate that has a variable. */

@@ -112,7 +112,10 @@ void emit_op(Emit *e, const Op *op) {
     case OP_WHILE: emit_while(e, op); return;
     case OP_IF: emit_if(e, op); return;
     case OP_TLOAD: memory_tload(e, op); return;
-    case OP_TSTORE: memory_tstore(e, op); return;
+    case OP_TSTORE:
+        memory_tstore(e, op);
+        if (e->target->stored) e->target->stored(e, op);
+        return;
     case OP_LOAD: memory_load(e, op); return;
     case OP_STORE: memory_store(e, op); return;
     case OP_TATOMIC: memory_tatomic(e, op); return;
