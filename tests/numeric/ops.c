@@ -148,11 +148,12 @@ static bool write_elementwise(Writer *w) {
     static const char *const floats[] = {"add", "sub",           "mul",          "div",
                                          "rem", "floordiv",      "mod",          "min",
                                          "max", "min<nan=keep>", "max<nan=keep>"};
-    static const char *const bools[] = {"and", "or", "xor"};
+    static const char *const bools[] = {"add", "sub", "mul", "div", "rem", "floordiv",
+                                        "mod", "min", "max", "and", "or",  "xor"};
     static const char *const int_unary[] = {"neg", "abs", "not", "popc", "clz"};
     static const char *const float_unary[] = {"neg",  "abs",   "sqrt",  "floor",
                                               "ceil", "trunc", "round", "rint"};
-    static const char *const bool_unary[] = {"not"};
+    static const char *const bool_unary[] = {"neg", "abs", "not"};
     static const char *const preds[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     bool real = is_float(w->type), logic = is_bool(w->type);
     const char *const *binary = real ? floats : logic ? bools : ints;
