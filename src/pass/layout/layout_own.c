@@ -26,12 +26,13 @@ bool layout_same_box(const Kernel *k, const Op *load, const Op *store) {
 
 bool layout_lies_once(Facts *f, const Op *access, const Type *box) {
     TensorParts parts = fact_tensor(f, access->operands[0]);
+    Facts known = *f; /* without wishes */
+    known.may_wish = false;
     int along = -1, down = -1; /* the dimension with the stride 1, and another one */
-    int64_t stride = 0;
     for (int d = 0; d < parts.rank; d++) {
         int axis = box_axis(access, parts.rank, box->rank, d);
         if (axis < 0 || box->extent[axis] == 1) continue;
-        if (along < 0 && ir_const_int(f->k, parts.stride[d], &stride) && stride == 1)
+        if (along < 0 && fact_wish_equal(&known, parts.stride[d], 1))
             along = d;
         else if (down < 0)
             down = d;
