@@ -21,7 +21,7 @@ typedef struct Pending {
     bool unread;                       /* a store beside the threads may still read shared memory */
     const Op *scratch;                 /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* by loads, stores, atomics */
-    const Op *own[PENDING_OWN];        /* loads of which each thread took elements that no other takes: not in `loaded` */
+    const Op *own[PENDING_OWN];        /* loads, each thread's of elements that no other takes: not in `loaded` */
     int own_count;
     uint64_t in_flight;                /* by stores beside the threads that may not have landed, barrier or not */
     uint64_t untold;                   /* by those that have landed, which only the thread knows that issued them */
