@@ -106,34 +106,18 @@ static bool reads_shared(const Order *o, const Op *op) {
     return op->code == OP_CONVERT && schedule_in_shared(o->s->k, op->operands[0]);
 }
 
-static bool is_by_lanes(const Op *op) { return op_word(op, AT_MOVER, MOVER_LANES) == MOVER_LANES; }
-
-/* `ended`: all threads meet behind it, before the trip ends: what they loaded and stored themselves is done by then. */
-static void enter_region(Order *o, const Region *region, bool ended, const Op *last_barrier) {
+static void enter_region(Order *o, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         bool uses = uses_shared(o, op), reads = uses || reads_shared(o, op);
         if (reads) o->now.scratch = NULL;
         o->now.reads |= reads, o->now.writes |= uses, o->now.kept |= op->code == OP_BSTORE;
-        if (!ended || !is_by_lanes(op)) pending_mark(o, op);
-        for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i], ended, NULL);
-        if (op == last_barrier) ended = false;
+        pending_mark(o, op);
+        for (int i = 0; i < op->region_count; i++) enter_region(o, op->regions[i]);
     }
 }
 
 void pending_enter_loop(Order *o, const Op *loop) {
-    for (int i = 0; i < loop->region_count; i++) enter_region(o, loop->regions[i], false, NULL);
-}
-
-/* A barrier stands in these in any case: between what warps write to their scratch and what they read there. */
-static bool meets_within(const Op *op) {
-    if (op_flag(op, AT_PACKED)) return false; /* another one does it too */
-    return op->code == OP_SYNC || ((op->code == OP_REDUCE || op->code == OP_SCAN) && op_attr(op, AT_AT));
-}
-
-void pending_enter_plain(Order *o, const Op *loop) {
-    const Op *barrier = loop->regions[0]->last;
-    while (barrier && !meets_within(barrier)) barrier = barrier->previous;
-    enter_region(o, loop->regions[0], barrier != NULL, barrier);
+    for (int i = 0; i < loop->region_count; i++) enter_region(o, loop->regions[i]);
 }
 
 /* --- shared memory --- */

@@ -45,8 +45,6 @@ typedef struct Order {
 void pending_join(Order *o, Pending other);
 /* All that a trip of the loop before this one may have left. */
 void pending_enter_loop(Order *o, const Op *loop);
-/* The same of a `for` whose text is its trip, op by op: without what a barrier of every trip has ended. */
-void pending_enter_plain(Order *o, const Op *loop);
 
 /* --- shared memory; `where` is SYNC_BEFORE or SYNC_WITHIN --- */
 void pending_write(Order *o, Op *op, Word where);

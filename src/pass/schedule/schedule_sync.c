@@ -230,12 +230,6 @@ static void run_plain_loop(Sync *y, Op *loop) {
     Order *o = &y->o;
     bool words = op_attr(loop, AT_BYTES), late = late_release(body);
     Pending before = o->now;
-    if (!words && !late && !op_attr(loop, AT_TWIN) && !y->in_gang) {
-        pending_enter_plain(o, loop);
-        run_region(y, body);
-        pending_join(o, before); /* there may have been no trip, and no barrier of it */
-        return;
-    }
     pending_enter_loop(o, loop);
     Op *other = run_to_twin(y, loop);
     if (other) begin_skewed(y, loop, other);
