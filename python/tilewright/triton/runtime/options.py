@@ -1,9 +1,11 @@
 """triton.runtime.options: what keywords of a launch mean that are no parameters of the kernel.
 
 Each is done, or refused with its name: none is taken without effect. A value that asks for nothing (None, or the default of Triton's)
-is taken everywhere, also of options that only GPUs of another maker have.
+is taken everywhere, also of options that only GPUs of another maker have. Off the GPU the hints for AMD's say, once each, that they
+have no effect there: programs that know two makers of GPUs take every other machine for the second.
 """
 import operator
+import warnings
 
 from ... import _native
 from .. import knobs
@@ -89,7 +91,22 @@ def _neutral(name, why, *defaults):
 
 
 _AMD = "it is one of AMD's GPUs"
+_AMD_HINTS = {"waves_per_eu": 0, "matrix_instr_nonkdim": 0, "kpack": 1, "schedule_hint": "none"}  # what asks for nothing
 _IN_DOT = "say it at tl.dot"
+_warned = set()
+
+
+def _of_another_machine(name, value, target):
+    """Is that a hint for AMD's GPUs, of a well-formed value, and no GPU there? No bit of a result hangs on it."""
+    default = _AMD_HINTS.get(name)
+    if default is None or target.startswith("cuda") or type(value) is not type(default):
+        return False
+    if value != default and name not in _warned:
+        _warned.add(name)
+        warnings.warn(f"the option {name}={value!r} has no effect on target {target}: {_AMD}", RuntimeWarning, stacklevel=5)
+    return True
+
+
 _MEANINGS = {
     "num_warps": _plain("num_warps"),
     "num_stages": _plain("num_stages"),
@@ -110,10 +127,7 @@ _MEANINGS = {
     "max_num_imprecise_acc_default": _neutral("max_num_imprecise_acc_default", _IN_DOT + "(max_num_imprecise_acc=..)", 2**30, 0),
     "default_dot_input_precision": _neutral("default_dot_input_precision", _IN_DOT + "(input_precision=..)", "tf32"),
     "instrumentation_mode": _neutral("instrumentation_mode", "kernels are not instrumented", ""),
-    "waves_per_eu": _neutral("waves_per_eu", _AMD, 0),
-    "matrix_instr_nonkdim": _neutral("matrix_instr_nonkdim", _AMD, 0),
-    "kpack": _neutral("kpack", _AMD, 1),
-    "schedule_hint": _neutral("schedule_hint", _AMD, "none"),
+    **{name: _neutral(name, _AMD, default) for name, default in _AMD_HINTS.items()},
     "cluster_dims": _neutral("cluster_dims", "say num_ctas", (1, 1, 1), [1, 1, 1]),
     "warp_size": _neutral("warp_size", "warps have 32 threads", 32),
 }
@@ -124,7 +138,7 @@ def library_options(given, target):
     found = {} if knobs.language.default_fp_fusion else {"fuse": "off"}
     arch = given.get("arch") or (knobs.runtime.override_arch if target.startswith("cuda") else None)
     for name, value in given.items():
-        if value is not None:
+        if value is not None and not _of_another_machine(name, value, target):
             found.update(_MEANINGS[name](value))
     target = _chip(arch, target) if arch else target
     if "cluster" in found and target.startswith("cuda:sm_") and int(target[8:].rstrip("a")) < 90:
