@@ -57,7 +57,6 @@ REASONS = {
     "test_tensor_descriptor_batched_gemm_3d_tma": "calls `torch.cuda.synchronize`, which needs a GPU",
     "test_zero_strided_tensors": "calls `torch.cuda.device`, which needs a GPU",
     "test_print": "expects what is the same for all to be said by each of the 128 threads; here a program says it once",
-    "test_bessel": "Bessel functions are not there",
     "test_int_annotation": "looks for words of MLIR (`arith.extui`) in `asm[\"ttir\"]`, which is our IR; the types are as asked, but for uint1, which is none here",
     "test_float_annotation": "looks for words of MLIR (`arith.extf`) in `asm[\"ttir\"]`, which is our IR; the types are as asked",
     "test_power_of_two_shapes": "demands an error for extents that are no powers of two; any extent is taken here",
