@@ -296,7 +296,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             options.emulate = 0;
         }
         options.device = on_cuda && !order->target ? e->device : 0;
-        options.sanitize = e->sanitize;
+        options.sanitize = e->sanitize && !order->target; /* the text for a target is a plain one */
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.stage = order->stage;
