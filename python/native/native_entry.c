@@ -210,7 +210,8 @@ enum { MOST_PAIRS = KEYWORDS + 1 }; /* and asserts */
 static PyObject *library_options(const Entry *e, int count, tw_compile_options *options, tw_pair *pairs) {
     PyObject *given = options_dict(e, count), *name, *text, *target, *found;
     PyObject *told =
-        given ? PyObject_CallFunction(session.library_options, "Os", given, options->target ? options->target : "cpu")
+        given ? PyObject_CallFunction(session.library_options, "OsO", given, options->target ? options->target : "cpu",
+                                      e->debug ? Py_True : Py_False)
               : NULL;
     Py_XDECREF(given);
     if (!told) return NULL;

@@ -65,10 +65,12 @@ def _chip(value, target):
     return f"cuda:sm_{level}" + "a" * (level == "90")
 
 
-def _overflow(value):
-    if _switch("sanitize_overflow", value) == "on":
-        _refuse("sanitize_overflow", value, "integers wrap; kernel.sanitize[grid](..) finds offsets that overflow")
-    return {}
+def _overflow(value, debug):
+    """Sums, differences and products of integers below 64 bits that do not fit are assertions that fail: in debug, unless told not to."""
+    asked = value is not None and _switch("sanitize_overflow", value) == "on"
+    if asked and not debug:
+        _refuse("sanitize_overflow", value, "assertions are compiled in with debug=True")
+    return {"overflow": "on"} if asked or (debug and value is None and knobs.runtime.sanitize_overflow) else {}
 
 
 def _libraries(value):
@@ -117,7 +119,7 @@ _MEANINGS = {
     "launch_cooperative_grid": _cooperative,
     "arch": lambda value: {},  # below
     "debug": lambda value: {},  # asserts: the launch itself has looked at it
-    "sanitize_overflow": _overflow,
+    "sanitize_overflow": lambda value: {},  # below
     "extern_libs": _libraries,
     "ptx_options": _neutral("ptx_options", "kernels are not made by ptxas alone; maxnreg sets its registers", "", None),
     "ir_override": _neutral("ir_override", "kernels cannot be replaced by texts of Triton's", None),
@@ -133,9 +135,10 @@ _MEANINGS = {
 }
 
 
-def library_options(given, target):
+def library_options(given, target, debug=False):
     """(target, {name: text}): what is compiled for, and the library's options, by the keywords of a launch whose arrays lie there."""
     found = {} if knobs.language.default_fp_fusion else {"fuse": "off"}
+    found.update(_overflow(given.get("sanitize_overflow"), debug))
     arch = given.get("arch") or (knobs.runtime.override_arch if target.startswith("cuda") else None)
     for name, value in given.items():
         if value is not None and not _of_another_machine(name, value, target):
