@@ -398,7 +398,8 @@ Val tri_binary_written(Lower *l, PyOp op, Val a, Val b, Range range) {
     bool asked = l->request && l->request->overflow && l->kernel && !l->regions;
     if (!asked || result.kind != VAL_TENSOR || (op != PY_OP_ADD && op != PY_OP_SUB && op != PY_OP_MUL)) return result;
     const Type *type = tri_val_type(l, result);
-    if (type->pointer || !elem_is_int(type->elem) || type->elem == EL_I1 || elem_info[type->elem].bits >= 64) return result;
+    int bits = elem_is_int(type->elem) && !type->pointer ? elem_info[type->elem].bits : 64;
+    if (bits == 1 || bits == 64) return result;
     return assert_fits(l, op, a, b, result, range) ? result : val_error;
 }
 
