@@ -73,7 +73,6 @@ REASONS = {
     "test_constexpr_annotated_global_var_access": "demands Triton's words",
     "test_max_num_imprecise_acc_limit": "demands Triton's words and no more",
     "test_dot_scaled_shape_verification": "demands Triton's words",
-    "test_err_constexpr_and_do_not_specialize": "the error comes at `jit`, not at the launch",
     "test_compile_only_sm100": "looks for `tcgen05` in the PTX of a chip that we have no instructions of its own for",
     "test_compile_only_dot": "matches the text of Triton's GPU IR (ttgir)",
     "test_compile_only_k_loop": "matches the text of Triton's GPU IR (ttgir)",

@@ -61,7 +61,7 @@ def _chip(value, target):
     if not level.isdigit():
         _refuse("arch", value, "it is that of an NVIDIA GPU, like sm90")
     if not target.startswith("cuda"):
-        _refuse("arch", value, f"the kernel runs on target {target}")
+        _refuse("arch", value, f"the kernel runs on target {target}; kernel.emit(\"cuda:sm_90\", ..) gives the texts for another")
     return f"cuda:sm_{level}" + "a" * (level == "90")
 
 
