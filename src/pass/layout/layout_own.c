@@ -46,8 +46,10 @@ bool layout_lies_once(Facts *f, const Op *access, const Type *box) {
     return fact_wish_lines_apart(f, &parts, down, along);
 }
 
+enum { NEAR_OPS = 256 }; /* a kernel of many stores is not read anew for each: a load farther off is not looked for */
+
 void layout_wish_own(Facts *f, const Op *store) {
     const Op *load = store->code == OP_TSTORE ? store->previous : NULL;
-    while (load && !layout_same_box(f->k, load, store)) load = load->previous;
+    for (int i = 0; load && !layout_same_box(f->k, load, store); i++) load = i < NEAR_OPS ? load->previous : NULL;
     if (load) layout_lies_once(f, store, ir_type(f->k, load->results[0]));
 }
