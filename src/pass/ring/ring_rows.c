@@ -78,6 +78,7 @@ typedef struct Trips {
     const Op *compute;
     int warps;               /* that the longest of them wants */
     int64_t clocks, product; /* of it, with the warps of one group; of its products */
+    int64_t words;           /* bytes of what is copied beside the slots, of all loops */
 } Trips;
 
 /* The innermost loop that takes the ring's items, the first if there are several; NULL: none. */
@@ -92,14 +93,16 @@ static const Op *loop_of(const Region *region, Ref ring, const Op *inside) {
 }
 
 /* Clocks of one warp that made all copies of the body, not those of loops in it. */
-static int64_t copy_clocks(const Trips *t, const Region *body, Ref *ring) {
+static int64_t copy_clocks(Trips *t, const Region *body, Ref *ring) {
     const MachineCost *cost = &t->c->cx->machine->cost;
     int64_t clocks = 0;
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code == OP_PUT) {
             const Op *load = ref_is_value(put_value(op)) ? ir_value(t->c->k, put_value(op))->op : NULL;
             int64_t each = load && search_steps(t->c->k, load) ? cost->search_clocks : cost->issue_clocks;
-            clocks += layout_copies(t->c->cx, t->c->k, op) * each / t->c->cx->machine->lanes;
+            Copies copies = layout_copies(t->c->cx, t->c->k, op);
+            clocks += copies.count * each / t->c->cx->machine->lanes;
+            t->words += copies.words * (cost->loose_trips + 1);
             *ring = hand_ring(t->c->k, op);
         }
         for (int i = 0; op->code == OP_IF && i < op->region_count; i++) clocks += copy_clocks(t, op->regions[i], ring);
@@ -117,14 +120,14 @@ static void look_at_trip(Op *loop, void *user) {
     int warps = machine->group_warps;
     while (product && warps < machine->cost.load_warps && clocks > product * warps) warps *= 2;
     if (warps <= t->warps) return;
-    *t = (Trips){t->c, t->compute, warps, clocks / machine->group_warps, product};
+    t->warps = warps, t->clocks = clocks / machine->group_warps, t->product = product;
 }
 
 static int64_t elements_of(const Kernel *k, Ref sum) { return ty_elements(ir_type(k, sum)); }
 
-/* Has another block room beside this one, with a group of warps that load? Threads fill the slots that were asked for.
- */
-static bool has_second_block(const Cut *c, int compute, int64_t sums) {
+/* Has another block room beside this one, with a group of warps that load? Threads fill the slots that were asked for;
+ * words come ahead if there is room for them. */
+static bool has_second_block(const Cut *c, int compute, int64_t sums, int64_t words) {
     const Machine *machine = c->cx->machine;
     int64_t bytes = 0, registers = machine->registers / (2 * machine->lanes * (compute + machine->group_warps));
     for (size_t i = 0; i < c->rings.count; i++) {
@@ -132,6 +135,7 @@ static bool has_second_block(const Cut *c, int compute, int64_t sums) {
         int asked = cut_stages(c, ring);
         if (!ring->shares) bytes += ring->bytes * (ring->slots > asked ? asked : ring->slots);
     }
+    if (bytes + words <= machine->ring_bytes) bytes += words;
     return 2 * bytes <= machine->ring_bytes && registers >= machine->cost.pair_registers && sums <= registers / 2;
 }
 
@@ -146,7 +150,7 @@ int cut_load_warps(const Cut *c, const Op *tasks, int workers) {
     int64_t sums = sum_most_in_row(c->k, elements_of) / (compute * machine->lanes);
     int64_t left = machine->registers / machine->lanes - t.warps * machine->carry_registers;
     if (t.warps == machine->group_warps || left / compute < sums + machine->cost.beside_sums) return 0;
-    if (has_second_block(c, compute, sums)) return 0;
+    if (has_second_block(c, compute, sums, t.words)) return 0;
     pass_find(c->cx, c->k->range, FIND_LOAD_WARPS, t.warps, machine->group_warps, (long long)t.clocks,
               (long long)t.product);
     return t.warps;
