@@ -34,7 +34,9 @@ typedef struct MachineCost {
     int crowd_registers; /* .. with so many of a thread beside what a trip of its loop holds */
     int beside_sums;     /* registers of a thread that copies and multiplies, beside those of its sums .. */
     int beside_rows;     /* .. and of one that copies and reduces, beside what it holds of rows */
-    int search_warps;    /* of a load role whose threads find their rows anew in each trip; 0: as any other */
+    int load_warps;      /* of a load role, at most, whose threads copy; 0: one group of warps .. */
+    int issue_clocks;    /* .. and from a copy of a warp to its next .. */
+    int search_clocks;   /* .. where its rows are found anew in each trip */
     int long_product;    /* elements along K from which products take longer than an exponential an element */
     int pair_registers;  /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers; /* that a thread needs beside its tiles: addresses, partial results */

@@ -13,11 +13,11 @@ matmul.py:38:13: ring: 3 slots were asked for, 2 fit into 232448 bytes
 matmul.py:38:13: ring: 2 slots of 32768 bytes at 0, by stores
 matmul.py:45:5: ring: 1 slot of 32768 bytes at 65536, a buffer of one role
 $ sh mm.sh ir --set variant=2 --print-after=schedule | grep -oE 'ring<.*>|kernel @.*threads.*>|role.*>' | sed 's/(.*)//'
-kernel @matmul_kernel <form=schedule, warps=8, threads=384, shared=206848, blocks=1>
-ring<from=load, to=compute, slots=2, asked=3, hold=2, at=0, bytes=32768, by=stores, fields=[0,16384], barriers=[98304,98320], arrivals=[128,8]>
+kernel @matmul_kernel <form=schedule, warps=8, threads=512, shared=206848, blocks=1>
+ring<from=load, to=compute, slots=2, asked=3, hold=2, at=0, bytes=32768, by=stores, fields=[0,16384], barriers=[98304,98320], arrivals=[256,8]>
 ring<from=compute, to=compute, slots=1, at=65536, bytes=32768, by=buffer, fields=[0]>
-role load<id=2, warps=4, regs=120, first=8>
-role compute<id=1, warps=8, workers=2, by=m, regs=192, first=0>
+role load<id=2, warps=8, regs=120, first=8>
+role compute<id=1, warps=8, workers=2, by=m, regs=136, first=0>
 $ sh mm.sh emit --set variant=2 -o out > /dev/null; grep -oE '// ring .*' out/matmul_kernel.cu
 // ring in, 2 slots
 // ring out, 1 slot

@@ -60,6 +60,12 @@ Op *layout_made(const Kernel *k, const Op *load);
 /* Does TMA fill all that is put into slots in the region, by maps of the launch? Of a kernel in ring form: will it, by
  * what layout decides? */
 bool layout_fills_by_tma(PassContext *cx, Kernel *k, const Region *region);
+/* How threads bring what is put into a slot, by what layout and schedule will decide of a kernel in ring form. */
+typedef struct Copies {
+    int64_t count; /* of vectors and words, all threads together; 0: TMA brings it, or nothing is loaded */
+    int64_t words; /* bytes of those around rows that are not aligned, which wait beside the slot */
+} Copies;
+Copies layout_copies(PassContext *cx, Kernel *k, const Op *put);
 /* What it takes to get a value from one layout of registers to another; `via` says which way it goes. */
 ConvertPlan convert_plan(const Kernel *k, const Op *convert);
 int convert_bytes(const Type *type); /* of an element on its way */

@@ -105,6 +105,30 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
 }
 
+static Copies copies_of(LayoutState *st, const Op *load) {
+    const Machine *machine = st->cx->machine;
+    const Type *type = ir_type(st->k, load->results[0]);
+    SharedTile tile;
+    if (tma_may_load(st, load, &tile)) return (Copies){0};
+    LinearLayout map = choose_access(machine, &st->facts, load, type, machine->group_warps);
+    int64_t bytes = ty_elements(type) * ty_elem_bytes(type);
+    /* Words are copied, read and shifted: what makes a vector of them takes as long as three copies. */
+    if (layout_loose(machine, &st->facts, load, type, lay_in_registers(st, map, type)))
+        return (Copies){3 * bytes / LOOSE_WORD, bytes};
+    return (Copies){ty_elements(type) / layout_vector(machine, &st->facts, load, type, &map), 0};
+}
+
+Copies layout_copies(PassContext *cx, Kernel *k, const Op *put) {
+    const Op *load = ref_is_value(put_value(put)) ? ir_value(k, put_value(put))->op : NULL;
+    if (!load || load->code != OP_TLOAD || !lay_is_tile(k, load->results[0])) return (Copies){0};
+    LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k), .role = role_around(put)};
+    const Op *first = k->body->first;
+    st.facts.only_asks = true;
+    Copies copies = copies_of(&st, load);
+    while (k->body->first != first) ir_remove(k->body->first); /* parts of tensors that were asked for */
+    return copies;
+}
+
 static void set_number(Kernel *k, Op *op, AttrId id, int64_t number) {
     op_set(k, op, (Attr){.id = id, .number = number});
 }

@@ -152,7 +152,8 @@ bool cut_finds_rows(const Kernel *k, Region *body);
 int cut_stages(const Cut *c, const CutRing *ring);
 /* Is the only product of the loop weighed with exponentials, one for each of its elements, before it is summed? */
 bool cut_weighs(const Kernel *k, const Region *body);
-/* Warps of a load role whose threads find their rows anew in each trip; 0: as other load roles have (ring_rows.c). */
+/* Warps of a load role whose threads copy more than one group of them has time for; 0: as other load roles have
+ * (ring_rows.c). */
 int cut_load_warps(const Cut *c, const Op *tasks, int workers);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);
