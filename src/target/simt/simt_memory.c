@@ -101,13 +101,12 @@ static bool may_be_outside(Emit *e, const Op *op, int d) {
 
 static bool is_i32(Emit *e, Ref ref) { return ref_is_value(ref) && ir_type(e->k, ref)->elem == EL_I32; }
 
-/* Does it change from trip to trip? Addresses of such are sums that the compiler carries along. */
-static bool varies_in_loop(const Emit *e, Ref ref) {
-    const Value *v = ir_value(e->k, ref);
-    const Region *region = v->op ? v->op->parent : v->region;
-    while (region && region->owner && region->owner->code != OP_FOR && region->owner->code != OP_WHILE)
-        region = region->owner->parent;
-    return region && region->owner;
+/* Does every thread come by once? Loops and roles have their addresses in sums of 64 bits that stay: tw_mul_wide is
+ * not moved out of them. */
+static bool is_straight(const Op *op) {
+    const Op *owner = op->parent->owner;
+    while (owner && owner->code == OP_IF) owner = owner->parent->owner;
+    return !owner;
 }
 
 /* Is the extent an i32 that is not below 0? */
@@ -130,8 +129,9 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     bool inner = d == b->inner_dim;
     int64_t number;
     bool first = ir_const_int(e->k, at, &number) && number == 0;
-    if (!tensor || tensor->code != OP_TENSOR || box_wraps(b->op, d) || (inner && !b->whole)) return INDEX_64;
-    if (!first && (!is_i32(e, at) || emit_is_tile(e, at) || varies_in_loop(e, at))) return INDEX_64;
+    if (!tensor || tensor->code != OP_TENSOR || !is_straight(b->op) || box_wraps(b->op, d) || (inner && !b->whole))
+        return INDEX_64;
+    if (!first && (!is_i32(e, at) || emit_is_tile(e, at))) return INDEX_64;
     bool alone = t < 0 || ex_is_int(place_coord(e, b->layout, t, &place_r), 0);
     if (!alone && !(bounds_32(e, tensor, d) && ex_is_int(place_register(e, &b->layout->map, t, &place_r), 0)))
         return INDEX_64;
