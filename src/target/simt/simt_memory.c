@@ -120,9 +120,9 @@ static bool bounds_32(Emit *e, const Op *tensor, int d) {
 typedef enum IndexForm { INDEX_64, INDEX_32, INDEX_32_TIMES } IndexForm; /* TIMES: by a stride of 32 bits, to 64 */
 
 /* An offset of 32 bits and a coordinate of the tile (from 0, below 2^31), added in 32 bits: what is inside an extent of
- * 32 bits is so in both, and what is not, neither: a sum that wraps around is negative. Without an extent it may not wrap:
- * then there has to be nothing to add. Registers whose places differ share one sum of 64 bits, and have their distance
- * in the instruction. */
+ * 32 bits is so in both, and what is not, in neither: a sum that wraps around is negative. Without an extent it may not
+ * wrap: then there has to be nothing to add. Registers whose places differ share one sum of 64 bits, and have their
+ * distance in the instruction. */
 static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     const Op *tensor = ir_value(e->k, b->op->operands[0])->op;
     Ref at = op_list(b->op, 0).at[d];
