@@ -38,9 +38,9 @@ $ tilewright ir hints.py:rows --target cuda --arg x=zeros:f32[1000] --arg y=zero
   %b#r0 = tload<cache=cg, along=0, vector=4, whole, hint=cg> %Ty, [%1] : f32[512]
   tstore<cache=cs, along=0, vector=4, whole, hint=cs> %Tz, [%1], %2
 $ tilewright emit hints.py:rows --target cuda --arg x=zeros:f32[1000] --arg y=zeros:f32[1000] --arg z=zeros:f32[1000] --arg n=1000 --arg B=512 -o . > /dev/null && grep 'TW_[CE]' rows.cu
-        tw_ldg_hinted(4, (u64)i0 < (u64)n, a, x + i0, (f32)1.0f, TW_EVICT_FIRST);
-        tw_ldg_hinted(4, (u64)i0 < (u64)n, b_1, y + i0, (f32)0.0f, TW_CG);
-        tw_stg_hinted(4, (u64)i0 < (u64)n, z + i0, add, TW_CS);
+        tw_ldg_hinted(4, (u32)i0 < (u32)n, a, x + i0, (f32)1.0f, TW_EVICT_FIRST);
+        tw_ldg_hinted(4, (u32)i0 < (u32)n, b_1, y + i0, (f32)0.0f, TW_CG);
+        tw_stg_hinted(4, (u32)i0 < (u32)n, z + i0, add, TW_CS);
 $ tilewright emit hints.py:picked --target cuda --arg x=ones:f32[64] --arg at=ones:i32[32] --arg z=zeros:f32[70] --arg B=32 -o . > /dev/null && grep -o 'tw_.*TW_.*);' picked.cu
 tw_ldg_hinted(1, true, &raw, v_ptr_add_1[0], raw, TW_EVICT_LAST);
 tw_ldg_hinted(1, true, &raw_2, x + i0, raw_2, TW_CA);

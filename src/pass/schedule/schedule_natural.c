@@ -4,8 +4,8 @@
  *     %batch = div<natural> %pid, %chunks        const i32 batch = (i32)tw_div((u32)pid, (u32)chunks);
  *
  * Without a sign a division is half as long, and the remainder of the same numbers costs no other one. Those of tiles
- * (rows of a convolution) always; of numbers only in blocks that run one task and begin with them: a persistent block
- * takes its places while its copies are under way.
+ * (rows of a convolution) always; of numbers only in blocks that run one task and begin with them (a persistent block
+ * takes its places while its copies are under way), and in flat kernels.
  *
  *     %y = div<approx, over> %x, %sum            const TwOver over = tw_over(sum);  ..  y[r] = tw_div_over(x[r], over);
  *
@@ -88,7 +88,7 @@ static void look_at_op(Op *op, void *user) {
 
 void schedule_natural(Schedule *s) {
     ir_walk(s->k->body, look_at_tile, s);
-    if (s->tasks) ir_walk(s->k->body, look_at_op, s);
+    ir_walk(s->k->body, look_at_op, s);
 }
 
 bool schedule_natural_holds(Schedule *s, const Op *op) {

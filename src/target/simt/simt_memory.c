@@ -10,6 +10,9 @@
  *         tw_load_row(8, a + r, A + i0 * sa, i1, K, (u64)i0 < (u64)M, tw_f16(0.0f));
  *     }
  *
+ * Indices have 64 bits, in which no sum wraps. Those that 32 bits hold have 32 where a thread needs one of them
+ * (index_form): their way to an address is a third as long, and a kernel of few elements a thread is little else.
+ *
  * Elements that several threads hold are stored by one of them. */
 #include "base/numeric.h"
 #include "target/simt/simt_box.h"
@@ -83,10 +86,58 @@ static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
     return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
 }
 
+static const Expr *place_in_32_bits(Emit *e, const Box *b, int d, int t) {
+    const Expr *offset = emit_scalar(e, op_list(b->op, 0).at[d]);
+    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (ex_is_int(coord, 0)) return offset;
+    return ex_is_int(offset, 0) ? coord : ex(e->arena, "tw_add(%p, %p)", offset, coord);
+}
+
 /* INDEX_OUTSIDE is a number of 64 bits. */
 static bool may_be_outside(Emit *e, const Op *op, int d) {
     Ref at = op_list(op, 0).at[d];
     return emit_is_tile(e, at) && elem_info[ir_type(e->k, at)->elem].bits == 64;
+}
+
+static bool is_i32(Emit *e, Ref ref) { return ref_is_value(ref) && ir_type(e->k, ref)->elem == EL_I32; }
+
+/* Does every thread come by once? Loops and roles have their addresses in sums of 64 bits that stay: tw_mul_wide is
+ * not moved out of them. */
+static bool is_straight(const Op *op) {
+    const Op *owner = op->parent->owner;
+    while (owner && owner->code == OP_IF) owner = owner->parent->owner;
+    return !owner;
+}
+
+/* Is the extent an i32 that is not below 0? */
+static bool bounds_32(Emit *e, const Op *tensor, int d) {
+    const Attr *naturals = op_attr(tensor, AT_NATURALS);
+    bool natural = false;
+    for (int i = 0; naturals && i < naturals->list.count; i++) natural |= naturals->list.at[i] == d;
+    return natural && is_i32(e, op_list(tensor, 0).at[d]);
+}
+
+typedef enum IndexForm { INDEX_64, INDEX_32, INDEX_32_TIMES } IndexForm; /* TIMES: by a stride of 32 bits, to 64 */
+
+/* An offset of 32 bits and a coordinate of the tile (from 0, below 2^31), added in 32 bits: what is inside an extent of
+ * 32 bits is so in both, and what is not, in neither: a sum that wraps around is negative. Without an extent it may not
+ * wrap: then there has to be nothing to add. Registers whose places differ share one sum of 64 bits, and have their
+ * distance in the instruction. */
+static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
+    const Op *tensor = ir_value(e->k, b->op->operands[0])->op;
+    Ref at = op_list(b->op, 0).at[d];
+    bool inner = d == b->inner_dim;
+    int64_t number;
+    bool first = ir_const_int(e->k, at, &number) && number == 0;
+    if (!tensor || tensor->code != OP_TENSOR || !is_straight(b->op) || box_wraps(b->op, d) || (inner && !b->whole))
+        return INDEX_64;
+    if (!first && (!is_i32(e, at) || emit_is_tile(e, at))) return INDEX_64;
+    bool alone = t < 0 || ex_is_int(place_coord(e, b->layout, t, &place_r), 0);
+    if (!alone && !(bounds_32(e, tensor, d) && ex_is_int(place_register(e, &b->layout->map, t, &place_r), 0)))
+        return INDEX_64;
+    if (b->tensor.stride[d] && !inner)
+        return is_i32(e, op_list(tensor, 1).at[d]) && !(first && alone) ? INDEX_32_TIMES : INDEX_64;
+    return alone ? INDEX_64 : INDEX_32;
 }
 
 void box_part(Emit *e, Box *b, BoxPart part) {
@@ -96,19 +147,27 @@ void box_part(Emit *e, Box *b, BoxPart part) {
     for (int d = 0; d < b->tensor.rank; d++) {
         if (part != BOX_ALL && (part == BOX_ALONG) != (d == b->inner_dim)) continue;
         int t = box_axis(op, b->tensor.rank, b->tile->rank, d);
-        const Expr *sum = place_in_tensor(e, b, d, t);
+        IndexForm form = index_form(e, b, d, t);
+        const Expr *sum = form == INDEX_64 ? place_in_tensor(e, b, d, t) : place_in_32_bits(e, b, d, t);
         if (box_wraps(op, d) && b->tensor.extent[d])
             sum = ex(e->arena, "tw_mod((i64)(%p), (i64)%p)", sum, b->tensor.extent[d]);
         b->index[d] = ex(e->arena, "i%d", d);
-        cs_line(&e->p, "const i64 %p = %p;", b->index[d], sum);
+        cs_line(&e->p, "const %s %p = %p;", form == INDEX_64 ? "i64" : "i32", b->index[d], sum);
         bool inner = d == b->inner_dim;
+        bool small = form != INDEX_64 && bounds_32(e, ir_value(e->k, op->operands[0])->op, d);
         if (check && b->tensor.extent[d] && (!inner || b->whole))
-            box_also(e, &b->condition, ex(e->arena, "(u64)%p < (u64)%p", b->index[d], b->tensor.extent[d]));
+            box_also(e, &b->condition,
+                     ex(e->arena, small ? "(u32)%p < (u32)%p" : "(u64)%p < (u64)%p", b->index[d],
+                        b->tensor.extent[d]));
         if (!b->tensor.extent[d] && may_be_outside(e, op, d))
             box_also(e, &b->condition, ex(e->arena, "%p != TW_OUTSIDE", b->index[d]));
         if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
         if (inner) continue;
         const Expr *by = b->tensor.stride[d];
+        if (form == INDEX_32_TIMES) {
+            b->row = ex(e->arena, "%p + tw_mul_wide(%p, %p)", b->row, b->index[d], by);
+            continue;
+        }
         b->row =
             by ? ex(e->arena, "%p + %p * %p", b->row, b->index[d], by) : ex(e->arena, "%p + %p", b->row, b->index[d]);
     }

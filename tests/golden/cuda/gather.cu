@@ -15,8 +15,8 @@ extern "C" __global__ void __launch_bounds__(128) gather_kernel(f32 *x_ptr, i32 
     }
     i32 at_1[2];
     {
-        const i64 i0 = (i64)i_mul + at0;
-        tw_ldg_or(2, (u64)i0 < (u64)n, at_1, index_ptr + i0, (i32)0);
+        const i32 i0 = tw_add(i_mul, at0);
+        tw_ldg_or(2, (u32)i0 < (u32)n, at_1, index_ptr + i0, (i32)0);
     }
     // 10: tl.store(out_ptr + i, tl.load(x_ptr + at, mask=i < n, other=0.0), mask=i < n)
     f32 * ptr_add[2];
@@ -30,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(128) gather_kernel(f32 *x_ptr, i32 
         load[r] = raw;
     }
     {
-        const i64 i0 = (i64)i_mul + at0;
-        tw_stg_if(2, (u64)i0 < (u64)n, out_ptr + i0, load);
+        const i32 i0 = tw_add(i_mul, at0);
+        tw_stg_if(2, (u32)i0 < (u32)n, out_ptr + i0, load);
     }
 }
 TW_KERNEL(gather_kernel)

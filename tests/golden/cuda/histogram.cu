@@ -16,8 +16,8 @@ extern "C" __global__ void __launch_bounds__(128) histogram_kernel(i32 *x_ptr, i
     }
     i32 x[2];
     {
-        const i64 i0 = (i64)i_mul + at0;
-        tw_ldg_or(2, (u64)i0 < (u64)n, x, x_ptr + i0, (i32)0);
+        const i32 i0 = tw_add(i_mul, at0);
+        tw_ldg_or(2, (u32)i0 < (u32)n, x, x_ptr + i0, (i32)0);
     }
     // 31: tl.atomic_add(count_ptr + tl.arange(0, BINS), tl.histogram(x, BINS, mask=i < n))
     i32 select[2];

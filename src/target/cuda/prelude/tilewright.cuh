@@ -37,6 +37,7 @@
  *            tw_as_f32(u32) tw_as_u32(f32) tw_as_f64(u64) tw_as_u64(f64) tw_as_f16(u16) tw_as_bf16(u16) ..: same bits
  *  integers  wrapping tw_add tw_sub tw_mul; tw_div tw_rem (to zero; x div 0 = 0, x rem 0 = x) tw_floordiv tw_mod
  *            tw_cdiv tw_shl tw_shr (any amount) tw_mulhi tw_popc tw_clz tw_abs tw_min tw_max: i32 u32 i64 u64
+ *            tw_mul_wide(i32 x, i32 y) -> i64
  *            tw_trips_on(i64 x, i64 step, i32 n) -> i64: x + n step, or the last number in that direction
  *  floats    f32 and f64: tw_fma tw_abs tw_floor tw_ceil tw_trunc tw_round (half away) tw_rint (half even) tw_isnan
  *            tw_min tw_max (NaN loses) tw_min_nan tw_max_nan (NaN wins) tw_div (IEEE) tw_sqrt (IEEE)

@@ -98,6 +98,7 @@ TW_FROM_FLOAT(tw_i64, i64, -9223372036854775808.0, 9223372036854775808.0, -92233
 TW_FROM_FLOAT(tw_u64, u64, 0.0, 18446744073709551616.0, 0ULL, 18446744073709551615ULL)
 
 /* ---- arithmetic that C cannot say ---- */
+TW_FN i64 tw_mul_wide(i32 x, i32 y) { return (i64)x * y; }
 TW_FN i64 tw_mulhi(i64 x, i64 y) { return (i64)(((__int128)x * y) >> 64); }
 TW_FN u64 tw_mulhi(u64 x, u64 y) { return (u64)(((unsigned __int128)x * y) >> 64); }
 TW_FN i32 tw_popc(u32 x) { return __builtin_popcount(x); }
