@@ -7,9 +7,9 @@
  * the copies of a trip than the matrix units over its products. Twice as many do half of the copies each, side by side.
  * So the trip is counted: the copies that bring it, by what `layout` will decide of them, against the clocks of its
  * products, and more warps load where they take half as long again: less is made up for by slots that were filled
- * before, and a trip is more than its products (at 1.9 matrices from a table gained a tenth, at 1.4 experts with weights
- * of 8 bits lost 4 %). Copies whose rows are found anew in each trip have a chain of additions, comparisons and addresses each
- * (search_clocks):
+ * before, and a trip is more than its products (at 1.9 matrices from a table gained a tenth, at 1.4 experts with
+ * weights of 8 bits lost 4 %). Copies whose rows are found anew in each trip have a chain of additions, comparisons and
+ * addresses each (search_clocks):
  *
  *     for %k { %tap = div %k, 2 ; %at = select(inside(%rows, %tap), %pixel, outside) ; tload %X, [%at, %c] .. }
  *
