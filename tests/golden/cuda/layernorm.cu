@@ -18,9 +18,9 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
     f32 x[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 2) * 512);
-        tw_ldg_or(4, (u64)i1 < (u64)n_cols, x + r, x_ptr + tw_mul_wide(i0, stride) + i1, (f32)0.0f);
+        tw_ldg_or(4, (u64)i1 < (u64)n_cols, x + r, x_ptr + i0 * stride + i1, (f32)0.0f);
     }
     // 13: mean = tl.sum(x, axis=0) / n_cols
     f32 mean_sum;
@@ -91,9 +91,9 @@ extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f
     // 20: tl.store(y_ptr + row * stride + cols, y, mask=inside)
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 2) * 512);
-        tw_stg_if(4, (u64)i1 < (u64)n_cols, y_ptr + tw_mul_wide(i0, stride) + i1, y + r);
+        tw_stg_if(4, (u64)i1 < (u64)n_cols, y_ptr + i0 * stride + i1, y + r);
     }
 }
 TW_KERNEL(layernorm_kernel)

@@ -10,9 +10,9 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
     f32 x[8];
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 2) * 512);
-        tw_ldg_or(4, (u64)i1 < (u64)n, x + r, x_ptr + tw_mul_wide(i0, n) + i1, (f32)0.0f);
+        tw_ldg_or(4, (u64)i1 < (u64)n, x + r, x_ptr + i0 * n + i1, (f32)0.0f);
     }
     // 18: tl.store(out_ptr + row * n + i, tl.cumsum(x, axis=0), mask=i < n)
     f32 scan[8];
@@ -149,9 +149,9 @@ extern "C" __global__ void __launch_bounds__(128) scan_kernel(f32 *x_ptr, f32 *o
     }
 #pragma unroll
     for (int r = 0; r < 8; r += 4) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 2) * 512);
-        tw_stg_if(4, (u64)i1 < (u64)n, out_ptr + tw_mul_wide(i0, n) + i1, scan + r);
+        tw_stg_if(4, (u64)i1 < (u64)n, out_ptr + i0 * n + i1, scan + r);
     }
 }
 TW_KERNEL(scan_kernel)

@@ -11,10 +11,9 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
     u32 x[8];
 #pragma unroll
     for (int r = 0; r < 16; r += 8) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 3) * 2048);
-        tw_ldg_pairs(4, (u64)i1 < (u64)n_cols, x + r / 2, in_ptr + tw_mul_wide(i0, in_stride) + i1,
-                0xff80ff80u);
+        tw_ldg_pairs(4, (u64)i1 < (u64)n_cols, x + r / 2, in_ptr + i0 * in_stride + i1, 0xff80ff80u);
     }
     // 13: shifted = x.to(tl.float32) - tl.max(x, axis=0)
     f32 shifted_cast[16];
@@ -68,14 +67,14 @@ extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, 
     }
 #pragma unroll
     for (int r = 0; r < 16; r += 8) {
-        const i32 i0 = row;
+        const i64 i0 = (i64)row;
         const i64 i1 = (i64)(at0 + (r >> 3) * 2048);
         u32 word[4];
         word[0] = tw_pack_bf16(cast[r], cast[r + 1]);
         word[1] = tw_pack_bf16(cast[r + 2], cast[r + 3]);
         word[2] = tw_pack_bf16(cast[r + 4], cast[r + 5]);
         word[3] = tw_pack_bf16(cast[r + 6], cast[r + 7]);
-        tw_stg_if(4, (u64)i1 < (u64)n_cols, out_ptr + tw_mul_wide(i0, out_stride) + i1, word);
+        tw_stg_if(4, (u64)i1 < (u64)n_cols, out_ptr + i0 * out_stride + i1, word);
     }
 }
 TW_KERNEL(softmax_kernel)
