@@ -130,9 +130,9 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     bool inner = d == b->inner_dim;
     int64_t number;
     bool first = ir_const_int(e->k, at, &number) && number == 0;
-    if (!tensor || tensor->code != OP_TENSOR || !is_straight(b->op) || b->layout->registers > b->vector ||
-        box_wraps(b->op, d) || (inner && !b->whole))
+    if (!tensor || tensor->code != OP_TENSOR || !is_straight(b->op) || box_wraps(b->op, d) || (inner && !b->whole))
         return INDEX_64;
+    if (b->layout && b->layout->registers > b->vector) return INDEX_64;
     if (!first && (!is_i32(e, at) || emit_is_tile(e, at))) return INDEX_64;
     bool alone = t < 0 || ex_is_int(place_coord(e, b->layout, t, &place_r), 0);
     if (!alone && !bounds_32(e, tensor, d)) return INDEX_64;
