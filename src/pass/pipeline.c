@@ -66,7 +66,9 @@ static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pa
     const PipelineRequest *request = r->request;
     if (r->done) return;
     bool behind = r->k->form >= FORM_LAYOUT && leaves < FORM_RING; /* the kernel has come further than this pass */
-    bool wanted = is_wanted(request->only, name) && !behind;
+    /* Layouts that are written, not made, this pass checks: what comes behind relies on it, asked for or not. */
+    bool written = r->k->form >= FORM_LAYOUT && pass == pass_layout;
+    bool wanted = (is_wanted(request->only, name) || written) && !behind;
     if (wanted && !pass_takes_form(r->k, takes, name))
         r->done = true;
     else if (wanted) {
