@@ -350,6 +350,10 @@ static const TritonCase numbers[] = {
          "tl.store(i + 4, libdevice.float2int_rz(u))\ntl.store(i + 5, "
          "libdevice.popc(libdevice.float2int_rn(u * 2 + 8)))"),
      .within = 1e-6},
+    {ROW("powers that are integers", "x f32 -2 0.5; n i32 3 -2; z f32 = -8 4; w f64 = 4 0.25",
+         LOAD(2) "tl.store(z + k, libdevice.pow(v, tl.load(n + k)))\ntl.store(w + k, libdevice.pow(v.to(tl.float64), 2))"),
+     .within = 1e-6},
+    {ROW("a long power", "x f32 1", "libdevice.pow(tl.load(x), tl.load(x).to(tl.int64))"), .refused = "float32 or float64, here is int64"},
     {ROW("bits in libdevice", "x i32 1 0 48; z i32 = 31 32 26; w i32 = 1 0 5; y i32 = 1 0 2",
          LOAD(3) "tl.store(z + k, libdevice.clz(v))\ntl.store(w + k, libdevice.ffs(v))\ntl.store(y "
                  "+ k, libdevice.popc(v))")},
