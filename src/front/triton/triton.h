@@ -354,6 +354,7 @@ bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
 bool tri_want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL for None */
 bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
 bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
+bool tri_want_wide_pair(Lower *l, const Call *c, Val *x, Val *y); /* two floats of libdevice, of one type and shape */
 bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
 
 /* --- triton_region.c --- */
