@@ -133,15 +133,16 @@ Val tri_lower_rounded(Lower *l, const Call *c) {
 }
 
 /* mul_rz, div_rz, rcp_rz, sqrt_rz of float32: in float64, then toward zero. A product of two has 48 bits, so it is
- * exact there; a quotient or root that is no float32 is at least 2^-49 of itself away from the nearest one, sixteen times
- * what float64 rounds by, so it does not come to lie on one. */
+ * exact there; a quotient or root that is no float32 is at least 2^-49 of itself away from the nearest one, sixteen
+ * times what float64 rounds by, so it does not come to lie on one. */
 Val tri_lower_toward_zero(Lower *l, const Call *c) {
     Val x, y = val_none;
     int code = c->builtin->code;
     bool two = code == '*' || code == '/';
     if (two ? !tri_want_wide_pair(l, c, &x, &y) : !want_float(l, c, 0, &x)) return val_error;
     if (tri_val_type(l, x)->elem != EL_F32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "float32", tri_val_describe(l, x));
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "float32",
+                         tri_val_describe(l, x));
     Ref wide = ir_cast(&l->b, x.ref, EL_F64), other = two ? ir_cast(&l->b, y.ref, EL_F64) : wide;
     switch (code) {
     case '*': wide = ir_binary(&l->b, OP_MUL, wide, other); break;

@@ -57,7 +57,8 @@ static Val math_word(Lower *l, const Call *c, Val x, const Val *y) {
 
 Val tri_lower_math_word(Lower *l, const Call *c) {
     Val x, y;
-    if (strchr(c->builtin->signature, 'y') == NULL) return want_wide_float(l, c, 0, &x) ? math_word(l, c, x, NULL) : val_error;
+    bool two = strchr(c->builtin->signature, 'y') != NULL;
+    if (!two) return want_wide_float(l, c, 0, &x) ? math_word(l, c, x, NULL) : val_error;
     return tri_want_wide_pair(l, c, &x, &y) ? math_word(l, c, x, &y) : val_error;
 }
 
