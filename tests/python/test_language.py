@@ -40,6 +40,35 @@ def fill_spans(out, n):
     tl.store(out + span.start, 100)
 
 
+@triton.jit
+def lowest(dtype: tl.constexpr):
+    plain = dtype.value
+    if plain.is_floating():
+        return tl.constexpr(float("-inf"))
+    return tl.constexpr(-2**(plain.int_bitwidth - 1))
+
+
+def test_a_pointer_is_true_unless_null():
+
+    @triton.jit
+    def kernel(x, y, out, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        sums = tl.load(x + at)
+        if y:
+            sums += tl.load(y + at)
+        tl.store(out + at, tl.maximum(sums, lowest(x.dtype.element_ty)))
+
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    for y, want in ((x, 2 * x), (None, x)):
+        kernel[(1, )](x, y, out, BLOCK=8)
+        np.testing.assert_array_equal(out, want)
+    torch = pytest.importorskip("torch")
+    empty = torch.empty(0)
+    assert empty.data_ptr() == 0
+    kernel[(1, )](torch.from_numpy(x), empty, torch.from_numpy(out), BLOCK=8)
+    np.testing.assert_array_equal(out, x)
+
+
 def test_aggregate_is_carried_through_loops_and_branches():
     out = np.full(16, -1, np.int32)
     fill_spans[(1, )](out, 2)
