@@ -69,6 +69,55 @@ def test_a_pointer_is_true_unless_null():
     np.testing.assert_array_equal(out, x)
 
 
+@triton.jit
+def of_floats(x):
+    return (x + tl.zeros((1, ), tl.int1)).dtype.is_floating()
+
+
+@triton.jit
+def later_maximum(a, i, b, j):
+    left = a > b
+    if of_floats(a):
+        left |= (a != a) and not (b != b)
+    left |= (a == b) & (i > j)
+    return tl.where(left, a, b), tl.where(left, i, j)
+
+
+def test_a_combination_may_ask_for_types_by_a_tile():
+
+    @triton.jit
+    def kernel(x, highest, places, last, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        value, place = tl.associative_scan((tl.load(x + at), at), 0, later_maximum)
+        tl.store(highest + at, value)
+        tl.store(places + at, place)
+        _, place = tl.reduce((tl.load(x + at), at), 0, later_maximum)
+        tl.store(last, place)
+
+    x = np.random.default_rng(0).integers(0, 9, 32).astype(np.float32)
+    x[20] = np.nan
+    highest, places, last = np.zeros(32, np.float32), np.zeros(32, np.int32), np.zeros(1, np.int32)
+    kernel[(1, )](x, highest, places, last, BLOCK=32)
+    np.testing.assert_array_equal(highest, np.maximum.accumulate(x))
+    assert places[19] == max(np.flatnonzero(x[:20] == x[:20].max())) and (places[20:] == 20).all() and last[0] == 20
+
+
+def test_a_function_may_show_other_lines_than_its_text():
+    """As packages do that write a kernel from a template: `raw_src` is for readers, and changes nothing."""
+
+    @triton.jit
+    def template(out):
+        tl.store(out, 1)
+
+    written = triton.JITFunction(template.fn)
+    written._unsafe_update_src("def template(out):\n    tl.store(out, 2)\n")
+    written.raw_src = list(template.raw_src)
+    written.starting_line_number = template.starting_line_number
+    out = np.zeros(1, np.int32)
+    written[(1, )](out)
+    assert out[0] == 2 and "tl.store(out, 1)" in "".join(written.raw_src)
+
+
 def test_aggregate_is_carried_through_loops_and_branches():
     out = np.full(16, -1, np.int32)
     fill_spans[(1, )](out, 2)
