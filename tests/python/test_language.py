@@ -118,6 +118,36 @@ def test_a_function_may_show_other_lines_than_its_text():
     assert out[0] == 2 and "tl.store(out, 1)" in "".join(written.raw_src)
 
 
+def test_a_name_may_hold_block_pointers_of_other_strides():
+    """Strides that are numbers of the source and strides that are arguments, in turns: of one type, as in Triton."""
+
+    @triton.jit
+    def kernel(first, rows, pitch, step, n, m, WIDTH: tl.constexpr):
+        sums = tl.zeros((8, 8), tl.float32)
+        block = tl.make_block_ptr(first, (8, WIDTH), (WIDTH, 1), (0, 0), (8, 8), (1, 0))
+        sums += tl.load(block, boundary_check=(0, 1))
+        for i in range(n):
+            block = tl.make_block_ptr(rows + i * 64, (8, m), (pitch, step), (0, 0), (8, 8), (1, 0))
+            tl.store(block, sums, boundary_check=(0, 1))
+            sums *= 2
+        if n > 2:
+            block = tl.make_block_ptr(rows, (8, WIDTH), (1, WIDTH), (0, 0), (8, 8), (1, 0))
+        else:
+            block = tl.make_block_ptr(rows, (8, m), (pitch, step), (0, 0), (8, 8), (1, 0))
+        for i in range(n):
+            tl.store(block, tl.load(block) + 1)
+            block = tl.make_block_ptr(rows + 64, (8, WIDTH), (WIDTH, 1), (0, 0), (8, 8), (1, 0))
+
+    first = np.arange(64, dtype=np.float32)
+    for n in 2, 3:
+        rows = np.zeros(64 * n, np.float32)
+        kernel[(1, )](first, rows, 8, 1, n, 8, WIDTH=8)
+        want = np.array([first * 2**i for i in range(n)])
+        want[0] += 1
+        want[1] += n - 1
+        np.testing.assert_array_equal(rows.reshape(n, 64), want)
+
+
 def test_aggregate_is_carried_through_loops_and_branches():
     out = np.full(16, -1, np.int32)
     fill_spans[(1, )](out, 2)
