@@ -40,6 +40,114 @@ def fill_spans(out, n):
     tl.store(out + span.start, 100)
 
 
+@triton.jit
+def lowest(dtype: tl.constexpr):
+    plain = dtype.value
+    if plain.is_floating():
+        return tl.constexpr(float("-inf"))
+    return tl.constexpr(-2**(plain.int_bitwidth - 1))
+
+
+def test_a_pointer_is_true_unless_null():
+
+    @triton.jit
+    def kernel(x, y, out, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        sums = tl.load(x + at)
+        if y:
+            sums += tl.load(y + at)
+        tl.store(out + at, tl.maximum(sums, lowest(x.dtype.element_ty)))
+
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    for y, want in ((x, 2 * x), (None, x)):
+        kernel[(1, )](x, y, out, BLOCK=8)
+        np.testing.assert_array_equal(out, want)
+    torch = pytest.importorskip("torch")
+    empty = torch.empty(0)
+    assert empty.data_ptr() == 0
+    kernel[(1, )](torch.from_numpy(x), empty, torch.from_numpy(out), BLOCK=8)
+    np.testing.assert_array_equal(out, x)
+
+
+@triton.jit
+def of_floats(x):
+    return (x + tl.zeros((1, ), tl.int1)).dtype.is_floating()
+
+
+@triton.jit
+def later_maximum(a, i, b, j):
+    left = a > b
+    if of_floats(a):
+        left |= (a != a) and not (b != b)
+    left |= (a == b) & (i > j)
+    return tl.where(left, a, b), tl.where(left, i, j)
+
+
+def test_a_combination_may_ask_for_types_by_a_tile():
+
+    @triton.jit
+    def kernel(x, highest, places, last, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        value, place = tl.associative_scan((tl.load(x + at), at), 0, later_maximum)
+        tl.store(highest + at, value)
+        tl.store(places + at, place)
+        _, place = tl.reduce((tl.load(x + at), at), 0, later_maximum)
+        tl.store(last, place)
+
+    x = np.random.default_rng(0).integers(0, 9, 32).astype(np.float32)
+    x[20] = np.nan
+    highest, places, last = np.zeros(32, np.float32), np.zeros(32, np.int32), np.zeros(1, np.int32)
+    kernel[(1, )](x, highest, places, last, BLOCK=32)
+    np.testing.assert_array_equal(highest, np.maximum.accumulate(x))
+    assert places[19] == max(np.flatnonzero(x[:20] == x[:20].max())) and (places[20:] == 20).all() and last[0] == 20
+
+
+def test_a_function_may_show_other_lines_than_its_text():
+    """As packages do that write a kernel from a template: `raw_src` is for readers, and changes nothing."""
+
+    @triton.jit
+    def template(out):
+        tl.store(out, 1)
+
+    written = triton.JITFunction(template.fn)
+    written._unsafe_update_src("def template(out):\n    tl.store(out, 2)\n")
+    written.raw_src = list(template.raw_src)
+    written.starting_line_number = template.starting_line_number
+    out = np.zeros(1, np.int32)
+    written[(1, )](out)
+    assert out[0] == 2 and "tl.store(out, 1)" in "".join(written.raw_src)
+
+
+def test_a_name_may_hold_block_pointers_of_other_strides():
+    """Strides that are numbers of the source and strides that are arguments, in turns: of one type, as in Triton."""
+
+    @triton.jit
+    def kernel(first, rows, pitch, step, n, m, WIDTH: tl.constexpr):
+        sums = tl.zeros((8, 8), tl.float32)
+        block = tl.make_block_ptr(first, (8, WIDTH), (WIDTH, 1), (0, 0), (8, 8), (1, 0))
+        sums += tl.load(block, boundary_check=(0, 1))
+        for i in range(n):
+            block = tl.make_block_ptr(rows + i * 64, (8, m), (pitch, step), (0, 0), (8, 8), (1, 0))
+            tl.store(block, sums, boundary_check=(0, 1))
+            sums *= 2
+        if n > 2:
+            block = tl.make_block_ptr(rows, (8, WIDTH), (1, WIDTH), (0, 0), (8, 8), (1, 0))
+        else:
+            block = tl.make_block_ptr(rows, (8, m), (pitch, step), (0, 0), (8, 8), (1, 0))
+        for i in range(n):
+            tl.store(block, tl.load(block) + 1)
+            block = tl.make_block_ptr(rows + 64, (8, WIDTH), (WIDTH, 1), (0, 0), (8, 8), (1, 0))
+
+    first = np.arange(64, dtype=np.float32)
+    for n in 2, 3:
+        rows = np.zeros(64 * n, np.float32)
+        kernel[(1, )](first, rows, 8, 1, n, 8, WIDTH=8)
+        want = np.array([first * 2**i for i in range(n)])
+        want[0] += 1
+        want[1] += n - 1
+        np.testing.assert_array_equal(rows.reshape(n, 64), want)
+
+
 def test_aggregate_is_carried_through_loops_and_branches():
     out = np.full(16, -1, np.int32)
     fill_spans[(1, )](out, 2)

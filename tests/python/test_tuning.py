@@ -88,6 +88,28 @@ def test_a_tuner_made_from_ours_sets_its_hooks():
     assert ("before", False) in calls and ("after", None) in calls
 
 
+def test_a_tuner_made_from_ours_chooses_by_itself():
+
+    class First(triton.runtime.Autotuner):  # as packages do that keep their times in a database
+
+        def run(self, *args, **kwargs):
+            self.nargs = dict(zip(self.arg_names, args))
+            self.times = {config.kwargs["BLOCK"]: self._bench(*args, config=config, **kwargs) for config in self.prune_configs(kwargs)}
+            self.best_config = self.configs[0]
+            return self.fn.run(*args, **kwargs, **self.best_config.all_kwargs())
+
+    @triton.jit
+    def kernel(x, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+    tuned = First(kernel, kernel.arg_names, [triton.Config({"BLOCK": n}) for n in (32, 64)], ["n"], None, ["x"], warmup=1, rep=2)
+    x = np.zeros(100, np.float32)
+    tuned[lambda meta: (triton.cdiv(100, meta["BLOCK"]), )](x, 100)
+    np.testing.assert_array_equal(x, 1)
+    assert list(tuned.times) == [32, 64] and all(0 < times[0] < float("inf") for times in tuned.times.values())
+
+
 def test_heuristics_above_and_below():
 
     @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})

@@ -350,6 +350,18 @@ static const TritonCase numbers[] = {
          "tl.store(i + 4, libdevice.float2int_rz(u))\ntl.store(i + 5, "
          "libdevice.popc(libdevice.float2int_rn(u * 2 + 8)))"),
      .within = 1e-6},
+    {ROW("two of libdevice, of one type", "x f32 -2 0.5; n i32 3 -2; z f32 = -8 4; w f64 = 4 0.25; y f32 = 4 0.25; u f32 = 2 2.0615528",
+         LOAD(2) "tl.store(z + k, libdevice.pow(v, tl.load(n + k)))\ntl.store(w + k, libdevice.pow(v.to(tl.float64), 2))\n"
+                 "tl.store(y + k, libdevice.pow(v, tl.full((2,), 2, tl.bfloat16)))\ntl.store(u + k, libdevice.hypot(v, k * 2))"),
+     .within = 1e-6},
+    {ROW("two of libdevice that are too small", "x f16 1", "v = tl.load(x)\nlibdevice.pow(v, v)"),
+     .refused = "float32 or float64, here is float16"},
+    {ROW("toward zero", "x f32 2 -7 1; z f32 = 0.66666662693 -2.33333325386 0.333333313465; w f32 = 1.41421353817 2.64575123787 1; "
+                        "r f32 = 0.5 -0.142857134342 1; p f32 = 0 -4.89999961853 0",
+         LOAD(3) "tl.store(z + k, libdevice.div_rz(v, 3.0))\ntl.store(w + k, libdevice.sqrt_rz(tl.abs(v)))\n"
+                 "tl.store(r + k, libdevice.rcp_rz(v))\ntl.store(p + k, libdevice.mul_rz(v, 0.7), mask=k == 1)"),
+     .within = 1e-9},
+    {ROW("toward zero in 64 bits", "x f64 1", "libdevice.div_rz(tl.load(x), 3.0)"), .refused = "float32"},
     {ROW("bits in libdevice", "x i32 1 0 48; z i32 = 31 32 26; w i32 = 1 0 5; y i32 = 1 0 2",
          LOAD(3) "tl.store(z + k, libdevice.clz(v))\ntl.store(w + k, libdevice.ffs(v))\ntl.store(y "
                  "+ k, libdevice.popc(v))")},

@@ -356,6 +356,7 @@ bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype);
 bool tri_want_text(Lower *l, const Call *c, int arg, const char **text); /* NULL for None */
 bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent);
 bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v); /* a number becomes a scalar */
+bool tri_want_wide_pair(Lower *l, const Call *c, Val *x, Val *y); /* two floats of libdevice, of one type and shape */
 bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis);
 
 /* --- triton_region.c --- */
@@ -388,6 +389,9 @@ bool tri_box_padding(Lower *l, const Call *c, int arg, Elem elem, bool *nan);
 const Type *tri_box_type(Lower *l, Val base, Val block);
 Ref tri_box_tensor(Lower *l, Val base, Val shape, Val strides, unsigned checked);
 void tri_box_offsets(Val offsets, Ref at[MAX_RANK]);
+/* A block pointer with extents and strides of the widths that those of another one have, where nothing is lost: numbers
+ * of the source are int64, arguments int32. narrow: numbers may become int32. Other values stay as they are. */
+Val tri_block_like(Lower *l, Val v, Val like, bool narrow, Range range);
 Ref tri_box_load(Lower *l, Ref tensor, Val offsets, const Type *type, bool nan);
 Val tri_block_load(Lower *l, const Call *c);
 Val tri_block_store(Lower *l, const Call *c);

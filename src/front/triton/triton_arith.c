@@ -444,7 +444,8 @@ Val tri_truth(Lower *l, Val v, Range range) {
     if (tri_val_failed(v)) return v;
     if (v.kind != VAL_TENSOR) return tri_val_bool(tri_val_truth(v));
     const Type *type = tri_val_type(l, v);
-    if (ty_elements(type) != 1 || type->pointer) return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
+    if (ty_elements(type) != 1) return tri_error(l, DIAG_TRI_CONDITION, range, tri_val_describe(l, v));
     if (type->rank) v = tri_only_element(l, v);
+    if (type->pointer) v = tri_cast(l, v, ty_scalar(l->module, EL_I64), range); /* is it other than null? */
     return tri_cast(l, v, ty_scalar(l->module, EL_I1), range);
 }

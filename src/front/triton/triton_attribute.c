@@ -169,7 +169,9 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_ERROR: return v;
     case VAL_MODULE: return tri_names_attribute(l, v.text, attr, range);
     case VAL_HOST: return tri_live_attribute(l, v.host, attr, range);
-    case VAL_DTYPE: return dtype_attribute(l, v.dtype, attr, range);
+    case VAL_DTYPE:
+        if (strcmp(attr, "value") == 0) return v; /* tl.constexpr's own */
+        return dtype_attribute(l, v.dtype, attr, range);
     case VAL_TENSOR: return tensor_attribute(l, v, attr, range);
     case VAL_AGGREGATE: return tri_aggregate_attribute(l, v, attr, range);
     case VAL_BLOCK: return tri_block_attribute(l, v, attr, range);
@@ -177,7 +179,7 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT: {
-        if (strcmp(attr, "value") == 0) return v; /* tl.constexpr's own */
+        if (strcmp(attr, "value") == 0) return v;
         if (strcmp(attr, "type") == 0) return (Val){.kind = VAL_MODULE, .text = constexpr_type};
         /* Triton makes a number argument of 1 a constant, on which `.to` fails; here it works. */
         Val tensor = tri_to_tensor(l, v, range);

@@ -119,6 +119,26 @@ Val tri_lower_make_block(Lower *l, const Call *c) {
     return (Val){.kind = VAL_BLOCK, .items = arena_copy(l->arena, items, sizeof items), .count = 5};
 }
 
+Val tri_block_like(Lower *l, Val v, Val like, bool narrow, Range range) {
+    if (v.kind != VAL_BLOCK || like.kind != VAL_BLOCK || v.items[1].count != like.items[1].count) return v;
+    Val items[5];
+    memcpy(items, v.items, sizeof items);
+    for (int i = 1; i <= 2; i++) {
+        Val numbers[MAX_RANK];
+        for (int d = 0; d < v.items[i].count; d++) {
+            numbers[d] = v.items[i].items[d];
+            Elem now = tri_val_type(l, numbers[d])->elem, wanted = tri_val_type(l, like.items[i].items[d])->elem;
+            int64_t number;
+            bool small = ir_const_int(l->kernel, numbers[d].ref, &number) && number == (int32_t)number;
+            bool change = now == EL_I32 ? wanted == EL_I64 : wanted == EL_I32 && narrow && small;
+            if (change) numbers[d] = tri_cast(l, numbers[d], ty_scalar(l->module, wanted), range);
+            if (tri_val_failed(numbers[d])) return val_error;
+        }
+        items[i] = tri_val_tuple(l, numbers, v.items[i].count);
+    }
+    return (Val){.kind = VAL_BLOCK, .items = arena_copy(l->arena, items, sizeof items), .count = 5};
+}
+
 static bool want_block(Lower *l, const Call *c, Val *block) {
     *block = c->args[0];
     if (block->kind == VAL_BLOCK) return true;

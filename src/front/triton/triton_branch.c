@@ -165,7 +165,7 @@ static bool unify(Lower *l, Branches *br, Val v[2], Range range) {
     for (int s = 0; s < 2; s++) {
         Builder now = l->b;
         l->b = br->inside[s];
-        v[s] = decay_unlike(l, sides[s], sides[!s], range);
+        v[s] = tri_block_like(l, decay_unlike(l, sides[s], sides[!s], range), sides[!s], false, range);
         br->inside[s] = l->b;
         l->b = now;
     }

@@ -49,6 +49,14 @@ Val tri_lower_mulhi(Lower *l, const Call *c) {
 }
 
 /* A number rounded by an op (0: none), then cast. code: opcode * 256 + element, 128 more for a cast toward zero. */
+static Ref cast_toward_zero(Lower *l, Ref x, Elem to) {
+    const Type *type = tri_ref_type(l, x);
+    Op *op = ir_begin(&l->b, OP_CAST);
+    ir_operand(&l->b, op, x);
+    op_set(l->kernel, op, (Attr){.id = AT_ROUND, .word = ROUND_RZ});
+    return ir_end(&l->b, op, ty_with_elem(l->module, type, to));
+}
+
 Val tri_lower_convert(Lower *l, const Call *c) {
     Val x;
     int code = c->builtin->code, rounding = code >> 8;
@@ -59,10 +67,7 @@ Val tri_lower_convert(Lower *l, const Call *c) {
     if (!good) return tri_error(l, DIAG_TRI_OPERAND, c->ranges[0], c->builtin->name, tri_val_describe(l, x), "");
     if (rounding) x = tri_val_tensor(ir_unary(&l->b, (Opcode)rounding, x.ref));
     if (!(code & 128)) return tri_cast(l, x, ty_scalar(l->module, to), c->range);
-    Op *op = ir_begin(&l->b, OP_CAST);
-    ir_operand(&l->b, op, x.ref);
-    op_set(l->kernel, op, (Attr){.id = AT_ROUND, .word = ROUND_RZ});
-    return tri_val_tensor(ir_end(&l->b, op, ty_with_elem(l->module, type, to)));
+    return tri_val_tensor(cast_toward_zero(l, x.ref, to));
 }
 
 Val tri_lower_as(Lower *l, const Call *c) {
@@ -117,7 +122,7 @@ Val tri_lower_ilogb(Lower *l, const Call *c) {
 /* x * y and x + y that round by themselves: as an fma they are not drawn into another one. */
 Val tri_lower_rounded(Lower *l, const Call *c) {
     Val x, y;
-    if (!want_float(l, c, 0, &x) || !want_float(l, c, 1, &y) || !tri_promote(l, &x, &y, 0, c->range)) return val_error;
+    if (!tri_want_wide_pair(l, c, &x, &y)) return val_error;
     Elem elem = tri_val_type(l, x)->elem;
     Ref one = ir_float(&l->b, elem, 1), zero = ir_float(&l->b, elem, -0.0);
     switch (c->builtin->code) {
@@ -125,6 +130,27 @@ Val tri_lower_rounded(Lower *l, const Call *c) {
     case '-': y = tri_val_tensor(ir_unary(&l->b, OP_NEG, y.ref)); /* fall through */
     default: return tri_val_tensor(ir_ternary(&l->b, OP_FMA, x.ref, one, y.ref));
     }
+}
+
+/* mul_rz, div_rz, rcp_rz, sqrt_rz of float32: in float64, then toward zero. A product of two has 48 bits, so it is
+ * exact there; a quotient or root that is no float32 is at least 2^-49 of itself away from the nearest one, sixteen
+ * times what float64 rounds by, so it does not come to lie on one. */
+Val tri_lower_toward_zero(Lower *l, const Call *c) {
+    Val x, y = val_none;
+    int code = c->builtin->code;
+    bool two = code == '*' || code == '/';
+    if (two ? !tri_want_wide_pair(l, c, &x, &y) : !want_float(l, c, 0, &x)) return val_error;
+    if (tri_val_type(l, x)->elem != EL_F32)
+        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "float32",
+                         tri_val_describe(l, x));
+    Ref wide = ir_cast(&l->b, x.ref, EL_F64), other = two ? ir_cast(&l->b, y.ref, EL_F64) : wide;
+    switch (code) {
+    case '*': wide = ir_binary(&l->b, OP_MUL, wide, other); break;
+    case '/': wide = ir_binary(&l->b, OP_DIV, wide, other); break;
+    case 'r': wide = ir_binary(&l->b, OP_DIV, ir_float(&l->b, EL_F64, 1), wide); break;
+    default: wide = ir_unary(&l->b, OP_SQRT, wide); break;
+    }
+    return tri_val_tensor(cast_toward_zero(l, wide, EL_F32));
 }
 
 Val tri_lower_reciprocal(Lower *l, const Call *c) {

@@ -119,6 +119,7 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
         Val before = carried->before.at[i], after = tri_local(l->frame, name)->val;
         if (before.kind == VAL_TENSOR && tri_val_is_number(after))
             after = tri_decay(l, after, range); /* a flag, or the variable of a loop that was unrolled */
+        after = tri_block_like(l, after, before, true, range);
         if (tri_val_failed(before) || tri_val_failed(after)) {
             good = false;
         } else if (after.kind == VAL_UNBOUND) {

@@ -34,17 +34,32 @@ static Val apply_math(Lower *l, const Call *c, bool approx) {
 Val tri_lower_math(Lower *l, const Call *c) { return apply_math(l, c, true); }
 Val tri_lower_math_exact(Lower *l, const Call *c) { return apply_math(l, c, false); }
 
-Val tri_lower_math_word(Lower *l, const Call *c) {
-    Val x[2] = {val_none, val_none};
-    bool two = strchr(c->builtin->signature, 'y') != NULL;
-    for (int i = 0; i < 1 + two; i++)
-        if (!want_wide_float(l, c, i, &x[i])) return val_error;
-    if (two && !tri_promote(l, &x[0], &x[1], 0, c->range)) return val_error;
+/* Two operands of libdevice: brought to one type first, which has to be float32 or float64. */
+bool tri_want_wide_pair(Lower *l, const Call *c, Val *x, Val *y) {
+    Val given[2];
+    if (!tri_want_tensor(l, c, 0, x) || !tri_want_tensor(l, c, 1, y)) return false;
+    given[0] = *x, given[1] = *y;
+    if (!tri_promote(l, x, y, 0, c->range)) return false;
+    Elem elem = tri_val_type(l, *x)->elem;
+    if (elem == EL_F32 || elem == EL_F64) return true;
+    int bad = tri_val_type(l, given[0])->elem == elem ? 0 : 1;
+    tri_error(l, DIAG_TRI_WIDE_FLOAT, c->ranges[bad], c->builtin->name, tri_type_text(l, tri_val_type(l, given[bad])));
+    return false;
+}
+
+static Val math_word(Lower *l, const Call *c, Val x, const Val *y) {
     Op *op = ir_begin(&l->b, OP_MATH);
-    ir_operand(&l->b, op, x[0].ref);
-    if (two) ir_operand(&l->b, op, x[1].ref);
+    ir_operand(&l->b, op, x.ref);
+    if (y) ir_operand(&l->b, op, y->ref);
     op_set(l->kernel, op, (Attr){.id = AT_FN, .word = (Word)c->builtin->code});
     return tri_val_tensor(ir_end(&l->b, op, NULL));
+}
+
+Val tri_lower_math_word(Lower *l, const Call *c) {
+    Val x, y;
+    bool two = strchr(c->builtin->signature, 'y') != NULL;
+    if (!two) return want_wide_float(l, c, 0, &x) ? math_word(l, c, x, NULL) : val_error;
+    return tri_want_wide_pair(l, c, &x, &y) ? math_word(l, c, x, &y) : val_error;
 }
 
 Val tri_lower_sigmoid(Lower *l, const Call *c) {

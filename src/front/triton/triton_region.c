@@ -44,6 +44,24 @@ static Val give_tiles(Lower *l, const TriTiles *tiles) {
     return tiles->single ? tiles->v[0] : tri_val_tuple(l, tiles->v, tiles->count);
 }
 
+static bool used_after(const Op *op) {
+    for (const Op *after = op->next; after; after = after->next)
+        for (int i = 0; i < op->result_count; i++)
+            if (ir_op_uses(after, op->results[i])) return true;
+    return false;
+}
+
+/* Tiles that nothing comes of: `(x + tl.zeros((1,), tl.int1)).dtype` asks for the type of a number that way. */
+static void drop_unused_tiles(Lower *l, Region *region) {
+    for (Op *op = region->last, *before; op; op = before) {
+        before = op->previous;
+        for (int i = 0; i < op->region_count; i++) drop_unused_tiles(l, op->regions[i]);
+        bool tile = false;
+        for (int i = 0; i < op->result_count; i++) tile |= !ty_is_scalar(tri_ref_type(l, op->results[i]));
+        if (tile && op_has(op->code, TRAIT_PURE) && !used_after(op)) ir_remove(op);
+    }
+}
+
 /* Scalars in, scalars out, nothing else. */
 static bool only_computes(Lower *l, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
@@ -86,6 +104,7 @@ static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range wher
     }
     if (good) ir_yield(&l->b, refs.at, (int)refs.count);
     l->b = outer;
+    drop_unused_tiles(l, region);
     if (good && !only_computes(l, region)) {
         tri_error(l, DIAG_TRI_REGION_PURE, where, c->builtin->name);
         good = false;

@@ -87,11 +87,11 @@ class Autotuner(_native.Tuner, KernelInterface):
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self.num_warmups, self.num_reps = warmup, rep
-        self._bench = do_bench
+        self._do_bench = do_bench
         self._times_as_usual = do_bench is None and not use_cuda_graph
         if use_cuda_graph and do_bench is None:
             from ..testing import do_bench_cudagraph
-            self.num_warmups, self._bench = None, do_bench_cudagraph
+            self.num_warmups, self._do_bench = None, do_bench_cudagraph
         self.cache_results, self.use_cuda_graph = cache_results, use_cuda_graph
         self._lock = tuning.lock()
         self._pinned = {}
@@ -138,10 +138,14 @@ class Autotuner(_native.Tuner, KernelInterface):
 
     @property
     def do_bench(self):
-        if self._bench is None:
+        if self._do_bench is None:
             from .driver import driver
-            self._bench = driver.active.get_benchmarker()
-        return self._bench
+            self._do_bench = driver.active.get_benchmarker()
+        return self._do_bench
+
+    def _bench(self, *args, config, **meta):
+        """The times of one configuration, for classes made from this one that choose by themselves."""
+        return self._time(config, args, self.nargs or dict(zip(self.arg_names, args)), meta)
 
     def _time(self, config, args, nargs, meta, again=False):
         _refuse_clash(config, meta)

@@ -243,7 +243,16 @@ class JITFunction(JITCallable, _native.Function):
         self.__globals__ = fn.__globals__
 
     src = property(lambda self: self.source)
-    raw_src = property(lambda self: self.source.splitlines(keepends=True))
+    _raw_src = None
+
+    @property
+    def raw_src(self):
+        """The lines that readers of the program know; who makes a function from a text of its own may say which. Nothing is compiled from them."""
+        return self._raw_src or self.source.splitlines(keepends=True)
+
+    @raw_src.setter
+    def raw_src(self, lines):
+        self._raw_src = lines
 
     def _unsafe_update_src(self, new_src):
         """Another text for the same function; what was compiled from the old one is dropped."""
