@@ -48,7 +48,6 @@ Val tri_lower_mulhi(Lower *l, const Call *c) {
     return tri_val_tensor(ir_binary(&l->b, OP_MULHI, x.ref, y.ref));
 }
 
-/* A number rounded by an op (0: none), then cast. code: opcode * 256 + element, 128 more for a cast toward zero. */
 static Ref cast_toward_zero(Lower *l, Ref x, Elem to) {
     const Type *type = tri_ref_type(l, x);
     Op *op = ir_begin(&l->b, OP_CAST);
@@ -57,6 +56,7 @@ static Ref cast_toward_zero(Lower *l, Ref x, Elem to) {
     return ir_end(&l->b, op, ty_with_elem(l->module, type, to));
 }
 
+/* A number rounded by an op (0: none), then cast. code: opcode * 256 + element, 128 more for a cast toward zero. */
 Val tri_lower_convert(Lower *l, const Call *c) {
     Val x;
     int code = c->builtin->code, rounding = code >> 8;
