@@ -44,7 +44,14 @@ static const Edit edits[] = {
     {"join", "sub %s_2, %lr", "sub %dp, %lr", NULL, "nobody reads its sum before"},
     {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
     {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
-    {"join", "release %in_1, %s_1\n        yield", "yield", NULL, "release"},
+    {"join", "release<behind=1> %in_1, %s_1\n        yield", "yield", NULL, "release"},
+    /* the last of several products stays in flight with the release of its slot behind it; it may as well be waited for */
+    {"cross", "", "", NULL, NULL},
+    {"cross", "flight, width=64> %dh", "width=64> %dh", NULL, "a product stays in flight"},
+    {"cross", "release<behind=1> %in_1", "release %in_1", NULL, "a product stays in flight"},
+    {"cross", "hold=2, ", "", NULL, "a product stays in flight"},
+    {"cross", "flight, width=64> %dh, %k, %a", "flight, settles, width=64> %dh, %k, %a", NULL, "settles"},
+    {"cross", "width=64, fresh> %d, %vt", "flight, width=64, fresh> %d, %vt", NULL, "a product stays in flight"},
     /* stores under a product: it is waited for behind them, and who writes what it reads comes later */
     {"span", "", "", NULL, NULL},
     {"span", "spans, width=64, fresh", "width=64, fresh", NULL, NULL},

@@ -38,6 +38,11 @@ static bool runs_beside(const Schedule *s, const Op *op) {
     return op->code == OP_DOT && schedule_is_async(s, op) && !op_flag(op, AT_FLIGHT);
 }
 
+/* May another product join it? One that stays in flight waits for that, not for itself. */
+static bool is_joined(const Schedule *s, const Op *op) {
+    return runs_beside(s, op) || (schedule_is_async(s, op) && op_flag(op, AT_FLIGHT));
+}
+
 static Op *next_dot(const Op *op) {
     Op *next = op->next;
     while (next && next->code != OP_DOT) next = next->next;
@@ -150,7 +155,7 @@ static void plan_region(Schedule *s, Region *region) {
     }
     for (Op *op = region->last; op; op = op->previous) {
         Op *next = runs_beside(s, op) ? next_dot(op) : NULL;
-        if (!next || !runs_beside(s, next)) continue;
+        if (!next || !is_joined(s, next)) continue;
         if (can_run_to(s, op, next, true)) join(s, op, next);
     }
 }
@@ -166,7 +171,7 @@ void schedule_join(Schedule *s) {
 
 bool schedule_join_holds(Schedule *s, const Op *dot) {
     const Op *end = next_dot(dot);
-    return (end && runs_beside(s, dot) && runs_beside(s, end) && !is_turned(dot->parent) &&
+    return (end && runs_beside(s, dot) && is_joined(s, end) && !is_turned(dot->parent) &&
             can_run_to(s, dot, end, false)) ||
            schedule_fail(s, dot,
                          "a product `joins` the next one of its region where both run beside the threads, nobody reads "

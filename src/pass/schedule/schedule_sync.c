@@ -27,6 +27,7 @@ typedef struct Sync {
     const Op *span_end;  /* the last store under the product that was issued; NULL: it is waited for .. */
     bool span_reads;     /* .. does that read scratch? */
     bool stores_beside;  /* the role has issued such a store */
+    bool joined;         /* the product before is waited for with the next one (`joins`) */
 } Sync;
 
 static void run_region(Sync *y, const Region *region);
@@ -296,9 +297,16 @@ static void run_dot(Sync *y, Op *dot) {
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
     if (op_flag(dot, AT_COVERS) && y->covered) run_turn(y, y->covered);
     if (op_flag(dot, AT_SPANS)) y->span_end = dot_span(y->k, dot), y->span_reads = reads;
-    if (!op_flag(dot, AT_FLIGHT)) return;
+    if (!op_flag(dot, AT_FLIGHT)) { /* products end in their order: who waits for one has waited for all before it */
+        bool joins = op_flag(dot, AT_JOINS);
+        if (!op_flag(dot, AT_SPANS) && (y->joined || !joins)) y->o.dot_flies = y->o.dot_reads = false;
+        y->joined = joins;
+        return;
+    }
+    y->joined = false;
     if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
     y->o.dot_reads = reads;
+    y->o.dot_flies = true;
 }
 
 static void run_atomic(Sync *y, Op *op) {

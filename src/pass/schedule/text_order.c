@@ -92,8 +92,14 @@ const Op *late_release(const Region *body) {
 
 const Op *late_dot(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
-    while (dot->code != OP_DOT) dot = dot->next;
+    while (dot->code != OP_DOT || !op_flag(dot, AT_FLIGHT)) dot = dot->next;
     return dot;
+}
+
+bool late_crosses(const Op *loop) {
+    const Op *dot = loop->regions[0]->first;
+    while (dot->code != OP_DOT) dot = dot->next;
+    return dot != late_dot(loop);
 }
 
 /* A tile that lies in shared memory for a product, stored by threads. */

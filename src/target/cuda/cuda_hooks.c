@@ -51,7 +51,8 @@ static void *loop_begin(Emit *e, const Op *loop) {
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
-    cuda->left = dot_declare_left(e, late_dot(loop));
+    cuda->crossing = late_crosses(loop) ? loop : NULL;
+    cuda->left = cuda->crossing ? NULL : dot_declare_left(e, late_dot(loop));
     if (!cuda->left) return state;
     cuda->zero = cs_fresh(&e->p, "zero");
     cs_line(&e->p, "const u32 %s = tw_zero();", cuda->zero);

@@ -452,9 +452,10 @@ static void emit_release(Emit *e, const Op *op) {
     const Expr *text = emit_hold(e, slot)->by;
     if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
-        cs_line(&e->p, "tw_wgmma_wait(1);");
-        ring_show_read(e, r, op);
-        cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
+        if (!late_crosses(op->parent->owner)) {
+            cs_line(&e->p, "tw_wgmma_wait(1);");
+            roles_give_back_late(e, op);
+        }
         cs_line(&e->p, "%s = (i32)%p;", cuda_of(e)->late, text);
         return;
     }
