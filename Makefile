@@ -64,10 +64,11 @@ $(B)/tests/test_layout_text: | $(B)/tilewright
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
-$(B)/gen/embedded.c: tools/embed.c $(EMBED) Makefile
+# One text of the library itself goes along too.
+$(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
-	$(B)/gen/embed src/target/ $(EMBED) > $@.tmp && mv $@.tmp $@
+	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 

@@ -2,7 +2,8 @@
  *
  *   embed PREFIX FILE...  > embedded.c
  *
- * Each FILE becomes a row of `embedded_files` (see base/embedded.h), named by its path without PREFIX. */
+ * Each FILE becomes a row of `embedded_files` (see base/embedded.h), named by its path without PREFIX; NAME=FILE is the row
+ * NAME. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ int main(int argc, char **argv) {
     if (argc < 2) return 1;
     printf("/* Made by tools/embed.c; do not edit. */\n#include \"base/embedded.h\"\n");
     for (int i = 2; i < argc; i++) {
-        FILE *in = fopen(argv[i], "rb");
+        const char *equals = strchr(argv[i], '=');
+        FILE *in = fopen(equals ? equals + 1 : argv[i], "rb");
         if (!in) {
             perror(argv[i]);
             return 1;
@@ -23,8 +25,10 @@ int main(int argc, char **argv) {
     }
     printf("const EmbeddedFile embedded_files[] = {\n");
     size_t prefix = strlen(argv[1]);
-    for (int i = 2; i < argc; i++)
-        printf("    {\"%s\", (const char *)file%d, sizeof file%d - 1},\n", argv[i] + prefix, i, i);
+    for (int i = 2; i < argc; i++) {
+        const char *equals = strchr(argv[i], '='), *name = equals ? argv[i] : argv[i] + prefix;
+        printf("    {\"%.*s\", (const char *)file%d, sizeof file%d - 1},\n", equals ? (int)(equals - name) : 1000, name, i, i);
+    }
     printf("    {0, 0, 0}};\n");
     return 0;
 }

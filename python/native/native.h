@@ -83,7 +83,7 @@ typedef struct Session {
     PyObject *make_kernel;     /* f(Function, Kernel, options dict, note) -> what a launch returns */
     PyObject *kernel_ready;    /* f(what make_kernel gave), once it can be launched */
     PyObject *default_device;  /* f() -> the CUDA device of tensors that do not say where they lie, or None */
-    PyObject *library_options; /* f(keywords dict, target) -> (target, dict of the library's options) */
+    PyObject *library_options; /* f(keywords dict, target, debug) -> (target, dict of the library's options) */
     PyObject *plain_globals;   /* truth: kernels may use globals that are no constexpr */
     PyObject *cache_dir;       /* str: where compiled kernels are kept; NULL: where the library says */
 } Session;

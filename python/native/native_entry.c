@@ -210,7 +210,8 @@ enum { MOST_PAIRS = KEYWORDS + 1 }; /* and asserts */
 static PyObject *library_options(const Entry *e, int count, tw_compile_options *options, tw_pair *pairs) {
     PyObject *given = options_dict(e, count), *name, *text, *target, *found;
     PyObject *told =
-        given ? PyObject_CallFunction(session.library_options, "Os", given, options->target ? options->target : "cpu")
+        given ? PyObject_CallFunction(session.library_options, "OsO", given, options->target ? options->target : "cpu",
+                                      e->debug ? Py_True : Py_False)
               : NULL;
     Py_XDECREF(given);
     if (!told) return NULL;
@@ -296,7 +297,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             options.emulate = 0;
         }
         options.device = on_cuda && !order->target ? e->device : 0;
-        options.sanitize = e->sanitize;
+        options.sanitize = e->sanitize && !order->target; /* the text for a target is a plain one */
         options.args = args;
         options.arg_count = (size_t)f->count;
         options.stage = order->stage;

@@ -567,16 +567,20 @@ static bool wish_less(Facts *f, Ref x, Ref y) {
     return wish(f, more, AT_LEAST, 0);
 }
 
-bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
+bool fact_wish_lines_apart(Facts *f, const TensorParts *parts, int down, int along) {
     Kernel *k = f->k;
     int64_t columns, stride;
-    if (parts->rank != 2 || parts->extent[1] == REF_NONE || !fact_at_launch(k, parts->extent[1]) ||
-        !fact_at_launch(k, parts->stride[0]))
+    if (parts->extent[along] == REF_NONE || !fact_at_launch(k, parts->extent[along]) ||
+        !fact_at_launch(k, parts->stride[down]))
         return false;
-    Ref extent = without_casts(k, parts->extent[1]), step = without_casts(k, parts->stride[0]);
+    Ref extent = without_casts(k, parts->extent[along]), step = without_casts(k, parts->stride[down]);
     if (extent == step || is_stated_less(k, extent, step)) return true;
     if (ir_const_int(k, extent, &columns) && ir_const_int(k, step, &stride)) return columns <= stride;
-    return wish_less(f, parts->extent[1], parts->stride[0]);
+    return wish_less(f, parts->extent[along], parts->stride[down]);
+}
+
+bool fact_wish_rows_apart(Facts *f, const TensorParts *parts) {
+    return parts->rank == 2 && fact_wish_lines_apart(f, parts, 0, 1);
 }
 
 bool fact_wish_most(Facts *f, Ref x, int64_t most) {

@@ -63,4 +63,6 @@ typedef struct TensorParts {
 TensorParts fact_tensor(Facts *f, Ref tensor);
 /* Is no element of a row of this matrix one of another row (the stride at least the extent), known or wished for? */
 bool fact_wish_rows_apart(Facts *f, const TensorParts *parts);
+/* The same of a tensor's rows, which lie along one dimension and follow each other along another one. */
+bool fact_wish_lines_apart(Facts *f, const TensorParts *parts, int down, int along);
 #endif

@@ -130,6 +130,7 @@ typedef struct FrontRequest {
     bool specialize_ones;   /* an open integer argument of 1 is a constant */
     int cuda_level;         /* for a CUDA target, ten times major plus minor; else 0 */
     bool asserts;           /* `assert` and device_assert are there */
+    bool overflow;          /* and + - * of integers below 64 bits that do not fit their type are such ones */
     int num_warps;          /* 0: not stated */
     FrontShape *shapes;     /* by parameter; filled by the door where the text states one. May be NULL */
     /* What the source says while it is compiled (tl.static_print); NULL: it is dropped. */

@@ -130,7 +130,7 @@ static void check_combine(Verifier *v, const Op *op) {
 
 static void check_function(Verifier *v, const Op *op) {
     static const Word of_two[] = {MATH_ATAN2, MATH_POW,       MATH_FMOD,      MATH_HYPOT, MATH_COPYSIGN,
-                                  MATH_FDIM,  MATH_REMAINDER, MATH_NEXTAFTER, MATH_LDEXP};
+                                  MATH_FDIM,  MATH_REMAINDER, MATH_NEXTAFTER, MATH_LDEXP, MATH_RHYPOT};
     Word fn = op_word(op, AT_FN, WORD_NONE);
     int wants = 1, has = 0;
     for (size_t i = 0; i < sizeof of_two / sizeof *of_two; i++) wants += of_two[i] == fn;

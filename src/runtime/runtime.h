@@ -126,6 +126,7 @@ struct tw_kernel {
     PassContext pass;
     int threads;         /* --set threads */
     bool no_asserts;     /* --set asserts=off */
+    bool overflow;       /* integers that overflow are assertions that fail */
     int vector_bits;     /* widest vectors of CPU code; 0: the machine's */
     bool bf16_wide;      /* --set bf16_pairs=off */
     bool cooperative;    /* all its programs run at once */

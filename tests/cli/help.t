@@ -179,6 +179,7 @@ $ tilewright docs options
 - `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 3.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
+- `overflow`: `+`, `-` and `*` of integers below 64 bits in Triton kernels stop a launch where the result does not fit its type, as asserts do; default off, in Python on with debug. Takes on or off.
 - `lines`: CUDA: profilers (ncu) and debuggers show the kernel's own source; default off. Takes on or off.
 - `variant`: how little is assumed of the arguments: 0 all that most launches keep (tested at each; one that does not runs the next variant), 5 nothing. Takes an integer from 0 to 5.
 - `overlap`: arrays of a launch may overlap where one is written; off: that is tested at each launch, and one whose arrays do runs a variant of its own; default off. Takes on or off.

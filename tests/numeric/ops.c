@@ -148,11 +148,12 @@ static bool write_elementwise(Writer *w) {
     static const char *const floats[] = {"add", "sub",           "mul",          "div",
                                          "rem", "floordiv",      "mod",          "min",
                                          "max", "min<nan=keep>", "max<nan=keep>"};
-    static const char *const bools[] = {"and", "or", "xor"};
+    static const char *const bools[] = {"add", "sub", "mul", "div", "rem", "floordiv",
+                                        "mod", "min", "max", "and", "or",  "xor"};
     static const char *const int_unary[] = {"neg", "abs", "not", "popc", "clz"};
     static const char *const float_unary[] = {"neg",  "abs",   "sqrt",  "floor",
                                               "ceil", "trunc", "round", "rint"};
-    static const char *const bool_unary[] = {"not"};
+    static const char *const bool_unary[] = {"neg", "abs", "not"};
     static const char *const preds[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     bool real = is_float(w->type), logic = is_bool(w->type);
     const char *const *binary = real ? floats : logic ? bools : ints;
@@ -518,10 +519,12 @@ static bool write_math(Writer *w) {
         "sin",         "cos",          "tanh",         "erf",         "math<tan>",   "math<asin>",
         "math<acos>",  "math<atan>",   "math<sinh>",   "math<cosh>",  "math<log1p>", "math<log10>",
         "math<expm1>", "math<cbrt>",   "math<erfc>",   "math<asinh>", "math<acosh>", "math<atanh>",
-        "math<exp10>", "math<lgamma>", "math<tgamma>", "math<logb>"};
+        "math<exp10>", "math<lgamma>", "math<tgamma>", "math<logb>", "math<cyl_bessel_i0>",
+        "math<cyl_bessel_i1>", "math<erfinv>", "math<normcdf>", "math<rcbrt>"};
     static const char *const two[] = {"math<atan2>",     "math<pow>",       "math<fmod>",
                                       "math<hypot>",     "math<copysign>",  "math<fdim>",
-                                      "math<remainder>", "math<nextafter>", "math<ldexp>"};
+                                      "math<remainder>", "math<nextafter>", "math<ldexp>",
+                                      "math<rhypot>"};
     if (!is_float(w->type)) return false;
     two_inputs(w);
     for (int i = 0; i < COUNT(names); i++) {

@@ -96,6 +96,8 @@ def test_emit_and_explain():
     assert kernel.emit("cuda:sm_80")["fresh.cu"] != "" and kernel.explain() == fresh.explain(x, BLOCK=64)
     with pytest.raises(ValueError, match="vulkan"):
         kernel.emit("vulkan")
+    fresh.sanitize[(1, )](x, BLOCK=16)  # what was compiled last; the text is that of a plain launch
+    assert "__global__" in fresh.emit("cuda")["fresh.cu"] and "tw_run" in fresh.emit("cpu")["fresh.c"]
 
 
 def test_run():

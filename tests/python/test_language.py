@@ -163,6 +163,51 @@ def static_check(N: tl.constexpr):
     tl.static_assert(N > 2, f"N is {N}")
 
 
+@triton.jit
+def combine(x, y, z, OP: tl.constexpr, CHECKED: tl.constexpr):
+    at = tl.arange(0, 4)
+    a, b = tl.load(x + at), tl.load(y + at)
+    if OP == "add":
+        a += b
+    elif OP == "sub":
+        a = a - b
+    elif OP == "mul":
+        a = tl.mul(a, b, sanitize_overflow=CHECKED)
+    tl.store(z + at, a)
+
+
+@pytest.mark.parametrize("emulate", ["0", "1"])
+@pytest.mark.parametrize("op, dtype, a, b, fits", [
+    ("add", np.int32, 2**31 - 1, 1, False), ("add", np.int32, 2**31 - 2, 1, True), ("add", np.int16, -2**15, -1, False), ("add", np.int64, 2**63 - 1, 1, True),
+    ("sub", np.int32, -2**31, 1, False), ("sub", np.uint8, 0, 1, False), ("mul", np.uint32, 2**32 - 1, 2**32 - 1, False), ("mul", np.int32, -2**30, 2, True)])
+def test_integers_that_overflow_are_told_in_debug(emulate, op, dtype, a, b, fits, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", emulate)
+    kernel = triton.jit(combine.fn)
+    x, y, z = np.array([0, 0, a, 0], dtype), np.array([0, 0, b, 0], dtype), np.zeros(4, dtype)
+    with np.errstate(over="ignore"):
+        wanted = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[op](x, y)
+    if fits:
+        kernel[(1, )](x, y, z, op, True, debug=True)
+    else:
+        with pytest.raises(RuntimeError, match=f"int{x.itemsize * 8} overflow detected for operation {op}"):
+            kernel[(1, )](x, y, z, op, True, debug=True)
+        for words in ({}, {"debug": True, "sanitize_overflow": False}) + (({"debug": True, "CHECKED": False}, ) if op == "mul" else ()):
+            kernel[(1, )](x, y, z, op, **{"CHECKED": True, **words})
+    np.testing.assert_array_equal(z, wanted)
+
+
+def test_sums_of_a_tile_wrap_also_in_debug():
+    """Combinations inside of a reduction have no place where they could stop."""
+
+    @triton.jit
+    def total(x, z):
+        tl.store(z, tl.sum(tl.load(x + tl.arange(0, 4))))
+
+    z = np.zeros(1, np.int32)
+    total[(1, )](np.full(4, 2**30, np.int32), z, debug=True)
+    assert z[0] == 0
+
+
 def test_static_assert_is_always_there():
     with pytest.raises(triton.CompilationError, match="N is 1"):
         static_check[(1, )](1)
@@ -200,7 +245,7 @@ def test_names_of_other_releases():
 @triton.jit
 def refused(out, WHICH: tl.constexpr):
     if WHICH == 0:
-        tl.store(out, libdevice.erfinv(0.5))
+        tl.store(out, libdevice.jn(2, 0.5))
     elif WHICH == 1:
         tl.extra.cuda.smid()
     else:

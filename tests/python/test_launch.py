@@ -5,6 +5,7 @@ import ctypes
 import os
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -254,7 +255,7 @@ def test_options_that_ask_for_nothing_are_taken():
 
 
 @pytest.mark.parametrize("name, value", [
-    ("waves_per_eu", 1), ("kpack", 2), ("matrix_instr_nonkdim", 16), ("schedule_hint", "attention"), ("cluster_dims", (2, 1, 1)), ("warp_size", 64),
+    ("waves_per_eu", object()), ("kpack", "2"), ("cluster_dims", (2, 1, 1)), ("warp_size", 64),
     ("num_ctas", 3), ("num_ctas", "2"), ("maxnreg", 0), ("ptx_options", "-O0"), ("ir_override", "kernel.ttir"), ("extern_libs", {"mine": "lib.bc"}), ("clc", True),
     ("enable_reflect_ftz", False), ("allow_fp8e4nv", False), ("max_num_imprecise_acc_default", 32), ("default_dot_input_precision", "ieee"),
     ("instrumentation_mode", "gsan"), ("sanitize_overflow", True), ("arch", "sm90"), ("enable_fp_fusion", "no"), ("launch_pdl", "yes")])
@@ -262,6 +263,22 @@ def test_options_that_cannot_be_done_are_refused_by_name(name, value):
     x = np.ones(4, np.float32)
     with pytest.raises(ValueError, match=f"the option {name}=.* is refused: "):
         scale[(1, )](x, x, 4, 2.0, BLOCK=4, **{name: value})
+
+
+@pytest.mark.parametrize("name, value", [("waves_per_eu", 1), ("kpack", 2), ("matrix_instr_nonkdim", 16), ("schedule_hint", "attention")])
+def test_hints_for_another_gpu_say_off_the_gpu_that_they_have_no_effect(name, value, monkeypatch):
+    """As the lists of configurations have them that know `cuda`, and take all else for AMD's."""
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    monkeypatch.setattr(options, "_warned", set())
+    with pytest.warns(RuntimeWarning, match=f"the option {name}=.* has no effect on target cpu: it is one of AMD's GPUs"):
+        scale[(1, )](x, y, 4, 2.0, BLOCK=4, **{name: value})
+    assert y.tolist() == [2.0] * 4
+    with warnings.catch_warnings():  # once
+        warnings.simplefilter("error")
+        scale[(1, )](x, y, 4, 3.0, BLOCK=8, **{name: value})
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    with pytest.raises(ValueError, match=f"the option {name}=.* is refused: it is one of AMD's GPUs"):
+        scale[(1, )](x, y, 4, 2.0, BLOCK=16, **{name: value})
 
 
 def test_every_option_has_a_meaning():

@@ -184,6 +184,20 @@ def test_what_is_missing_fails_at_the_call():
     assert x[0] == 3
 
 
+def test_compile_for_a_signature_and_a_target(monkeypatch):
+    source = triton.compiler.ASTSource(fn=scale, signature={"x": "*fp32", "n": "i32"}, constexprs={"BLOCK": 64})
+    assert "c" in triton.compile(source).asm
+    assert "c" in triton.compile(source, target=triton.runtime.driver.active.get_current_target()).asm
+    hopper = triton.backends.compiler.GPUTarget("cuda", 90, 32)
+    with pytest.raises(ValueError, match=r"arch='sm90' is refused: the kernel runs on target cpu; kernel.emit\("):
+        triton.compile(source, target=hopper)
+    with pytest.raises(ValueError, match="gfx942.* is refused: kernels run on"):
+        triton.compile(source, target=triton.backends.compiler.GPUTarget("hip", "gfx942", 64))
+    monkeypatch.setenv("TILEWRIGHT_EMULATE", "1")
+    source.fn = triton.jit(scale.fn)
+    assert triton.compile(source, target=triton.backends.compiler.GPUTarget("cuda", 80, 32)).metadata.target.arch == 80
+
+
 class Holder:
     kernel = scale
     tuned = tuned

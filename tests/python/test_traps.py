@@ -635,8 +635,11 @@ def test_specialisation():
         assert small[0] == n
     run(annotated, out, 1, np.zeros(1, f32), True)
     assert out[0] == 1
-    with pytest.raises(ValueError, match="constexpr"):
-        triton.jit(do_not_specialize=["N"])(lambda_holder)
+    contradictory = triton.jit(do_not_specialize=["N"])(lambda_holder)  # a module that holds it can be imported
+    with pytest.raises(triton.CompilationError, match="N marked as constexpr and listed in do_not_specialize"):
+        run(contradictory, out, 5)
+    with pytest.raises(triton.CompilationError, match="N marked as constexpr"):
+        run(contradictory, (out, out), 5)
 
 
 def lambda_holder(p, N: tl.constexpr):

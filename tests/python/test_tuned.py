@@ -105,6 +105,7 @@ def test_failed_configurations_are_named(capsys, monkeypatch):
     kernel[(1, )](np.zeros(64, np.float32))
     assert kernel.best_config.kwargs == {"BLOCK": 16}
     (config, error), = kernel.config_errors.items()
+    assert repr(config) == f"Config({config})" and str(config).startswith("BLOCK: ")
     assert config.kwargs == {"BLOCK": 32} and "BLOCK is too large" in str(error)
     assert "for the configuration BLOCK: 32" in capsys.readouterr().out
 

@@ -107,7 +107,7 @@ def add_rounded(acc, l, m, Q, k, v, rm, rn, lo, hi, n, scale, D: tl.constexpr, B
 
 
 # Sums that are rounded before they are added: each is added in the trip behind its own. No trip at all, one, several; infinities.
-# check: q=randn:f16[2,256,64] k=randn:f16[2,256,64] v=randn:f16[2,256,64] o=zeros:f32[2,256,64] n=256 scale=0.18 D=64 BM=128 BN=64 SCALED=True --grid 2,2 --tolerance 2e-3
+# check: q=randn:f16[2,256,64] k=randn:f16[2,256,64] v=randn:f16[2,256,64] o=zeros:f32[2,256,64] n=256 scale=0.18 D=64 BM=64 BN=64 SCALED=True --grid 4,2 --tolerance 2e-3
 # check: q=randint(40):i8[1,150,64] k=randint(40):i8[1,150,64] v=randn:f16[1,150,64] o=zeros:f32[1,150,64] n=150 scale=0.001 D=64 BM=64 BN=32 SCALED=True --grid 3,1 --tolerance 2e-3
 # check: q=randn:f16[1,128,64] k=randn:f16[1,128,64] v=randn:f16[1,128,64] o=zeros:f32[1,128,64] n=128 scale=inf D=64 BM=64 BN=64 SCALED=True --grid 2,1 --tolerance 2e-3
 # check: q=randn:f16[1,192,64] k=randn:f16[1,192,64] v=randn:f16[1,192,64] o=zeros:f32[1,192,64] n=192 scale=0.1 D=64 BM=64 BN=64 SCALED=False --grid 3,1 --tolerance 2e-3
@@ -126,6 +126,71 @@ def rounded_sums(q, k, v, o, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl
     acc, l, m = add_rounded(acc, l, m, Q, k + head, v + head, rm, rn, 0, block * BM, n, scale, D, BN, False, SCALED)
     acc, l, m = add_rounded(acc, l, m, Q, k + head, v + head, rm, rn, block * BM, tl.minimum((block + 1) * BM, n), n, scale, D, BN, True, SCALED)
     tl.store(o + head + rm[:, None] * D + rd[None, :], acc / l[:, None], mask=rm[:, None] < n)
+
+
+# The same with scales of blocks, in tiles of which a turned loop would hold too much: two blocks share a multiprocessor instead. Rows and
+# columns at the edge, loops of one trip and of several, one after the other.
+# check: q=randint(40):i8[2,256,64] k=randint(40):i8[2,256,64] v=randn:f16[2,256,64] qs=rand:f32[2,2] ks=rand:f32[2,4] o=zeros:f16[2,256,64] n=256 D=64 BM=128 BN=64 CAUSAL=False --grid 2,2 --tolerance 2e-3
+# check: q=randint(40):i8[1,200,64] k=randint(40):i8[1,200,64] v=randn:f16[1,200,64] qs=rand:f32[1,2] ks=rand:f32[1,4] o=zeros:f16[1,200,64] n=200 D=64 BM=128 BN=64 CAUSAL=True --grid 2,1 --tolerance 2e-3
+# explain: two blocks share a multiprocessor, and the loop is not turned
+@triton.jit
+def rounded_sums_of_blocks(q, k, v, qs, ks, o, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+    block = tl.program_id(0)
+    head = tl.program_id(1) * n * D
+    rm = block * BM + tl.arange(0, BM)
+    rn = tl.arange(0, BN)
+    rd = tl.arange(0, D)
+    Q = tl.load(q + head + rm[:, None] * D + rd[None, :], mask=rm[:, None] < n, other=0)
+    scale = tl.load(qs + tl.program_id(1) * tl.cdiv(n, BM) + block) * 0.002
+    scales = ks + tl.program_id(1) * tl.cdiv(n, BN)
+    m = tl.full((BM,), -1.0e6, tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for start in range(0, tl.minimum((block + 1) * BM, n) if CAUSAL else n, BN):
+        at = start + rn
+        K = tl.load(k + head + at[None, :] * D + rd[:, None], mask=at[None, :] < n, other=0)
+        s = tl.dot(Q, K).to(tl.float32) * (scale * tl.load(scales + start // BN))
+        s += tl.where(at[None, :] < n, 0.0, -1.0e6)
+        if CAUSAL:
+            s = tl.where(rm[:, None] >= at[None, :], s, -1.0e6)
+        peak = tl.maximum(m, tl.max(s, 1))
+        p = tl.math.exp2(s - peak[:, None])
+        alpha = tl.math.exp2(m - peak)
+        l = l * alpha + tl.sum(p, 1)
+        acc = acc * alpha[:, None]
+        V = tl.load(v + head + at[:, None] * D + rd[None, :], mask=at[:, None] < n, other=0.0)
+        acc += tl.dot(p.to(tl.float16), V, out_dtype=tl.float16)
+        m = peak
+    tl.store(o + head + rm[:, None] * D + rd[None, :], (acc / l[:, None]).to(tl.float16), mask=rm[:, None] < n)
+
+
+# A number of each program (a scale) does not keep programs from running side by side.
+# check: q=randn:f16[2,192,64] k=randn:f16[2,256,64] v=randn:f16[2,256,64] qs=rand:f32[2,3] o=zeros:f32[2,192,64] m=192 n=256 D=64 BM=64 BN=64 --grid 3,2 --tolerance 2e-3
+# explain: neighbouring programs run side by side
+@triton.jit
+def scaled_programs(q, k, v, qs, o, m, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    block = tl.program_id(0)
+    head = tl.program_id(1)
+    rm = block * BM + tl.arange(0, BM)
+    rd = tl.arange(0, D)
+    Q = tl.load(q + head * m * D + rm[:, None] * D + rd[None, :], mask=rm[:, None] < m, other=0.0)
+    scale = tl.load(qs + head * tl.cdiv(m, BM) + block) * 0.2
+    peak = tl.full((BM,), -1.0e6, tl.float32)
+    l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for start in range(0, n, BN):
+        at = start + tl.arange(0, BN)
+        K = tl.load(k + head * n * D + at[:, None] * D + rd[None, :], mask=at[:, None] < n, other=0.0)
+        s = tl.dot(Q, tl.trans(K)) * scale
+        s = tl.where(at[None, :] < n, s, -1.0e6)
+        above = tl.maximum(peak, tl.max(s, 1))
+        p = tl.math.exp2(s - above[:, None])
+        alpha = tl.math.exp2(peak - above)
+        l = l * alpha + tl.sum(p, 1)
+        V = tl.load(v + head * n * D + at[:, None] * D + rd[None, :], mask=at[:, None] < n, other=0.0)
+        acc = tl.dot(p.to(tl.float16), V, acc * alpha[:, None])
+        peak = above
+    tl.store(o + head * m * D + rm[:, None] * D + rd[None, :], acc / l[:, None], mask=rm[:, None] < m)
 
 
 # Weights as whole numbers: of the second product all are.

@@ -246,3 +246,38 @@ def row_of_the_trip_before(x, n):
     for row in range(0, n - 1):
         a = tl.load(x + row * 512 + cols)
         tl.store(x + (row + 1) * 512 + cols, a - tl.sum(a, axis=0) / 512)
+
+
+# A step of a state that is kept in place: what the decay takes is loaded first, and both sides of a where are computed.
+# check: state=randn:f32[3,40,16] x=randn:f32[3,40] dt=randn:f32[3,40] rate=randn:f32[40,16] out=zeros:f32[3,40] rows=40 width=16 stride=640 line=16 BM=8 BN=16 --grid 5,3
+# check: state=randn:bf16[3,40,24] x=randn:f32[3,40] dt=randn:f32[3,40] rate=randn:f32[40,24] out=zeros:f32[3,40] rows=40 width=24 stride=960 line=24 BM=4 BN=32 --grid 10,3
+# check: state=randn:f32[3,40,16] x=randn:f32[3,40] dt=randn:f32[3,40] rate=randn:f32[40,16] out=zeros:f32[3,40] rows=40 width=12 stride=640 line=16 BM=64 BN=16 --grid 1,3
+@triton.jit
+def state_step(state, x, dt, rate, out, rows, width, stride, line, BM: tl.constexpr, BN: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.arange(0, BN)
+    b = tl.program_id(1)
+    inside = (m[:, None] < rows) & (n[None, :] < width)
+    at = state + b * stride + m[:, None] * line + n[None, :]
+    d = tl.load(dt + b * rows + m, mask=m < rows, other=0.0)
+    d = tl.where(d <= 20.0, tl.log(tl.exp(d) + 1), d)
+    s = tl.load(at, mask=inside, other=0.0).to(tl.float32)
+    a = tl.load(rate + m[:, None] * line + n[None, :], mask=inside, other=0.0)
+    v = tl.load(x + b * rows + m, mask=m < rows, other=0.0)
+    s = s * tl.exp(-tl.abs(a) * d[:, None]) + (d * v)[:, None]
+    tl.store(at, s, mask=inside)
+    tl.store(out + b * rows + m, tl.sum(s, axis=1), mask=m < rows)
+
+
+# Rows of the state that overlap (`line` less than `width`): all are loaded before one is stored.
+# check: x=randn:f32[64] o=zeros:f32[8] line=1 BM=8 BN=16 --grid 1
+# check: x=randn:f32[64] o=zeros:f32[8] line=3 BM=8 BN=16 --grid 1
+# check: x=randn:f32[128] o=zeros:f32[8] line=16 BM=8 BN=16 --grid 1
+@triton.jit
+def overlapping_rows(x, o, line, BM: tl.constexpr, BN: tl.constexpr):
+    m = tl.arange(0, BM)
+    n = tl.arange(0, BN)
+    at = x + m[:, None] * line + n[None, :]
+    v = tl.load(at)
+    tl.store(at, v * 0)
+    tl.store(o + m, tl.sum(v, axis=1))

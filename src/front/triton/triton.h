@@ -264,6 +264,8 @@ bool tri_need_ir(Lower *l, Range range); /* false, reported, while only constant
 /* A constexpr number becomes a scalar of the type that Triton gives it; a tensor stays. */
 Val tri_to_tensor(Lower *l, Val v, Range range);
 Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range);
+/* As the program writes it: with its assertion where overflow is one. */
+Val tri_binary_written(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range);
 Val tri_unary(Lower *l, PyOp op, Val a, Range range);
 Val tri_cast(Lower *l, Val v, const Type *dtype, Range range);

@@ -369,6 +369,40 @@ Val tri_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     return tri_val_tensor(ir_binary(&l->b, code, x.ref, y.ref));
 }
 
+/* The same in 64 bits must lie in the range of the result's type (int32 * int32 and uint32 + uint32 fit there). */
+static bool assert_fits(Lower *l, PyOp op, Val a, Val b, Val result, Range range) {
+    Elem elem = tri_val_type(l, result)->elem;
+    const Type *wide = ty_scalar(l->module, EL_I64);
+    Val x = a, y = b;
+    if (!tri_promote(l, &x, &y, PROMOTE_WEAK, range)) return false;
+    x = tri_cast(l, x, wide, range);
+    y = tri_cast(l, y, wide, range);
+    if (tri_val_failed(x) || tri_val_failed(y)) return false;
+    Ref whole = ir_binary(&l->b, opcode_of(op), x.ref, y.ref);
+    int bits = elem_info[elem].bits - elem_is_signed(elem);
+    int64_t most = ((int64_t)1 << bits) - 1;
+    Ref low = ir_compare(&l->b, CMP_GE, whole, ir_int(&l->b, EL_I64, elem_is_signed(elem) ? -most - 1 : 0));
+    Ref high = ir_compare(&l->b, CMP_LE, whole, ir_int(&l->b, EL_I64, most));
+    static const char *const names[] = {[PY_OP_ADD] = "add", [PY_OP_SUB] = "sub", [PY_OP_MUL] = "mul"};
+    Op *check = ir_begin(&l->b, OP_ASSERT);
+    ir_operand(&l->b, check, ir_binary(&l->b, OP_AND, low, high));
+    const char *text = arena_printf(l->arena, "device-side assert: int%d overflow detected for operation %s",
+                                    elem_info[elem].bits, names[op]);
+    op_set(l->kernel, check, (Attr){.id = AT_MESSAGE, .text = text});
+    ir_end(&l->b, check, NULL);
+    return true;
+}
+
+Val tri_binary_written(Lower *l, PyOp op, Val a, Val b, Range range) {
+    Val result = tri_binary(l, op, a, b, range);
+    bool asked = l->request && l->request->overflow && l->kernel && !l->regions;
+    if (!asked || result.kind != VAL_TENSOR || (op != PY_OP_ADD && op != PY_OP_SUB && op != PY_OP_MUL)) return result;
+    const Type *type = tri_val_type(l, result);
+    int bits = elem_is_int(type->elem) && !type->pointer ? elem_info[type->elem].bits : 64;
+    if (bits == 1 || bits == 64) return result;
+    return assert_fits(l, op, a, b, result, range) ? result : val_error;
+}
+
 Val tri_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
     if (tri_val_failed(a) || tri_val_failed(b)) return val_error;
     bool consts = tri_val_is_const(a) && tri_val_is_const(b);

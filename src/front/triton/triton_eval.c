@@ -441,7 +441,7 @@ static Val eval_node(Lower *l, const PyNode *node) {
     case PY_Call: return eval_call(l, node);
     case PY_BinOp: {
         Val left = tri_eval(l, node->BinOp.left), right = tri_eval(l, node->BinOp.right);
-        return tri_binary(l, node->BinOp.op, left, right, node->range);
+        return tri_binary_written(l, node->BinOp.op, left, right, node->range);
     }
     case PY_UnaryOp: return tri_unary(l, node->UnaryOp.op, tri_eval(l, node->UnaryOp.operand), node->range);
     case PY_Compare: return eval_compare(l, node);

@@ -1,7 +1,7 @@
 /* triton_libdevice.c: the part of libdevice that is more than one op of the IR: bit counts,
  * conversions with a rounding, questions about floats, arithmetic that says how it rounds.
  *
- * What C's math library has is here or in triton_math.c; names beyond it are refused.
+ * What C's math library or base/special.h has is here or in triton_math.c; names beyond them are refused.
  *
  *     libdevice.float2int_rd(x)     floor, then a cast     code: the op, and the element after it */
 #include "front/triton/triton.h"

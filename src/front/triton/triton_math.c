@@ -192,7 +192,9 @@ Val tri_lower_cdiv(Lower *l, const Call *c) {
 }
 
 Val tri_lower_operator(Lower *l, const Call *c) {
-    return tri_binary(l, (PyOp)c->builtin->code, c->args[0], c->args[1], c->range);
+    bool checked;
+    if (!tri_want_bool(l, c, 2, &checked)) return val_error;
+    return (checked ? tri_binary_written : tri_binary)(l, (PyOp)c->builtin->code, c->args[0], c->args[1], c->range);
 }
 
 Val tri_lower_logical(Lower *l, const Call *c) {

@@ -162,7 +162,7 @@ static void run_augmented(Lower *l, const PyNode *node) {
     l->b.range = node->range;
     PyNode *load = arena_copy(l->arena, target, offsetof(PyNode, cells) + 8 * py_kinds[PY_Name].field_count);
     Val before = tri_eval(l, load);
-    Val v = tri_binary(l, node->AugAssign.op, before, tri_eval(l, node->AugAssign.value), node->range);
+    Val v = tri_binary_written(l, node->AugAssign.op, before, tri_eval(l, node->AugAssign.value), node->range);
     tri_assign(l, target, tri_decay(l, v, node->range));
     l->b.range = outer;
 }

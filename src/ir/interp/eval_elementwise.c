@@ -10,6 +10,7 @@
 #include "ir/interp/interp_core.h"
 
 #include <math.h>
+#include "base/special.h"
 
 enum { CHUNK = 256 };
 
@@ -385,6 +386,21 @@ static double math_function(Word fn, double x, double y) {
     case MATH_NEXTAFTER: return nextafter(x, y);
     case MATH_LOGB: return logb(x);
     case MATH_LDEXP: return scale(x, y);
+    case MATH_J0: return tw_special_j0(x);
+    case MATH_J1: return tw_special_j1(x);
+    case MATH_Y0: return tw_special_y0(x);
+    case MATH_Y1: return tw_special_y1(x);
+    case MATH_CYL_BESSEL_I0: return tw_special_cyl_bessel_i0(x);
+    case MATH_CYL_BESSEL_I1: return tw_special_cyl_bessel_i1(x);
+    case MATH_ERFINV: return tw_special_erfinv(x);
+    case MATH_ERFCINV: return tw_special_erfcinv(x);
+    case MATH_ERFCX: return tw_special_erfcx(x);
+    case MATH_NORMCDF: return tw_special_normcdf(x);
+    case MATH_NORMCDFINV: return tw_special_normcdfinv(x);
+    case MATH_SINPI: return tw_special_sinpi(x);
+    case MATH_COSPI: return tw_special_cospi(x);
+    case MATH_RCBRT: return tw_special_rcbrt(x);
+    case MATH_RHYPOT: return tw_special_rhypot(x, y);
     default: return NAN;
     }
 }

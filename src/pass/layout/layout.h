@@ -37,6 +37,12 @@ enum { LEAST_COPY = 4 }; /* bytes of an asynchronous copy of a thread, on every 
  * shifted together (the prelude's tw_load_any); else 0. */
 enum { LOOSE_WORD = 16 };
 int layout_loose(const Machine *machine, Facts *f, const Op *load, const Type *tile, const Layout *layout);
+/* Boxes that are loaded, changed and stored again (layout_own.c). Does the store write the box that the load of the
+ * same region reads? Have two elements of the box two places in memory, known or wished for? */
+bool layout_same_box(const Kernel *k, const Op *load, const Op *store);
+bool layout_lies_once(Facts *f, const Op *access, const Type *box);
+/* Wishes that of a store whose box is loaded before it in its region. */
+void layout_wish_own(Facts *f, const Op *store);
 /* Takes `held` away where values are not, or no longer, read in a way that allows it. */
 void layout_hold_less(Kernel *k);
 /* How an access to a box moves it, as the pass has written it to the op. */

@@ -147,6 +147,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     cut_plan(&c, tasks, run);
     cut_note_rings(&c);
     if (!prove(cx, k)) return stay_flat(cx, k);
+    if (run == RUN_ROLES && matrix_async(cx->machine) && cut_pair(&c, tasks)) return true;
     if (run == RUN_ROLES && matrix_async(cx->machine) && cx->options.rotate && ring_rotate(cx, k, tasks)) {
         if (!prove(cx, k)) return stay_flat(cx, k);
         cut_gang(&c, tasks);

@@ -156,4 +156,6 @@ bool cut_weighs(const Kernel *k, const Region *body);
 int cut_load_warps(const Cut *c, const Op *tasks, int workers);
 /* Programs side by side (ring_gang.c), in a plan whose loops are turned. */
 void cut_gang(Cut *c, Op *tasks);
+/* Or two blocks on a multiprocessor, and no loop turned (ring_gang.c)? */
+bool cut_pair(Cut *c, Op *tasks);
 #endif

@@ -13,6 +13,11 @@
  * Programs whose loops do not load the same (causal attention as two loops) can at least be two blocks: one worker
  * that holds all rows of its program, in each of two blocks on a multiprocessor, instead of two workers in one.
  *
+ * Sums that are rounded before they are added (`acc += dot(p, v, out_dtype=float16)`) are a tile more beside the
+ * accumulator, through the whole trip where the loop is turned (ring_late.c). Where one thread's registers then do not
+ * hold its share of all rows, but those of half a multiprocessor hold a worker's loop as it was written, two blocks of
+ * the same workers cover each other, and nothing is turned: four warpgroups instead of two.
+ *
  * This is a plan and changes no bit. Each worker makes the same hand-overs in the same order as one
  * alone with the longest program of the gang, which is what ring_check has proved; an item of a
  * shared ring is free when all workers have released it, as with workers that share one program. */
@@ -85,6 +90,12 @@ static bool is_made_in(const Kernel *k, Ref value, const Region *region) {
     return op != NULL;
 }
 
+/* Of what stands before the roles: each worker has it for its own program, numbers from memory too (scales). */
+static bool may_be_common(const Op *op) {
+    return op_has(op->code, TRAIT_PURE) || op_has(op->code, TRAIT_TERMINATOR) ||
+           (op_has(op->code, TRAIT_READS) && !op_has(op->code, TRAIT_WRITES));
+}
+
 bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const char **why) {
     const Op *load = NULL, *compute = NULL;
     const Region *body = tasks->regions[0];
@@ -96,7 +107,7 @@ bool gang_find(PassContext *cx, Kernel *k, const Op *tasks, Gang *out, const cha
             load = op;
         else if (is_role && role_name(op) == ROLE_COMPUTE)
             compute = op;
-        else if (is_role ? !role_is_guest(op) : !op_has(op->code, TRAIT_PURE) && !op_has(op->code, TRAIT_TERMINATOR))
+        else if (is_role ? !role_is_guest(op) : !may_be_common(op))
             return false;
     }
     if (!load || !compute || role_is_guest(load)) return false;
@@ -130,17 +141,29 @@ static int64_t elements(const Kernel *k, Ref value) {
     return count;
 }
 
+static bool is_tile(const Kernel *k, Ref value) {
+    const Type *type = ir_type(k, value);
+    return type->rank == 2 && type->extent[0] > 1 && type->extent[1] > 1;
+}
+
 static bool adds_to_product(const Kernel *k, const Op *dot) {
     const Op *sum = ref_is_value(dot->operands[2]) ? ir_value(k, dot->operands[2])->op : NULL;
     return sum && sum->code == OP_DOT;
 }
 
-/* Of a worker's thread: the products' results and the left operand that goes from trip to trip. */
+static int64_t words(const Kernel *k, Ref value) {
+    return elements(k, value) * elem_info[ir_type(k, value)->elem].bits / 32;
+}
+
+/* Of a worker's thread: the products' results, the left operand that goes from trip to trip, and what else does. */
 static int64_t registers_needed(const Machine *machine, const Kernel *k, const Rotation *r) {
-    int64_t left = elements(k, r->second->operands[0]) * elem_info[ir_type(k, r->second->operands[0])->elem].bits / 32;
-    for (const Op *op = r->loop->regions[0]->first; op; op = op->next)
-        if (op->code == OP_DOT && !adds_to_product(k, op)) left += elements(k, op->results[0]);
-    return left / group_threads(machine) + machine->cost.other_registers;
+    const Region *body = r->loop->regions[0];
+    int64_t tiles = words(k, r->second->operands[0]);
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_DOT && !adds_to_product(k, op)) tiles += elements(k, op->results[0]);
+    for (int a = 1; a < body->arg_count; a++)
+        if (a != 1 + r->carried && is_tile(k, body->args[a])) tiles += elements(k, body->args[a]);
+    return tiles / group_threads(machine) + machine->cost.other_registers;
 }
 
 static int64_t bytes_needed(const Cut *c, int programs) {
@@ -163,22 +186,17 @@ static int most_programs(Cut *c, const Rotation *r, int programs) {
     return programs;
 }
 
-/* Of a worker's thread in any of its loops, all of which are turned: what they carry counts as well. 0: one is not, or
- * is narrow. */
+/* Of a worker's thread in any of its loops, all of which are turned. 0: one is not, or is narrow. */
 static int64_t registers_of_loops(Cut *c, const Op *compute) {
     FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
     int64_t most = 0;
     for (size_t i = 0; i < loops.count; i++) {
-        const Region *body = loops.at[i]->regions[0];
         Rotation r;
         if (!op_flag(loops.at[i], AT_ROTATE) || !rotation_find(c->k, loops.at[i], c->arena, &r)) return 0;
         /* Products of fewer columns take what stays through the loop from registers (layout_left.c), if there are
          * some. */
         if (ir_type(c->k, r.first->results[0])->extent[1] < matrix_of(c->k, r.first)->m) return 0;
         int64_t own = registers_needed(c->cx->machine, c->k, &r);
-        for (int a = 1; a < body->arg_count; a++)
-            if (a != 1 + r.carried && ir_type(c->k, body->args[a])->rank == 2)
-                own += elements(c->k, body->args[a]) / group_threads(c->cx->machine);
         if (own > most) most = own;
     }
     return most;
@@ -235,4 +253,50 @@ void cut_gang(Cut *c, Op *tasks) {
     if (programs == 1) return;
     op_set(k, tasks, (Attr){.id = AT_GANG, .number = programs});
     pass_find(c->cx, k->range, FIND_GANG, programs);
+}
+
+/* --- two blocks of loops that are not turned --- */
+/* Registers of all threads: in a loop as it was written, and in the same one turned. */
+typedef struct LateTiles {
+    int64_t written, turned;
+} LateTiles;
+
+/* What is carried stays, the rest is the scores, or the sum and the left operand that is made from them. */
+static bool count_late(Cut *c, const Op *loop, LateTiles *most) {
+    const Op *first, *second = ring_late_sum(c->k, loop, c->arena, &first);
+    const Region *body = loop->regions[0];
+    if (!second) return false;
+    int64_t carried = 0, scores = elements(c->k, first->results[0]), sum = elements(c->k, second->results[0]);
+    int64_t left = words(c->k, second->operands[0]), behind = left + sum;
+    for (int a = 1; a < body->arg_count; a++)
+        if (is_tile(c->k, body->args[a])) carried += elements(c->k, body->args[a]);
+    int64_t written = carried + (scores > behind ? scores : behind), turned = carried + scores + behind;
+    if (written > most->written) most->written = written;
+    if (turned > most->turned) most->turned = turned;
+    return true;
+}
+
+bool cut_pair(Cut *c, Op *tasks) {
+    const Machine *machine = c->cx->machine;
+    const Op *compute = role_find(tasks, ROLE_COMPUTE), *load = role_find(tasks, ROLE_LOAD);
+    if (c->cx->options.rotate == 1 || !compute || !load || role_is_guest(load) || !op_flag(tasks, AT_PERSIST) ||
+        op_attr(tasks, AT_CLUSTER))
+        return false;
+    int workers = (int)op_int(compute, AT_WORKERS, 1), threads = group_threads(machine);
+    if (workers < 2 || layout_group(c->cx, c->k, compute).warps != workers * machine->group_warps) return false;
+    FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
+    LateTiles most = {0};
+    for (size_t i = 0; i < loops.count; i++)
+        if (!count_late(c, loops.at[i], &most)) return false;
+    const MachineCost *cost = &machine->cost;
+    if (!loops.count || most.turned / threads + cost->other_registers <=
+                            gang_registers(machine, 1, workers, 1, machine->issue_registers))
+        return false;
+    if (most.written / (threads * workers) + cost->crowd_registers >
+            gang_registers(machine, 2, workers, 1, machine->issue_registers) ||
+        bytes_needed(c, 1) > machine_room(machine, 2) || !layout_fills_by_tma(c->cx, c->k, load->regions[0]))
+        return false;
+    kernel_set(c->k, (Attr){.id = AT_BLOCKS, .number = 2});
+    pass_find(c->cx, c->k->range, FIND_WORKERS_PAIR);
+    return true;
 }

@@ -16,6 +16,7 @@ typedef struct Late {
     Kernel *k;
     Arena *arena;
     Op *loop, *dot, *cast, *add; /* add: fma acc, factor, cast; or add acc, cast */
+    Op *before;                  /* the product before this one */
     int carried;                 /* acc among the carried values */
     Ref factor;                  /* REF_NONE: none */
 } Late;
@@ -32,10 +33,9 @@ static Op *only_user(const Late *l, const int *uses, Ref value) {
 static bool find(Late *l) {
     Kernel *k = l->k;
     const Region *body = l->loop->regions[0];
-    int products = 0;
     for (Op *op = body->first; op; op = op->next)
-        if (op->code == OP_DOT) l->dot = op, products++;
-    if (products < 2 || !matrix_overlaps(k, l->dot) || !ir_is_zero(k, l->dot->operands[2])) return false;
+        if (op->code == OP_DOT) l->before = l->dot, l->dot = op;
+    if (!l->before || !matrix_overlaps(k, l->dot) || !ir_is_zero(k, l->dot->operands[2])) return false;
     const Type *type = ir_type(k, l->dot->results[0]);
     if (type->elem != EL_F16 && type->elem != EL_BF16) return false;
     const int *uses = ir_count_uses(k, l->arena);
@@ -63,6 +63,13 @@ static Ref add_up(const Late *l, Builder *b, Ref acc, Ref sum, Ref factor) {
 static Ref number(Builder *b, const Type *type, double value) {
     Ref literal = ir_literal_float(b->kernel, ty_scalar(b->module, EL_F32), value);
     return type->rank ? ir_splat(b, literal, type) : literal;
+}
+
+const Op *ring_late_sum(Kernel *k, const Op *loop, Arena *arena, const Op **before) {
+    Late l = {.k = k, .arena = arena, .loop = (Op *)loop};
+    if (loop->code != OP_FOR || !find(&l)) return NULL;
+    *before = l.before;
+    return l.dot;
 }
 
 Op *ring_carry_sum(PassContext *cx, Kernel *k, Op *loop) {

@@ -70,15 +70,17 @@ void cut_leave_outputs(Cut *c, const char *why) {
         if (i < c->rings.count && c->rings.at[i]->output) leave(c, i, why);
 }
 
+enum { NEXT_OPS = 256 }; /* what comes later does not come next: a kernel of many stores is not read anew for each */
+
 /* Is the store's tile an operand of the product that comes next, which reads it in shared memory? */
 static bool is_read_there(const Cut *c, const Op *store) {
     const Op *dot = store->next;
-    while (dot && dot->code != OP_DOT) dot = dot->next;
-    return dot && c->cx->machine->has_threads && matrix_overlaps(c->k, dot) &&
-           dot->operands[1] == op_operand(store, 1);
+    for (int i = 0; dot && dot->code != OP_DOT; i++) dot = i < NEXT_OPS ? dot->next : NULL;
+    return dot && matrix_overlaps(c->k, dot) && dot->operands[1] == op_operand(store, 1);
 }
 
 void cut_leave_read(Cut *c) {
+    if (!c->cx->machine->has_threads) return;
     for (size_t i = c->rings.count; i-- > 0;)
         if (i < c->rings.count && c->rings.at[i]->output && is_read_there(c, c->rings.at[i]->ops.at[0]))
             leave(c, i, "a product reads its tile in shared memory, and it is stored from there");

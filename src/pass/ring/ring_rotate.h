@@ -23,6 +23,8 @@ RotatePart rotation_part(const Rotation *r, const Op *op); /* of an op of the bo
 /* A sum that is rounded before it is added goes on to the next trip, so that the loop can be turned (ring_late.c): the
  * loop again; NULL: it has none. */
 Op *ring_carry_sum(PassContext *cx, Kernel *k, Op *loop);
+/* The product of that sum, and the one before it; NULL: it has none. */
+const Op *ring_late_sum(Kernel *k, const Op *loop, Arena *arena, const Op **before);
 /* Sets `rotate` on the loops of the roles that can be turned; false: there are none. */
 bool ring_rotate(PassContext *cx, Kernel *k, Op *tasks);
 #endif

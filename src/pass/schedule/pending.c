@@ -48,6 +48,7 @@ static void met(Order *o, const Op *op) {
     now->reads = o->dot_reads;
     now->scratch = NULL;
     now->loaded = now->stored = now->combined = now->untold = 0;
+    now->own_count = 0;
     if (!now->in_flight) now->of_one = now->of_groups = false;
 }
 
@@ -66,6 +67,19 @@ static void meet_at(Order *o, Op *op, Word where, bool needed, const char *why) 
 }
 
 /* --- ways that meet --- */
+static uint64_t roots(Order *o, const Op *op);
+
+/* A load of which each thread took elements of its own; one that finds no room is any load. */
+static void take(Order *o, const Op *load) {
+    Pending *now = &o->now;
+    for (int i = 0; i < now->own_count; i++)
+        if (now->own[i] == load) return;
+    if (now->own_count < PENDING_OWN)
+        now->own[now->own_count++] = load;
+    else
+        now->loaded |= roots(o, load);
+}
+
 void pending_join(Order *o, Pending p) {
     Pending *now = &o->now;
     if (now->scratch != p.scratch) now->scratch = NULL;
@@ -77,6 +91,7 @@ void pending_join(Order *o, Pending p) {
     now->stores |= p.stores, now->unread |= p.unread, now->of_one |= p.of_one, now->of_groups |= p.of_groups;
     now->loaded |= p.loaded, now->stored |= p.stored, now->combined |= p.combined;
     now->in_flight |= p.in_flight, now->untold |= p.untold, now->by_threads |= p.by_threads;
+    for (int i = 0; i < p.own_count; i++) take(o, p.own[i]);
 }
 
 /* Does it use shared memory of its own, or of a buffer between barriers? */
@@ -273,20 +288,46 @@ static bool land(Order *o, Op *op, bool releases) {
 static const char reached[] =
     "other threads have stored, or still load, what it reaches: a barrier stands before it (`sync`)";
 
+/* --- what is loaded, changed and stored again, each element by one thread --- */
+/* Does each thread move elements of the box that no other moves? Not words around them (`batch`). */
+static bool is_of_threads(const Order *o, const Op *op, Ref value) {
+    const Layout *layout = ref_is_value(value) ? schedule_layout(o->s->k, value) : NULL;
+    return layout && layout->home == HOME_REGISTERS && ll_injective(&layout->map) && !op_attr(op, AT_BATCH);
+}
+
+/* Does each thread store where it alone has loaded? */
+static bool stores_own(Order *o, const Op *load, const Op *store) {
+    const Kernel *k = o->s->k;
+    if (!layout_same_box(k, load, store) || !is_of_threads(o, store, op_operand(store, 1))) return false;
+    const Layout *from = schedule_layout(k, load->results[0]), *to = schedule_layout(k, op_operand(store, 1));
+    return ll_equal(&from->map, &to->map) && layout_lies_once(&o->s->facts, store, ir_type(k, load->results[0]));
+}
+
 /* What one thread stored another may load through the same parameter; behind an atomic, which may have taken a lock,
  * through any. */
 void pending_load(Order *o, Op *op) {
     bool tells = land(o, op, false);
     meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (o->now.stored & roots(o, op)), reached);
-    pending_mark(o, op);
+    if (op->code == OP_TLOAD && is_of_threads(o, op, op->results[0]))
+        take(o, op);
+    else
+        pending_mark(o, op);
+}
+
+/* What other threads still load through the same parameter. */
+static bool is_loaded(Order *o, const Op *op) {
+    bool loaded = o->now.loaded & roots(o, op);
+    for (int i = 0; i < o->now.own_count && !loaded; i++)
+        loaded = (roots(o, o->now.own[i]) & roots(o, op)) && !stores_own(o, o->now.own[i], op);
+    return loaded;
 }
 
 /* What other threads still load, or have stored, through the same parameter is not overtaken; two parameters are not
  * the same memory (the launch has tested it, or all are taken for the same). */
 static bool is_overtaken(Order *o, const Op *op) {
     bool plain = !op_has(op->code, TRAIT_READS);
-    uint64_t others = o->now.loaded | o->now.stored | (plain ? o->now.combined : 0);
-    return others & roots(o, op);
+    uint64_t others = o->now.stored | (plain ? o->now.combined : 0);
+    return (others & roots(o, op)) || is_loaded(o, op);
 }
 
 void pending_store(Order *o, Op *op) {
@@ -312,7 +353,7 @@ void pending_store_beside(Order *o, Op *op) {
     bool tells = o->now.by_threads & roots(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
-    waits |= !o->alone && (o->now.loaded & roots(o, op));
+    waits |= !o->alone && is_loaded(o, op);
     meet_at(o, op, SYNC_BEFORE, tells || waits, tells ? why : reached);
     if (tells) o->now.by_threads = 0;
 }

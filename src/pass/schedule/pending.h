@@ -10,6 +10,8 @@
 #define PASS_SCHEDULE_PENDING_H
 #include "pass/schedule/schedule.h"
 
+enum { PENDING_OWN = 8 };
+
 /* Where two ways meet, it is all that either left. Parameters that global memory is reached through are bits. */
 typedef struct Pending {
     bool reads, writes;                /* of shared memory */
@@ -19,6 +21,8 @@ typedef struct Pending {
     bool unread;                       /* a store beside the threads may still read shared memory */
     const Op *scratch;                 /* whose scratch alone was read; NULL: anything may have been */
     uint64_t loaded, stored, combined; /* by loads, stores, atomics */
+    const Op *own[PENDING_OWN];        /* loads, each thread's of elements that no other takes: not in `loaded` */
+    int own_count;
     uint64_t in_flight;                /* by stores beside the threads that may not have landed, barrier or not */
     uint64_t untold;                   /* by those that have landed, which only the thread knows that issued them */
     bool of_one, of_groups;            /* of both kinds: there are some that one thread issued, or each warpgroup */

@@ -16,7 +16,8 @@ static void note_uses(const Op *op, bool *used) {
 
 bool header_has(const bool *uses, const Op *op) {
     if (op->code == OP_ROLE) return false;
-    bool needed = !op_has(op->code, TRAIT_PURE);
+    bool reads = op_has(op->code, TRAIT_READS) && !op_has(op->code, TRAIT_WRITES);
+    bool needed = !op_has(op->code, TRAIT_PURE) && !reads; /* what is only read is read by those that use it */
     for (int i = 0; i < op->result_count; i++) needed |= uses[op->results[i]];
     return needed;
 }

@@ -441,6 +441,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .specialize_ones = request->specialize_ones,
                           .cuda_level = k->pass.machine->level,
                           .asserts = !k->no_asserts,
+                          .overflow = k->overflow && !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
                           .shapes = k->shapes};
     if (!request->generic) lower.print = cx->print, lower.print_user = cx->print_user;

@@ -355,3 +355,9 @@ char *ex_plain(Arena *arena, const Expr *x) {
 }
 
 int ex_width(Arena *arena, const Expr *x) { return (int)strlen(ex_plain(arena, x)); }
+
+bool ex_calls(const Expr *x) {
+    bool calls = x->kind == EX_CALL;
+    for (int i = 0; i < x->count && !calls; i++) calls = ex_calls(x->args[i]);
+    return calls;
+}

@@ -129,6 +129,7 @@ bool ex_same(const Expr *x, const Expr *y); /* the same tree */
 /* As the templates have it, with all their parentheses and unfolded: for dialects that print so. */
 char *ex_plain(Arena *arena, const Expr *x);
 int ex_width(Arena *arena, const Expr *x); /* columns that this takes */
+bool ex_calls(const Expr *x);               /* is a function called in it? */
 
 /* --- printing --- */
 

@@ -142,15 +142,28 @@ static bool stands_in_place(Emit *e, Ref value) {
            (elem_is_float(type->elem) || elem_info[type->elem].bits >= 32 || type->elem == EL_I1);
 }
 
-enum { LONGEST_IN_PLACE = 72 }; /* columns: a longer text gets a name, for who reads it */
-
-/* The scalar op of the same region that reads the scalar. */
-static const Op *scalar_user(Emit *e, const Op *op) {
+/* The op of the same region that reads the value first. */
+static const Op *first_user(const Op *op) {
     for (const Op *user = op->next; user; user = user->next)
         for (int i = 0; i < user->operand_count; i++)
-            if (user->operands[i] == op->results[0])
-                return cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]) ? user : NULL;
+            if (user->operands[i] == op->results[0]) return user;
     return NULL;
+}
+
+enum { LONGEST_IN_PLACE = 72 }; /* columns: a longer text gets a name, for who reads it */
+
+/* Does the text of the value go where its user reads it? Both sides of a select are computed: a call inside of C's ?:
+ * would be a branch, and loads behind a branch wait for what its condition waits for. */
+static bool goes_in_place(Emit *e, const Op *op, const Expr *text) {
+    const Op *user = first_user(op);
+    bool side = user && user->code == OP_SELECT && user->operands[0] != op->results[0];
+    return ex_width(e->arena, text) <= LONGEST_IN_PLACE && !(side && ex_calls(text));
+}
+
+/* Is the scalar read by a scalar op of the same region? */
+static bool has_scalar_user(Emit *e, const Op *op) {
+    const Op *user = first_user(op);
+    return user && cs_is_elementwise(user->code) && !emit_is_tile(e, user->results[0]);
 }
 
 void elementwise_scalar(Emit *e, const Op *op) {
@@ -164,7 +177,7 @@ void elementwise_scalar(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count && i < 8; i++)
         args[i] = op->operands[i] ? emit_scalar(e, op->operands[i]) : NULL;
     const Expr *text = cs_elementwise(&e->p, op, args);
-    if (stands_in_place(e, result) && ex_width(e->arena, text) <= LONGEST_IN_PLACE && scalar_user(e, op)) {
+    if (stands_in_place(e, result) && has_scalar_user(e, op) && goes_in_place(e, op, text)) {
         emit_set(e, result, HOLD_SCALAR, text);
         return;
     }
@@ -236,7 +249,7 @@ static void write_loop(Emit *e, const Op *first, const Op *last, const Layout *l
             bool read = hold.kind != HOLD_LOCAL || is_read(e, op, last, layout);
             if (read) cs_place(&e->p, op->range);
             if (hold.kind == HOLD_LOCAL && !hold.by) {
-                bool here = !read || ex_width(e->arena, text) <= LONGEST_IN_PLACE;
+                bool here = !read || goes_in_place(e, op, text);
                 hold.by = here ? text : cs_ref(&e->p, result);
                 emit_set(e, result, HOLD_LOCAL, hold.by);
                 if (here) read = false;

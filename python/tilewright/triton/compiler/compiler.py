@@ -178,15 +178,22 @@ class ASTSource:
 
 
 def compile(src, target=None, options=None):
-    """Compiles a jit function for a signature: {"x_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}."""
+    """Compiles a jit function for a signature: {"x_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}; for a GPUTarget of CUDA where
+    kernels run on such a GPU or on the emulator (src.fn.emit(target, ..) gives the texts for any)."""
+    from ..runtime.driver import driver
     from ..runtime.jit import MockTensor
-    args = {}
+    options = dict(options or {})
+    if target is not None and target.backend == "cuda":
+        options.setdefault("arch", f"sm{target.arch}")
+    elif target is not None and target.backend != driver.active.get_current_target().backend:
+        raise ValueError(f"triton.compile for {target!r} is refused: kernels run on {driver.active.get_current_target()!r}")
+    args = dict(src.constants)
     for name, kind in src.signature.items():
         if name in src.constants or kind == "constexpr":
             args[name] = src.constants.get(name)
         else:
             args[name] = MockTensor.of_type(kind)
-    return src.fn.warmup(grid=(1, ), **args, **(options or {}))
+    return src.fn.warmup(grid=(1, ), **args, **options)
 
 
 def make_backend(target):

@@ -51,6 +51,9 @@ class Config:
         return json.dumps({name: value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
                            for name, value in self.all_kwargs().items()}, sort_keys=True)
 
+    def __repr__(self):
+        return f"Config({self})"
+
     def __str__(self):
         return ", ".join(f"{name}: {value}" for name, value in self.all_kwargs().items())
 

@@ -13,6 +13,7 @@ import reprlib
 from ... import _native
 from .. import knobs
 from ..compiler.compiler import CompiledKernel
+from ..compiler.errors import CompilationError
 from . import cache, discarded, options as _options  # noqa: F401 (the extension asks it)
 from .errors import OutOfResources, WarpsError
 
@@ -130,7 +131,10 @@ def before_compile(function, tags, constants, options, device, warmup):
     if knobs.compilation.override:
         raise ValueError("TRITON_KERNEL_OVERRIDE is set, and kernels cannot be replaced by texts of Triton's here; unset it")
     cache.follow()
-    discarded.check(getattr(function, "origin", function))
+    written = getattr(function, "origin", function)
+    if written.contradiction:
+        raise CompilationError(error_message=written.contradiction)
+    discarded.check(written)
     compile = Compile(function, tags, constants, options, device, warmup)
     hook = knobs.runtime.jit_cache_hook
     return None if hook is not None and compile.call(hook) else compile

@@ -210,13 +210,14 @@ class JITFunction(JITCallable, _native.Function):
         self.params = []
         self._rest = None  # the number of the parameter that takes all further arguments
         self._parts = {}
+        self.contradiction = None  # said when it is compiled: a module that holds such a kernel can be imported
         rows = []
         for i, param in enumerate(self.signature.parameters.values()):
             plain = i in self.do_not_specialize or param.name in self.do_not_specialize
             unaligned = plain or i in self.do_not_specialize_on_alignment or param.name in self.do_not_specialize_on_alignment
             ours = KernelParam(i, param, plain, unaligned)
             if unaligned and ours.is_constexpr:
-                raise ValueError(f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment")
+                self.contradiction = f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment"
             self.params.append(ours)
             if param.kind is inspect.Parameter.VAR_POSITIONAL:
                 self._rest = i

@@ -1,9 +1,11 @@
 """triton.runtime.options: what keywords of a launch mean that are no parameters of the kernel.
 
 Each is done, or refused with its name: none is taken without effect. A value that asks for nothing (None, or the default of Triton's)
-is taken everywhere, also of options that only GPUs of another maker have.
+is taken everywhere, also of options that only GPUs of another maker have. Off the GPU the hints for AMD's say, once each, that they
+have no effect there: programs that know two makers of GPUs take every other machine for the second.
 """
 import operator
+import warnings
 
 from ... import _native
 from .. import knobs
@@ -59,14 +61,16 @@ def _chip(value, target):
     if not level.isdigit():
         _refuse("arch", value, "it is that of an NVIDIA GPU, like sm90")
     if not target.startswith("cuda"):
-        _refuse("arch", value, f"the kernel runs on target {target}")
+        _refuse("arch", value, f"the kernel runs on target {target}; kernel.emit(\"cuda:sm_90\", ..) gives the texts for another")
     return f"cuda:sm_{level}" + "a" * (level == "90")
 
 
-def _overflow(value):
-    if _switch("sanitize_overflow", value) == "on":
-        _refuse("sanitize_overflow", value, "integers wrap; kernel.sanitize[grid](..) finds offsets that overflow")
-    return {}
+def _overflow(value, debug):
+    """Sums, differences and products of integers below 64 bits that do not fit are assertions that fail: in debug, unless told not to."""
+    asked = value is not None and _switch("sanitize_overflow", value) == "on"
+    if asked and not debug:
+        _refuse("sanitize_overflow", value, "assertions are compiled in with debug=True")
+    return {"overflow": "on"} if asked or (debug and value is None and knobs.runtime.sanitize_overflow) else {}
 
 
 def _libraries(value):
@@ -89,7 +93,22 @@ def _neutral(name, why, *defaults):
 
 
 _AMD = "it is one of AMD's GPUs"
+_AMD_HINTS = {"waves_per_eu": 0, "matrix_instr_nonkdim": 0, "kpack": 1, "schedule_hint": "none"}  # what asks for nothing
 _IN_DOT = "say it at tl.dot"
+_warned = set()
+
+
+def _of_another_machine(name, value, target):
+    """Is that a hint for AMD's GPUs, of a well-formed value, and no GPU there? No bit of a result hangs on it."""
+    default = _AMD_HINTS.get(name)
+    if default is None or target.startswith("cuda") or type(value) is not type(default):
+        return False
+    if value != default and name not in _warned:
+        _warned.add(name)
+        warnings.warn(f"the option {name}={value!r} has no effect on target {target}: {_AMD}", RuntimeWarning, stacklevel=5)
+    return True
+
+
 _MEANINGS = {
     "num_warps": _plain("num_warps"),
     "num_stages": _plain("num_stages"),
@@ -100,7 +119,7 @@ _MEANINGS = {
     "launch_cooperative_grid": _cooperative,
     "arch": lambda value: {},  # below
     "debug": lambda value: {},  # asserts: the launch itself has looked at it
-    "sanitize_overflow": _overflow,
+    "sanitize_overflow": lambda value: {},  # below
     "extern_libs": _libraries,
     "ptx_options": _neutral("ptx_options", "kernels are not made by ptxas alone; maxnreg sets its registers", "", None),
     "ir_override": _neutral("ir_override", "kernels cannot be replaced by texts of Triton's", None),
@@ -110,21 +129,19 @@ _MEANINGS = {
     "max_num_imprecise_acc_default": _neutral("max_num_imprecise_acc_default", _IN_DOT + "(max_num_imprecise_acc=..)", 2**30, 0),
     "default_dot_input_precision": _neutral("default_dot_input_precision", _IN_DOT + "(input_precision=..)", "tf32"),
     "instrumentation_mode": _neutral("instrumentation_mode", "kernels are not instrumented", ""),
-    "waves_per_eu": _neutral("waves_per_eu", _AMD, 0),
-    "matrix_instr_nonkdim": _neutral("matrix_instr_nonkdim", _AMD, 0),
-    "kpack": _neutral("kpack", _AMD, 1),
-    "schedule_hint": _neutral("schedule_hint", _AMD, "none"),
+    **{name: _neutral(name, _AMD, default) for name, default in _AMD_HINTS.items()},
     "cluster_dims": _neutral("cluster_dims", "say num_ctas", (1, 1, 1), [1, 1, 1]),
     "warp_size": _neutral("warp_size", "warps have 32 threads", 32),
 }
 
 
-def library_options(given, target):
+def library_options(given, target, debug=False):
     """(target, {name: text}): what is compiled for, and the library's options, by the keywords of a launch whose arrays lie there."""
     found = {} if knobs.language.default_fp_fusion else {"fuse": "off"}
+    found.update(_overflow(given.get("sanitize_overflow"), debug))
     arch = given.get("arch") or (knobs.runtime.override_arch if target.startswith("cuda") else None)
     for name, value in given.items():
-        if value is not None:
+        if value is not None and not _of_another_machine(name, value, target):
             found.update(_MEANINGS[name](value))
     target = _chip(arch, target) if arch else target
     if "cluster" in found and target.startswith("cuda:sm_") and int(target[8:].rstrip("a")) < 90:

@@ -1,5 +1,5 @@
 /* functions.h: functions of floats; see cpu.h. exp, exp2, log, log2, tanh and erf of f32 are in vmath.h; the rest is
- * libm. */
+ * libm and base/special.h. */
 #ifndef TILEWRIGHT_FUNCTIONS_H
 #define TILEWRIGHT_FUNCTIONS_H
 #include "cpu.h"
@@ -56,4 +56,22 @@ TW_LIBM_F64(exp) TW_LIBM_F64(exp2) TW_LIBM_F64(log) TW_LIBM_F64(log2) TW_LIBM_F6
     }
 TW_FLOAT_OPS(f32, f)
 TW_FLOAT_OPS(f64, )
+
+f64 j0(f64);
+f64 j1(f64);
+f64 y0(f64);
+f64 y1(f64);
+#define fabs(x) __builtin_fabs(x)
+#define sqrt(x) __builtin_sqrt(x)
+#include "special.h"
+#undef fabs
+#undef sqrt
+#define TW_SPECIAL_1(fn)                                                                           \
+    TW_FN f32 tw_##fn##_f32(f32 x) { return (f32)tw_special_##fn(x); }                             \
+    TW_FN f64 tw_##fn##_f64(f64 x) { return tw_special_##fn(x); }
+TW_SPECIAL_1(j0) TW_SPECIAL_1(j1) TW_SPECIAL_1(y0) TW_SPECIAL_1(y1) TW_SPECIAL_1(cyl_bessel_i0) TW_SPECIAL_1(cyl_bessel_i1)
+TW_SPECIAL_1(erfinv) TW_SPECIAL_1(erfcinv) TW_SPECIAL_1(erfcx) TW_SPECIAL_1(normcdf) TW_SPECIAL_1(normcdfinv)
+TW_SPECIAL_1(sinpi) TW_SPECIAL_1(cospi) TW_SPECIAL_1(rcbrt)
+TW_FN f64 tw_rhypot_f64(f64 x, f64 y) { return tw_special_rhypot(x, y); }
+TW_FN f32 tw_rhypot_f32(f32 x, f32 y) { return (f32)tw_special_rhypot(x, y); }
 #endif

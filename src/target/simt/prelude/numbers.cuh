@@ -140,6 +140,22 @@ TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
 TW_MATH_1(TW_DEFINE_1)
 TW_MATH_TAIL(TW_DEFINE_1)
 TW_MATH_2(TW_DEFINE_2)
+/* What only a GPU's library has; on the host in doubles. */
+#define TW_MATH_SPECIAL(X)                                                                         \
+    X(j0) X(j1) X(y0) X(y1) X(cyl_bessel_i0) X(cyl_bessel_i1) X(erfinv) X(erfcinv) X(erfcx)        \
+    X(normcdf) X(normcdfinv) X(sinpi) X(cospi) X(rcbrt)
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+TW_MATH_SPECIAL(TW_DEFINE_1)
+TW_DEFINE_2(rhypot)
+#else
+#include "special.h"
+#define TW_SPECIAL_1(fn)                                                                           \
+    TW_FN f32 tw_##fn(f32 x) { return (f32)tw_special_##fn(x); }                                   \
+    TW_FN f64 tw_##fn(f64 x) { return tw_special_##fn(x); }
+TW_MATH_SPECIAL(TW_SPECIAL_1)
+TW_FN f32 tw_rhypot(f32 x, f32 y) { return (f32)tw_special_rhypot(x, y); }
+TW_FN f64 tw_rhypot(f64 x, f64 y) { return tw_special_rhypot(x, y); }
+#endif
 TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
 TW_FN f32 tw_ldexp(f32 x, f32 y) { return (f32)tw_ldexp((f64)x, (f64)y); }
 TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
