@@ -18,8 +18,7 @@
 
 static bool is_tile(const Kernel *k, Ref ref) { return ir_type(k, ref)->kind == TY_TILE && ir_type(k, ref)->rank > 0; }
 
-/* Does the sum go from trip to trip, and nowhere else? */
-static bool is_carried(const Schedule *s, const Op *loop, const Op *dot) {
+bool schedule_is_carried(const Schedule *s, const Op *loop, const Op *dot) {
     const Region *body = loop->regions[0];
     for (int i = 0; i < body->last->operand_count; i++)
         if (body->last->operands[i] == dot->results[0])
@@ -55,18 +54,30 @@ static bool can_come_late(const Schedule *s, const Op *loop, Op **dot, Op **rele
         }
     }
     return *dot && *release && schedule_is_async(s, *dot) &&
-           op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && is_carried(s, loop, *dot);
+           op_int(ir_value(s->k, (*release)->operands[0])->op, AT_HOLD, 1) >= 2 && schedule_is_carried(s, loop, *dot);
 }
 
-/* Is the value made of a product of the body? */
-static bool comes_of_product(const Schedule *s, const Region *body, Ref ref, uint8_t *seen) {
+static bool comes_of(const Schedule *s, const Region *body, Ref ref, uint8_t *seen);
+
+/* Is what the op makes, in regions too? */
+static bool is_made_of(const Schedule *s, const Region *body, const Op *op, uint8_t *seen) {
+    for (int i = 0; i < op->operand_count; i++)
+        if (comes_of(s, body, op->operands[i], seen)) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (is_made_of(s, body, inner, seen)) return true;
+    return false;
+}
+
+static bool comes_of(const Schedule *s, const Region *body, Ref ref, uint8_t *seen) {
     const Op *op = ref_is_value(ref) ? ir_value(s->k, ref)->op : NULL;
     if (!op || op->parent != body || seen[ref]) return false;
     seen[ref] = 1;
-    if (op->code == OP_DOT) return true;
-    for (int i = 0; i < op->operand_count; i++)
-        if (comes_of_product(s, body, op->operands[i], seen)) return true;
-    return false;
+    return op->code == OP_DOT || is_made_of(s, body, op, seen);
+}
+
+bool schedule_comes_of_product(const Schedule *s, const Region *body, Ref ref) {
+    return comes_of(s, body, ref, ARENA_ARRAY(s->arena, uint8_t, s->k->values.count));
 }
 
 /* The release of the slot of this trip that the operand lies in, behind the product, if its items may be held twice. */
@@ -92,17 +103,16 @@ static bool can_cross(const Schedule *s, const Op *loop, Op **dot, Op **release)
         if (!first) first = op;
         *dot = op;
     }
-    if (!*dot || *dot == first || !is_carried(s, loop, *dot)) return false;
+    if (!*dot || *dot == first || !schedule_is_carried(s, loop, *dot)) return false;
     if (schedule_in_shared(s->k, (*dot)->operands[0])) return false;
     *release = release_behind(s, *dot, (*dot)->operands[1]);
-    return *release && comes_of_product(s, (*dot)->parent, (*dot)->operands[0],
-                                        ARENA_ARRAY(s->arena, uint8_t, s->k->values.count));
+    return *release && schedule_comes_of_product(s, (*dot)->parent, (*dot)->operands[0]);
 }
 
 static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
     Op *dot, *release;
-    if (loop->code != OP_FOR || op_flag(loop, AT_ROTATE)) return;
+    if (loop->code != OP_FOR || op_flag(loop, AT_ROTATE) || op_flag(loop, AT_TRAILS)) return;
     if (!can_come_late(s, loop, &dot, &release)) {
         if (!can_cross(s, loop, &dot, &release)) return;
         pass_find(s->cx, dot->range, FIND_DOT_CROSSES);

@@ -22,15 +22,14 @@
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
 
-/* Arithmetic and loads, in all of its regions: nothing that another thread, or what runs beside them, could notice. */
-static bool is_plain(const Op *op) {
+bool schedule_is_plain(const Op *op) {
     bool reads = op->code == OP_TLOAD || op->code == OP_LOAD;
     if (op->code == OP_DOT || op_flag(op, AT_VOLATILE) || op_attr(op, AT_AT)) return false;
     if (!reads && !op->region_count && !op_has(op->code, TRAIT_PURE)) return false;
     if (op->region_count && op->code != OP_IF) return false;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (inner->code != OP_YIELD && !is_plain(inner)) return false;
+            if (inner->code != OP_YIELD && !schedule_is_plain(inner)) return false;
     return true;
 }
 
@@ -108,7 +107,7 @@ static bool hoist(Schedule *s, Op *first, Op *second) {
     for (int i = 0; i < second->operand_count; i++)
         if (!gather(s, first, second, second->operands[i], moves)) return false;
     for (const Op *op = first->next; op != second; op = op->next)
-        if (!(op->result_count && moves[op->results[0]]) && !is_plain(op) && !runs_beside(s, op)) return false;
+        if (!(op->result_count && moves[op->results[0]]) && !schedule_is_plain(op) && !runs_beside(s, op)) return false;
     Op *before = first->next;
     for (Op *op = first->next, *after; op != second; op = after) {
         after = op->next;
@@ -133,7 +132,7 @@ static bool can_run_to(const Schedule *s, const Op *dot, const Op *end, bool mov
         waits |= op->code == OP_WAIT || op->code == OP_ACQUIRE;
         if (gives_back(s->k, op, dot) && (!moves || waits)) return false;
         bool hands = op->code == OP_RELEASE || op->code == OP_WAIT || op->code == OP_GET;
-        if (hands ? ring_is_fused(hand_ring_op(s->k, op)) : op->code != OP_DOT && !is_plain(op)) return false;
+        if (hands ? ring_is_fused(hand_ring_op(s->k, op)) : op->code != OP_DOT && !schedule_is_plain(op)) return false;
     }
 }
 
@@ -145,7 +144,9 @@ static void join(Schedule *s, Op *dot, Op *end) {
     op_set(s->k, dot, (Attr){.id = AT_JOINS, .number = 1});
 }
 
-static bool is_turned(const Region *region) { return region->owner && op_flag(region->owner, AT_ROTATE); }
+static bool is_turned(const Region *region) {
+    return region->owner && (op_flag(region->owner, AT_ROTATE) || op_flag(region->owner, AT_TRAILS));
+}
 
 static void plan_region(Schedule *s, Region *region) {
     if (is_turned(region)) return;

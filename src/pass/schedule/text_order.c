@@ -162,3 +162,15 @@ TurnedLoop turned_parts(const Op *loop) {
     while (t.scale != t.tail && !touches(t.scale, body->args[1 + t.carried])) t.scale = t.scale->next;
     return t;
 }
+
+TrailingLoop trailing_parts(const Op *loop) {
+    TrailingLoop t = {.first = loop->regions[0]->first};
+    while (t.first->code != OP_DOT) t.first = t.first->next;
+    t.rest = t.first;
+    while (t.rest->code == OP_DOT && !op_attr(t.rest, AT_BEHIND)) t.rest = t.rest->next;
+    t.tail = t.rest;
+    while (!op_attr(t.tail, AT_BEHIND)) t.tail = t.tail->next;
+    t.releases = t.tail;
+    while (t.releases->code == OP_DOT) t.releases = t.releases->next;
+    return t;
+}

@@ -50,4 +50,11 @@ typedef struct TurnedLoop {
     int carried;              /* the accumulator of the second among the carried values */
 } TurnedLoop;
 TurnedLoop turned_parts(const Op *loop);
+
+/* --- loops that `trails`: heads side by side; the rest; tails and the releases of their slots, for the next trip --- */
+typedef struct TrailingLoop {
+    const Op *first, *rest;     /* the first head, and what stands behind the last */
+    const Op *tail, *releases; /* the first of the tails, and of their releases, which end at the yield */
+} TrailingLoop;
+TrailingLoop trailing_parts(const Op *loop);
 #endif

@@ -174,6 +174,9 @@ void rotate_emit(Emit *e, const Op *loop); /* of a loop that is turned */
 void rotate_begin(Emit *e, const Op *role);
 void rotate_end(Emit *e, const Op *role);
 
+/* --- cuda_trail.c --- */
+void trail_emit(Emit *e, const Op *loop); /* of a loop that `trails` */
+
 /* What ends a loop whose dot stays in flight. */
 void roles_give_back_late(Emit *e, const Op *release); /* the slot that is still held */
 void roles_end_late(Emit *e, const Op *release, const char *accumulator);

@@ -32,8 +32,11 @@ typedef struct LoopState {
 } LoopState;
 
 static bool turned(Emit *e, const Op *loop) {
-    if (!op_flag(loop, AT_ROTATE)) return false;
-    rotate_emit(e, loop);
+    if (!op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS)) return false;
+    if (op_flag(loop, AT_ROTATE))
+        rotate_emit(e, loop);
+    else
+        trail_emit(e, loop);
     gang_end_loop(e, loop);
     return true;
 }
