@@ -111,6 +111,8 @@ bool schedule_trail_holds(Schedule *s, const Op *loop);
 /* Does the sum go from trip to trip, and nowhere else? Is the value made of a product of the body? */
 bool schedule_is_carried(const Schedule *s, const Op *loop, const Op *dot);
 bool schedule_comes_of_product(const Schedule *s, const Region *body, Ref ref);
+/* May the item that the loop gets be held for a trip more? It is the only one of its ring that the role then holds. */
+bool schedule_may_hold_twice(const Schedule *s, const Op *loop, const Op *get);
 void schedule_flight(Schedule *s); /* when the rings have their slots */
 bool schedule_flight_holds(Schedule *s, const Op *loop);
 
@@ -217,7 +219,8 @@ void schedule_sync(Schedule *s); /* the last: when all else is decided */
 bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
-void schedule_roles(Schedule *s); /* and which tasks are the blocks of the launch */
+void schedule_roles(Schedule *s);
+int64_t schedule_thread_registers(const Schedule *s, const Op *role); /* that it will have, at most */ /* and which tasks are the blocks of the launch */
 bool schedule_roles_hold(Schedule *s);
 
 /* --- schedule_share.c --- */

@@ -80,12 +80,26 @@ bool schedule_comes_of_product(const Schedule *s, const Region *body, Ref ref) {
     return comes_of(s, body, ref, ARENA_ARRAY(s->arena, uint8_t, s->k->values.count));
 }
 
+static int waits_in(const Region *region, Ref ring) {
+    int waits = 0;
+    for (const Op *op = region->first; op; op = op->next) waits += op->code == OP_WAIT && op->operands[0] == ring;
+    return waits;
+}
+
+bool schedule_may_hold_twice(const Schedule *s, const Op *loop, const Op *get) {
+    const Op *ring = hand_ring_op(s->k, get);
+    int around = 0;
+    for (const Region *region = loop->parent; region; region = region->owner ? region->owner->parent : NULL)
+        around += waits_in(region, ring->results[0]);
+    return op_int(ring, AT_HOLD, 1) >= 2 && waits_in(loop->regions[0], ring->results[0]) == 1 && !around;
+}
+
 /* The release of the slot of this trip that the operand lies in, behind the product, if its items may be held twice. */
 static Op *release_behind(const Schedule *s, const Op *dot, Ref operand) {
     const Op *get = ir_value(s->k, operand)->op;
     while (get && get->code == OP_PERMUTE) get = ir_value(s->k, get->operands[0])->op;
     if (!get || get->code != OP_GET || get->parent != dot->parent) return NULL;
-    if (op_int(hand_ring_op(s->k, get), AT_HOLD, 1) < 2) return NULL;
+    if (!schedule_may_hold_twice(s, dot->parent->owner, get)) return NULL;
     for (Op *op = dot->next; op; op = op->next)
         if (op->code == OP_RELEASE && op->operands[1] == get->operands[0]) return op;
     return NULL;

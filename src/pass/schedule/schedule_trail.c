@@ -17,7 +17,6 @@
  *
  * No sum is added up in another order. It pays where the products behind take as long as those that a trip waits for;
  * of a single one the next wait takes care (schedule_flight.c). */
-#include "analysis/sums.h"
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
@@ -52,8 +51,7 @@ static Op *release_of(const Schedule *s, const Op *dot) {
     const Op *get = maker(s, dot->parent, dot->operands[1]);
     while (get && get->code == OP_PERMUTE) get = maker(s, dot->parent, get->operands[0]);
     if (!get || get->code != OP_GET || !schedule_in_shared(s->k, get->results[0])) return NULL;
-    const Op *ring = hand_ring_op(s->k, get);
-    if (ring_is_fused(ring) || op_int(ring, AT_HOLD, 1) < 2 || !maker(s, dot->parent, get->operands[0])) return NULL;
+    if (!maker(s, dot->parent, get->operands[0]) || !schedule_may_hold_twice(s, dot->parent->owner, get)) return NULL;
     for (Op *op = dot->parent->first; op; op = op->next)
         if (op->code == OP_RELEASE && op->operands[1] == get->operands[0]) return op;
     return NULL;
@@ -77,26 +75,41 @@ static bool gives_back_behind(const Trail *t, const Op *op) {
 
 /* The tails, whose sums nobody reads in the loop, so that they can all stand last, and the other products. */
 static bool find_products(const Schedule *s, const Op *loop, Trail *t) {
-    int64_t ahead = 0, behind = 0;
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
         if (op->code != OP_DOT) continue;
-        if (!schedule_is_async(s, op) || op_attr(op, AT_PROMOTE) || ir_type(s->k, op->results[0])->rank != 2) return false;
-        bool tail = is_tail(s, loop, op);
-        *(tail ? &behind : &ahead) += work_of(s, op);
-        if (tail)
+        if (!schedule_is_async(s, op) || op_attr(op, AT_PROMOTE) || ir_type(s->k, op->results[0])->rank != 2)
+            return false;
+        if (is_tail(s, loop, op))
             *VEC_PUSH(&t->tails, s->arena) = op;
         else
             *VEC_PUSH(&t->heads, s->arena) = op;
     }
-    return t->heads.count && t->tails.count > 1 && behind >= ahead;
+    return t->heads.count && t->tails.count;
 }
 
-/* Sums, what the heads give and what the tails take of it: a thread holds all that beside the rest. */
+/* Do they take as long as those that a trip waits for? */
+static bool pays(const Schedule *s, const Trail *t) {
+    int64_t ahead = 0, behind = 0;
+    for (size_t i = 0; i < t->heads.count; i++) ahead += work_of(s, t->heads.at[i]);
+    for (size_t i = 0; i < t->tails.count; i++) behind += work_of(s, t->tails.at[i]);
+    return t->tails.count > 1 && behind >= ahead;
+}
+
+/* While a trip computes, a thread holds the sums, those of its heads or what is made of them, what the tails of the trip
+ * before take, what stays for the heads, what it has loaded, and all else that is carried twice: its own, and the next trip's. */
 static bool has_room(const Schedule *s, const Op *loop, const Trail *t) {
-    int64_t words = sum_words(s->k, loop->regions[0], SUM_AS_IT_IS);
-    for (size_t i = 0; i < t->tails.count; i++) words += layout_words(s->k, t->tails.at[i]->operands[0]);
-    for (size_t i = 0; i < t->heads.count; i++) words += layout_words(s->k, t->heads.at[i]->operands[0]);
-    return words <= s->cx->machine->cost.joined_registers;
+    const Region *body = loop->regions[0];
+    const Machine *machine = s->cx->machine;
+    int64_t words = 0;
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->code == OP_TLOAD || op->code == OP_LOAD) words += layout_words(s->k, op->results[0]);
+    for (int i = 1; i < body->arg_count; i++) words += 2 * layout_words(s->k, body->args[i]);
+    for (size_t i = 0; i < t->tails.count; i++)
+        words += layout_words(s->k, t->tails.at[i]->operands[0]) - layout_words(s->k, t->tails.at[i]->results[0]);
+    for (size_t i = 0; i < t->heads.count; i++)
+        words += layout_words(s->k, t->heads.at[i]->operands[0]) + layout_words(s->k, t->heads.at[i]->results[0]);
+    int64_t all = schedule_thread_registers(s, role_around(loop));
+    return words * machine->thread_registers <= machine->cost.joined_registers * all;
 }
 
 static bool can_trail(const Schedule *s, const Op *loop, Trail *t) {
@@ -108,7 +121,7 @@ static bool can_trail(const Schedule *s, const Op *loop, Trail *t) {
         op_attr(loop, AT_AHEAD) || op_attr(loop, AT_BYTES))
         return false;
     if (!ir_const_int(s->k, loop->operands[2], &step) || step != 1) return false;
-    if (!find_products(s, loop, t) || !has_room(s, loop, t)) return false;
+    if (!find_products(s, loop, t)) return false;
     for (size_t i = 0; i < t->heads.count; i++) {
         if (!tile_is_number(s->k, t->heads.at[i]->operands[2])) return false;
         for (int n = 0; n < 3; n++)
@@ -149,7 +162,8 @@ static void sort_body(Region *body, const Trail *t) {
 static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
     Trail t;
-    if (loop->code != OP_FOR || !can_trail(s, loop, &t)) return;
+    if (loop->code != OP_FOR || s->gang.programs > 1 || !can_trail(s, loop, &t)) return;
+    if (!pays(s, &t) || !has_room(s, loop, &t)) return;
     sort_body(loop->regions[0], &t);
     op_set(s->k, loop, (Attr){.id = AT_TRAILS, .number = 1});
     for (size_t i = 0; i < t.tails.count; i++) {
@@ -166,7 +180,8 @@ bool schedule_trail_holds(Schedule *s, const Op *loop) {
     bool holds = can_trail(s, loop, &t);
     const Op *at = holds ? t.heads.at[0] : NULL, *op = loop->regions[0]->first;
     for (; holds && op != at; op = op->next) holds = !op_attr(op, AT_BEHIND);
-    for (size_t i = 0; holds && i < t.heads.count; i++, op = op->next) holds = op == t.heads.at[i];
+    for (size_t i = 0; holds && i < t.heads.count; i++, op = op->next)
+        holds = op == t.heads.at[i] && !op_attr(op, AT_BEHIND);
     while (holds && !op_attr(op, AT_BEHIND) && op != loop->regions[0]->last) op = op->next;
     for (size_t i = 0; holds && i < t.tails.count; i++, op = op->next)
         holds = op == t.tails.at[i] && op_attr(op, AT_BEHIND);
