@@ -72,6 +72,7 @@ typedef struct CudaEmit {
     const char *left;       /* array: the left operand in registers of a product in flight, or NULL */
     const char *zero;       /* variable: 0, which the compiler does not know; beside `left` */
     const char *late;       /* variable: the slot that is still held, or -1 */
+    bool trails;            /* slots of the items being waited for go on to the next trip (cuda_trail.c) */
     const Op *crossing;     /* the loop whose last product, of the trip before, ends with the next wait, or NULL */
 } CudaEmit;
 

@@ -286,7 +286,8 @@ static const Expr *take_slot(Emit *e, const RingPlan *r, Ref slot) {
     const Expr *number = fixed_slot(e, r);
     if (ring_counts(e, r)) {
         number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
-        cs_line(&e->p, "const u32 %p = %s;", number, ring_counter(e, r, "next"));
+        cs_line(&e->p, cuda_of(e)->trails ? "const u32 %p = tw_uniform((i32)%s);" : "const u32 %p = %s;", number,
+                ring_counter(e, r, "next"));
     }
     emit_set(e, slot, HOLD_SLOT, number);
     return number;

@@ -14,7 +14,9 @@
  *     }
  *
  * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's carried values, the words
- * of the left operands and the numbers of the slots. */
+ * of the left operands and the numbers of the slots. Compilers keep a number that goes from trip to trip in a register of
+ * each thread and move it for every instruction of a product to where all have the same, unless they are told that it
+ * is (tw_uniform). */
 #include "target/cuda/cuda_emit.h"
 
 typedef struct Trailing {
@@ -79,8 +81,9 @@ static void end_tails(Trailing *t) {
     return_to(t, &shadows);
 }
 
-/* Compilers move the wait for a product up, since they do not see that time passes there: what the next tails take is
- * made before. */
+/* Compilers move the wait for a product up, since they do not see that time passes there. What the next tails take is
+ * made before; and a second look at the barrier of the trip's last item, which is a loop of its own, keeps ptxas from
+ * moving the wait over it. */
 static void settle_lefts(Trailing *t) {
     Emit *e = t->e;
     const Op *dot = t->parts.tail;
@@ -90,6 +93,9 @@ static void settle_lefts(Trailing *t) {
         if (ir_type(e->k, value)->elem == EL_F32 && emit_hold(e, value)->kind == HOLD_ARRAY)
             cs_line(&e->p, "tw_wgmma_settle(%p);", emit_hold(e, value)->by);
     }
+    const Op *wait = t->parts.first;
+    while (wait->code != OP_WAIT) wait = wait->previous;
+    ring_wait_again(e, wait);
 }
 
 static int tail_of(const Trailing *t, Ref sum) {
@@ -120,7 +126,9 @@ static void carry_on(Trailing *t) {
 static void write_trip(Trailing *t, bool steady) {
     Emit *e = t->e;
     VEC(const char *) scores = {0};
+    cuda_of(e)->trails = true;
     emit_ops(e, t->body->first, t->parts.first);
+    cuda_of(e)->trails = false;
     for (const Op *head = t->parts.first; head != t->parts.rest; head = head->next) {
         sync_before(e, head);
         *VEC_PUSH(&scores, e->arena) = dot_issue(e, head);
