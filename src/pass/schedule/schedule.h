@@ -219,8 +219,8 @@ void schedule_sync(Schedule *s); /* the last: when all else is decided */
 bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
-void schedule_roles(Schedule *s);
-int64_t schedule_thread_registers(const Schedule *s, const Op *role); /* that it will have, at most */ /* and which tasks are the blocks of the launch */
+void schedule_roles(Schedule *s); /* and which tasks are the blocks of the launch */
+int64_t schedule_thread_registers(const Schedule *s, const Op *role); /* that it will have, at most */
 bool schedule_roles_hold(Schedule *s);
 
 /* --- schedule_share.c --- */

@@ -1,19 +1,22 @@
 /* schedule_trail.c: loops of several products in a row whose last ones run under the next trip's arithmetic.
  *
- * In gradients of attention a trip multiplies K by Q(j) and V by G(j), computes weights of both, and adds their products
- * with the same Q(j) and G(j) to two sums. The loop is turned (`trails`):
+ * In gradients of attention a trip multiplies K by Q(j) and V by G(j), computes weights of both, and adds their
+ * products with the same Q(j) and G(j) to two sums. The loop is turned (`trails`):
  *
  *     for { s = dot k, q ; t = dot v, g ; p = f(s) ; d = h(p, t) ; a += dot p, g ; b += dot d, q }
  *  -> s, t of the first trip ; p, d
- *     for the others { s, t in flight ; a += p g, b += d q of the trip before, in flight ; s, t done ; p, d ; a, b done }
+ *     for the others { s, t in flight ; a += p g, b += d q of the trip before, in flight
+ *                      s, t done ; p, d ; a, b done }
  *     a += p g ; b += d q
  *
- * Unlike in the loops that `rotate` (ring_rotate.c), the tail reads the slots of the head, so they are waited for in the
- * head and held for two trips: rings whose items may be held twice, which is what the rings' check proves. In the text:
+ * Unlike in the loops that `rotate` (ring_rotate.c), the tail reads the slots of the head, so they are waited for in
+ * the head and held for two trips: rings whose items may be held twice, which is what the rings' check proves. In the
+ * text:
  *
  *     for<trails> {  .. wait q ; wait g ; s = dot k, q ; t = dot v, g          the heads, side by side
  *                    p = f(s) ; d = h(p, t)
- *                    a1 = dot<behind=1> p, g, a ; b1 = dot<behind=1> d, q, b ; release<behind=1> q ; release<behind=1> g }
+ *                    a1 = dot<behind=1> p, g, a ; b1 = dot<behind=1> d, q, b
+ *                    release<behind=1> q ; release<behind=1> g }
  *
  * No sum is added up in another order. It pays where the products behind take as long as those that a trip waits for;
  * of a single one the next wait takes care (schedule_flight.c). */
@@ -95,8 +98,9 @@ static bool pays(const Schedule *s, const Trail *t) {
     return t->tails.count > 1 && behind >= ahead;
 }
 
-/* While a trip computes, a thread holds the sums, those of its heads or what is made of them, what the tails of the trip
- * before take, what stays for the heads, what it has loaded, and all else that is carried twice: its own, and the next trip's. */
+/* While a trip computes, a thread holds the sums, those of its heads or what is made of them, what the tails of the
+ * trip before take, what stays for the heads, what it has loaded, and all else that is carried twice: its own, and the
+ * next trip's. */
 static bool has_room(const Schedule *s, const Op *loop, const Trail *t) {
     const Region *body = loop->regions[0];
     const Machine *machine = s->cx->machine;
@@ -163,7 +167,11 @@ static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
     Trail t;
     if (loop->code != OP_FOR || s->gang.programs > 1 || !can_trail(s, loop, &t)) return;
-    if (!pays(s, &t) || !has_room(s, loop, &t)) return;
+    if (!pays(s, &t)) return;
+    if (!has_room(s, loop, &t)) {
+        pass_find(s->cx, t.tails.at[0]->range, FIND_LOOP_NOT_TURNED, "a thread's registers do not hold what goes on");
+        return;
+    }
     sort_body(loop->regions[0], &t);
     op_set(s->k, loop, (Attr){.id = AT_TRAILS, .number = 1});
     for (size_t i = 0; i < t.tails.count; i++) {
@@ -173,7 +181,9 @@ static void plan_loop(Op *loop, void *user) {
     for (size_t i = 0; i < t.releases.count; i++) op_set(s->k, t.releases.at[i], (Attr){.id = AT_BEHIND, .number = 1});
 }
 
-void schedule_trail(Schedule *s) { ir_walk(s->k->body, plan_loop, s); }
+void schedule_trail(Schedule *s) {
+    if (s->cx->options.rotate) ir_walk(s->k->body, plan_loop, s);
+}
 
 bool schedule_trail_holds(Schedule *s, const Op *loop) {
     Trail t;

@@ -51,9 +51,9 @@ typedef struct TurnedLoop {
 } TurnedLoop;
 TurnedLoop turned_parts(const Op *loop);
 
-/* --- loops that `trails`: heads side by side; the rest; tails and the releases of their slots, for the next trip --- */
+/* --- loops that `trails`: heads side by side; the rest; tails and releases of their slots, for the next trip --- */
 typedef struct TrailingLoop {
-    const Op *first, *rest;     /* the first head, and what stands behind the last */
+    const Op *first, *rest;    /* the first head, and what stands behind the last */
     const Op *tail, *releases; /* the first of the tails, and of their releases, which end at the yield */
 } TrailingLoop;
 TrailingLoop trailing_parts(const Op *loop);

@@ -13,10 +13,10 @@
  *         a += left g[was], b += left q[was] ; release was
  *     }
  *
- * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's carried values, the words
- * of the left operands and the numbers of the slots. Compilers keep a number that goes from trip to trip in a register of
- * each thread and move it for every instruction of a product to where all have the same, unless they are told that it
- * is (tw_uniform). */
+ * The head is written twice, in scopes of its own; what goes from trip to trip are the loop's carried values, the
+ * words of the left operands and the numbers of the slots. Compilers keep a number that goes from trip to trip in a
+ * register of each thread, and move it for every instruction of a product, unless they are told that all threads of a
+ * warp have the same (tw_uniform). */
 #include "target/cuda/cuda_emit.h"
 
 typedef struct Trailing {
@@ -146,7 +146,8 @@ static void write_trip(Trailing *t, bool steady) {
 
 static Trailing trailing_of(Emit *e, const Op *loop) {
     Trailing t = {.e = e, .loop = loop, .body = loop->regions[0], .parts = trailing_parts(loop)};
-    for (const Op *op = t.parts.tail; op != t.body->last; op = op->next) *(op->code == OP_DOT ? &t.tails : &t.releases) += 1;
+    for (const Op *op = t.parts.tail; op != t.body->last; op = op->next)
+        *(op->code == OP_DOT ? &t.tails : &t.releases) += 1;
     t.sums = ARENA_ARRAY(e->arena, const char *, t.tails);
     t.lefts = ARENA_ARRAY(e->arena, const char *, t.tails);
     t.was = ARENA_ARRAY(e->arena, const char *, t.releases);
