@@ -44,7 +44,27 @@ static const Edit edits[] = {
     {"join", "sub %s_2, %lr", "sub %dp, %lr", NULL, "nobody reads its sum before"},
     {"join", "width=64> %dh", "joins, width=64> %dh", NULL, "nobody reads its sum before"},
     {"join", "%ds#r0 = mul %p, %dp", "%ds#r0 = mul %p, %b1", NULL, "nobody reads its sum before"},
-    {"join", "release %in_1, %s_1\n        yield", "yield", NULL, "release"},
+    {"join", "release<behind=1> %in_1, %s_1\n        yield", "yield", NULL, "release"},
+    /* the last of several products stays in flight with the release of its slot behind it; it may as well be waited for */
+    {"cross", "", "", NULL, NULL},
+    {"cross", "flight, width=64> %dh", "width=64> %dh", NULL, "a product stays in flight"},
+    {"cross", "release<behind=1> %in_1", "release %in_1", NULL, "a product stays in flight"},
+    {"cross", "hold=2, ", "", NULL, "a product stays in flight"},
+    {"cross", "flight, width=64> %dh, %k, %a", "flight, settles, width=64> %dh, %k, %a", NULL, "settles"},
+    {"cross", "width=64, fresh> %d, %vt", "flight, width=64, fresh> %d, %vt", NULL, "a product stays in flight"},
+    /* a loop that trails: its heads side by side, its tails last, with the releases of slots that are held twice */
+    {"trail", "", "", NULL, NULL},
+    {"trail", "unroll=1, trails", "unroll=1", "role compute", "a product stays in flight"},
+    {"trail", "behind=1, width=64> %ph", "width=64> %ph", NULL, "a loop `trails`"},
+    {"trail", "width=32, fresh> %v", "behind=1, width=32, fresh> %v", NULL, "a loop `trails`"},
+    {"trail", "width=32, fresh> %v", "flight, width=32, fresh> %v", NULL, "a loop `trails`"},
+    {"trail", "width=32, fresh> %k", "joins, width=32, fresh> %k", NULL, "nobody reads its sum before"},
+    {"trail", "release<behind=1> %in_2", "release %in_2", NULL, "a loop `trails`"},
+    {"trail", "hold=2, ", "", NULL, "a loop `trails`"},
+    {"trail", "dot<instr=wgmma, grid=[1,1], width=32, fresh> %v, %dt, %zs\n        %x#r1 = sub %s_3, %lr\n",
+     "sub %s_3, %lr\n        %x#r1 = dot<instr=wgmma, grid=[1,1], width=32, fresh> %v, %dt, %zs\n", NULL, "a loop `trails`"},
+    {"trail", "mul %p, %dp", "mul %p, %b1", NULL, ""},
+    {"trail", "for %i", "for<trails> %i", "role load", "a loop `trails`"},
     /* stores under a product: it is waited for behind them, and who writes what it reads comes later */
     {"span", "", "", NULL, NULL},
     {"span", "spans, width=64, fresh", "width=64, fresh", NULL, NULL},
@@ -416,7 +436,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join", "trail"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

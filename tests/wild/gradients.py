@@ -39,7 +39,12 @@ def queries(dq, q, g, lse, delta, k_ptr, v_ptr, rows, m, first, steps, D: tl.con
 # The blocks on the diagonal by half steps; those before it begin where whole steps leave no rest.
 # check: q=randn:f16[2,256,64] k=randn:f16[2,256,64] v=randn:f16[2,256,64] g=randn:f16[2,256,64] dq=zeros:f16[2,256,64] dk=zeros:f16[2,256,64] dv=zeros:f16[2,256,64] lse=full(18.0):f32[2,256] delta=randn:f32[2,256] n=256 apart=16384 rows=64 D=64 BM=128 BN=32 --grid 2,2 --set num_stages=4
 # check: q=randn:bf16[1,256,64] k=randn:bf16[1,256,64] v=randn:bf16[1,256,64] g=randn:bf16[1,256,64] dq=zeros:f32[1,256,64] dk=zeros:f32[1,256,64] dv=zeros:f32[1,256,64] lse=full(18.0):f32[1,256] delta=randn:f32[1,256] n=256 apart=16384 rows=64 D=64 BM=64 BN=32 --grid 4,1 --tolerance 0.1
+# check: q=randn:f16[1,64,64] k=randn:f16[1,64,64] v=randn:f16[1,64,64] g=randn:f16[1,64,64] dq=zeros:f32[1,64,64] dk=zeros:f32[1,64,64] dv=zeros:f32[1,64,64] lse=full(18.0):f32[1,64] delta=randn:f32[1,64] n=64 apart=4096 rows=64 D=64 BM=64 BN=32 --grid 1,1 --set num_stages=3 --tolerance 0.1
+# check: q=randn:f16[1,96,64] k=randn:f16[1,96,64] v=randn:f16[1,96,64] g=randn:f16[1,96,64] dq=zeros:f32[1,96,64] dk=zeros:f32[1,96,64] dv=zeros:f32[1,96,64] lse=full(18.0):f32[1,96] delta=randn:f32[1,96] n=96 apart=6144 rows=64 D=64 BM=64 BN=32 --grid 1,1 --set num_stages=3 --tolerance 0.1
+# check: q=randn:f16[1,128,64] k=randn:f16[1,128,64] v=randn:f16[1,128,64] g=randn:f16[1,128,64] dq=zeros:f32[1,128,64] dk=zeros:f32[1,128,64] dv=zeros:f32[1,128,64] lse=full(18.0):f32[1,128] delta=randn:f32[1,128] n=128 apart=8192 rows=64 D=64 BM=64 BN=32 --grid 1,1 --set num_stages=3 --tolerance 0.1
 # explain: no by cp.async
+# explain: stays in flight under the next trip's arithmetic
+# explain: stays in flight until a product of the next trip
 # device: --tolerance 0.1
 @triton.jit
 def gradients(q, k, v, g, dq, dk, dv, lse, delta, n, apart, rows, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):

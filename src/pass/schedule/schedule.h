@@ -4,6 +4,7 @@
  *   schedule_follow.c   a role that empties rings on the threads that fill them becomes part of the role there
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
+ *   schedule_trail.c    loops whose last products run under the next trip's arithmetic
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_span.c     stores that leave under a product
@@ -102,11 +103,22 @@ bool schedule_fetch_holds(Schedule *s, const Op *dot); /* and `fresh` */
 /* Can the product be issued and waited for later? */
 bool schedule_is_async(const Schedule *s, const Op *dot);
 
+/* --- schedule_trail.c --- */
+void schedule_trail(Schedule *s); /* when the rings have their slots */
+bool schedule_trail_holds(Schedule *s, const Op *loop);
+
 /* --- schedule_flight.c --- */
+/* Does the sum go from trip to trip, and nowhere else? Is the value made of a product of the body? */
+bool schedule_is_carried(const Schedule *s, const Op *loop, const Op *dot);
+bool schedule_comes_of_product(const Schedule *s, const Region *body, Ref ref);
+/* May the item that the loop gets be held for a trip more? It is the only one of its ring that the role then holds. */
+bool schedule_may_hold_twice(const Schedule *s, const Op *loop, const Op *get);
 void schedule_flight(Schedule *s); /* when the rings have their slots */
 bool schedule_flight_holds(Schedule *s, const Op *loop);
 
 /* --- schedule_join.c --- */
+/* Arithmetic and loads, in all of its regions: nothing that another thread, or what runs beside them, could notice. */
+bool schedule_is_plain(const Op *op);
 void schedule_join(Schedule *s); /* the same */
 bool schedule_join_holds(Schedule *s, const Op *dot);
 
@@ -208,6 +220,7 @@ bool schedule_sync_holds(Schedule *s);
 
 /* --- schedule_roles.c --- */
 void schedule_roles(Schedule *s); /* and which tasks are the blocks of the launch */
+int64_t schedule_thread_registers(const Schedule *s, const Op *role); /* that it will have, at most */
 bool schedule_roles_hold(Schedule *s);
 
 /* --- schedule_share.c --- */

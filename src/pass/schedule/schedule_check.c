@@ -11,7 +11,9 @@ static bool holds(Schedule *s, const Op *op) {
         return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
         return schedule_loose_holds(s, op) &&
-               (op_flag(op, AT_ROTATE) ? schedule_turn_holds(s, op) : schedule_flight_holds(s, op));
+               (op_flag(op, AT_ROTATE)   ? schedule_turn_holds(s, op)
+                : op_flag(op, AT_TRAILS) ? schedule_trail_holds(s, op)
+                                         : schedule_flight_holds(s, op));
     bool of_loop = op_attr(op, AT_BEHIND) || op_flag(op, AT_FLIGHT);
     if (of_loop && !(op->parent->owner && op->parent->owner->code == OP_FOR))
         return schedule_fail(s, op, "`behind` and `flight` stand in loops");

@@ -51,7 +51,8 @@ static void find_twin(Op *op, void *user) {
 
 /* The product of the loop that covers its loads; NULL: none does. */
 static Op *cover_of(const Schedule *s, const Op *loop) {
-    bool ahead = loop->code == OP_FOR && op_attr(loop, AT_TWIN) && op_attr(loop, AT_AHEAD) && !op_flag(loop, AT_ROTATE);
+    bool ahead = loop->code == OP_FOR && op_attr(loop, AT_TWIN) && op_attr(loop, AT_AHEAD) &&
+                 !op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS);
     Op *dot = ahead ? first_product(s, loop) : NULL;
     Twin twin = {ahead ? op_int(loop, AT_TWIN, 0) : 0, NULL};
     if (!dot) return NULL;

@@ -22,20 +22,24 @@
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
 
-/* Arithmetic and loads, in all of its regions: nothing that another thread, or what runs beside them, could notice. */
-static bool is_plain(const Op *op) {
+bool schedule_is_plain(const Op *op) {
     bool reads = op->code == OP_TLOAD || op->code == OP_LOAD;
     if (op->code == OP_DOT || op_flag(op, AT_VOLATILE) || op_attr(op, AT_AT)) return false;
     if (!reads && !op->region_count && !op_has(op->code, TRAIT_PURE)) return false;
     if (op->region_count && op->code != OP_IF) return false;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (inner->code != OP_YIELD && !is_plain(inner)) return false;
+            if (inner->code != OP_YIELD && !schedule_is_plain(inner)) return false;
     return true;
 }
 
 static bool runs_beside(const Schedule *s, const Op *op) {
     return op->code == OP_DOT && schedule_is_async(s, op) && !op_flag(op, AT_FLIGHT);
+}
+
+/* May another product join it? One that stays in flight waits for that, not for itself. */
+static bool is_joined(const Schedule *s, const Op *op) {
+    return runs_beside(s, op) || (schedule_is_async(s, op) && op_flag(op, AT_FLIGHT));
 }
 
 static Op *next_dot(const Op *op) {
@@ -103,7 +107,7 @@ static bool hoist(Schedule *s, Op *first, Op *second) {
     for (int i = 0; i < second->operand_count; i++)
         if (!gather(s, first, second, second->operands[i], moves)) return false;
     for (const Op *op = first->next; op != second; op = op->next)
-        if (!(op->result_count && moves[op->results[0]]) && !is_plain(op) && !runs_beside(s, op)) return false;
+        if (!(op->result_count && moves[op->results[0]]) && !schedule_is_plain(op) && !runs_beside(s, op)) return false;
     Op *before = first->next;
     for (Op *op = first->next, *after; op != second; op = after) {
         after = op->next;
@@ -128,7 +132,7 @@ static bool can_run_to(const Schedule *s, const Op *dot, const Op *end, bool mov
         waits |= op->code == OP_WAIT || op->code == OP_ACQUIRE;
         if (gives_back(s->k, op, dot) && (!moves || waits)) return false;
         bool hands = op->code == OP_RELEASE || op->code == OP_WAIT || op->code == OP_GET;
-        if (hands ? ring_is_fused(hand_ring_op(s->k, op)) : op->code != OP_DOT && !is_plain(op)) return false;
+        if (hands ? ring_is_fused(hand_ring_op(s->k, op)) : op->code != OP_DOT && !schedule_is_plain(op)) return false;
     }
 }
 
@@ -140,7 +144,9 @@ static void join(Schedule *s, Op *dot, Op *end) {
     op_set(s->k, dot, (Attr){.id = AT_JOINS, .number = 1});
 }
 
-static bool is_turned(const Region *region) { return region->owner && op_flag(region->owner, AT_ROTATE); }
+static bool is_turned(const Region *region) {
+    return region->owner && (op_flag(region->owner, AT_ROTATE) || op_flag(region->owner, AT_TRAILS));
+}
 
 static void plan_region(Schedule *s, Region *region) {
     if (is_turned(region)) return;
@@ -150,7 +156,7 @@ static void plan_region(Schedule *s, Region *region) {
     }
     for (Op *op = region->last; op; op = op->previous) {
         Op *next = runs_beside(s, op) ? next_dot(op) : NULL;
-        if (!next || !runs_beside(s, next)) continue;
+        if (!next || !is_joined(s, next)) continue;
         if (can_run_to(s, op, next, true)) join(s, op, next);
     }
 }
@@ -166,7 +172,7 @@ void schedule_join(Schedule *s) {
 
 bool schedule_join_holds(Schedule *s, const Op *dot) {
     const Op *end = next_dot(dot);
-    return (end && runs_beside(s, dot) && runs_beside(s, end) && !is_turned(dot->parent) &&
+    return (end && runs_beside(s, dot) && is_joined(s, end) && !is_turned(dot->parent) &&
             can_run_to(s, dot, end, false)) ||
            schedule_fail(s, dot,
                          "a product `joins` the next one of its region where both run beside the threads, nobody reads "

@@ -58,6 +58,15 @@ static int64_t registers_of(const Schedule *s, const Op *role, int threads) {
     return is_compute(role) ? many : few;
 }
 
+int64_t schedule_thread_registers(const Schedule *s, const Op *role) {
+    const Machine *machine = s->cx->machine;
+    int threads = machine->lanes * layout_warps(s->cx, s->k);
+    int64_t own = registers_of(s, role, threads);
+    int64_t most = machine->registers / (threads * (s->blocks > 1 ? s->blocks : 1));
+    if (s->cx->options.max_registers && s->cx->options.max_registers < most) most = s->cx->options.max_registers;
+    return own ? own : most < machine->thread_registers ? most : machine->thread_registers;
+}
+
 static int64_t registers_of_one(const Kernel *k, Ref sum) { return schedule_layout(k, sum)->registers; }
 
 static int registers_of_sums(const Schedule *s) { return (int)sum_most_in_row(s->k, registers_of_one); }

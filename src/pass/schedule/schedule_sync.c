@@ -27,6 +27,7 @@ typedef struct Sync {
     const Op *span_end;  /* the last store under the product that was issued; NULL: it is waited for .. */
     bool span_reads;     /* .. does that read scratch? */
     bool stores_beside;  /* the role has issued such a store */
+    bool joined;         /* the product before is waited for with the next one (`joins`) */
 } Sync;
 
 static void run_region(Sync *y, const Region *region);
@@ -78,7 +79,8 @@ static void run_acquire(Sync *y, Op *acquire) {
 }
 
 static void run_release(Sync *y, Op *release) {
-    bool late = op_attr(release, AT_BEHIND) && !op_flag(release->parent->owner, AT_ROTATE);
+    const Op *loop = release->parent->owner;
+    bool late = op_attr(release, AT_BEHIND) && !op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS);
     if (ring_is_fused(ring_of(y, release)) || late || !y->o.now.unread) return;
     pending_drain(&y->o, release, true);
     y->o.now.unread = false;
@@ -225,6 +227,26 @@ static void run_turned(Sync *y, Op *loop) {
     pending_join(&y->o, before); /* there may have been no trip */
 }
 
+/* Heads, tails and the releases of these, which stand last: the tail of a trip is written into the next one. */
+static void run_trailing_trip(Sync *y, const Region *body, const TrailingLoop *t, bool steady) {
+    run_ops(y, body->first, t->first);
+    for (const Op *dot = t->first; dot != t->rest; dot = dot->next)
+        if (dot_reads_scratch(y->k, dot)) pending_read(&y->o, (Op *)dot, SYNC_BEFORE);
+    run_ops(y, (Op *)t->rest, t->tail);
+    if (steady) run_ops(y, (Op *)t->releases, body->last);
+}
+
+static void run_trailing(Sync *y, Op *loop) {
+    const Region *body = loop->regions[0];
+    TrailingLoop t = trailing_parts(loop);
+    Pending before = y->o.now;
+    run_trailing_trip(y, body, &t, false);
+    pending_enter_loop(&y->o, loop);
+    run_trailing_trip(y, body, &t, true);
+    run_ops(y, (Op *)t.releases, body->last);
+    pending_join(&y->o, before); /* there may have been no trip */
+}
+
 static void run_plain_loop(Sync *y, Op *loop) {
     const Region *body = loop->regions[0];
     Order *o = &y->o;
@@ -252,6 +274,8 @@ static void run_plain_loop(Sync *y, Op *loop) {
 static void run_for(Sync *y, Op *loop) {
     if (op_flag(loop, AT_ROTATE))
         run_turned(y, loop);
+    else if (op_flag(loop, AT_TRAILS))
+        run_trailing(y, loop);
     else
         run_plain_loop(y, loop);
     if (y->in_gang && loop == y->together && gang_varies(y->k, loop)) pass_trips(y); /* of longer neighbours */
@@ -296,9 +320,16 @@ static void run_dot(Sync *y, Op *dot) {
     if (reads) pending_read(&y->o, dot, SYNC_BEFORE);
     if (op_flag(dot, AT_COVERS) && y->covered) run_turn(y, y->covered);
     if (op_flag(dot, AT_SPANS)) y->span_end = dot_span(y->k, dot), y->span_reads = reads;
-    if (!op_flag(dot, AT_FLIGHT)) return;
+    if (!op_flag(dot, AT_FLIGHT)) { /* products end in their order: who waits for one has waited for all before it */
+        bool joins = op_flag(dot, AT_JOINS);
+        if (!op_flag(dot, AT_SPANS) && (y->joined || !joins)) y->o.dot_flies = y->o.dot_reads = false;
+        y->joined = joins;
+        return;
+    }
+    y->joined = false;
     if (!schedule_in_shared(y->k, dot->operands[0])) pending_refill(&y->o, dot);
     y->o.dot_reads = reads;
+    y->o.dot_flies = true;
 }
 
 static void run_atomic(Sync *y, Op *op) {

@@ -93,8 +93,14 @@ const Op *late_release(const Region *body) {
 
 const Op *late_dot(const Op *loop) {
     const Op *dot = loop->regions[0]->first;
-    while (dot->code != OP_DOT) dot = dot->next;
+    while (dot->code != OP_DOT || !op_flag(dot, AT_FLIGHT)) dot = dot->next;
     return dot;
+}
+
+bool late_crosses(const Op *loop) {
+    const Op *dot = loop->regions[0]->first;
+    while (dot->code != OP_DOT) dot = dot->next;
+    return dot != late_dot(loop);
 }
 
 /* A tile that lies in shared memory for a product, stored by threads. */
@@ -154,5 +160,17 @@ TurnedLoop turned_parts(const Op *loop) {
     while (body->last->operands[t.carried] != t.second->results[0]) t.carried++;
     t.scale = body->first;
     while (t.scale != t.tail && !touches(t.scale, body->args[1 + t.carried])) t.scale = t.scale->next;
+    return t;
+}
+
+TrailingLoop trailing_parts(const Op *loop) {
+    TrailingLoop t = {.first = loop->regions[0]->first};
+    while (t.first->code != OP_DOT) t.first = t.first->next;
+    t.rest = t.first;
+    while (t.rest->code == OP_DOT && !op_attr(t.rest, AT_BEHIND)) t.rest = t.rest->next;
+    t.tail = t.rest;
+    while (!op_attr(t.tail, AT_BEHIND)) t.tail = t.tail->next;
+    t.releases = t.tail;
+    while (t.releases->code == OP_DOT) t.releases = t.releases->next;
     return t;
 }

@@ -32,8 +32,9 @@ bool twin_fills(const Op *from, const Op *until);
 /* --- products in flight --- */
 /* The release of a loop that comes a trip late, behind a product in flight; NULL: there is none. */
 const Op *late_release(const Region *body);
-/* The product of such a loop. */
+/* The product of such a loop; is it the last of several? Then it is done when one of the next trip is waited for. */
 const Op *late_dot(const Op *loop);
+bool late_crosses(const Op *loop);
 /* A store of a tile from shared memory that begins with the op, from a buffer (wait ; get .. tstore ; release) or from
  * where a product reads it (convert ; tstore): its last op; NULL: none does. The same of all stores directly behind a
  * product that `spans` them; NULL: there is none. */
@@ -49,4 +50,11 @@ typedef struct TurnedLoop {
     int carried;              /* the accumulator of the second among the carried values */
 } TurnedLoop;
 TurnedLoop turned_parts(const Op *loop);
+
+/* --- loops that `trails`: heads side by side; the rest; tails and releases of their slots, for the next trip --- */
+typedef struct TrailingLoop {
+    const Op *first, *rest;    /* the first head, and what stands behind the last */
+    const Op *tail, *releases; /* the first of the tails, and of their releases, which end at the yield */
+} TrailingLoop;
+TrailingLoop trailing_parts(const Op *loop);
 #endif

@@ -197,18 +197,21 @@ static void issue(Dot *d) {
     cs_line(&d->e->p, "tw_wgmma_commit();");
 }
 
-/* The product is issued: the one that joined it is waited for, and itself if it joins no other. */
+/* The product is issued: the one that joined it is waited for, and itself if it joins no other and does not stay in
+ * flight. */
 static void wait_for_issued(Dot *d) {
     CudaEmit *cuda = cuda_of(d->e);
-    bool joins = op_flag(d->op, AT_JOINS);
+    bool joins = op_flag(d->op, AT_JOINS), flies = op_flag(d->op, AT_FLIGHT);
+    if (flies && !cuda->joined) return;
     if (op_flag(d->op, AT_SPANS)) {
         cuda->spanning = d->acc;
         cuda->span_end = dot_span(d->e->k, d->op);
         return;
     }
-    if (!joins || cuda->joined) cs_line(&d->e->p, "tw_wgmma_wait(%d);", joins);
+    if (!joins || cuda->joined) cs_line(&d->e->p, "tw_wgmma_wait(%d);", joins || flies);
     if (cuda->joined) cs_line(&d->e->p, "tw_wgmma_settle(%s);", cuda->joined);
-    if (!joins) cs_line(&d->e->p, "tw_wgmma_settle(%s);", d->acc);
+    if (!joins && !flies) cs_line(&d->e->p, "tw_wgmma_settle(%s);", d->acc);
+    if (!joins || cuda->joined) roles_settle_late(d->e);
     cuda->joined = joins ? d->acc : NULL;
 }
 
@@ -217,6 +220,7 @@ void dot_end_span(Emit *e, const Op *op) {
     if (!cuda->spanning || cuda->span_end != op) return;
     wait_for(e, cuda->spanning);
     if (cuda->joined) cs_line(&e->p, "tw_wgmma_settle(%s);", cuda->joined);
+    roles_settle_late(e);
     cuda->joined = cuda->spanning = NULL;
 }
 
@@ -227,7 +231,10 @@ void dot_multiply(Dot *d) {
     }
     issue(d);
     if (op_flag(d->op, AT_COVERS)) skew_cover(d->e);
-    if (!d->every && !op_flag(d->op, AT_FLIGHT)) wait_for_issued(d);
+    if (d->every)
+        roles_settle_late(d->e);
+    else
+        wait_for_issued(d);
 }
 
 const char *dot_issue(Emit *e, const Op *op) {

@@ -72,6 +72,8 @@ typedef struct CudaEmit {
     const char *left;       /* array: the left operand in registers of a product in flight, or NULL */
     const char *zero;       /* variable: 0, which the compiler does not know; beside `left` */
     const char *late;       /* variable: the slot that is still held, or -1 */
+    bool trails;            /* slots of the items being waited for go on to the next trip (cuda_trail.c) */
+    const Op *crossing;     /* the loop whose last product, of the trip before, ends with the next wait, or NULL */
 } CudaEmit;
 
 static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
@@ -173,6 +175,11 @@ void rotate_emit(Emit *e, const Op *loop); /* of a loop that is turned */
 void rotate_begin(Emit *e, const Op *role);
 void rotate_end(Emit *e, const Op *role);
 
+/* --- cuda_trail.c --- */
+void trail_emit(Emit *e, const Op *loop); /* of a loop that `trails` */
+
 /* What ends a loop whose dot stays in flight. */
+void roles_give_back_late(Emit *e, const Op *release); /* the slot that is still held */
 void roles_end_late(Emit *e, const Op *release, const char *accumulator);
+void roles_settle_late(Emit *e); /* a product was waited for: if the late one of the trip before is done with it */
 #endif

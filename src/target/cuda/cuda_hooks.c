@@ -32,8 +32,11 @@ typedef struct LoopState {
 } LoopState;
 
 static bool turned(Emit *e, const Op *loop) {
-    if (!op_flag(loop, AT_ROTATE)) return false;
-    rotate_emit(e, loop);
+    if (!op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS)) return false;
+    if (op_flag(loop, AT_ROTATE))
+        rotate_emit(e, loop);
+    else
+        trail_emit(e, loop);
     gang_end_loop(e, loop);
     return true;
 }
@@ -51,7 +54,8 @@ static void *loop_begin(Emit *e, const Op *loop) {
     /* A loop without a trip would make the compiler wait for every wgmma by itself (C7514). */
     cs_open(&e->p, "if (%p)", emit_goes_on(e, loop, emit_scalar(e, loop->operands[0])));
     cs_line(&e->p, "i32 %s = -1;", cuda->late);
-    cuda->left = dot_declare_left(e, late_dot(loop));
+    cuda->crossing = late_crosses(loop) ? loop : NULL;
+    cuda->left = cuda->crossing ? NULL : dot_declare_left(e, late_dot(loop));
     if (!cuda->left) return state;
     cuda->zero = cs_fresh(&e->p, "zero");
     cs_line(&e->p, "const u32 %s = tw_zero();", cuda->zero);

@@ -286,7 +286,8 @@ static const Expr *take_slot(Emit *e, const RingPlan *r, Ref slot) {
     const Expr *number = fixed_slot(e, r);
     if (ring_counts(e, r)) {
         number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
-        cs_line(&e->p, "const u32 %p = %s;", number, ring_counter(e, r, "next"));
+        cs_line(&e->p, cuda_of(e)->trails ? "const u32 %p = tw_uniform((i32)%s);" : "const u32 %p = %s;", number,
+                ring_counter(e, r, "next"));
     }
     emit_set(e, slot, HOLD_SLOT, number);
     return number;
@@ -452,9 +453,10 @@ static void emit_release(Emit *e, const Op *op) {
     const Expr *text = emit_hold(e, slot)->by;
     if (cuda_of(e)->late && op_attr(op, AT_BEHIND)) {
         /* The dot of this item is in flight; that of the item before is done. */
-        cs_line(&e->p, "tw_wgmma_wait(1);");
-        ring_show_read(e, r, op);
-        cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
+        if (!late_crosses(op->parent->owner)) {
+            cs_line(&e->p, "tw_wgmma_wait(1);");
+            roles_give_back_late(e, op);
+        }
         cs_line(&e->p, "%s = (i32)%p;", cuda_of(e)->late, text);
         return;
     }

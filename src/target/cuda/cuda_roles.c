@@ -13,14 +13,26 @@
 #include "target/cuda/cuda_emit.h"
 
 /* --- dots in flight --- */
-void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
+void roles_give_back_late(Emit *e, const Op *release) {
     RingPlan *r = ring_find(e, release->operands[0]);
+    ring_show_read(e, r, release);
+    cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
+}
+
+void roles_end_late(Emit *e, const Op *release, const char *accumulator) {
     cs_line(&e->p, "tw_wgmma_wait(0);");
     cs_line(&e->p, "tw_wgmma_settle(%s);", accumulator);
     const CudaEmit *cuda = cuda_of(e);
     if (cuda->left) cs_line(&e->p, "%s |= (i32)tw_wgmma_rest(%s, %s);", cuda->late, cuda->left, cuda->zero);
-    ring_show_read(e, r, release);
-    cluster_arrive(e, r, ex(e->arena, "%s >= 0", cuda_of(e)->late), ex_name(e->arena, cuda_of(e)->late));
+    roles_give_back_late(e, release);
+}
+
+void roles_settle_late(Emit *e) {
+    CudaEmit *cuda = cuda_of(e);
+    if (!cuda->crossing) return;
+    cs_line(&e->p, "tw_wgmma_settle(%s);", emit_hold(e, late_dot(cuda->crossing)->operands[2])->by->text);
+    roles_give_back_late(e, late_release(cuda->crossing->regions[0]));
+    cuda->crossing = NULL;
 }
 
 /* --- tasks and roles --- */
