@@ -40,9 +40,9 @@ bool tri_want_wide_pair(Lower *l, const Call *c, Val *x, Val *y) {
     if (!tri_want_tensor(l, c, 0, x) || !tri_want_tensor(l, c, 1, y)) return false;
     given[0] = *x, given[1] = *y;
     if (!tri_promote(l, x, y, 0, c->range)) return false;
-    Elem elem = tri_val_type(l, *x)->elem;
-    if (elem == EL_F32 || elem == EL_F64) return true;
-    int bad = tri_val_type(l, given[0])->elem == elem ? 0 : 1;
+    const Type *type = tri_val_type(l, *x);
+    if (!type->pointer && (type->elem == EL_F32 || type->elem == EL_F64)) return true;
+    int bad = tri_val_type(l, given[0])->elem == type->elem ? 0 : 1;
     tri_error(l, DIAG_TRI_WIDE_FLOAT, c->ranges[bad], c->builtin->name, tri_type_text(l, tri_val_type(l, given[bad])));
     return false;
 }
