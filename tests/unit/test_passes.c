@@ -2,7 +2,7 @@
  *
  * A file has sections that start with a line `---- name`:
  *
- *     ---- run fold,access machine=cpu roles=1 stages=3 slots=4 cluster=2 workers=2 persist=0 warps=8 generic=3 odd=4
+ *     ---- run fold,access machine=cpu roles=1 stages=3 slots=4 cluster=2 workers=2 persist=0 rotate=0 warps=8 generic=3 odd=4
  * nofuse kernel @add(..) { .. }                      the input
  *     ---- ir                                     the kernel afterwards
  *     ---- findings                               what explain would print, as line: subject: text
@@ -76,6 +76,8 @@ static void set_options(PassContext *cx, char *words, PipelineRequest *request) 
             cx->options.workers = atoi(value);
         else if (strcmp(word, "persist") == 0)
             cx->options.persist = atoi(value);
+        else if (strcmp(word, "rotate") == 0)
+            cx->options.rotate = atoi(value);
         else if (strcmp(word, "warps") == 0)
             cx->options.num_warps = atoi(value);
         else if (strcmp(word, "generic") == 0)

@@ -44,7 +44,7 @@ def queries(dq, q, g, lse, delta, k_ptr, v_ptr, rows, m, first, steps, D: tl.con
 # check: q=randn:f16[1,128,64] k=randn:f16[1,128,64] v=randn:f16[1,128,64] g=randn:f16[1,128,64] dq=zeros:f32[1,128,64] dk=zeros:f32[1,128,64] dv=zeros:f32[1,128,64] lse=full(18.0):f32[1,128] delta=randn:f32[1,128] n=128 apart=8192 rows=64 D=64 BM=64 BN=32 --grid 1,1 --set num_stages=3 --tolerance 0.1
 # explain: no by cp.async
 # explain: stays in flight under the next trip's arithmetic
-# explain: stays in flight until a product of the next trip
+# explain: no stays in flight until a product of the next trip
 # device: --tolerance 0.1
 @triton.jit
 def gradients(q, k, v, g, dq, dk, dv, lse, delta, n, apart, rows, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
