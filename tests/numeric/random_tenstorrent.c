@@ -91,7 +91,7 @@ static void place(Gen *g, int array, int rows, int columns, bool own, char *addr
     snprintf(column, sizeof column, "(%s + %s)", offset(g, columns), side_index[columns]);
     bool swapped = !own && draw(g, 6) == 5; /* the tensor's columns as rows */
     if (!own && !swapped && draw(g, 6) == 5) { /* rows that are chosen one by one */
-        static const char *const picked[] = {"((%s + %s) * 5 %% R)", "tl.minimum((%s + %s) * 3, R - 2)", "(R - 1 - (%s + %s) // 2)"};
+        static const char *const picked[] = {"((%s + %s) * 5 %% R)", "tl.minimum((%s + %s) * 3, R - 2)", "tl.maximum(R - 1 - (%s + %s) // 2, 0)"};
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(row, sizeof row, picked[draw(g, 3)], offset(g, rows), side_index[rows]);
