@@ -115,3 +115,15 @@ bool hands_over_items(const Op *op) {
     return hands_over_by(op, HAND_ACQUIRE, REF_NONE) || hands_over_by(op, HAND_WAIT, REF_NONE) ||
            hands_over_by(op, HAND_SKIP, REF_NONE);
 }
+
+static const Op *taking_loop(const Region *region, Ref ring, const Op *inside) {
+    const Op *found = NULL;
+    for (const Op *op = region->first; op && !found; op = op->next) {
+        if (op->code == OP_WAIT && op->operands[0] == ring) return inside;
+        for (int i = 0; i < op->region_count && !found; i++)
+            found = taking_loop(op->regions[i], ring, op->code == OP_IF ? inside : op);
+    }
+    return found;
+}
+
+const Op *ring_taking_loop(const Region *role, Ref ring) { return taking_loop(role, ring, NULL); }

@@ -31,6 +31,8 @@ bool role_loops_around(const Op *op); /* does a loop of its role go round the op
 
 /* --- rings: of the op `ring` --- */
 
+/* The innermost loop of a role that takes the ring's items, the first if there are several; NULL: none. */
+const Op *ring_taking_loop(const Region *role, Ref ring);
 Word ring_producer(const Op *ring); /* role by name; WORD_NONE: the text does not say (ring_check.c adds it) */
 Word ring_consumer(const Op *ring);
 int ring_field_find(const Type *ring, const char *name); /* place among the fields; -1: none has that name */

@@ -83,17 +83,6 @@ typedef struct Trips {
     int64_t words;           /* bytes of what is copied beside the slots, of all loops */
 } Trips;
 
-/* The innermost loop that takes the ring's items, the first if there are several; NULL: none. */
-static const Op *loop_of(const Region *region, Ref ring, const Op *inside) {
-    const Op *found = NULL;
-    for (const Op *op = region->first; op && !found; op = op->next) {
-        if (op->code == OP_WAIT && op->operands[0] == ring) return inside;
-        for (int i = 0; i < op->region_count && !found; i++)
-            found = loop_of(op->regions[i], ring, op->code == OP_IF ? inside : op);
-    }
-    return found;
-}
-
 /* Clocks of one warp that made all copies of the body, not those of loops in it. */
 static int64_t copy_clocks(Trips *t, const Region *body, Ref *ring) {
     const MachineCost *cost = &t->c->cx->machine->cost;
@@ -118,7 +107,7 @@ static void look_at_trip(Op *loop, void *user) {
     if (loop->code != OP_FOR && loop->code != OP_WHILE) return;
     Ref ring = REF_NONE;
     int64_t clocks = copy_clocks(t, loop->regions[loop->region_count - 1], &ring);
-    int64_t product = clocks ? ring_trip_cost(t->c->k, loop_of(t->compute->regions[0], ring, NULL)).clocks : 0;
+    int64_t product = clocks ? ring_trip_cost(t->c->k, ring_taking_loop(t->compute->regions[0], ring)).clocks : 0;
     int warps = machine->group_warps;
     while (product && warps < machine->cost.load_warps && 2 * clocks > 3 * product * warps) warps *= 2;
     if (warps <= t->warps) return;

@@ -242,17 +242,6 @@ static Word means_of(const RingSchedule *r) {
 }
 
 /* --- findings --- */
-/* The innermost loop that takes the ring's items, the first if there are several; NULL: none. */
-static const Op *loop_of(const Region *region, Ref ring, const Op *inside) {
-    const Op *found = NULL;
-    for (const Op *op = region->first; op && !found; op = op->next) {
-        if (op->code == OP_WAIT && op->operands[0] == ring) return inside;
-        for (int i = 0; i < op->region_count && !found; i++)
-            found = loop_of(op->regions[i], ring, op->code == OP_IF ? inside : op);
-    }
-    return found;
-}
-
 static void say_slots(const Schedule *s, const RingSchedule *r) {
     const Machine *machine = s->cx->machine;
     int planned = (int)op_int(r->op, AT_SLOTS, 1), asked = (int)op_int(r->op, AT_ASKED, r->wanted);
@@ -260,7 +249,7 @@ static void say_slots(const Schedule *s, const RingSchedule *r) {
         pass_find(s->cx, r->op->range, FIND_RING_FEWER_SLOTS, asked, r->slots, (long long)s->room);
     else if (r->slots > asked && op_attr(r->op, AT_ASKED))
         pass_find(s->cx, r->op->range, FIND_RING_DEEPER, r->slots, asked,
-                  (long long)ring_trip_cost(s->k, loop_of(r->to->regions[0], r->op->results[0], NULL)).clocks,
+                  (long long)ring_trip_cost(s->k, ring_taking_loop(r->to->regions[0], r->op->results[0])).clocks,
                   machine->cost.copy_clocks);
     else if (r->store_puts && planned > asked)
         pass_find(s->cx, r->op->range, FIND_RING_BY_THREADS, r->slots);
