@@ -420,6 +420,9 @@ static bool check_rest(Infer *in) {
     case OP_FLIP:
     case OP_SORT:
     case OP_GATHER: return get_axis(in, x->rank, &axis);
+    case OP_SCATTER:
+        return (ty_same_shape(operand_type(in, 1), operand_type(in, 2)) && operand_type(in, 1)->rank && x->rank) ||
+               fail(in, "a tile, and places and elements of one shape are needed");
     case OP_SCAN:
     case OP_REDUCE:
         if (!x) return fail(in, "at least one operand is needed");

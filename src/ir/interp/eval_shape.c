@@ -239,6 +239,19 @@ void eval_insert(Process *p, Step *s) {
     box_move(p->in, out, x.type, offset, part.cell, part.type, true);
 }
 
+void eval_scatter(Process *p, Step *s) {
+    Operand x = ev_operand(p, s, 0), index = ev_operand(p, s, 1), part = ev_operand(p, s, 2);
+    if (index.cell->shadow) sanitize_use(p, s, &index);
+    int64_t n = ty_elements(x.type), count = ty_elements(index.type), one = 1;
+    Cell *out = ev_define(p, s, 0);
+    move(p->in, out, x.type, 0, &one, x.cell, 0, &one, 1, &n);
+    int index_bytes = ty_elem_bytes(index.type);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = elem_get_i64(index.elem, (char *)index.data + i * index_bytes);
+        if (at >= 0 && at < n) move(p->in, out, x.type, at, &one, part.cell, i, &one, 1, &one);
+    }
+}
+
 void eval_gather(Process *p, Step *s) {
     Operand x = ev_operand(p, s, 0), index = ev_operand(p, s, 1);
     if (index.cell->shadow) sanitize_use(p, s, &index);

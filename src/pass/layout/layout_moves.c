@@ -72,6 +72,7 @@ bool moves_is(const LayoutState *st, const Op *op) {
     case OP_SLICE:
     case OP_INSERT:
     case OP_GATHER:
+    case OP_SCATTER:
     case OP_SCAN:
     case OP_SORT:
     case OP_HISTOGRAM:
@@ -106,6 +107,7 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
     }
     case OP_FLIP:
     case OP_INSERT:
+    case OP_SCATTER:
     case OP_SORT:
     case OP_ASM:
     case OP_ASM_ACT:
@@ -147,6 +149,10 @@ void moves_place(LayoutState *st, Op *op) {
             want_somewhere(st, op);
         break;
     }
+    case OP_SCATTER:
+        op->operands[0] = lay_want(st, op->operands[0], layout[0], op);
+        want_there(st, op, 1, layout_of(st, op, 1));
+        break;
     case OP_ASM:
     case OP_ASM_ACT:
     case OP_MAP:

@@ -214,6 +214,7 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_DOT: cpu_emit_dot(e, op); return;
     case OP_CAT:
     case OP_INSERT: cpu_emit_pieces(e, op); return;
+    case OP_SCATTER: cpu_emit_scatter(e, op); return;
     case OP_STORE: cpu_emit_store(e, op); return;
     case OP_TSTORE: cpu_emit_tstore(e, op); return;
     case OP_BSTORE: cpu_emit_bstore(e, op); return;
