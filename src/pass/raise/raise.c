@@ -7,8 +7,9 @@
 #include "pass/raise/raise.h"
 
 bool pass_raise(PassContext *cx, Kernel *k) {
-    bool changed = raise_parallel(cx, k);
-    changed |= raise_buffers(cx, k);
+    Map patches = {0};
+    bool changed = raise_parallel(cx, k, &patches);
+    changed |= raise_buffers(cx, k, &patches);
     if (changed) pass_fold(cx, k); /* what addressed elements is dead now; sums are recognised on clean loops */
     if (raise_sums(cx, k)) changed = pass_fold(cx, k) || true;
     return changed;

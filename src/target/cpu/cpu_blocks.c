@@ -163,7 +163,7 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
 
 static Op *innermost_loop(Op *op) {
     for (op = op->parent->owner; op; op = op->parent->owner)
-        if (op->code == OP_FOR || op->code == OP_WHILE || op->code == OP_PARALLEL) return op;
+        if (op->code == OP_FOR || op->code == OP_WHILE) return op;
     return NULL;
 }
 
