@@ -133,11 +133,13 @@ bool raise_check_updates(Loop *loop, const Op *store) {
     find_update(loop, store, &sum);
     for (size_t i = 0; i < loop->accesses.count; i++) {
         const Op *op = loop->accesses.at[i];
+        if (!raise_is_inside(op, loop->scope)) continue;
         if (op->code == OP_BSTORE && op->operands[0] == store->operands[0] && find_update(loop, op, &other))
             map_put_number(&fed, loop->cx->scratch, other.read->results[0], (void *)(uintptr_t)other.combine);
     }
     for (size_t i = 0; i < loop->accesses.count; i++) {
         const Op *op = loop->accesses.at[i];
+        if (!raise_is_inside(op, loop->scope)) continue;
         if (op == store || op == sum.read || op->operands[0] != store->operands[0]) continue;
         if (op->code == OP_BLOAD && uses_in_body(loop, op->results[0])) {
             const MapEntry *found = map_find_number(&fed, op->results[0]);
@@ -247,6 +249,23 @@ static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Reac
     *out =
         ir_cast(&loop->b, ir_dot(&loop->b, left, right, ir_cast(&loop->b, accumulator, is_short ? EL_I32 : sum)), sum);
     return true;
+}
+
+/* As raise_dot will find it. */
+bool raise_is_product(Loop *loop, const Op *store) {
+    Accumulation sum;
+    Reach cell;
+    int kept[MAX_RANK];
+    raise_place(loop, store, &cell);
+    if (!find_update(loop, store, &sum) || sum.combine != COMBINE_ADD || loop->rank != 3 || loop->masked) return false;
+    if (cell.rank != 2 || cell.kind != PLACE_BOX || raise_place_axes(&cell, kept) != 2) return false;
+    Elem stored = elem_of(loop, store->operands[0]), elem = elem_of(loop, sum.update->results[0]);
+    if (is_small_float(stored)) stored = EL_F32; /* widened */
+    const Op *product = find_product(loop, sum.e, elem_info[elem].bits < elem_info[stored].bits ? stored : elem);
+    if (!product) return false;
+    unsigned x = raise_axes(loop, product->operands[0]), y = raise_axes(loop, product->operands[1]);
+    unsigned all = 7, first = 1u << kept[0], second = 1u << kept[1];
+    return (x == (all & ~second) && y == (all & ~first)) || (x == (all & ~first) && y == (all & ~second));
 }
 
 /* --- the store --- */

@@ -3,15 +3,10 @@
  *     if c[i] { T[i] = e }                    T = select c, e, T: the mask of what stands inside
  *     for k = 0, n { T[i] = f(T[i], k) }      for k = 0, n { T = f(T, k) }: a loop of tiles
  *     for k = 0, len[i] { .. }                a loop to the largest end, with `k < len[i]` as a mask
+ *     for k = 0, 16 { s[i] += A[i, k] }       trips that do not meet are one more axis: a reduction, or a product
  *
  * An `if` and a loop that are the same for all iterations stay what they are. */
 #include "pass/raise/raise_loop.h"
-
-typedef struct Inside { /* a region that tile ops go into, and what to go on with behind it */
-    Builder before;
-    bool masked;
-    Raised mask;
-} Inside;
 
 /* Is the value made before the op, where it sees it? */
 static bool is_seen(const Op *made, const Op *op) {
@@ -50,24 +45,32 @@ static bool force_used(Loop *loop, const Op *op) {
     return true;
 }
 
-static Inside open_region(Loop *loop, Region *region) {
-    Inside inside = {loop->b, loop->masked, loop->mask};
+/* Tile ops go into the region, and behind it on with what was there before. */
+static Builder open_region(Loop *loop, Region *region) {
+    Builder before = loop->b;
     loop->b = ir_builder_inside(&loop->b, region);
-    return inside;
+    return before;
 }
 
-static void close_region(Loop *loop, Inside inside) {
-    loop->b = inside.before;
-    loop->masked = inside.masked;
-    loop->mask = inside.mask;
+static void close_region(Loop *loop, Builder before) {
+    loop->b = before;
     loop->first = (Map){0}; /* what was made inside is not seen here */
 }
 
 /* --- if --- */
 
-static void narrow_mask(Loop *loop, Raised condition) {
-    loop->mask = loop->masked ? raise_both(loop, loop->mask, condition) : condition;
+bool raise_masked_region(Loop *loop, Region *region, Raised condition) {
+    bool masked = loop->masked;
+    Raised mask = loop->mask;
+    loop->mask = masked ? raise_both(loop, mask, condition) : condition;
     loop->masked = true;
+    Arena *scratch = loop->cx->scratch;
+    map_put_number(&loop->masks, scratch, (uint64_t)(uintptr_t)region,
+                   arena_copy(scratch, &loop->mask, sizeof loop->mask));
+    bool good = raise_region(loop, region);
+    loop->masked = masked;
+    loop->mask = mask;
+    return good;
 }
 
 static bool raise_uniform_if(Loop *loop, Op *op, Ref condition) {
@@ -75,11 +78,11 @@ static bool raise_uniform_if(Loop *loop, Op *op, Ref condition) {
     loop->b.range = op->range;
     Op *made = ir_if(&loop->b, condition, 0, NULL);
     for (int side = 0; side < 2; side++) {
-        Inside inside = open_region(loop, made->regions[side]);
+        Builder before = open_region(loop, made->regions[side]);
         bool good = raise_region(loop, op->regions[side]);
         loop->b.range = op->range;
         ir_yield(&loop->b, NULL, 0);
-        close_region(loop, inside);
+        close_region(loop, before);
         if (!good) return false;
     }
     return true;
@@ -89,17 +92,12 @@ bool raise_if(Loop *loop, Op *op) {
     Raised condition;
     if (!raise_value(loop, op->operands[0], &condition)) return false;
     if (!condition.count && !op->result_count) return raise_uniform_if(loop, op, condition.ref);
-    bool masked = loop->masked;
-    Raised mask = loop->mask, results[2];
+    Raised results[2];
     for (int side = 0; side < 2; side++) {
         const Region *region = op->regions[side];
         if (region->first == region->last && !op->result_count) continue;
         loop->b.range = op->range;
-        narrow_mask(loop, side ? raise_not(loop, condition) : condition);
-        bool good = raise_region(loop, op->regions[side]);
-        loop->masked = masked;
-        loop->mask = mask;
-        if (!good) return false;
+        if (!raise_masked_region(loop, op->regions[side], side ? raise_not(loop, condition) : condition)) return false;
     }
     for (int i = 0; i < op->result_count; i++) {
         for (int side = 0; side < 2; side++)
@@ -151,7 +149,6 @@ static bool raise_trip(Loop *loop, Op *op, Trips *t, Op *made, Ref *next) {
     Raised index = raise_scalar(region->args[0]), active = {0};
     if (!t->uniform) {
         active = raise_apply(loop, OP_CMP, (Raised[]){index, t->count}, 2, CMP_LT);
-        narrow_mask(loop, active);
         Elem elem = ir_type(loop->k, body->args[0])->elem;
         Raised moved = raise_apply(loop, OP_MUL, (Raised[]){raise_cast(loop, index, elem), t->bound[2]}, 2, WORD_NONE);
         index = raise_apply(loop, OP_ADD, (Raised[]){moved, t->bound[0]}, 2, WORD_NONE);
@@ -162,7 +159,7 @@ static bool raise_trip(Loop *loop, Op *op, Trips *t, Op *made, Ref *next) {
         carried.ref = region->args[1 + i];
         raise_set(loop, body->args[1 + i], carried);
     }
-    if (!raise_region(loop, body)) return false;
+    if (t->uniform ? !raise_region(loop, body) : !raise_masked_region(loop, body, active)) return false;
     for (int i = 0; i < op->result_count; i++) {
         Raised value, before = t->carried[i];
         before.ref = region->args[1 + i];
@@ -178,8 +175,68 @@ static bool raise_trip(Loop *loop, Op *op, Trips *t, Op *made, Ref *next) {
     return true;
 }
 
+/* --- a loop as one more axis --- */
+
+enum { MOST_AXIS_ELEMENTS = 1 << 15 };
+
+/* Is it a loop over elements of buffers, with trips from 0 on? */
+static bool counts_elements(Loop *loop, const Op *op, int64_t *trips) {
+    int64_t lo, step;
+    bool writes = false;
+    if (op->result_count || loop->rank == MAX_RANK || !ir_const_int(loop->k, op->operands[0], &lo) || lo != 0 ||
+        !ir_const_int(loop->k, op->operands[1], trips) || *trips < 1 || *trips > MAX_TILE_ELEMENTS ||
+        !ir_const_int(loop->k, op->operands[2], &step) || step != 1)
+        return false;
+    for (size_t i = 0; i < loop->accesses.count; i++) {
+        const Op *access = loop->accesses.at[i];
+        if (!raise_is_inside(access, op) || raise_is_load(access)) continue;
+        if (access->code != OP_BSTORE) return false;
+        writes = true;
+    }
+    return writes;
+}
+
+/* A tile with one more axis should not be too large; but for products, which are not made one by one. */
+static bool is_worth_it(Loop *loop, const Op *op) {
+    int64_t elements = 1;
+    for (int v = 0; v < loop->rank && elements <= MOST_AXIS_ELEMENTS; v++) elements *= loop->extent[v];
+    if (elements <= MOST_AXIS_ELEMENTS) return true;
+    for (size_t i = 0; i < loop->accesses.count; i++) {
+        const Op *store = loop->accesses.at[i];
+        if (store->parent != op->regions[0] && raise_is_inside(store, op)) return false;
+        if (raise_is_inside(store, op) && raise_is_store(store) && !raise_is_product(loop, store)) return false;
+    }
+    return true;
+}
+
+/* Trips that do not meet run side by side; sums of them become reductions, or products. *done: it is an axis. */
+static bool raise_axis(Loop *loop, Op *op, bool *done) {
+    int64_t trips;
+    *done = false;
+    if (!counts_elements(loop, op, &trips)) return true;
+    const Op *scope = loop->scope;
+    bool in_order = loop->in_order;
+    loop->variable[loop->rank] = op->regions[0]->args[0];
+    loop->extent[loop->rank++] = trips;
+    raise_find_axes(loop);
+    loop->scope = op;
+    loop->in_order = true;
+    *done = raise_check_order(loop) && is_worth_it(loop, op);
+    loop->why = NULL;
+    bool good = !*done || raise_region(loop, op->regions[0]);
+    loop->scope = scope;
+    loop->in_order = in_order;
+    loop->rank--;
+    loop->axes = (Map){0}; /* without that variable again */
+    raise_find_axes(loop);
+    return good;
+}
+
 bool raise_for(Loop *loop, Op *op) {
     Trips t = {.uniform = true};
+    bool done;
+    if (!raise_axis(loop, op, &done)) return false;
+    if (done) return true;
     if (op->result_count > (int)(sizeof t.carried / sizeof *t.carried))
         return raise_fail(loop, op, "this loop hands on more than %d values", MAX_RANK * 4);
     for (int i = 0; i < 3; i++) {
@@ -201,12 +258,12 @@ bool raise_for(Loop *loop, Op *op) {
     const char *name = ir_value(loop->k, op->regions[0]->args[0])->name;
     Op *made = ir_for(&loop->b, lo, hi, step, initial, op->result_count, name);
     for (int i = 0; i < op->attr_count; i++) op_set(loop->k, made, op->attrs[i]);
-    Inside inside = open_region(loop, made->regions[0]);
+    Builder before = open_region(loop, made->regions[0]);
     Ref *next = ARENA_ARRAY(loop->cx->scratch, Ref, op->result_count + 1);
     bool good = raise_trip(loop, op, &t, made, next);
     loop->b.range = op->range;
     if (good) ir_yield(&loop->b, next, op->result_count);
-    close_region(loop, inside);
+    close_region(loop, before);
     for (int i = 0; i < op->result_count && good; i++) {
         Raised result = t.carried[i];
         result.ref = made->results[i];

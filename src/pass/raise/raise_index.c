@@ -147,6 +147,13 @@ static bool range_of(const Loop *loop, Ref ref, int depth, int64_t *least, int64
         return true;
     }
     const Op *op = ref_is_value(ref) ? ir_value(loop->k, ref)->op : NULL;
+    const Region *region = ref_is_value(ref) ? ir_value(loop->k, ref)->region : NULL;
+    if (region && region->owner && region->owner->code == OP_FOR && region->args[0] == ref &&
+        ir_const_int(loop->k, region->owner->operands[0], least) &&
+        ir_const_int(loop->k, region->owner->operands[1], most)) {
+        *most = *most > *least ? *most - 1 : *least;
+        return true;
+    }
     if (op && depth < 32 && range_of_op(loop, op, depth + 1, least, most)) return true;
     if (type->pointer || !elem_is_int(type->elem) || elem_info[type->elem].bits > 16) return false;
     int bits = elem_info[type->elem].bits;
@@ -225,7 +232,10 @@ bool raise_buffer_box(Loop *loop, const Op *op, const Reach *place, const Type *
         extent[d] = place->axis[d] < 0 ? 1 : loop->extent[place->axis[d]];
         bool known = ir_const_int(loop->k, place->offset[d], &start);
         if (start < 0 || start > buffer->extent[d] - extent[d]) return false;
-        if (!known && (loop->masked || extent[d] == buffer->extent[d])) return false;
+        int64_t least, most;
+        bool sure = known || (raise_range(loop, op_list(op, 0).at[d], &least, &most) && least >= 0 &&
+                              most < buffer->extent[d]);
+        if (!sure && (loop->masked || extent[d] == buffer->extent[d])) return false;
     }
     *type = ty_tile(loop->k->module, buffer->elem, place->rank, extent);
     return true;

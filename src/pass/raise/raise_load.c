@@ -106,7 +106,7 @@ static bool load_buffer(Loop *loop, const Op *op, Raised *out) {
     return true;
 }
 
-bool raise_load(Loop *loop, const Op *op, Raised *out) {
+static bool load_element(Loop *loop, const Op *op, Raised *out) {
     if (ir_type(loop->k, op->results[0])->rank) return raise_fail(loop, op, "this reads a whole tile for each element");
     if (op->code == OP_BLOAD) return load_buffer(loop, op, out);
     if (op->code == OP_TLOAD) return load_tensor(loop, op, out);
@@ -115,4 +115,19 @@ bool raise_load(Loop *loop, const Op *op, Raised *out) {
     Ref given = op_operand(op, 1);
     return raise_value(loop, op->operands[0], &pointers) && (!given || raise_value(loop, given, &mask)) &&
            load_pointers(loop, op, pointers, mask, given != REF_NONE, op_operand(op, 2), out);
+}
+
+/* The first to need it may stand under more conditions than it does itself. */
+bool raise_load(Loop *loop, const Op *op, Raised *out) {
+    bool masked = loop->masked;
+    Raised mask = loop->mask;
+    const MapEntry *own = NULL;
+    for (const Region *region = op->parent; !own && region->owner != loop->op; region = region->owner->parent)
+        own = map_find_number(&loop->masks, (uint64_t)(uintptr_t)region);
+    loop->masked = own != NULL;
+    if (own) loop->mask = *(const Raised *)own->value;
+    bool good = load_element(loop, op, out);
+    loop->masked = masked;
+    loop->mask = mask;
+    return good;
 }

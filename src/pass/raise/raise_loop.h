@@ -33,11 +33,14 @@ typedef struct Loop {
     Map done;          /* Ref -> Raised, both for values already made */
     Map first;         /* Ref -> Ref, what it is in the first iteration */
     Map uses;          /* Ref -> by how many operands of the body; empty: to be counted */
+    const Op *scope;   /* raise_order.c looks at the accesses inside of it: the loop, or one in its body .. */
+    bool in_order;     /* .. whose trips have an order, so that no two may meet even if nobody can tell */
     Map unique;        /* stores of which no two iterations write one place, for sure */
     Map *widened;      /* buffers of 16-bit sums that are carried in f32 by now */
     Map *patches;      /* results of reads that are there for what a write leaves as it is */
     bool masked;       /* the ops at hand run only where .. */
     Raised mask;
+    Map masks; /* region of the body -> that mask, of those that have one of their own */
     const char *why; /* set on failure */
     Range where;
 } Loop;
@@ -127,15 +130,18 @@ Ref raise_rest(Loop *loop, Ref buffer, const Ref *offsets, const Type *type);
 /* --- raise_accumulate.c --- */
 /* Is it `cell = cell op e`, on a cell that a box names? */
 bool raise_is_update(Loop *loop, const Op *store);
-/* Do all ops of the body that touch its buffer update it in the same way? */
+/* Do all ops of loop->scope that touch its buffer update it in the same way? */
 bool raise_check_updates(Loop *loop, const Op *store);
+bool raise_is_product(Loop *loop, const Op *store); /* does it add products that make a `dot`? */
 /* Such a store to a cell that some loop variable does not reach. */
 bool raise_accumulation(Loop *loop, Op *store);
 
 /* --- raise_control.c --- */
+bool raise_masked_region(Loop *loop, Region *region, Raised condition); /* raise_region, where that holds */
 bool raise_if(Loop *loop, Op *op);
 bool raise_for(Loop *loop, Op *op);
 
 /* --- raise_order.c --- */
-bool raise_check_order(Loop *loop); /* may iterations run side by side? */
+/* May iterations run side by side, as far as the accesses inside of loop->scope say? */
+bool raise_check_order(Loop *loop);
 #endif

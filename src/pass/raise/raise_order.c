@@ -7,11 +7,13 @@
  *   - the memory is just written, by one store: places from memory may be equal, but then no order is promised. In a
  *     buffer the last one stays, as in the loop.
  *
+ * A loop of the body whose trips do not meet either is one more axis (raise_control.c), if that can be told.
+ *
  * Cells that several iterations update in one way are no order either (raise_accumulate.c), nor are atomics. */
 #include "pass/fold/fold.h"
 #include "pass/raise/raise_loop.h"
 
-enum { MOST_PLACES = 1 << 16, MOST_LOOPS = 3, MOST_DIMS = 3 };
+enum { MOST_PLACES = 1 << 16, MOST_LOOPS = 3 };
 
 typedef struct Memory {
     Loop *loop;
@@ -121,6 +123,7 @@ typedef struct Walk { /* values of loop variables; of loops inside of the body t
     int inner_count;
     Ref inner[MOST_LOOPS];
     int64_t inner_at[MOST_LOOPS];
+    bool *guessed; /* set where a number that no iteration changes was taken to be 0 */
 } Walk;
 
 static bool compare(Word predicate, int64_t x, int64_t y) {
@@ -147,6 +150,11 @@ static bool evaluate(const Walk *w, Ref ref, int depth, int64_t *out) {
             *out = w->inner_at[i];
             return true;
         }
+    if (is_invariant(w->loop, ref)) {
+        *w->guessed = true;
+        *out = 0;
+        return true;
+    }
     const Op *op = raise_body_op(w->loop, ref);
     int64_t x[3] = {0};
     if (!op || !op_has(op->code, TRAIT_ELEMENTWISE) || op->operand_count > 3 || depth > 24) return false;
@@ -225,7 +233,7 @@ typedef struct Places {
     Map writer; /* place -> iteration + 1 */
     Map toucher; /* the same of all accesses; the struct itself: more than one */
     int64_t steps;
-    bool sure;
+    bool sure, guessed;
     Poly rest[MAX_RANK];
     bool known;
 } Places;
@@ -235,10 +243,10 @@ static bool visit_access(Memory *m, const Op *op, Places *p, bool *meets) {
     Loop *loop = m->loop;
     Arena *arena = loop->cx->scratch;
     Poly sums[MAX_RANK], rest[MAX_RANK];
-    Walk w = {.loop = loop};
+    Walk w = {.loop = loop, .guessed = &p->guessed};
     int64_t bounds[MOST_LOOPS][3];
     int rank = find_sums(loop, op, sums);
-    if (!rank || rank > MOST_DIMS || !open_loops(&w, op, bounds)) return false;
+    if (!rank || !open_loops(&w, op, bounds)) return false;
     for (int i = 0; i < w.inner_count; i++) w.inner_at[i] = bounds[i][0];
     for (int d = 0; d < rank; d++) {
         int64_t unused;
@@ -259,8 +267,8 @@ static bool visit_access(Memory *m, const Op *op, Places *p, bool *meets) {
         bool reached = is_reached(&w, op, &p->sure);
         for (int d = 0; d < rank && reached; d++) {
             int64_t number;
-            if (!take_apart(&w, arena, sums[d], &number, NULL) || number < -(1 << 19) || number >= 1 << 19) return false;
-            key = key << 20 | (uint64_t)(number + (1 << 19));
+            if (!take_apart(&w, arena, sums[d], &number, NULL)) return false;
+            key = key * 1000003 + (uint64_t)number; /* two that are taken for one meet: that is safe */
         }
         if (reached) {
             void *mine = (void *)(uintptr_t)(iteration + 1);
@@ -298,7 +306,7 @@ static Meeting go_through(Memory *m) {
         if (!visit_access(m, m->ops.at[i], &places, &meets)) return MEET_PERHAPS;
         if (meets) return places.sure ? MEET : MEET_PERHAPS;
     }
-    return MEET_NOT;
+    return places.guessed ? MEET_PERHAPS : MEET_NOT;
 }
 
 /* --- one memory --- */
@@ -320,6 +328,7 @@ static bool check_single_store(Memory *m, const Op *store, Meeting meeting) {
     for (int d = 0; d < rank; d++)
         for (int i = 0; i < sums[d].count; i++)
             for (int j = 0; j < sums[d].at[i].count; j++) moves |= raise_axes(loop, sums[d].at[i].factor[j]);
+    if (loop->in_order) return raise_fail(loop, store, "several trips may write one place");
     bool apart = !rank || !(raise_axes(loop, value_of(store)) & ~moves & ~tells);
     return (meeting == MEET_PERHAPS && apart) || raise_fail(loop, store, "several iterations write one place");
 }
@@ -341,7 +350,7 @@ static bool check_memory(Loop *loop, Ref root) {
     const Op *store = NULL;
     for (size_t i = 0; i < loop->accesses.count; i++) {
         Op *op = loop->accesses.at[i];
-        if (root_of(loop, op->operands[0]) != root) continue;
+        if (!raise_is_inside(op, loop->scope) || root_of(loop, op->operands[0]) != root) continue;
         *VEC_PUSH(&m.ops, loop->cx->scratch) = op;
         m.loads += raise_is_load(op);
         m.atomics += is_atomic(op);
@@ -366,7 +375,8 @@ static bool check_memory(Loop *loop, Ref root) {
         return true;
     }
     if (m.stores == 1 && !m.loads && !m.atomics && !is_repeated(loop, store)) return check_single_store(&m, store, meeting);
-    if (!m.loads && !m.atomics && meeting == MEET_PERHAPS && store->code != OP_BSTORE) return true;
+    bool may = meeting == MEET_PERHAPS && !loop->in_order;
+    if (!m.loads && !m.atomics && may && store->code != OP_BSTORE) return true;
     if (!m.loads) return raise_fail(loop, store, "several iterations write one place");
     const Op *load = m.ops.at[0];
     for (size_t i = 0; !raise_is_load(load); i++) load = m.ops.at[i];
@@ -381,7 +391,7 @@ bool raise_check_order(Loop *loop) {
     Map seen = {0};
     for (size_t i = 0; i < loop->accesses.count; i++) {
         const Op *op = loop->accesses.at[i];
-        if (raise_is_load(op)) continue;
+        if (raise_is_load(op) || !raise_is_inside(op, loop->scope)) continue;
         Ref root = root_of(loop, op->operands[0]);
         if (map_meets(&seen, loop->cx->scratch, root) && !check_memory(loop, root)) return false;
     }

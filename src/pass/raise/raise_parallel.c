@@ -94,16 +94,22 @@ bool raise_region(Loop *loop, Region *region) {
     return true;
 }
 
-static bool raise_loop(Loop *loop) {
+/* Its variables and their extents, the last operands but the step of a `for`. */
+static bool open_loop(Loop *loop) {
+    bool counted = loop->op->code == OP_FOR;
     for (int d = 0; d < loop->rank; d++) {
         loop->variable[d] = loop->op->regions[0]->args[d];
-        if (!ir_const_int(loop->k, loop->op->operands[d], &loop->extent[d]) || loop->extent[d] < 1 ||
+        if (!ir_const_int(loop->k, loop->op->operands[d + counted], &loop->extent[d]) || loop->extent[d] < 1 ||
             loop->extent[d] > MAX_TILE_ELEMENTS)
             return raise_fail(loop, loop->op, "the extents of an element loop must be constants in 1 .. 2^20");
     }
     ir_walk(loop->op->regions[0], list_access, loop);
     raise_find_axes(loop);
-    return raise_check_order(loop) && raise_region(loop, loop->op->regions[0]);
+    return true;
+}
+
+static bool raise_loop(Loop *loop) {
+    return open_loop(loop) && raise_check_order(loop) && raise_region(loop, loop->op->regions[0]);
 }
 
 /* --- what is not raised --- */
@@ -131,38 +137,88 @@ static void run_in_order(Loop *loop) {
     ir_remove(loop->op);
 }
 
+/* --- plain loops --- */
+
+/* Was it, or a loop around it, raised before? */
+static bool is_gone(const Op *op) {
+    while (op && op->parent) op = op->parent->owner;
+    return op != NULL;
+}
+
+typedef struct Elements {
+    const Kernel *k;
+    bool writes, others; /* single elements of buffers; anything that is no single element, or has an order */
+} Elements;
+
+static void look_for_elements(Op *op, void *user) {
+    Elements *e = user;
+    e->writes |= op->code == OP_BSTORE;
+    e->others |= op_has(op->code, TRAIT_SYNC) || (op_has(op->code, TRAIT_WRITES) && op->code != OP_BSTORE) ||
+                 op->code == OP_PARALLEL || op->code == OP_SPMD || op->code == OP_WHILE;
+    for (int i = 0; i < op->operand_count; i++)
+        e->others |= op->operands[i] && ir_type(e->k, op->operands[i])->kind == TY_TILE &&
+                     ir_type(e->k, op->operands[i])->rank > 0;
+    for (int i = 0; i < op->result_count; i++) e->others |= ir_type(e->k, op->results[i])->rank > 0;
+}
+
+/* A loop from 0 on over elements of buffers, which does nothing else. */
+static bool is_over_elements(const Kernel *k, const Op *op) {
+    Elements e = {.k = k};
+    int64_t lo, step;
+    if (op->result_count || !ir_const_int(k, op->operands[0], &lo) || lo != 0 ||
+        !ir_const_int(k, op->operands[2], &step) || step != 1)
+        return false;
+    ir_walk(op->regions[0], look_for_elements, &e);
+    return e.writes && !e.others;
+}
+
 /* --- the pass --- */
 
+static Loop make_loop(PassContext *cx, Kernel *k, Op *op, Analysis *affine, Map *widened, Map *patches) {
+    bool counted = op->code == OP_FOR;
+    return (Loop){.cx = cx,
+                  .k = k,
+                  .op = op,
+                  .scope = op,
+                  .in_order = counted,
+                  .b = ir_builder_before(k, op),
+                  .rank = counted ? 1 : op->operand_count,
+                  .affine = affine,
+                  .widened = widened,
+                  .patches = patches};
+}
+
+/* Nothing half-made stays behind: ops built before the loop go. */
+static bool try_loop(Loop *loop) {
+    Op *before = loop->op->previous;
+    if (raise_loop(loop)) {
+        ir_remove(loop->op);
+        return true;
+    }
+    while (loop->op->previous != before) ir_remove(loop->op->previous);
+    return false;
+}
+
 bool raise_parallel(PassContext *cx, Kernel *k, Map *patches) {
-    FoundOps loops = ir_list(k->body, OP_PARALLEL, cx->scratch);
+    FoundOps loops = ir_list(k->body, OP_PARALLEL, cx->scratch), plain = ir_list(k->body, OP_FOR, cx->scratch);
     Map widened = {0};
     Analysis affine;
     bool changed = false;
-    if (loops.count) affine_init(&affine, k, cx->scratch, true);
+    if (loops.count || plain.count) affine_init(&affine, k, cx->scratch, true);
     for (size_t i = 0; i < loops.count; i++) {
-        Op *op = loops.at[i];
-        Loop loop = {.cx = cx,
-                     .k = k,
-                     .op = op,
-                     .b = ir_builder_before(k, op),
-                     .rank = op->operand_count,
-                     .affine = &affine,
-                     .patches = patches,
-                     .widened = &widened};
-        Op *before = op->previous;
-        if (raise_loop(&loop)) {
-            ir_remove(op);
-            changed = true;
-            continue;
-        }
-        /* Nothing half-made stays behind: ops built before the loop go. */
-        while (op->previous != before) ir_remove(op->previous);
+        Loop loop = make_loop(cx, k, loops.at[i], &affine, &widened, patches);
+        changed = true;
+        if (try_loop(&loop)) continue;
         if (cx->machine && cx->machine->roles_always)
             diag_emit(cx->module->diag, DIAG_ELEMENT_LOOP, loop.where, cx->machine->name, loop.why);
         pass_find(cx, loop.where, FIND_ELEMENT_LOOP, loop.why);
         run_in_order(&loop);
         affine_forget(&affine);
-        changed = true;
+    }
+    for (size_t i = 0; i < plain.count; i++) {
+        if (is_gone(plain.at[i]) || !is_over_elements(k, plain.at[i])) continue;
+        Loop loop = make_loop(cx, k, plain.at[i], &affine, &widened, patches);
+        changed |= try_loop(&loop);
     }
     return changed;
 }
