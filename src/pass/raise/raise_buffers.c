@@ -154,7 +154,8 @@ static const Type *full_rank(Raise *r, const Type *box, const Type *buffer) {
 
 static void raise_read(Raise *r, Buffer *buffer, Op *op) {
     const Type *type = ir_type(r->k, op->results[0]), *whole = ir_type(r->k, buffer->ref);
-    if (!buffer->now && !map_find_number(r->patches, op->results[0])) diag_emit(r->cx->module->diag, DIAG_READ_BEFORE_WRITE, op->range);
+    if (!buffer->now && !map_find_number(r->patches, op->results[0]))
+        diag_emit(r->cx->module->diag, DIAG_READ_BEFORE_WRITE, op->range);
     Ref value = content(r, buffer, op);
     Builder b = ir_builder_before(r->k, op);
     if (!is_whole(r->k, op)) {

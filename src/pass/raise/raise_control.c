@@ -209,26 +209,55 @@ static bool is_worth_it(Loop *loop, const Op *op) {
     return true;
 }
 
+typedef struct Before {
+    const Op *scope;
+    bool in_order;
+    int rank;
+} Before;
+
+/* The variables of an inner loop are axes as well, from here on. */
+static Before add_axes(Loop *loop, const Op *op, const int64_t *extents, int count, bool in_order) {
+    Before before = {loop->scope, loop->in_order, loop->rank};
+    for (int i = 0; i < count; i++) {
+        loop->variable[loop->rank] = op->regions[0]->args[i];
+        loop->extent[loop->rank++] = extents[i];
+    }
+    loop->scope = op;
+    loop->in_order = in_order;
+    raise_find_axes(loop);
+    return before;
+}
+
+static void drop_axes(Loop *loop, Before before) {
+    loop->scope = before.scope;
+    loop->in_order = before.in_order;
+    loop->rank = before.rank;
+    loop->axes = (Map){0};
+    raise_find_axes(loop);
+}
+
 /* Trips that do not meet run side by side; sums of them become reductions, or products. *done: it is an axis. */
 static bool raise_axis(Loop *loop, Op *op, bool *done) {
     int64_t trips;
     *done = false;
     if (!counts_elements(loop, op, &trips)) return true;
-    const Op *scope = loop->scope;
-    bool in_order = loop->in_order;
-    loop->variable[loop->rank] = op->regions[0]->args[0];
-    loop->extent[loop->rank++] = trips;
-    raise_find_axes(loop);
-    loop->scope = op;
-    loop->in_order = true;
+    Before before = add_axes(loop, op, &trips, 1, true);
     *done = raise_check_order(loop) && is_worth_it(loop, op);
     loop->why = NULL;
     bool good = !*done || raise_region(loop, op->regions[0]);
-    loop->scope = scope;
-    loop->in_order = in_order;
-    loop->rank--;
-    loop->axes = (Map){0}; /* without that variable again */
-    raise_find_axes(loop);
+    drop_axes(loop, before);
+    return good;
+}
+
+bool raise_inner(Loop *loop, Op *op) {
+    int64_t extents[MAX_RANK];
+    if (loop->rank + op->operand_count > MAX_RANK) return raise_fail(loop, op, "element loops of too many variables");
+    for (int i = 0; i < op->operand_count; i++)
+        if (!ir_const_int(loop->k, op->operands[i], &extents[i]) || extents[i] < 1 || extents[i] > MAX_TILE_ELEMENTS)
+            return raise_fail(loop, op, "the extents of an inner element loop must be constants in 1 .. 2^20");
+    Before before = add_axes(loop, op, extents, op->operand_count, false);
+    bool good = raise_check_order(loop) && raise_region(loop, op->regions[0]);
+    drop_axes(loop, before);
     return good;
 }
 

@@ -30,7 +30,8 @@ static bool load_box(Loop *loop, const Op *op, Reach *place, Raised *out) {
 }
 
 /* `load`, where the source's own condition, ours and the extents allow. */
-static bool load_pointers(Loop *loop, const Op *op, Raised pointers, Raised inside, bool tested, Ref fill, Raised *out) {
+static bool load_pointers(Loop *loop, const Op *op, Raised pointers, Raised inside, bool tested, Ref fill,
+                          Raised *out) {
     if (loop->masked) {
         inside = tested ? raise_both(loop, inside, loop->mask) : loop->mask;
         tested = true;
@@ -94,7 +95,8 @@ static bool load_buffer(Loop *loop, const Op *op, Raised *out) {
     for (int d = 0; d < buffer->rank; d++) zero[d] = ir_int(&loop->b, EL_I32, 0);
     const Type *whole = ty_tile(m, buffer->elem, buffer->rank, buffer->extent);
     int64_t all = ty_elements(buffer), places = ty_elements(ir_type(loop->k, at.ref));
-    Ref flat = ir_reshape(&loop->b, ir_bload(&loop->b, op->operands[0], zero, whole), ty_tile(m, buffer->elem, 1, &all));
+    Ref content = ir_bload(&loop->b, op->operands[0], zero, whole);
+    Ref flat = ir_reshape(&loop->b, content, ty_tile(m, buffer->elem, 1, &all));
     Ref index = at.count ? ir_reshape(&loop->b, at.ref, ty_tile(m, EL_I32, 1, &places))
                          : ir_splat(&loop->b, at.ref, ty_tile(m, EL_I32, 1, &(int64_t){1}));
     Op *gather = ir_begin(&loop->b, OP_GATHER);

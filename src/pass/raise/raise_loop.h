@@ -7,7 +7,8 @@
  *   raise_store.c       writes and atomics
  *   raise_accumulate.c  a cell that several iterations update
  *   raise_control.c     `if` and loops inside of the body
- *   raise_order.c       do iterations meet in memory? */
+ *   raise_order.c       do iterations meet in memory?
+ *   raise_split.c       loops in blocks */
 #ifndef PASS_RAISE_RAISE_LOOP_H
 #define PASS_RAISE_RAISE_LOOP_H
 #include "analysis/affine.h"
@@ -41,6 +42,7 @@ typedef struct Loop {
     bool masked;       /* the ops at hand run only where .. */
     Raised mask;
     Map masks; /* region of the body -> that mask, of those that have one of their own */
+    bool split;      /* it fits no tile, but its blocks may */
     const char *why; /* set on failure */
     Range where;
 } Loop;
@@ -140,6 +142,10 @@ bool raise_accumulation(Loop *loop, Op *store);
 bool raise_masked_region(Loop *loop, Region *region, Raised condition); /* raise_region, where that holds */
 bool raise_if(Loop *loop, Op *op);
 bool raise_for(Loop *loop, Op *op);
+bool raise_inner(Loop *loop, Op *op); /* an element loop in the body of another */
+
+/* --- raise_split.c --- */
+Op *raise_split(Loop *loop); /* the same loop in blocks: the element loop of a block */
 
 /* --- raise_order.c --- */
 /* May iterations run side by side, as far as the accesses inside of loop->scope say? */

@@ -1,15 +1,17 @@
 /* raise_order.c: do iterations of an element loop meet in memory?
  *
- * As tiles, all iterations read before one of them writes. That is what the loop does if each keeps to cells of its own:
+ * As tiles, all iterations read before one of them writes. That is what the loop does if each keeps to cells of its
+ * own:
  *
- *   - a dimension tells them apart: in every access to the memory, index d is `the same + step * i`, for each variable i; or
+ *   - a dimension tells them apart: in every access to the memory, index d is `the same + step * i`, for each
+ *     variable i; or
  *   - all places are known up to a number that all accesses share, and going through them finds no two that meet; or
  *   - the memory is just written, by one store: places from memory may be equal, but then no order is promised. In a
  *     buffer the last one stays, as in the loop.
  *
  * A loop of the body whose trips do not meet either is one more axis (raise_control.c), if that can be told.
- *
- * Cells that several iterations update in one way are no order either (raise_accumulate.c), nor are atomics. */
+ * Cells that several iterations update in one way are no order either (raise_accumulate.c), nor are atomics of one
+ * kind. */
 #include "pass/fold/fold.h"
 #include "pass/raise/raise_loop.h"
 
@@ -41,7 +43,7 @@ static bool is_atomic(const Op *op) {
 static unsigned condition_axes(const Loop *loop, const Op *op) {
     unsigned set = 0;
     for (const Op *owner = op->parent->owner; owner != loop->op; owner = owner->parent->owner)
-        for (int i = 0; i < (owner->code == OP_FOR ? 3 : 1) && i < owner->operand_count; i++)
+        for (int i = 0; i < owner->operand_count && (owner->code != OP_FOR || i < 3); i++)
             set |= raise_axes(loop, owner->operands[i]);
     return set;
 }
@@ -172,7 +174,8 @@ static bool evaluate(const Walk *w, Ref ref, int depth, int64_t *out) {
     }
     case OP_NOT: *out = !x[0]; return type->elem == EL_I1;
     case OP_NEG: return fold_int(OP_SUB, type->elem, 0, x[0], out);
-    case OP_CAST: return !elem_is_float(type->elem) && type->elem != EL_I1 && fold_int(OP_ADD, type->elem, x[0], 0, out);
+    case OP_CAST:
+        return !elem_is_float(type->elem) && type->elem != EL_I1 && fold_int(OP_ADD, type->elem, x[0], 0, out);
     default: return op->operand_count == 2 && fold_int(op->code, type->elem, x[0], x[1], out);
     }
 }
@@ -316,7 +319,9 @@ static void all_are_unique(Memory *m) {
         map_put_number(&m->loop->unique, m->loop->cx->scratch, (uint64_t)(uintptr_t)m->ops.at[i], m);
 }
 
-static Ref value_of(const Op *op) { return op->code == OP_BSTORE ? op->operands[op->operand_count - 1] : op_operand(op, 1); }
+static Ref value_of(const Op *op) {
+    return op->code == OP_BSTORE ? op->operands[op->operand_count - 1] : op_operand(op, 1);
+}
 
 /* One store, and nothing that sees what it wrote. */
 static bool check_single_store(Memory *m, const Op *store, Meeting meeting) {
@@ -345,6 +350,16 @@ static bool is_one_cell(Memory *m) {
     return true;
 }
 
+/* Atomics that combine in one way do so in any order. */
+static bool are_of_one_kind(const Memory *m) {
+    for (size_t i = 0; i < m->ops.count; i++) {
+        const Op *op = m->ops.at[i];
+        if (op->code == OP_ATOMIC_CAS) return m->ops.count == 1;
+        if (op_word(op, AT_COMBINE, COMBINE_ADD) != op_word(m->ops.at[0], AT_COMBINE, COMBINE_ADD)) return false;
+    }
+    return true;
+}
+
 static bool check_memory(Loop *loop, Ref root) {
     Memory m = {.loop = loop, .root = root};
     const Op *store = NULL;
@@ -359,7 +374,7 @@ static bool check_memory(Loop *loop, Ref root) {
         m.matters |= condition_axes(loop, op);
         if (is_pointer_access(op)) m.matters |= raise_axes(loop, op->operands[0]);
     }
-    if (!m.stores && !m.loads) return true; /* atomics alone */
+    if (!m.stores && !m.loads && are_of_one_kind(&m)) return true;
     /* What reads its own writes does something else in each iteration. */
     if (m.loads || m.atomics) m.matters = (1u << loop->rank) - 1;
     if (have_own_cells(&m)) {
@@ -374,7 +389,10 @@ static bool check_memory(Loop *loop, Ref root) {
         all_are_unique(&m);
         return true;
     }
-    if (m.stores == 1 && !m.loads && !m.atomics && !is_repeated(loop, store)) return check_single_store(&m, store, meeting);
+    if (m.stores == 1 && !m.loads && !m.atomics && !is_repeated(loop, store))
+        return check_single_store(&m, store, meeting);
+    if (!m.stores && !m.loads)
+        return raise_fail(loop, m.ops.at[1], "atomics of two kinds, and the iterations have no order");
     bool may = meeting == MEET_PERHAPS && !loop->in_order;
     if (!m.loads && !m.atomics && may && store->code != OP_BSTORE) return true;
     if (!m.loads) return raise_fail(loop, store, "several iterations write one place");

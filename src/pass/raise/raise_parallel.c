@@ -6,8 +6,9 @@
  *       bstore %T, [%i, %j], %x }
  *
  * Work starts at the stores and pulls in what they need. Accesses are boxes where they can be, else they have index
- * vectors, else pointers, and buffers are gathered from and scattered to (raise_index.c); conditions are masks and loops
- * are loops of tiles (raise_control.c); a cell that several iterations update is reduced (raise_accumulate.c).
+ * vectors, else pointers, and buffers are gathered from and scattered to (raise_index.c); conditions are masks and
+ * loops are loops of tiles (raise_control.c); a cell that several iterations update is reduced (raise_accumulate.c).
+ * Plain loops over elements of buffers whose trips do not meet are taken in the same way.
  *
  * A loop whose iterations meet (raise_order.c), or that does what tiles cannot, becomes loops that run its iterations
  * one after the other, with a finding. Both give what the interpreter gives, which takes them in order. A machine
@@ -83,6 +84,8 @@ bool raise_region(Loop *loop, Region *region) {
             if (!raise_if(loop, op)) return false;
         } else if (op->code == OP_FOR) {
             if (!raise_for(loop, op)) return false;
+        } else if (op->code == OP_PARALLEL) {
+            if (!raise_inner(loop, op)) return false;
         } else if (raise_is_store(op)) {
             if (!load_before(loop, op) || !raise_store(loop, op)) return false;
         } else if (is_raised_atomic(op)) {
@@ -94,22 +97,27 @@ bool raise_region(Loop *loop, Region *region) {
     return true;
 }
 
-/* Its variables and their extents, the last operands but the step of a `for`. */
+/* Its variables and their extents, where they are known; false: they are not all, or too many. */
 static bool open_loop(Loop *loop) {
-    bool counted = loop->op->code == OP_FOR;
+    bool counted = loop->op->code == OP_FOR, fits = true;
+    int64_t elements = 1;
     for (int d = 0; d < loop->rank; d++) {
         loop->variable[d] = loop->op->regions[0]->args[d];
-        if (!ir_const_int(loop->k, loop->op->operands[d + counted], &loop->extent[d]) || loop->extent[d] < 1 ||
-            loop->extent[d] > MAX_TILE_ELEMENTS)
-            return raise_fail(loop, loop->op, "the extents of an element loop must be constants in 1 .. 2^20");
+        bool known = ir_const_int(loop->k, loop->op->operands[d + counted], &loop->extent[d]) && loop->extent[d] >= 1;
+        if (!known || loop->extent[d] > MAX_TILE_ELEMENTS) loop->extent[d] = MAX_TILE_ELEMENTS, fits = false;
+        fits = fits && (elements *= loop->extent[d]) <= MAX_TILE_ELEMENTS;
     }
     ir_walk(loop->op->regions[0], list_access, loop);
     raise_find_axes(loop);
-    return true;
+    return fits;
 }
 
 static bool raise_loop(Loop *loop) {
-    return open_loop(loop) && raise_check_order(loop) && raise_region(loop, loop->op->regions[0]);
+    if (open_loop(loop)) return raise_check_order(loop) && raise_region(loop, loop->op->regions[0]);
+    if (loop->op->code == OP_FOR) return false;
+    loop->in_order = true; /* blocks would run one after the other */
+    if (raise_check_order(loop)) loop->split = true;
+    return false;
 }
 
 /* --- what is not raised --- */
@@ -206,9 +214,15 @@ bool raise_parallel(PassContext *cx, Kernel *k, Map *patches) {
     bool changed = false;
     if (loops.count || plain.count) affine_init(&affine, k, cx->scratch, true);
     for (size_t i = 0; i < loops.count; i++) {
+        if (is_gone(loops.at[i])) continue;
         Loop loop = make_loop(cx, k, loops.at[i], &affine, &widened, patches);
         changed = true;
         if (try_loop(&loop)) continue;
+        if (loop.split) {
+            *VEC_PUSH(&loops, cx->scratch) = raise_split(&loop);
+            affine_init(&affine, k, cx->scratch, true);
+            continue;
+        }
         if (cx->machine && cx->machine->roles_always)
             diag_emit(cx->module->diag, DIAG_ELEMENT_LOOP, loop.where, cx->machine->name, loop.why);
         pass_find(cx, loop.where, FIND_ELEMENT_LOOP, loop.why);

@@ -139,7 +139,8 @@ static bool store_tensor(Loop *loop, Op *op) {
 }
 
 bool raise_store(Loop *loop, Op *op) {
-    if (ir_type(loop->k, stored_value(op))->rank) return raise_fail(loop, op, "this writes a whole tile for each element");
+    if (ir_type(loop->k, stored_value(op))->rank)
+        return raise_fail(loop, op, "this writes a whole tile for each element");
     if (op->code == OP_BSTORE && raise_is_update(loop, op)) return raise_accumulation(loop, op);
     if (op->code == OP_BSTORE) return store_buffer(loop, op);
     if (op->code == OP_TSTORE) return store_tensor(loop, op);

@@ -1,9 +1,9 @@
 /* raise_value.c: scalars of an element loop as tiles.
  *
- *     %r = add %m, %i ; %f = cast %r : f32        ->        %0 = iota<0, 32> ; %r = add %0, %m ; %f = cast %r : f32[32]
+ *     %r = add %m, %i ; %f = cast %r : f32    ->    %0 = iota<0, 32> ; %r = add %0, %m ; %f = cast %r : f32[32]
  *
- * Every value becomes a tile over just the loop variables that it depends on (its axes); one that depends on none stays a
- * scalar. Which those are is found out first, for the whole body (raise_find_axes): what a loop hands on from trip to
+ * Every value becomes a tile over just the loop variables that it depends on (its axes); one that depends on none stays
+ * a scalar. Which those are is found out first, for the whole body (raise_find_axes): what a loop hands on from trip to
  * trip depends on all that it ever was. Tiles are made when they are first asked for. */
 #include "pass/raise/raise_loop.h"
 

@@ -256,8 +256,8 @@ static void close_scattered(Emit *e) {
     cs_close(&e->p);
 }
 
-/* x is staged, the elements are stored over it, and it comes back. Where two may go to one place, threads agree before on
- * the last of those that do. */
+/* x is staged, the elements are stored over it, and it comes back. Where two may go to one place, threads agree before
+ * on the last of those that do. */
 static void emit_scatter(Emit *e, const Op *op) {
     Ref x = op->operands[0], part = op->operands[2], result = op->results[0];
     const Type *type = type_of(e, x), *given = type_of(e, part);
