@@ -280,6 +280,8 @@ class Generator:
         names = self.open_parallel(extents, targets)
         before, self.frozen = self.frozen, self.frozen | {t.name for t in targets if t.is_float()}  # from iteration to iteration they could grow
         written = 0
+        if self.pick(6) == 5:
+            self.variable(names, around)
         for target in targets:
             if self.pick(3) == 2 and target.dtype != "bool":
                 text, bound = self.typed(target, names + around)
@@ -302,6 +304,19 @@ class Generator:
             self.line("pass")
         self.named, self.frozen = [], before
         self.close(names)
+
+    def variable(self, names, around):
+        """A cell that each iteration writes first, perhaps once more, and reads from then on."""
+        tiles = [t for t in self.tiles if not t.is_float() and t.dtype != "bool" and not t.is_tensor]
+        if not tiles:
+            return
+        tile = self.one(tiles)
+        cell = f"{tile.name}[{', '.join(str(self.pick(n)) for n in tile.shape)}]"
+        self.line(f"{cell} = {self.typed(tile, names + around)[0]}")
+        if self.pick(2):
+            self.line(f"if {self.condition(names)}:")
+            self.lines.append("    " * (self.indent + 1) + f"{cell} {self.one(['=', '+='])} {self.typed(tile, names + around)[0]}")
+        self.named.append((cell, False, 0))
 
     def write(self, target, cell, text, names, around):
         """The store as it is, under a condition, or in a loop; the bound of what else was written."""

@@ -97,6 +97,21 @@ static const Op *read_of(Loop *loop, const Op *store, Ref operand) {
     return reads && uses_in_body(loop, op->results[0]) == 1 ? op : NULL;
 }
 
+/* Does the read see what the cell is before the store: is it made in the same trip, with no store to that buffer in
+ * between? */
+static bool is_fresh(const Loop *loop, const Op *read, const Op *store) {
+    const Region *region = store->parent;
+    while (region != read->parent && region->owner->code == OP_IF) region = region->owner->parent;
+    if (region != read->parent) return false;
+    bool between = false;
+    for (size_t i = 0; i < loop->accesses.count && loop->accesses.at[i] != store; i++) {
+        const Op *op = loop->accesses.at[i];
+        if (between && op->code == OP_BSTORE && op->operands[0] == store->operands[0]) return false;
+        between |= op == read;
+    }
+    return true;
+}
+
 /* Is the store `cell = cell op e`, whatever its cell? */
 static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     Ref value = store->operands[store->operand_count - 1], buffer = store->operands[0];
@@ -112,7 +127,7 @@ static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     for (int side = 0; side < 2; side++) {
         out->read = read_of(loop, store, out->update->operands[side]);
         out->e = out->update->operands[1 - side];
-        if (out->read) return true;
+        if (out->read) return is_fresh(loop, out->read, store);
     }
     return false;
 }

@@ -8,6 +8,7 @@
  *   raise_accumulate.c  a cell that several iterations update
  *   raise_control.c     `if` and loops inside of the body
  *   raise_order.c       do iterations meet in memory?
+ *   raise_private.c     cells that each iteration uses as variables of its own
  *   raise_split.c       loops in blocks */
 #ifndef PASS_RAISE_RAISE_LOOP_H
 #define PASS_RAISE_RAISE_LOOP_H
@@ -43,6 +44,8 @@ typedef struct Loop {
     Raised mask;
     Map masks; /* region of the body -> that mask, of those that have one of their own */
     bool split;      /* it fits no tile, but its blocks may */
+    Op *before;      /* the last op before those that are made for it */
+    Ref blamed;      /* the memory in which iterations meet */
     const char *why; /* set on failure */
     Range where;
 } Loop;
@@ -143,6 +146,10 @@ bool raise_masked_region(Loop *loop, Region *region, Raised condition); /* raise
 bool raise_if(Loop *loop, Op *op);
 bool raise_for(Loop *loop, Op *op);
 bool raise_inner(Loop *loop, Op *op); /* an element loop in the body of another */
+
+/* --- raise_private.c --- */
+/* Cells that each iteration writes first become its own; false: it does not. */
+bool raise_privatise(Loop *loop, Ref buffer);
 
 /* --- raise_split.c --- */
 Op *raise_split(Loop *loop); /* the same loop in blocks: the element loop of a block */

@@ -113,7 +113,13 @@ static bool open_loop(Loop *loop) {
 }
 
 static bool raise_loop(Loop *loop) {
-    if (open_loop(loop)) return raise_check_order(loop) && raise_region(loop, loop->op->regions[0]);
+    if (open_loop(loop)) {
+        while (!raise_check_order(loop)) {
+            if (loop->op->code == OP_FOR || !raise_privatise(loop, loop->blamed)) return false;
+            loop->why = NULL;
+        }
+        return raise_region(loop, loop->op->regions[0]);
+    }
     if (loop->op->code == OP_FOR) return false;
     loop->in_order = true; /* blocks would run one after the other */
     if (raise_check_order(loop)) loop->split = true;
@@ -198,12 +204,12 @@ static Loop make_loop(PassContext *cx, Kernel *k, Op *op, Analysis *affine, Map 
 
 /* Nothing half-made stays behind: ops built before the loop go. */
 static bool try_loop(Loop *loop) {
-    Op *before = loop->op->previous;
+    loop->before = loop->op->previous;
     if (raise_loop(loop)) {
         ir_remove(loop->op);
         return true;
     }
-    while (loop->op->previous != before) ir_remove(loop->op->previous);
+    while (loop->op->previous != loop->before) ir_remove(loop->op->previous);
     return false;
 }
 
