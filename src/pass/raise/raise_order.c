@@ -323,18 +323,24 @@ static Ref value_of(const Op *op) {
     return op->code == OP_BSTORE ? op->operands[op->operand_count - 1] : op_operand(op, 1);
 }
 
+/* The variables that its first access moves with. */
+static unsigned moves_of(const Memory *m) {
+    unsigned moves = is_pointer_access(m->ops.at[0]) ? raise_axes(m->loop, m->ops.at[0]->operands[0]) : 0;
+    Poly sums[MAX_RANK];
+    int rank = find_sums(m->loop, m->ops.at[0], sums);
+    for (int d = 0; d < rank; d++)
+        for (int i = 0; i < sums[d].count; i++)
+            for (int j = 0; j < sums[d].at[i].count; j++) moves |= raise_axes(m->loop, sums[d].at[i].factor[j]);
+    return moves;
+}
+
 /* One store, and nothing that sees what it wrote. */
 static bool check_single_store(Memory *m, const Op *store, Meeting meeting) {
     Loop *loop = m->loop;
     if (store->code == OP_BSTORE) return true; /* the last one stays */
-    unsigned moves = 0, tells = condition_axes(loop, store) | raise_axes(loop, op_operand(store, 2));
-    Poly sums[MAX_RANK];
-    int rank = find_sums(loop, store, sums);
-    for (int d = 0; d < rank; d++)
-        for (int i = 0; i < sums[d].count; i++)
-            for (int j = 0; j < sums[d].at[i].count; j++) moves |= raise_axes(loop, sums[d].at[i].factor[j]);
+    unsigned tells = condition_axes(loop, store) | raise_axes(loop, op_operand(store, 2));
     if (loop->in_order) return raise_fail(loop, store, "several trips may write one place");
-    bool apart = !rank || !(raise_axes(loop, value_of(store)) & ~moves & ~tells);
+    bool apart = !(raise_axes(loop, value_of(store)) & ~moves_of(m) & ~tells);
     return (meeting == MEET_PERHAPS && apart) || raise_fail(loop, store, "several iterations write one place");
 }
 
@@ -398,11 +404,14 @@ static bool check_memory(Loop *loop, Ref root) {
     if (!m.loads) return raise_fail(loop, store, "several iterations write one place");
     const Op *load = m.ops.at[0];
     for (size_t i = 0; !raise_is_load(load); i++) load = m.ops.at[i];
+    if (!is_one_cell(&m))
+        return raise_fail(loop, load,
+                          "the loop writes this memory at other places too, and its iterations have no order");
     return raise_fail(
-        loop, is_one_cell(&m) ? store : load,
-        is_one_cell(&m)
-            ? "a cell that a loop variable does not reach must be `cell = cell op e`, with an e that does not read it"
-            : "the loop writes this memory at other places too, and its iterations have no order");
+        loop, store ? store : load,
+        moves_of(&m) == (1u << loop->rank) - 1
+            ? "several iterations may read and write one cell, and they have no order"
+            : "a cell that a loop variable does not reach must be `cell = cell op e`, with an e that does not read it");
 }
 
 bool raise_check_order(Loop *loop) {

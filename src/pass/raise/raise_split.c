@@ -52,9 +52,11 @@ Op *raise_split(Loop *loop) {
     Builder in = ir_builder_inside(&b, region);
     for (int d = 0; d < loop->rank; d++) {
         Ref at = trip[d] && block[d] == 1 ? trip[d] : region->args[d];
-        if (trip[d] && block[d] > 1) {
-            Elem elem = ir_type(loop->k, at)->elem;
+        Elem elem = ir_type(loop->k, at)->elem;
+        if (trip[d] && block[d] > 1)
             at = ir_binary(&in, OP_ADD, ir_binary(&in, OP_MUL, trip[d], ir_int(&in, elem, block[d])), at);
+        bool whole = ir_const_int(loop->k, op->operands[d], &extent) && extent % block[d] == 0;
+        if (trip[d] && block[d] > 1 && !whole) {
             Ref below = ir_compare(&in, CMP_LT, at, ir_cast(&in, op->operands[d], elem));
             inside = inside ? ir_binary(&in, OP_AND, inside, below) : below;
         }
