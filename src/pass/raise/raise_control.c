@@ -179,14 +179,20 @@ static bool raise_trip(Loop *loop, Op *op, Trips *t, Op *made, Ref *next) {
 
 enum { MOST_AXIS_ELEMENTS = 1 << 15 };
 
-/* Is it a loop over elements of buffers, with trips from 0 on? */
-static bool counts_elements(Loop *loop, const Op *op, int64_t *trips) {
-    int64_t lo, step;
-    bool writes = false;
-    if (op->result_count || loop->rank == MAX_RANK || !ir_const_int(loop->k, op->operands[0], &lo) || lo != 0 ||
-        !ir_const_int(loop->k, op->operands[1], trips) || *trips < 1 || *trips > MAX_TILE_ELEMENTS ||
-        !ir_const_int(loop->k, op->operands[2], &step) || step != 1)
+bool raise_counts(const Kernel *k, const Op *op, int64_t *low, int64_t *trips) {
+    int64_t hi, step;
+    if (op->result_count || !ir_const_int(k, op->operands[0], low) || !ir_const_int(k, op->operands[1], &hi) ||
+        !ir_const_int(k, op->operands[2], &step) || step != 1)
         return false;
+    const int64_t far = (int64_t)1 << 30;
+    *trips = hi > *low ? hi - *low : 0;
+    return *low > -far && hi < far && *trips >= 1 && *trips <= MAX_TILE_ELEMENTS;
+}
+
+/* Is it a loop over elements of buffers? */
+static bool counts_elements(Loop *loop, const Op *op, int64_t *low, int64_t *trips) {
+    bool writes = false;
+    if (loop->rank == MAX_RANK || !raise_counts(loop->k, op, low, trips)) return false;
     for (size_t i = 0; i < loop->accesses.count; i++) {
         const Op *access = loop->accesses.at[i];
         if (!raise_is_inside(access, op) || raise_is_load(access)) continue;
@@ -216,10 +222,11 @@ typedef struct Before {
 } Before;
 
 /* The variables of an inner loop are axes as well, from here on. */
-static Before add_axes(Loop *loop, const Op *op, const int64_t *extents, int count, bool in_order) {
+static Before add_axes(Loop *loop, const Op *op, int64_t low, const int64_t *extents, int count, bool in_order) {
     Before before = {loop->scope, loop->in_order, loop->rank};
     for (int i = 0; i < count; i++) {
         loop->variable[loop->rank] = op->regions[0]->args[i];
+        loop->low[loop->rank] = low;
         loop->extent[loop->rank++] = extents[i];
     }
     loop->scope = op;
@@ -238,10 +245,10 @@ static void drop_axes(Loop *loop, Before before) {
 
 /* Trips that do not meet run side by side; sums of them become reductions, or products. *done: it is an axis. */
 static bool raise_axis(Loop *loop, Op *op, bool *done) {
-    int64_t trips;
+    int64_t low, trips;
     *done = false;
-    if (!counts_elements(loop, op, &trips)) return true;
-    Before before = add_axes(loop, op, &trips, 1, true);
+    if (!counts_elements(loop, op, &low, &trips)) return true;
+    Before before = add_axes(loop, op, low, &trips, 1, true);
     *done = raise_check_order(loop) && is_worth_it(loop, op);
     loop->why = NULL;
     bool good = !*done || raise_region(loop, op->regions[0]);
@@ -255,7 +262,7 @@ bool raise_inner(Loop *loop, Op *op) {
     for (int i = 0; i < op->operand_count; i++)
         if (!ir_const_int(loop->k, op->operands[i], &extents[i]) || extents[i] < 1 || extents[i] > MAX_TILE_ELEMENTS)
             return raise_fail(loop, op, "the extents of an inner element loop must be constants in 1 .. 2^20");
-    Before before = add_axes(loop, op, extents, op->operand_count, false);
+    Before before = add_axes(loop, op, 0, extents, op->operand_count, false);
     bool good = raise_check_order(loop) && raise_region(loop, op->regions[0]);
     drop_axes(loop, before);
     return good;

@@ -102,9 +102,10 @@ static Ref op_at_first(Loop *loop, const Op *op) {
     return ir_end(&loop->b, made, given ? ir_type(loop->k, op->results[0]) : NULL);
 }
 
-/* What the value is in the first iteration, where all variables are 0; REF_NONE: that cannot be said. */
+/* What the value is in the first iteration; REF_NONE: that cannot be said. */
 static Ref at_first(Loop *loop, Ref ref) {
-    if (raise_variable(loop, ref) >= 0) return ir_literal_int(loop->k, ir_type(loop->k, ref), 0);
+    int variable = raise_variable(loop, ref);
+    if (variable >= 0) return ir_literal_int(loop->k, ir_type(loop->k, ref), loop->low[variable]);
     const Op *op = raise_body_op(loop, ref);
     Raised value;
     if (!op || !op_has(op->code, TRAIT_ELEMENTWISE))
@@ -143,7 +144,7 @@ static bool range_of(const Loop *loop, Ref ref, int depth, int64_t *least, int64
     }
     int variable = raise_variable(loop, ref);
     if (variable >= 0) {
-        *least = 0, *most = loop->extent[variable] - 1;
+        *least = loop->low[variable], *most = loop->low[variable] + loop->extent[variable] - 1;
         return true;
     }
     const Op *op = ref_is_value(ref) ? ir_value(loop->k, ref)->op : NULL;

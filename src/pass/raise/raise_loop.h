@@ -29,6 +29,7 @@ typedef struct Loop {
     int rank;  /* variables; those of inner loops that became axes are the last */
     Ref variable[MAX_RANK];
     int64_t extent[MAX_RANK];
+    int64_t low[MAX_RANK]; /* the first value of each: 0, but for those of plain loops */
     Analysis *affine;
     Map axes;          /* Ref -> set of variables that a value of the body depends on, + 1 */
     FoundOps accesses; /* all ops of the body that touch memory, in order */
@@ -145,6 +146,8 @@ bool raise_accumulation(Loop *loop, Op *store);
 bool raise_masked_region(Loop *loop, Region *region, Raised condition); /* raise_region, where that holds */
 bool raise_if(Loop *loop, Op *op);
 bool raise_for(Loop *loop, Op *op);
+/* Has the `for` known ends, steps of 1, and nothing that it hands on? */
+bool raise_counts(const Kernel *k, const Op *op, int64_t *low, int64_t *trips);
 bool raise_inner(Loop *loop, Op *op); /* an element loop in the body of another */
 
 /* --- raise_private.c --- */

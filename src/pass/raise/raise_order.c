@@ -144,7 +144,7 @@ static bool evaluate(const Walk *w, Ref ref, int depth, int64_t *out) {
     if (ir_const_int(k, ref, out)) return true;
     int variable = raise_variable(w->loop, ref);
     if (variable >= 0) {
-        *out = w->at[variable];
+        *out = w->loop->low[variable] + w->at[variable];
         return true;
     }
     for (int i = 0; i < w->inner_count; i++)

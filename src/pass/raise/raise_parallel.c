@@ -103,7 +103,8 @@ static bool open_loop(Loop *loop) {
     int64_t elements = 1;
     for (int d = 0; d < loop->rank; d++) {
         loop->variable[d] = loop->op->regions[0]->args[d];
-        bool known = ir_const_int(loop->k, loop->op->operands[d + counted], &loop->extent[d]) && loop->extent[d] >= 1;
+        bool known = counted ? raise_counts(loop->k, loop->op, &loop->low[d], &loop->extent[d])
+                             : ir_const_int(loop->k, loop->op->operands[d], &loop->extent[d]) && loop->extent[d] >= 1;
         if (!known || loop->extent[d] > MAX_TILE_ELEMENTS) loop->extent[d] = MAX_TILE_ELEMENTS, fits = false;
         fits = fits && (elements *= loop->extent[d]) <= MAX_TILE_ELEMENTS;
     }
@@ -175,13 +176,11 @@ static void look_for_elements(Op *op, void *user) {
     for (int i = 0; i < op->result_count; i++) e->others |= ir_type(e->k, op->results[i])->rank > 0;
 }
 
-/* A loop from 0 on over elements of buffers, which does nothing else. */
+/* A loop over elements of buffers, which does nothing else. */
 static bool is_over_elements(const Kernel *k, const Op *op) {
     Elements e = {.k = k};
-    int64_t lo, step;
-    if (op->result_count || !ir_const_int(k, op->operands[0], &lo) || lo != 0 ||
-        !ir_const_int(k, op->operands[2], &step) || step != 1)
-        return false;
+    int64_t low, trips;
+    if (!raise_counts(k, op, &low, &trips)) return false;
     ir_walk(op->regions[0], look_for_elements, &e);
     return e.writes && !e.others;
 }

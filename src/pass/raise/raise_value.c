@@ -241,7 +241,8 @@ bool raise_value(Loop *loop, Ref ref, Raised *out) {
     Op *op = raise_body_op(loop, ref);
     if (variable >= 0) {
         Elem elem = ir_type(loop->k, ref)->elem;
-        *out = (Raised){ir_cast(&loop->b, ir_iota(&loop->b, 0, loop->extent[variable]), elem), 1, {variable}};
+        Ref numbers = ir_iota(&loop->b, loop->low[variable], loop->low[variable] + loop->extent[variable]);
+        *out = (Raised){ir_cast(&loop->b, numbers, elem), 1, {variable}};
         map_put_number(&loop->done, loop->cx->scratch, ref, arena_copy(loop->cx->scratch, out, sizeof *out));
         return true;
     }
