@@ -212,6 +212,42 @@ static bool try_loop(Loop *loop) {
     return false;
 }
 
+/* A plain loop around nothing but this one, which adds up products trip by trip: they are one. */
+static bool raise_product_nest(PassContext *cx, Kernel *k, Op *op, Analysis *affine, Map *widened, Map *patches) {
+    Op *outer = op->parent->owner;
+    int64_t low, trips;
+    if (!outer || outer->code != OP_FOR || op_attr(outer, AT_STAGES) || op->operand_count != 2 ||
+        !raise_counts(k, outer, &low, &trips))
+        return false;
+    for (const Op *other = op->parent->first; other != op->parent->last; other = other->next)
+        if (other != op && !op_has(other->code, TRAIT_ELEMENTWISE)) return false;
+    Loop loop = make_loop(cx, k, outer, affine, widened, patches);
+    loop.rank = 3;
+    for (int d = 0; d < 2; d++) {
+        loop.variable[d] = op->regions[0]->args[d];
+        if (!ir_const_int(k, op->operands[d], &loop.extent[d]) || loop.extent[d] < 1 ||
+            loop.extent[d] > MAX_TILE_ELEMENTS)
+            return false;
+    }
+    loop.variable[2] = outer->regions[0]->args[0], loop.low[2] = low, loop.extent[2] = trips;
+    ir_walk(outer->regions[0], list_access, &loop);
+    raise_find_axes(&loop);
+    bool good = loop.accesses.count > 0;
+    for (size_t i = 0; i < loop.accesses.count; i++) {
+        const Op *access = loop.accesses.at[i];
+        if (!raise_is_load(access))
+            good = good && access->code == OP_BSTORE && access->parent == op->regions[0] &&
+                   raise_is_product(&loop, access);
+    }
+    loop.before = outer->previous;
+    good = good && raise_check_order(&loop) && raise_region(&loop, op->regions[0]);
+    if (!good)
+        while (outer->previous != loop.before) ir_remove(outer->previous);
+    else
+        ir_remove(outer);
+    return good;
+}
+
 bool raise_parallel(PassContext *cx, Kernel *k, Map *patches) {
     FoundOps loops = ir_list(k->body, OP_PARALLEL, cx->scratch), plain = ir_list(k->body, OP_FOR, cx->scratch);
     Map widened = {0};
@@ -220,6 +256,10 @@ bool raise_parallel(PassContext *cx, Kernel *k, Map *patches) {
     if (loops.count || plain.count) affine_init(&affine, k, cx->scratch, true);
     for (size_t i = 0; i < loops.count; i++) {
         if (is_gone(loops.at[i])) continue;
+        if (raise_product_nest(cx, k, loops.at[i], &affine, &widened, patches)) {
+            changed = true;
+            continue;
+        }
         Loop loop = make_loop(cx, k, loops.at[i], &affine, &widened, patches);
         changed = true;
         if (try_loop(&loop)) continue;
