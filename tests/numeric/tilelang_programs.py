@@ -347,6 +347,39 @@ class Generator:
             del self.vars[k]
         return bound
 
+    def running(self):
+        """Sums, products and extrema that run along a loop, in a cell or from place to place, in an element loop or not."""
+        rows = [t for t in self.tiles if len(t.shape) == 2 and t.dtype != "bool" and not t.is_tensor]
+        if not rows:
+            return
+        row, around = self.one(rows), self.outer()
+        cells = [t for t in self.tiles if len(t.shape) == 1 and t.shape[0] >= row.shape[0] and t.dtype == row.dtype and not t.is_tensor]
+        names, depth = [], self.indent
+        if self.pick(3):
+            names = self.open_parallel([row.shape[0]])
+        i, k = (names or [str(self.pick(row.shape[0]))])[0], self.name("q")
+        moves, low = not cells or self.pick(2), self.pick(2)
+        low, high = (1 + low if moves else low), row.shape[1] - self.pick(2)
+        before, self.frozen = self.frozen, self.frozen | {t.name for t in [row] + cells if t.is_float()}
+        self.line(f"for {k} in T.serial({low}, {high}):")
+        self.indent += 1
+        self.vars[k] = max(1, high)
+        text, bound = self.typed(row, names + [k] + around, 3)
+        step = self.one(["{0} + {1}", "{1} * {0}", "T.max({1}, {0})", "T.min({0}, {1})"]) if not row.is_float() else self.one(["T.max({1}, {0})", "T.min({0}, {1})"])
+        if moves:
+            self.line(f"{row.name}[{i}, {k}] = {step.format(f'{row.name}[{i}, {k} - 1]', text)}")
+        else:
+            cell = f"{self.one(cells).name}[{i}]"
+            self.line(f"{cell} = {step.format(cell, text)}")
+            self.line(f"{row.name}[{i}, {k}] = {cell}")
+        for t in [row] + cells:
+            t.bound = max(t.bound, bound, row.bound, *(c.bound for c in cells)) if t.is_float() else t.bound
+        del self.vars[k]
+        self.frozen = before
+        if names:
+            self.close(names)
+        self.indent = depth
+
     def open_inner(self, names):
         """A loop in the body of an element loop, with as many trips for each iteration or not."""
         k, most = self.name("q"), 1 + self.pick(3)
@@ -575,7 +608,7 @@ class Generator:
 
     def statements(self, count):
         for _ in range(count):
-            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop])()
+            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop, self.running])()
 
     def program(self):
         self.grid = (self.one([1, 2, 3]),)

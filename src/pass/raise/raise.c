@@ -1,7 +1,7 @@
 /* raise.c: from element loops, buffers and worker scopes to tile values.
  *
  * In:  source form, as a door made it.
- * Out: tile form. `parallel` loops are tile ops, or loops of scalars where their iterations meet, and a finding says so;
+ * Out: tile form. `parallel` loops are tile ops, or loops of scalars where their iterations meet (a finding says so);
  *      buffers that one worker writes and reads in boxes are values, running sums over a tensor are blocks of `reduce`.
  *      A buffer that could not be raised stays as it is. */
 #include "pass/raise/raise.h"

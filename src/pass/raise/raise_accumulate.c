@@ -132,6 +132,13 @@ static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     return false;
 }
 
+bool raise_find_step(Loop *loop, const Op *store, const Op **update, const Op **read, Word *combine, Ref *e) {
+    Accumulation step;
+    if (!find_update(loop, store, &step) || uses_in_body(loop, step.update->results[0]) != 1) return false;
+    *update = step.update, *read = step.read, *combine = step.combine, *e = step.e;
+    return true;
+}
+
 bool raise_is_update(Loop *loop, const Op *store) {
     Accumulation sum;
     Reach cell, read;

@@ -249,9 +249,14 @@ static bool raise_axis(Loop *loop, Op *op, bool *done) {
     *done = false;
     if (!counts_elements(loop, op, &low, &trips)) return true;
     Before before = add_axes(loop, op, low, &trips, 1, true);
+    Map scanned = loop->scanned;
+    loop->scanned = (Map){0};
+    raise_find_scans(loop, op, loop->rank - 1);
     *done = raise_check_order(loop) && is_worth_it(loop, op);
     loop->why = NULL;
+    if (!*done) loop->scans = (Map){0};
     bool good = !*done || raise_region(loop, op->regions[0]);
+    loop->scanned = scanned;
     drop_axes(loop, before);
     return good;
 }

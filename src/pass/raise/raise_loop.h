@@ -6,6 +6,7 @@
  *   raise_load.c        reads
  *   raise_store.c       writes and atomics
  *   raise_accumulate.c  a cell that several iterations update
+ *   raise_scan.c        running sums
  *   raise_control.c     `if` and loops inside of the body
  *   raise_order.c       do iterations meet in memory?
  *   raise_private.c     cells that each iteration uses as variables of its own
@@ -38,6 +39,8 @@ typedef struct Loop {
     Map uses;          /* Ref -> by how many operands of the body; empty: to be counted */
     const Op *scope;   /* raise_order.c looks at the accesses inside of it: the loop, or one in its body .. */
     bool in_order;     /* .. whose trips have an order, so that no two may meet even if nobody can tell */
+    Map scans;         /* stores of running sums -> what raise_scan.c knows of them .. */
+    Map scanned;       /* .. and their buffers */
     Map unique;        /* stores of which no two iterations write one place, for sure */
     Map *widened;      /* buffers of 16-bit sums that are carried in f32 by now */
     Map *patches;      /* results of reads that are there for what a write leaves as it is */
@@ -141,6 +144,14 @@ bool raise_check_updates(Loop *loop, const Op *store);
 bool raise_is_product(Loop *loop, const Op *store); /* does it add products that make a `dot`? */
 /* Such a store to a cell that some loop variable does not reach. */
 bool raise_accumulation(Loop *loop, Op *store);
+
+/* `cell = op(read, e)`, by a read of the store's buffer at whatever place, made in the same trip. */
+bool raise_find_step(Loop *loop, const Op *store, const Op **update, const Op **read, Word *combine, Ref *e);
+
+/* --- raise_scan.c --- */
+void raise_find_scans(Loop *loop, const Op *op, int along); /* in the `for` whose variable that is */
+bool raise_is_scanned(const Loop *loop, const Op *store, const Op *read); /* by the running sum that it writes? */
+bool raise_scan(Loop *loop, Op *store, const void *found);
 
 /* --- raise_control.c --- */
 bool raise_masked_region(Loop *loop, Region *region, Raised condition); /* raise_region, where that holds */

@@ -421,6 +421,7 @@ bool raise_check_order(Loop *loop) {
         if (raise_is_load(op) || !raise_is_inside(op, loop->scope)) continue;
         Ref root = root_of(loop, op->operands[0]);
         loop->blamed = root;
+        if (map_find_number(&loop->scanned, root)) continue;
         if (map_meets(&seen, loop->cx->scratch, root) && !check_memory(loop, root)) return false;
     }
     return true;

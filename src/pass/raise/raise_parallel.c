@@ -71,6 +71,7 @@ static bool load_before(Loop *loop, const Op *write) {
         Raised unused;
         bool same = op->operands[0] == write->operands[0] || (write->code != OP_BSTORE && op->code != OP_BLOAD);
         if (!raise_is_load(op) || !same || !sees(write, op)) continue;
+        if (raise_is_scanned(loop, write, op)) continue;
         if (write->code == OP_BSTORE && raise_is_update(loop, write)) continue; /* it reads its cell itself */
         if (!raise_value(loop, op->results[0], &unused)) return false;
     }
@@ -115,6 +116,7 @@ static bool open_loop(Loop *loop) {
 
 static bool raise_loop(Loop *loop) {
     if (open_loop(loop)) {
+        if (loop->op->code == OP_FOR) raise_find_scans(loop, loop->op, 0);
         while (!raise_check_order(loop)) {
             if (loop->op->code == OP_FOR || !raise_privatise(loop, loop->blamed)) return false;
             loop->why = NULL;
