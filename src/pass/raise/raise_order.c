@@ -4,7 +4,7 @@
  * own:
  *
  *   - a dimension tells them apart: in every access to the memory, index d is `the same + step * i`, for each
- *     variable i; or
+ *     variable i, or of several like digits of a number; or
  *   - all places are known up to a number that all accesses share, and going through them finds no two that meet; or
  *   - the memory is just written, by one store: places from memory may be equal, but then no order is promised. In a
  *     buffer the last one stays, as in the loop.
@@ -82,39 +82,47 @@ static bool is_invariant(const Loop *loop, Ref ref) {
     return !owner || (owner != loop->op && !raise_is_inside(owner, loop->op));
 }
 
-/* the same + step * variable */
-static bool tells_apart(const Loop *loop, Poly sum, int variable) {
-    bool found = false;
-    for (int i = 0; i < sum.count; i++) {
+/* The variables that `the same + step * i + step * j ..` tells apart: all of them, if each step is longer than what the
+ * smaller ones reach together; else none. */
+static unsigned told_apart(const Loop *loop, Poly sum) {
+    int64_t step[MAX_RANK];
+    int variable[MAX_RANK], count = 0;
+    for (int i = 0; i < sum.count && !sum.bad; i++) {
         const Term *term = &sum.at[i];
-        bool own = term->count == 1 && raise_variable(loop, term->factor[0]) == variable;
-        found |= own;
-        for (int j = 0; j < term->count && !own; j++)
-            if (!is_invariant(loop, term->factor[j])) return false;
+        int own = term->count == 1 ? raise_variable(loop, term->factor[0]) : -1;
+        for (int j = 0; j < term->count && own < 0; j++)
+            if (!is_invariant(loop, term->factor[j])) return 0;
+        if (own < 0) continue;
+        int at = count++;
+        int64_t size = term->scale < 0 ? -term->scale : term->scale;
+        for (; at > 0 && step[at - 1] > size; at--) step[at] = step[at - 1], variable[at] = variable[at - 1];
+        step[at] = size, variable[at] = own;
     }
-    return found && !sum.bad;
+    int64_t reach = 0;
+    unsigned set = 0;
+    for (int n = 0; n < count; n++) {
+        int64_t longest;
+        if (step[n] <= reach || __builtin_mul_overflow(step[n], loop->extent[variable[n]] - 1, &longest) ||
+            __builtin_add_overflow(reach, longest, &reach))
+            return 0;
+        set |= 1u << variable[n];
+    }
+    return set;
 }
 
 static bool have_own_cells(Memory *m) {
     Poly first[MAX_RANK], sums[MAX_RANK];
     int rank = find_sums(m->loop, m->ops.at[0], first);
-    bool apart[MAX_RANK][MAX_RANK]; /* [variable][dimension] */
-    for (int v = 0; v < m->loop->rank; v++)
-        for (int d = 0; d < rank; d++) apart[v][d] = tells_apart(m->loop, first[d], v);
+    unsigned apart[MAX_RANK], told = 0;
+    for (int d = 0; d < rank; d++) apart[d] = told_apart(m->loop, first[d]);
     for (size_t i = 1; i < m->ops.count; i++) {
         if (m->ops.at[i]->operands[0] != m->ops.at[0]->operands[0]) return false; /* another view of it */
         if (find_sums(m->loop, m->ops.at[i], sums) != rank) return false;
-        for (int d = 0; d < rank; d++) {
-            bool same = poly_equal(first[d], sums[d]);
-            for (int v = 0; v < m->loop->rank; v++) apart[v][d] = apart[v][d] && same;
-        }
+        for (int d = 0; d < rank; d++)
+            if (!poly_equal(first[d], sums[d])) apart[d] = 0;
     }
-    for (int v = 0; v < m->loop->rank; v++) {
-        bool one = !(m->matters >> v & 1);
-        for (int d = 0; d < rank; d++) one |= apart[v][d];
-        if (!one) return false;
-    }
-    return true;
+    for (int d = 0; d < rank; d++) told |= apart[d];
+    return !(m->matters & ~told);
 }
 
 /* --- going through all places --- */

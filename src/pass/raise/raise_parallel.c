@@ -106,7 +106,8 @@ static bool open_loop(Loop *loop) {
         loop->variable[d] = loop->op->regions[0]->args[d];
         bool known = counted ? raise_counts(loop->k, loop->op, &loop->low[d], &loop->extent[d])
                              : ir_const_int(loop->k, loop->op->operands[d], &loop->extent[d]) && loop->extent[d] >= 1;
-        if (!known || loop->extent[d] > MAX_TILE_ELEMENTS) loop->extent[d] = MAX_TILE_ELEMENTS, fits = false;
+        if (!known) loop->extent[d] = INT32_MAX; /* as far as anything may ask */
+        fits = fits && known && loop->extent[d] <= MAX_TILE_ELEMENTS;
         fits = fits && (elements *= loop->extent[d]) <= MAX_TILE_ELEMENTS;
     }
     ir_walk(loop->op->regions[0], list_access, loop);
