@@ -127,7 +127,7 @@ class Generator:
         if form == 7 and 2 * (n - 1) < extent:
             return f"2 * {v}" + (" + 1" if 2 * n - 1 < extent and self.pick(2) else "")
         if form == 8:
-            by = 1 + max(2, -(-n // extent))
+            by = max(self.one([2, 4, 3]), -(-n // extent))
             return f"{v} // {by}" if (n - 1) // by < extent else f"{v} % {extent}"
         w = self.one(variables)
         if form == 9:

@@ -72,6 +72,46 @@ static bool load_tensor(Loop *loop, const Op *op, Raised *out) {
            load_pointers(loop, op, pointers, inside, tested, fill ? fill->ref : REF_NONE, out);
 }
 
+/* variable // 2, 4, 8 ..: each element of the axis so many times; 0: it is something else. */
+static int64_t quotient_of(const Loop *loop, Ref index) {
+    const Op *op = raise_body_op(loop, index);
+    int64_t by;
+    if (!op || (op->code != OP_FLOORDIV && op->code != OP_DIV) || !ir_const_int(loop->k, op->operands[1], &by))
+        return 0;
+    int variable = raise_variable(loop, op->operands[0]);
+    bool fits = variable >= 0 && loop->low[variable] == 0 && by > 1 && !(by & (by - 1));
+    return fits && loop->extent[variable] % by == 0 ? by : 0;
+}
+
+/* A box with elements that are repeated along some axes; *done: it is one. */
+static bool load_repeated(Loop *loop, const Op *op, Reach *place, Raised *out, bool *done) {
+    const Type *buffer = ir_type(loop->k, op->operands[0]);
+    RefList at = op_list(op, 0);
+    int64_t extent[MAX_RANK], times[MAX_RANK] = {0};
+    *done = false;
+    for (int d = 0; d < place->rank; d++) {
+        int64_t least, most;
+        extent[d] = place->axis[d] < 0 ? 1 : loop->extent[place->axis[d]];
+        if (!raise_range(loop, at.at[d], &least, &most) || least < 0 || most >= buffer->extent[d]) return true;
+        if (place->move[d] != MOVE_ALONE) continue;
+        if (!(times[d] = quotient_of(loop, at.at[d]))) return true;
+        extent[d] /= times[d];
+    }
+    Reach plain = *place;
+    for (int d = 0; d < place->rank; d++)
+        if (times[d]) plain.move[d] = MOVE_STEP; /* from the first element on */
+    if (!raise_offsets(loop, op, &plain)) return false;
+    *done = true;
+    loop->b.range = op->range;
+    const Type *boxed = ty_tile(loop->k->module, buffer->elem, place->rank, extent);
+    Ref tile = ir_bload(&loop->b, op->operands[0], plain.offset, boxed);
+    for (int d = 0; d < place->rank; d++)
+        if (times[d]) tile = ir_repeat(&loop->b, tile, d, times[d]);
+    out->count = raise_place_axes(place, out->axes);
+    out->ref = ir_reshape(&loop->b, tile, raise_tile(loop, buffer->elem, out->axes, out->count));
+    return true;
+}
+
 static bool load_buffer(Loop *loop, const Op *op, Raised *out) {
     Reach place;
     const Type *boxed, *buffer = ir_type(loop->k, op->operands[0]);
@@ -87,6 +127,9 @@ static bool load_buffer(Loop *loop, const Op *op, Raised *out) {
         }
     }
     Raised at;
+    bool repeated = false;
+    if (place.kind == PLACE_VECTORS && !load_repeated(loop, op, &place, out, &repeated)) return false;
+    if (repeated) return true;
     if (!raise_flat(loop, op, false, &at)) return false;
     if (!raise_fits(loop, op, at.axes, at.count)) return false;
     loop->b.range = op->range;
