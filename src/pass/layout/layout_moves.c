@@ -51,6 +51,7 @@ static bool slice_stays(LayoutState *st, const Op *op, const Layout *from, Linea
     for (int d = 0; d < whole->rank; d++) {
         int64_t at;
         if (!ir_const_int(st->k, offsets.at[d], &at) || at % part->extent[d]) return false;
+        if (at < 0 || at > whole->extent[d] - part->extent[d]) return false;
     }
     return ll_cut(&from->map, part->extent, map);
 }

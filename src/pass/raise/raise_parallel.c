@@ -116,7 +116,6 @@ static bool open_loop(Loop *loop) {
 }
 
 static bool raise_loop(Loop *loop) {
-    if (loop->rank > MAX_RANK) return raise_fail(loop, loop->op, "it has more than %d variables", MAX_RANK);
     if (open_loop(loop)) {
         if (loop->op->code == OP_FOR) raise_find_scans(loop, loop->op, 0);
         while (!raise_check_order(loop)) {

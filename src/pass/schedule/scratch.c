@@ -43,7 +43,8 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first) {
     for (int d = 0; d < part->rank; d++) {
         int64_t at, n = part->extent[d];
         bool odd = !is_power(n) || !is_power(from->extent[d]);
-        if (odd || !ir_const_int(k, op_list(slice, 0).at[d], &at) || at % n) return false;
+        if (odd || !ir_const_int(k, op_list(slice, 0).at[d], &at) || at % n || at < 0 || at > from->extent[d] - n)
+            return false;
         *first |= (uint32_t)at << ll_shift(whole, d);
     }
     return ll_cut(whole, part->extent, &cut) && ll_equal(&cut, map_of(k, slice->results[0]));
