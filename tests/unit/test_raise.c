@@ -296,6 +296,38 @@ static void test_cells(void) {
     raised(PRODUCTS("    %x = cast %a : i32 ; %y = cast %b : i32 ; %p = mul %x, %y\n"), "~dot %a, %b", NULL);
 }
 
+/* What runs in order, and why: one text for each reason that the goldens (tests/pass/raise_*.ir) do not have. */
+static void test_reasons(void) {
+#define BODY(body)                                                                                                     \
+    "kernel @r(%A: tensor<f32,2>, %p: *f32, %T: tensor<f32,1>, %n: i32) {\n"                                           \
+    "  %B = buf : buf<f32[8,8], shared> ; %z = splat 0.0 : f32[8,8] ; bstore %B, [0, 0], %z\n"                         \
+    "  " body "\n  %r = bload %B, [0, 0] : f32[8,8] ; tstore %A, [0, 0], %r\n}\n"
+    static const char *const kept[][3] = {
+        {BODY("parallel %i, %j in 8, 8 { %x = tload %A, [0, 0] : f32[4] ; %s = reduce<add, axis=0> %x ; bstore %B, [%i, "
+              "%j], %s }"),
+         "~for %j", "`reduce` is no operation on single elements"},
+        {BODY("parallel %i, %j in 8, 8 { %x = bload %B, [%i, 0] : f32[1,8] ; tstore %A, [%i, %j], %x }"), "~for %j",
+         "this writes a whole tile for each element"},
+        {BODY("parallel %i in 8 { %q = ptr_add %p, %i ; %x = load<volatile> %q ; tstore %T, [%i], %x }"), "~for %i",
+         "a volatile load"},
+        {BODY("parallel %i in 8 { %x = tload<wrap=[0]> %T, [%i] : f32 ; bstore %B, [%i, 0], %x }"), "~for %i",
+         "wraps around"},
+        {BODY("parallel %i in 8 { print %i }"), "~for %i", "`print` inside an element loop is not raised"},
+        {BODY("parallel %i in 8 { %x = while (%a = %i) { %c = cmp<lt> %a, 5 ; test %c, %a } do (%b) { %d = add %b, 2 ; "
+              "yield %d }\n    %f = cast %x : f32 ; tstore %T, [%i], %f }"),
+         "~for %i", "`while`"},
+        {BODY("parallel %i in 8 { parallel %j in %n { bstore %B, [%i, %j], 1.0 } }"), "~for %i",
+         "the extents of an inner element loop must be constants"},
+        {BODY("parallel %i in %n { bstore %B, [%i, 0], 1.0 ; bstore %B, [%n, 0], 2.0 }"), "~for %i",
+         "several iterations write one place"},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], kept[i][1], kept[i][2]);
+    /* masks of the source's own are raised */
+    raised(BODY("parallel %i in 8 { %c = cmp<lt> %i, %n ; %x = tload<fill=2.0> %T, [%i], %c : f32 ; bstore %B, [%i, 0], %x }"),
+           "~load %", NULL);
+    raised(BODY("parallel %i in 8 { %c = cmp<lt> %i, %n ; tstore %T, [%i], 1.0, %c }"), "~tstore %T, [0], %", NULL);
+}
+
 int main(void) {
     test_gemm();
     test_elementwise();
@@ -306,5 +338,6 @@ int main(void) {
     test_in_order();
     test_sums_of_indices();
     test_cells();
+    test_reasons();
     return check_done();
 }

@@ -58,18 +58,25 @@ static bool load_pointers(Loop *loop, const Op *op, Raised pointers, Raised insi
 
 static bool load_tensor(Loop *loop, const Op *op, Raised *out) {
     Reach place;
-    if (op_operand(op, 1) || op_attr(op, AT_WRAP)) return raise_fail(loop, op, "a masked element load is not raised");
+    Ref given = op_operand(op, 1);
+    if (op_attr(op, AT_WRAP)) return raise_fail(loop, op, "an index that wraps around the tensor");
     raise_place(loop, op, &place);
     /* An index vector along the only axis chooses single elements: pointers do that as well. */
     bool one_by_one = place.kind == PLACE_VECTORS;
     for (int d = 0; d < place.rank; d++) one_by_one = one_by_one && place.move[d] != MOVE_STEP;
-    bool careful = loop->masked && !is_bounded(loop, op->operands[0]);
+    bool careful = given || (loop->masked && !is_bounded(loop, op->operands[0]));
     if (place.kind != PLACE_ANY && !one_by_one && !careful) return load_box(loop, op, &place, out);
     Raised pointers, inside = {0};
     bool tested;
     const Attr *fill = op_attr(op, AT_FILL);
-    return raise_pointers(loop, op, &pointers, &inside, &tested) &&
-           load_pointers(loop, op, pointers, inside, tested, fill ? fill->ref : REF_NONE, out);
+    if (!raise_pointers(loop, op, &pointers, &inside, &tested)) return false;
+    if (given) {
+        Raised mask;
+        if (!raise_value(loop, given, &mask)) return false;
+        inside = tested ? raise_both(loop, inside, mask) : mask;
+        tested = true;
+    }
+    return load_pointers(loop, op, pointers, inside, tested, fill ? fill->ref : REF_NONE, out);
 }
 
 /* variable // 2, 4, 8 ..: each element of the axis so many times; 0: it is something else. */
