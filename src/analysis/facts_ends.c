@@ -81,6 +81,18 @@ static bool product_ends(EndsQuery *q, const Op *op, Ends *out) {
     return true;
 }
 
+/* Of numbers that are not negative: a quotient is no larger than what is divided, a remainder smaller than what
+ * divides. */
+static bool quotient_ends(EndsQuery *q, const Op *op, Ends *out) {
+    const Kernel *k = q->f->k;
+    bool rest = op->code == OP_REM || op->code == OP_MOD;
+    for (int i = 0; i < 2; i++)
+        if (!fact_natural(k, op->operands[i], NULL, NULL)) return false;
+    if (!ends_of(q, op->operands[rest], out)) return false;
+    *out = (Ends){number(q, 0), rest ? combine(q, OP_SUB, out->high, number(q, 1)) : out->high, 0, out->most};
+    return true;
+}
+
 /* Larger than any sum of few products: what cannot be computed in 64 bits is not. */
 static bool is_small(const Ends *e) { return e->least > -((Wide)1 << 62) && e->most < (Wide)1 << 62; }
 
@@ -101,6 +113,10 @@ static bool op_ends(EndsQuery *q, const Op *op, Ends *out) {
                       out->least + other.least, out->most + other.most};
         return true;
     case OP_MUL: return product_ends(q, op, out);
+    case OP_DIV:
+    case OP_FLOORDIV:
+    case OP_REM:
+    case OP_MOD: return quotient_ends(q, op, out);
     default: return false;
     }
 }
