@@ -310,14 +310,16 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
     return result;
 }
 
-/* Python takes the arguments apart and launches the function that takes the parts. */
+/* Python takes the arguments apart, where that is more than native_parts.c knows, and launches the function that takes the parts. */
 static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, PyObject *meta,
                                    Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
     if (!bind(c, args, kwargs)) return NULL;
     take_changes(c, meta);
-    PyObject *dict = bound_dict(c, false), *options = PyDict_New(), *result = NULL;
+    PyObject *result = NULL;
+    if (parts_launch(c, grid, purpose, &result)) return result;
+    PyObject *dict = bound_dict(c, false), *options = PyDict_New();
     bool ok = dict && options;
     for (int i = 0; ok && i < KEYWORDS; i++)
         if (c->values[c->count + i]) ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;

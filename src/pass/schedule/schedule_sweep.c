@@ -1,0 +1,67 @@
+/* schedule_sweep.c: along which axis of the grid blocks follow each other.
+ *
+ *     %row = program_id<0> ; %at = 2048 * program_id<1> ; tload %X, [%row, %at]     sweep=1
+ *
+ * A launch starts its blocks along the first axis of the grid, then along the others. Where that axis counts rows and
+ * another one the parts of a row, the blocks that run at once touch a little of very many rows, and memory opens more
+ * pages than it has to. Programs of a grid have no order, so such a launch has the two axes changed, and the kernel
+ * reads its program ids the other way round (`swept`; the launch decides, since its later axes are short). Kernels whose
+ * programs only load and store boxes once are taken: what products and loops share in caches is their author's order. */
+#include "pass/schedule/schedule.h"
+
+enum { AXES = 3, DEEPEST_SCALAR = 32 };
+
+typedef struct Sweep {
+    const Kernel *k;
+    unsigned along, across; /* axes of the grid that move boxes along their rows, and between them */
+    int boxes;
+    bool other; /* does more than to load and store boxes */
+} Sweep;
+
+/* The axes of the grid that a scalar is made of, as bits. */
+static unsigned axes_of(const Kernel *k, Ref x, int depth) {
+    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
+    unsigned found = 0;
+    if (!op || depth > DEEPEST_SCALAR) return 0;
+    if (op->code == OP_PROGRAM_ID) return 1u << op_int(op, AT_DIM, 0);
+    for (int i = 0; i < op->operand_count; i++) found |= axes_of(k, op->operands[i], depth + 1);
+    return found;
+}
+
+static void look_at_box(Sweep *s, const Op *op) {
+    const Op *tensor = ref_is_value(op->operands[0]) ? ir_value(s->k, op->operands[0])->op : NULL;
+    RefList at = op_list(op, 0);
+    if (!tensor || tensor->code != OP_TENSOR) {
+        s->other = true;
+        return;
+    }
+    RefList strides = op_list(tensor, 1);
+    s->across |= axes_of(s->k, op_operand(tensor, 0), 0);
+    for (int d = 0; d < at.count; d++) {
+        int64_t stride;
+        bool row = d < strides.count && ir_const_int(s->k, strides.at[d], &stride) && stride == 1;
+        *(row ? &s->along : &s->across) |= axes_of(s->k, at.at[d], 0);
+    }
+    s->boxes++;
+}
+
+static void look_at_op(Op *op, void *user) {
+    Sweep *s = user;
+    bool acts = op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC);
+    if (op->code == OP_TLOAD || op->code == OP_TSTORE)
+        look_at_box(s, op);
+    else if (op->region_count || op->code == OP_DOT || (acts && op->code != OP_REQUIRE && op->code != OP_ASSUME))
+        s->other = true;
+}
+
+void schedule_sweep(Schedule *s) {
+    Sweep sweep = {.k = s->k};
+    if (s->tasks || !s->cx->machine->cost.sweeps) return;
+    ir_walk(s->k->body, look_at_op, &sweep);
+    if (sweep.other || !sweep.boxes || !(sweep.across & 1) || (sweep.along & sweep.across)) return;
+    for (int axis = 1; axis < AXES; axis++)
+        if (sweep.along == 1u << axis) {
+            kernel_set(s->k, (Attr){.id = AT_SWEEP, .number = axis});
+            pass_find(s->cx, s->k->range, FIND_SWEEP, axis);
+        }
+}
