@@ -195,7 +195,7 @@ typedef struct Function {
     tw_module *module;            /* of the main desk's context */
     unsigned generation, sources; /* the session's when it was compiled */
     Names names;                  /* of the module */
-    PyObject *parts;              /* dict: what its arguments are made of -> the Function that takes the parts, or NULL */
+    PyObject *parts;              /* dict: what arguments are made of -> the Function that takes them, or NULL */
     PyObject *structures;         /* list of (parameter, structure), or NULL: tw_module_options */
     Entry **entries;              /* open addressing, a power of two; NULL: free */
     size_t capacity, used;

@@ -310,7 +310,8 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
     return result;
 }
 
-/* Python takes the arguments apart, where that is more than native_parts.c knows, and launches the function that takes the parts. */
+/* Arguments are taken apart, by Python where that is more than native_parts.c knows, and the function that takes the
+ * parts is launched. */
 static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, PyObject *meta,
                                    Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */

@@ -3,8 +3,8 @@
  *     TensorDescriptor(base, shape, strides, block)  ->  base, shape.., strides.., block..
  *
  * The short way of structures.py, for launches in which descriptors are all that is made of other arguments. What it
- * does not know (numbers that are no ints, places outside of the array, a structure that no launch had before) it leaves
- * to the long one, which also says what is wrong. */
+ * does not know (numbers that are no ints, places outside of the array, a structure that no launch had before) it
+ * leaves to the long one, which also says what is wrong. */
 #include "native.h"
 
 #include <stdio.h>

@@ -4,8 +4,9 @@
  *
  * A program that reduces one row after the other waits for each of them to come, and memory for the program to reduce
  * it. So where the source asks for it (`tl.range(num_stages=..)`), or where a loop loads, reduces and stores a row in
- * each trip, the next rows are copied in the meantime. Copies leave zeros outside; a load that fills with another
- * number leaves that to its reader:
+ * each trip, the next rows are copied in the meantime. So they are where a loop only adds rows of a matrix up: it has
+ * as many programs as a row has parts, which are few, and each has more trips on their way. Copies leave zeros
+ * outside; a load that fills with another number leaves that to its reader:
  *
  *     %x0 = tload %X, [%row, 0] ; %x = select %inside, %x0, -inf */
 #include "ir/ringform.h"
@@ -59,7 +60,8 @@ static int64_t added_bytes(const Kernel *k, const Op *loop) {
 
 int cut_sum_slots(const Cut *c, const Op *loop) {
     const MachineCost *cost = &c->cx->machine->cost;
-    int64_t bytes = loop && loop->code == OP_FOR && cost->flight_bytes ? added_bytes(c->k, loop) : 0;
+    bool own = loop && op_int(loop, AT_STAGES, 0); /* so many, says its author */
+    int64_t bytes = loop && loop->code == OP_FOR && !own && cost->flight_bytes ? added_bytes(c->k, loop) : 0;
     if (!bytes || 2 * bytes > cost->flight_bytes) return 0;
     int64_t slots = 1 + cost->flight_bytes / bytes;
     return slots < cost->most_slots ? (int)slots : cost->most_slots;

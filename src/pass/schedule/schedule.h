@@ -161,6 +161,7 @@ bool schedule_atomic_holds(Schedule *s, const Op *op);
 
 /* --- schedule_sweep.c --- */
 void schedule_sweep(Schedule *s);
+bool schedule_sweep_holds(Schedule *s);
 
 /* --- schedule_hint.c --- */
 void schedule_hint(Schedule *s); /* when loads of unaligned rows are known */

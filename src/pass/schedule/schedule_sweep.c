@@ -5,8 +5,8 @@
  * A launch starts its blocks along the first axis of the grid, then along the others. Where that axis counts rows and
  * another one the parts of a row, the blocks that run at once touch a little of very many rows, and memory opens more
  * pages than it has to. Programs of a grid have no order, so such a launch has the two axes changed, and the kernel
- * reads its program ids the other way round (`swept`; the launch decides, since its later axes are short). Kernels whose
- * programs only load and store boxes once are taken: what products and loops share in caches is their author's order. */
+ * reads its program ids the other way round (`swept`; the launch decides, since its later axes are short). Kernels
+ * whose programs load and store boxes once are taken: what products and loops share in caches is their author's. */
 #include "pass/schedule/schedule.h"
 
 enum { AXES = 3, DEEPEST_SCALAR = 32 };
@@ -28,7 +28,10 @@ static unsigned axes_of(const Kernel *k, Ref x, int depth) {
     return found;
 }
 
+/* Single numbers (of a row, of the launch) are no way through memory. */
 static void look_at_box(Sweep *s, const Op *op) {
+    Ref tile = op->code == OP_TLOAD ? op->results[0] : op_operand(op, 1);
+    if (ty_elements(ir_type(s->k, tile)) == 1) return;
     const Op *tensor = ref_is_value(op->operands[0]) ? ir_value(s->k, op->operands[0])->op : NULL;
     RefList at = op_list(op, 0);
     if (!tensor || tensor->code != OP_TENSOR) {
@@ -64,4 +67,17 @@ void schedule_sweep(Schedule *s) {
             kernel_set(s->k, (Attr){.id = AT_SWEEP, .number = axis});
             pass_find(s->cx, s->k->range, FIND_SWEEP, axis);
         }
+}
+
+static void look_for_speech(Op *op, void *user) {
+    const Op **found = user;
+    if (op->code == OP_PRINT || op->code == OP_ASSERT) *found = op;
+}
+
+bool schedule_sweep_holds(Schedule *s) {
+    const Op *speaks = NULL;
+    if (!kernel_int(s->k, AT_SWEEP, 0)) return true;
+    if (s->tasks) return schedule_fail(s, s->tasks, "`sweep` is of kernels whose blocks run one program each");
+    ir_walk(s->k->body, look_for_speech, &speaks);
+    return !speaks || schedule_fail(s, speaks, "it says which program it is by the block, which `sweep` changes");
 }

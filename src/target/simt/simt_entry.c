@@ -12,11 +12,11 @@
 
 #include <string.h>
 
-const char *const entry_words[] = {"r",     "i",      "j",    "kk",    "lane",     "warp", "grid0", "grid1",  "grid2",
-                                   "swept", "cell",  "raw",    "word", "other", "other_at", "mine", "all",   "all_at", "from",
-                                   "piece", "zero",   "i0",   "i1",    "i2",       "i3",   "i4",    "i5",     "i6",
-                                   "i7",    "i8",     "i9",   "i10",   "i11",      "got0", "old",   "low",    "high",
-                                   "swap",  "number", "bin",  "q",     "b",        NULL};
+const char *const entry_words[] = {"r",     "i",     "j",      "kk",   "lane",  "warp",     "grid0", "grid1", "grid2",
+                                   "swept", "cell",  "raw",    "word", "other", "other_at", "mine",  "all",   "all_at",
+                                   "from",  "piece", "zero",   "i0",   "i1",    "i2",       "i3",    "i4",    "i5",
+                                   "i6",    "i7",    "i8",     "i9",   "i10",   "i11",      "got0",  "old",   "low",
+                                   "high",  "swap",  "number", "bin",  "q",     "b",        NULL};
 
 const char *entry_name(CPrinter *p, const char *name) {
     static const char ending[] = "_kernel";
