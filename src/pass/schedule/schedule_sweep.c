@@ -9,23 +9,23 @@
  * whose programs load and store boxes once are taken: what products and loops share in caches is their author's. */
 #include "pass/schedule/schedule.h"
 
-enum { AXES = 3, DEEPEST_SCALAR = 32 };
+enum { AXES = 3 };
 
 typedef struct Sweep {
     const Kernel *k;
+    uint8_t *axes;          /* by Ref: the axes of the grid that it is made of, as bits */
     unsigned along, across; /* axes of the grid that move boxes along their rows, and between them */
     int boxes;
     bool other; /* does more than to load and store boxes */
 } Sweep;
 
-/* The axes of the grid that a scalar is made of, as bits. */
-static unsigned axes_of(const Kernel *k, Ref x, int depth) {
-    const Op *op = ref_is_value(x) ? ir_value(k, x)->op : NULL;
-    unsigned found = 0;
-    if (!op || depth > DEEPEST_SCALAR) return 0;
-    if (op->code == OP_PROGRAM_ID) return 1u << op_int(op, AT_DIM, 0);
-    for (int i = 0; i < op->operand_count; i++) found |= axes_of(k, op->operands[i], depth + 1);
-    return found;
+static unsigned axes_of(const Sweep *s, Ref x) { return ref_is_value(x) ? s->axes[x] : 0; }
+
+/* In the order of the text: what an op is made of has been looked at. */
+static void note_axes(Sweep *s, const Op *op) {
+    unsigned found = op->code == OP_PROGRAM_ID ? 1u << op_int(op, AT_DIM, 0) : 0;
+    for (int i = 0; i < op->operand_count; i++) found |= axes_of(s, op->operands[i]);
+    for (int i = 0; i < op->result_count; i++) s->axes[op->results[i]] = (uint8_t)found;
 }
 
 /* Single numbers (of a row, of the launch) are no way through memory. */
@@ -39,17 +39,18 @@ static void look_at_box(Sweep *s, const Op *op) {
         return;
     }
     RefList strides = op_list(tensor, 1);
-    s->across |= axes_of(s->k, op_operand(tensor, 0), 0);
+    s->across |= axes_of(s, op_operand(tensor, 0));
     for (int d = 0; d < at.count; d++) {
         int64_t stride;
         bool row = d < strides.count && ir_const_int(s->k, strides.at[d], &stride) && stride == 1;
-        *(row ? &s->along : &s->across) |= axes_of(s->k, at.at[d], 0);
+        *(row ? &s->along : &s->across) |= axes_of(s, at.at[d]);
     }
     s->boxes++;
 }
 
 static void look_at_op(Op *op, void *user) {
     Sweep *s = user;
+    note_axes(s, op);
     bool acts = op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC);
     if (op->code == OP_TLOAD || op->code == OP_TSTORE)
         look_at_box(s, op);
@@ -60,6 +61,7 @@ static void look_at_op(Op *op, void *user) {
 void schedule_sweep(Schedule *s) {
     Sweep sweep = {.k = s->k};
     if (s->tasks || !s->cx->machine->cost.sweeps) return;
+    sweep.axes = ARENA_ARRAY(s->arena, uint8_t, s->k->values.count);
     ir_walk(s->k->body, look_at_op, &sweep);
     if (sweep.other || !sweep.boxes || !(sweep.across & 1) || (sweep.along & sweep.across)) return;
     for (int axis = 1; axis < AXES; axis++)
