@@ -160,7 +160,11 @@ static bool classify(Call *c) {
             kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i], &c->memory[i]);
             if (kind == ARGUMENT_ERROR) return false;
         }
-        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) c->structured = true;
+        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) {
+            c->structured = true; /* another function is launched: nothing is looked up by this hash */
+            c->tags[i] = TAG_CONSTANT;
+            continue;
+        }
         if (kind == ARGUMENT_MEMORY)
             c->tags[i] = (uint8_t)(TAG_POINTER + c->memory[i].dtype);
         else if (kind == ARGUMENT_NUMBER)
