@@ -173,7 +173,7 @@ static void check_attributes(Verifier *v, const Op *op) {
     case OP_MATH: check_function(v, op); break;
     default: break;
     }
-    if (op_attr(op, AT_COMBINE)) check_combine(v, op);
+    if (op_attr(op, AT_COMBINE) && op->code != OP_SCATTER) check_combine(v, op); /* of a scatter: infer.c */
 }
 
 static void check_types(Verifier *v, const Op *op) {

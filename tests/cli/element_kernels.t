@@ -88,4 +88,4 @@ $ sh all mix.py --arg 'X=randint(50):f32[40,32]' --arg 'C=randint(4):f32[40,16]'
 $ tilewright explain conv.py --target cuda | grep -o 'X.unbounded.*in runs of 8'
 X[unbounded, unbounded, unbounded], strides [56, 8, 1], at [k, (a vector), (a vector)]; dimension 1 is indexed by a vector that `floordiv` makes; dimension 2 is indexed by a vector that `floordiv` makes, in runs of 8
 $ tilewright explain mix.py --target cuda | grep 'element loop'
-mix.py:27:13: raise: the element loop runs element by element: several iterations may read and write one cell, and they have no order
+[1]

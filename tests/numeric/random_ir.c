@@ -390,7 +390,10 @@ static void move(Gen *g) {
         bool folded = draw(g, 2);
         r = define(g, x, fmax(x.whole, y.whole));
         if (folded) put(g, "%%%s_i = mod %%%s, %lld ; ", r->name, index.name, (long long)(elements(&x) % 97 + 1));
-        put(g, "%%%s = scatter %%%s, %%%s%s, %%%s\n", r->name, x.name, folded ? r->name : index.name, folded ? "_i" : "",
+        static const char *const kinds[] = {"", "<kind=add>", "<kind=min>", "<kind=max>"};
+        bool whole = x.elem == I32 || x.elem == I8 || x.elem == U8 || x.elem == I16 || x.elem == U32;
+        const char *kind = kinds[whole ? draw(g, 4) : 0];
+        put(g, "%%%s = scatter%s %%%s, %%%s%s, %%%s\n", r->name, kind, x.name, folded ? r->name : index.name, folded ? "_i" : "",
             y.name);
         break;
     }

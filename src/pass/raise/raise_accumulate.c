@@ -148,8 +148,19 @@ bool raise_is_update(Loop *loop, const Op *store) {
     return raise_same_place(&read, &cell);
 }
 
+/* Integers that a scatter combines (ops.def). */
+static bool is_counted(Loop *loop, const Op *store, const Accumulation *sum) {
+    Reach cell, read;
+    Elem elem = elem_of(loop, store->operands[0]);
+    if (!elem_is_int(elem) || elem_info[elem].bits > 32 || sum->combine == COMBINE_MUL) return false;
+    if (sum->combine != COMBINE_ADD && elem_of(loop, sum->update->results[0]) != elem) return false;
+    raise_place(loop, store, &cell);
+    raise_place(loop, sum->read, &read);
+    return raise_same_place(&read, &cell);
+}
+
 /* If all that the body does to the store's buffer is updates by one op, no value sees a cell between two of them. */
-bool raise_check_updates(Loop *loop, const Op *store) {
+static bool check_updates(Loop *loop, const Op *store, bool counts) {
     Map fed = {0}; /* the read of an update -> how it combines */
     Accumulation sum, other;
     find_update(loop, store, &sum);
@@ -171,11 +182,25 @@ bool raise_check_updates(Loop *loop, const Op *store) {
         }
         Reach place;
         raise_place(loop, op, &place);
-        if (op->code == OP_BSTORE &&
-            (place.kind != PLACE_BOX || !find_update(loop, op, &other) || other.combine != sum.combine))
+        if (op->code != OP_BSTORE) continue;
+        bool same = find_update(loop, op, &other) && other.combine == sum.combine;
+        if (!same || (counts ? !is_counted(loop, op, &other) : place.kind != PLACE_BOX))
             return raise_fail(loop, op, "a cell is updated in two ways, and the iterations have no order");
     }
     return true;
+}
+
+bool raise_check_updates(Loop *loop, const Op *store) { return check_updates(loop, store, false); }
+
+bool raise_are_counts(Loop *loop, const Op *store) {
+    Accumulation sum;
+    bool good = find_update(loop, store, &sum) && is_counted(loop, store, &sum) && check_updates(loop, store, true);
+    loop->why = NULL;
+    return good;
+}
+
+bool raise_is_count(Loop *loop, const Op *store) {
+    return store->code == OP_BSTORE && map_find_number(&loop->counted, store->operands[0]);
 }
 
 /* --- 16-bit sums --- */
@@ -372,5 +397,30 @@ bool raise_accumulation(Loop *loop, Op *store) {
     }
     if (!count) value = ir_splat(&loop->b, value, boxed);
     ir_bstore(&loop->b, buffer, cell.offset, ir_reshape(&loop->b, value, boxed));
+    return true;
+}
+
+/* Every iteration adds its own, so that the tile has all axes. */
+bool raise_count(Loop *loop, Op *store) {
+    Accumulation sum;
+    Raised at, e;
+    Ref buffer = store->operands[0], zero[MAX_RANK];
+    const Type *type = ir_type(loop->k, buffer);
+    int axes[MAX_RANK], count = raise_sorted((1u << loop->rank) - 1, axes);
+    find_update(loop, store, &sum);
+    if (!raise_fits(loop, store, axes, count) || !raise_value(loop, sum.e, &e) || !raise_flat(loop, store, true, &at))
+        return false;
+    loop->b.range = store->range;
+    if (loop->masked) at = raise_select(loop, loop->mask, at, raise_number(loop, EL_I32, -1));
+    for (int d = 0; d < type->rank; d++) zero[d] = ir_int(&loop->b, EL_I32, 0);
+    e = raise_cast(loop, e, type->elem);
+    Ref whole = ir_bload(&loop->b, buffer, zero, ty_tile(loop->k->module, type->elem, type->rank, type->extent));
+    Ref places = raise_spread(loop, &at, axes, count), parts = raise_spread(loop, &e, axes, count);
+    Op *scatter = ir_begin(&loop->b, OP_SCATTER);
+    ir_operand(&loop->b, scatter, whole);
+    ir_operand(&loop->b, scatter, places);
+    ir_operand(&loop->b, scatter, parts);
+    op_set(loop->k, scatter, (Attr){.id = AT_COMBINE, .word = sum.combine});
+    ir_bstore(&loop->b, buffer, zero, ir_end(&loop->b, scatter, NULL));
     return true;
 }

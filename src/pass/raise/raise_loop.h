@@ -41,6 +41,7 @@ typedef struct Loop {
     bool in_order;     /* .. whose trips have an order, so that no two may meet even if nobody can tell */
     Map scans;         /* stores of running sums -> what raise_scan.c knows of them .. */
     Map scanned;       /* .. and their buffers */
+    Map counted;       /* buffers whose cells are updated at places that may be equal */
     Map unique;        /* stores of which no two iterations write one place, for sure */
     Map *widened;      /* buffers of 16-bit sums that are carried in f32 by now */
     Map *patches;      /* results of reads that are there for what a write leaves as it is */
@@ -141,6 +142,10 @@ Ref raise_rest(Loop *loop, Ref buffer, const Ref *offsets, const Type *type);
 bool raise_is_update(Loop *loop, const Op *store);
 /* Do all ops of loop->scope that touch its buffer update it in the same way? */
 bool raise_check_updates(Loop *loop, const Op *store);
+/* Such updates of whole numbers, at places that no box names: any order gives the same. */
+bool raise_are_counts(Loop *loop, const Op *store);
+bool raise_is_count(Loop *loop, const Op *store);
+bool raise_count(Loop *loop, Op *store);
 bool raise_is_product(Loop *loop, const Op *store); /* does it add products that make a `dot`? */
 /* Such a store to a cell that some loop variable does not reach. */
 bool raise_accumulation(Loop *loop, Op *store);

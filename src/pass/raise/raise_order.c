@@ -403,6 +403,10 @@ static bool check_memory(Loop *loop, Ref root) {
         all_are_unique(&m);
         return true;
     }
+    if (store && store->code == OP_BSTORE && raise_are_counts(loop, store)) {
+        map_put_number(&loop->counted, loop->cx->scratch, root, loop);
+        return true;
+    }
     if (m.stores == 1 && !m.loads && !m.atomics && !is_repeated(loop, store))
         return check_single_store(&m, store, meeting);
     if (!m.stores && !m.loads)

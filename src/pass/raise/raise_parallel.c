@@ -72,7 +72,8 @@ static bool load_before(Loop *loop, const Op *write) {
         bool same = op->operands[0] == write->operands[0] || (write->code != OP_BSTORE && op->code != OP_BLOAD);
         if (!raise_is_load(op) || !same || !sees(write, op)) continue;
         if (raise_is_scanned(loop, write, op)) continue;
-        if (write->code == OP_BSTORE && raise_is_update(loop, write)) continue; /* it reads its cell itself */
+        bool updates = raise_is_count(loop, write) || (write->code == OP_BSTORE && raise_is_update(loop, write));
+        if (updates && op->operands[0] == write->operands[0]) continue; /* it reads its cell itself */
         if (!raise_value(loop, op->results[0], &unused)) return false;
     }
     return true;

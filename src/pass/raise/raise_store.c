@@ -143,6 +143,7 @@ bool raise_store(Loop *loop, Op *op) {
         return raise_fail(loop, op, "this writes a whole tile for each element");
     const MapEntry *scan = map_find_number(&loop->scans, (uint64_t)(uintptr_t)op);
     if (scan) return raise_scan(loop, op, scan->value);
+    if (raise_is_count(loop, op)) return raise_count(loop, op);
     if (op->code == OP_BSTORE && raise_is_update(loop, op)) return raise_accumulation(loop, op);
     if (op->code == OP_BSTORE) return store_buffer(loop, op);
     if (op->code == OP_TSTORE) return store_tensor(loop, op);

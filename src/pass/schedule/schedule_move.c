@@ -57,8 +57,8 @@ static Ref staged(const Schedule *s, const Op *op) {
     case OP_SLICE:
     case OP_FLIP:
     case OP_GATHER:
-    case OP_SCATTER:
     case OP_RESHAPE: return op->operands[0];
+    case OP_SCATTER: return scatter_tile(s->k, op) ? op->operands[0] : REF_NONE;
     case OP_INSERT: return schedule_layout(s->k, op_operand(op, 1)) ? op_operand(op, 1) : REF_NONE;
     default: return REF_NONE;
     }

@@ -20,8 +20,12 @@ static int64_t round_up(int64_t bytes, int64_t multiple) { return (bytes + multi
 
 int64_t stage_bytes(const Type *type) { return round_up(ty_elements(type) * ty_elem_bytes(type), WIDEST_PANEL); }
 
+int64_t scatter_tile(const Kernel *k, const Op *op) {
+    return op_attr(op, AT_COMBINE) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
+}
+
 int64_t scatter_owners(const Kernel *k, const Op *op) {
-    return op_flag(op, AT_UNIQUE) ? 0 : 4 * ty_elements(ir_type(k, op->operands[0]));
+    return op_flag(op, AT_UNIQUE) && !op_attr(op, AT_COMBINE) ? 0 : 4 * ty_elements(ir_type(k, op->operands[0]));
 }
 
 /* The operands are registers of the result's threads, one after the other. */
@@ -262,7 +266,7 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SLICE: return slice_stays(k, op, &first) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_FLIP: return flip_stays(k, op, &place) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_GATHER: return stage_bytes(ir_type(k, op->operands[0]));
-    case OP_SCATTER: return stage_bytes(ir_type(k, op->operands[0])) + scatter_owners(k, op);
+    case OP_SCATTER: return scatter_tile(k, op) + scatter_owners(k, op);
     case OP_TENSOR: return op_flag(op, AT_MADE) ? MADE_BYTES : 0;
     case OP_FOR: return op_int(op, AT_BYTES, 0);
     case OP_INSERT: return is_tile(k, op_operand(op, 1)) ? stage_bytes(ir_type(k, op_operand(op, 1))) : 0;

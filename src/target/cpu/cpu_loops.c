@@ -87,8 +87,11 @@ void cpu_emit_scatter(Emit *e, Op *op) {
     Nest nest;
     nest_begin(e, &nest, ir_type(e->k, op->operands[1]));
     Ix at = cpu_element(e, &nest, op->operands[1], nest.index), x = cpu_element(e, &nest, op->operands[2], nest.index);
-    nest_add(e, &nest, nest.rank, "if ((u64)(i64)%p < %lldull) %p[(i64)%p] = %p;", at.x, places, cs_ref(&e->p, result),
-             at.x, cpu_pack_for(e, result, x.x));
+    Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+    const Expr *slot = ex(e->arena, "%p[(i64)%p]", cs_ref(&e->p, result), at.x);
+    const Expr *value = kind ? cs_combine(&e->p, kind, ir_type(e->k, result)->elem, false, slot, x.x) : x.x;
+    nest_add(e, &nest, nest.rank, "if ((u64)(i64)%p < %lldull) %p = %p;", at.x, places, slot,
+             cpu_pack_for(e, result, value));
     nest_end(e, &nest, false);
 }
 

@@ -256,9 +256,57 @@ static void close_scattered(Emit *e) {
     cs_close(&e->p);
 }
 
+/* One word for each place. */
+static void fill_words(Emit *e, int64_t places, int64_t offset, int number) {
+    cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, (long long)places, e->lanes * e->group.warps);
+    cs_line(&e->p, "const i32 none = (i32)%lldll;", (long long)number);
+    cs_line(&e->p, "tw_sts(1, %lld + j * 4, &none);", (long long)offset);
+    cs_close(&e->p);
+}
+
+/* Integers that are combined with what is there: together in a word for each place, first; minima as maxima of ~x, and
+ * what has no sign by its place among those that have. */
+static void emit_combining_scatter(Emit *e, const Op *op, Word kind) {
+    Ref x = op->operands[0], part = op->operands[2], result = op->results[0];
+    const Type *type = type_of(e, x);
+    int64_t offset = shared_offset(e, op), places = ty_elements(type);
+    bool adds = kind == COMBINE_ADD, turned = kind == COMBINE_MIN, top = type->elem == EL_U32 && !adds;
+    sync_before(e, op);
+    fill_words(e, places, offset, adds ? 0 : INT32_MIN);
+    sync_step(e);
+    open_scattered(e, op, places);
+    const Expr *value = elementwise_operand(e, part, emit_layout(e, part), &place_r);
+    value = ex(e->arena, top ? "(i32)((u32)%p ^ 0x80000000u)" : "(i32)%p", value);
+    if (turned) value = ex(e->arena, "~(%p)", value);
+    cs_line(&e->p, adds ? "tw_atomic_add_shared(%lld + (i32)place * 4, %p);"
+                        : "tw_atomic_max_shared(%lld + (i32)place * 4, %p);",
+            (long long)offset, value);
+    close_scattered(e);
+    sync_step(e);
+    const Expr *at[MAX_RANK];
+    open_result(e, result, at);
+    const Layout *layout = emit_layout(e, result);
+    const Expr *inside = stage_inside(e, layout, type, NULL);
+    cs_line(&e->p, "i32 word = 0;");
+    cs_line(&e->p, "tw_lds_if(1, %p, &word, %lld + (%p) * 4);", inside ? inside : &expr_true, (long long)offset,
+            stage_flat(e, type, at));
+    const Expr *old = elementwise_operand(e, x, layout, &place_r), *word = ex(e->arena, turned ? "~word" : "word");
+    word = ex(e->arena, top ? "((u32)(%p) ^ 0x80000000u)" : "(%p)", word);
+    word = ex(e->arena, "(%s)%p", elem_info[type->elem].text, word);
+    const Expr *both = cs_combine(&e->p, kind, type->elem, false, old, word);
+    if (!adds) both = ex(e->arena, "(word == (i32)-2147483648ll ? %p : %p)", old, both);
+    cs_line(&e->p, "%p[r] = %p;", emit_hold(e, result)->by, both);
+    cs_close(&e->p);
+}
+
 /* x is staged, the elements are stored over it, and it comes back. Where two may go to one place, threads agree before
  * on the last of those that do. */
 static void emit_scatter(Emit *e, const Op *op) {
+    Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+    if (kind) {
+        emit_combining_scatter(e, op, kind);
+        return;
+    }
     Ref x = op->operands[0], part = op->operands[2], result = op->results[0];
     const Type *type = type_of(e, x), *given = type_of(e, part);
     int64_t offset = shared_offset(e, op), places = ty_elements(type), owners = offset + stage_bytes(type);
@@ -266,10 +314,7 @@ static void emit_scatter(Emit *e, const Op *op) {
     sync_before(e, op);
     stage_store(e, x, type, offset, NULL, (int)op_int(op, AT_VECTOR, 1));
     if (meet) {
-        cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, (long long)places, e->lanes * e->group.warps);
-        cs_line(&e->p, "const i32 none = -1;");
-        cs_line(&e->p, "tw_sts(1, %lld + j * 4, &none);", (long long)owners);
-        cs_close(&e->p);
+        fill_words(e, places, owners, -1);
         sync_step(e);
         open_scattered(e, op, places);
         cs_line(&e->p, "tw_atomic_max_shared(%lld + (i32)place * 4, mine);", (long long)owners);
