@@ -23,8 +23,8 @@
  * Items of three trips are held at once. Each product goes ahead for which a thread has registers: its sum and what is
  * made of that are there at the same time. The others are issued when their trip begins. What reads a sum behind the
  * place where the next one is issued reads a copy; a single instruction that is its only reader comes before that
- * place instead, and loads for the next trip follow it, so that they may take the registers of this one's. No sum is
- * added up in another order. */
+ * place instead, if it waits for no load of its trip, and loads for the next trip follow it, so that they may take the
+ * registers of this one's. No sum is added up in another order. */
 #include "pass/schedule/schedule_trail.h"
 #include "pass/schedule/text_order.h"
 
@@ -88,11 +88,12 @@ static bool may_hold(const Schedule *s, const Op *loop, const Trail *t) {
 }
 
 /* --- what comes before the next products --- */
-/* Marks what an op in front needs of the body; false: it needs a product, or it is no arithmetic. */
+/* Marks what an op in front needs of the body; false: it needs a product or a load, which it would wait for, or it is no
+ * arithmetic. */
 static bool bring(const Schedule *s, const Trail *t, const Region *body, Ref ref, uint8_t *front) {
     const Op *op = trail_maker(s, body, ref);
     if (!op || front[ref] || t->early[ref]) return true;
-    if (op->code == OP_DOT || op->region_count || op->result_count != 1 || !schedule_is_plain(op)) return false;
+    if (op->region_count || op->result_count != 1 || !op_has(op->code, TRAIT_PURE) || !schedule_is_plain(op)) return false;
     front[ref] = 1;
     for (int i = 0; i < op->operand_count; i++)
         if (!bring(s, t, body, op->operands[i], front)) return false;
@@ -154,10 +155,18 @@ static int64_t words_of(const Schedule *s, const Op *loop, const Lead *l) {
 /* --- the order of the body --- */
 static bool is_front(const Lead *l, const Op *op) { return op->result_count == 1 && l->front[op->results[0]]; }
 
-/* Behind the heads what takes their sums, then the loads and numbers that stood before the heads and are not needed
- * there; how many ops that is. */
+/* What the op makes is for the next trip alone. */
+static bool is_for_next(const Region *body, const Op *op, const bool *moved) {
+    for (const Op *user = op->next; user != body->last; user = user->next)
+        for (int i = 0; i < op->result_count; i++)
+            if (ir_op_uses(user, op->results[i]) && !(user->result_count && moved[user->results[0]])) return false;
+    return op->result_count && schedule_is_plain(op);
+}
+
+/* Behind the heads what takes their sums, then what stood before the heads and is for the next trip; how many ops that
+ * is. */
 static int sort_front(const Schedule *s, Region *body, const Lead *l) {
-    Op *first = l->t->heads.at[0], *rest = l->t->heads.at[l->t->heads.count - 1]->next;
+    Op *rest = l->t->heads.at[l->t->heads.count - 1]->next;
     int count = 0;
     for (Op *op = rest, *next; op != body->last; op = next) {
         next = op->next;
@@ -168,19 +177,11 @@ static int sort_front(const Schedule *s, Region *body, const Lead *l) {
         else
             ir_move(op, body, rest);
     }
-    bool *needed = ARENA_ARRAY(s->arena, bool, s->k->values.count);
-    for (Op *op = body->first, *next; op != first; op = next) {
-        next = op->next;
-        for (int i = 0; i < op->result_count; i++)
-            needed[op->results[i]] = is_front(l, op) || l->t->early[op->results[i]];
-    }
-    for (Op *op = first->previous, *before; op; op = before) {
+    bool *moved = ARENA_ARRAY(s->arena, bool, s->k->values.count);
+    for (Op *op = l->t->heads.at[0]->previous, *before; op; op = before) {
         before = op->previous;
-        bool stays = !schedule_is_plain(op);
-        for (int i = 0; i < op->result_count; i++) stays |= needed[op->results[i]];
-        for (const Op *user = op->next; user != first && !stays; user = user->next)
-            for (int i = 0; i < op->result_count; i++) stays |= ir_op_uses(user, op->results[i]);
-        if (stays) continue;
+        if (!is_for_next(body, op, moved) || is_front(l, op) || l->t->early[op->results[0]]) continue;
+        moved[op->results[0]] = true;
         ir_move(op, body, rest);
         rest = op;
         count++;

@@ -82,6 +82,26 @@ static void write_view(const Leading *l, Ref operand) {
     emit_ops(l->e, op, op->next);
 }
 
+/* How many slots are waited for when the operand is there: they come in their order. */
+static size_t slots_of(const Leading *l, Ref operand) {
+    const Op *op = ref_is_value(operand) ? ir_value(l->e->k, operand)->op : NULL;
+    while (op && op->code == OP_PERMUTE) op = ir_value(l->e->k, op->operands[0])->op;
+    for (size_t i = 0; op && op->code == OP_GET && i < l->slots.count; i++)
+        if (l->slots.at[i].op->results[0] == op->operands[0]) return i + 1;
+    return 0;
+}
+
+static void wait_for(const Leading *l, size_t from, size_t until) {
+    Emit *e = l->e;
+    cuda_of(e)->trails = true;
+    for (size_t i = from; i < until; i++) {
+        const Slots *slot = &l->slots.at[i];
+        emit_ops(e, slot->op, slot->op->next);
+        cs_line(&e->p, "%s = %p;", slot->next, emit_hold(e, slot->op->results[0])->by);
+    }
+    cuda_of(e)->trails = false;
+}
+
 /* Items of a trip are waited for, and the products that come early are issued. Slots and views are called as before
  * then. */
 static void issue_heads(const Leading *l) {
@@ -90,20 +110,19 @@ static void issue_heads(const Leading *l) {
     for (const Op *op = l->body->first; op != l->parts.first; op = op->next)
         for (int i = 0; i < op->result_count; i++) *VEC_PUSH(&kept, e->arena) = *emit_hold(e, op->results[i]);
     emit_block(e);
-    cuda_of(e)->trails = true;
-    for (size_t i = 0; i < l->slots.count; i++) {
-        const Slots *slot = &l->slots.at[i];
-        emit_ops(e, slot->op, slot->op->next);
-        cs_line(&e->p, "%s = %p;", slot->next, emit_hold(e, slot->op->results[0])->by);
-    }
-    cuda_of(e)->trails = false;
+    size_t waited = 0;
     for (const Op *head = l->parts.first; head != l->parts.rest; head = head->next) {
         if (!is_ahead(head)) continue;
+        for (int i = 0; i < 2; i++) {
+            size_t needed = slots_of(l, head->operands[i]);
+            if (needed > waited) wait_for(l, waited, needed), waited = needed;
+        }
         write_view(l, head->operands[0]);
         write_view(l, head->operands[1]);
         sync_before(e, head);
         dot_issue_at(e, head, sum_of(l, head));
     }
+    wait_for(l, waited, l->slots.count);
     cs_close(&e->p);
     size_t at = 0;
     for (const Op *op = l->body->first; op != l->parts.first; op = op->next)
@@ -238,6 +257,13 @@ static void name_sums(Leading *l) {
     }
 }
 
+/* All of them before the loop, with nothing in flight: compilers would write a sum of zeros again where it is first
+ * needed, under a product, and then wait for each product. */
+static void settle_all(const Leading *l) {
+    for (const Op *op = l->parts.first; op != l->body->last; op = op->next)
+        if (op->code == OP_DOT && sum_of(l, op)) settle(l, sum_of(l, op));
+}
+
 void lead_emit(Emit *e, const Op *loop) {
     Leading l = {.e = e, .loop = loop, .body = loop->regions[0], .parts = leading_parts(loop)};
     Trips trips = trips_open(e, loop);
@@ -246,8 +272,7 @@ void lead_emit(Emit *e, const Op *loop) {
     take_slots(&l);
     issue_heads(&l);
     cs_line(&e->p, "tw_wgmma_wait(0);");
-    for (const Op *head = l.parts.first; head != l.parts.rest; head = head->next)
-        if (is_ahead(head)) settle(&l, sum_of(&l, head));
+    settle_all(&l);
     pass_slots(&l, true);
     trips_each(&trips, trips.lo, end);
     write_trip(&l, false);
