@@ -88,12 +88,13 @@ static bool may_hold(const Schedule *s, const Op *loop, const Trail *t) {
 }
 
 /* --- what comes before the next products --- */
-/* Marks what an op in front needs of the body; false: it needs a product or a load, which it would wait for, or it is no
- * arithmetic. */
+/* Marks what an op in front needs of the body; false: it needs a product, or a load, which it would wait for, or it is
+ * no arithmetic. */
 static bool bring(const Schedule *s, const Trail *t, const Region *body, Ref ref, uint8_t *front) {
     const Op *op = trail_maker(s, body, ref);
     if (!op || front[ref] || t->early[ref]) return true;
-    if (op->region_count || op->result_count != 1 || !op_has(op->code, TRAIT_PURE) || !schedule_is_plain(op)) return false;
+    if (op->region_count || op->result_count != 1) return false;
+    if (!op_has(op->code, TRAIT_PURE) || !schedule_is_plain(op)) return false;
     front[ref] = 1;
     for (int i = 0; i < op->operand_count; i++)
         if (!bring(s, t, body, op->operands[i], front)) return false;
