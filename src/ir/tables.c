@@ -71,6 +71,14 @@ bool op_attr_is_positional(Opcode code, AttrId id) {
     return at && (!bar || at < bar);
 }
 
+AttrId op_missing_attr(Opcode code, const Op *op) {
+    const char *attrs = op_info[code].attrs; /* "(POSITIONAL... | NAMED...)"; most ops have none of the first kind */
+    if (attrs[1] == '|' || attrs[1] == ')') return AT_NONE;
+    for (int id = 1; id < AT_COUNT; id++)
+        if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
+    return AT_NONE;
+}
+
 /* --- attributes of an op or a kernel --- */
 
 static const Attr *find(const Attr *attrs, int count, AttrId id) {
