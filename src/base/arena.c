@@ -110,7 +110,8 @@ static ArenaBlock **block_of_its_own(Arena *arena, const void *at, size_t bytes)
 
 void *arena_grow(Arena *arena, void *old, size_t old_size, size_t new_size) {
     if (new_size > SIZE_MAX / 2) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
-    size_t header = round_up(sizeof(ArenaBlock)), had = round_up(old_size) + RED_ZONE, need = round_up(new_size) + RED_ZONE;
+    size_t header = round_up(sizeof(ArenaBlock));
+    size_t had = round_up(old_size) + RED_ZONE, need = round_up(new_size) + RED_ZONE;
     ArenaBlock *block = arena->last, **own;
     if (old_size && (char *)old + had == block_bytes(block) + block->used && need - had <= block->size - block->used) {
         block->used += need - had;
