@@ -48,7 +48,8 @@ static bool visit_for(Loop *loop, const Op *op) {
 }
 
 static bool visit_if(Loop *loop, const Op *op) {
-    bool changed = visit_region(loop, op->regions[0]) | visit_region(loop, op->regions[1]);
+    bool changed = visit_region(loop, op->regions[0]);
+    changed |= visit_region(loop, op->regions[1]);
     for (int i = 0; i < op->result_count; i++) {
         unsigned set = raise_axes(loop, op->operands[0]);
         for (int side = 0; side < 2; side++) set |= raise_axes(loop, op->regions[side]->last->operands[i]);
