@@ -420,6 +420,16 @@ static bool check_rest(Infer *in) {
     case OP_FLIP:
     case OP_SORT:
     case OP_GATHER: return get_axis(in, x->rank, &axis);
+    case OP_SCATTER:
+        if (op_attr(op, AT_COMBINE)) {
+            Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+            if ((kind != COMBINE_ADD && kind != COMBINE_MIN && kind != COMBINE_MAX) || x->pointer ||
+                !elem_is_int(x->elem) || elem_info[x->elem].bits > 32)
+                return fail(in, "it combines integers of up to 32 bits by add, min or max, not %s by %s", show(in, x),
+                            word_info[kind].text);
+        }
+        return (ty_same_shape(operand_type(in, 1), operand_type(in, 2)) && operand_type(in, 1)->rank && x->rank) ||
+               fail(in, "a tile, and places and elements of one shape are needed");
     case OP_SCAN:
     case OP_REDUCE:
         if (!x) return fail(in, "at least one operand is needed");

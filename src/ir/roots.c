@@ -70,6 +70,7 @@ static void push_origins(Search *s, Ref ref) {
     case OP_SELECT:
     case OP_JOIN:
     case OP_CAT:
+    case OP_SCATTER: /* its places are no pointers */
         for (int i = op->code == OP_SELECT; i < op->operand_count; i++) push(s, op->operands[i]);
         return;
     case OP_FOR:

@@ -173,7 +173,7 @@ static void check_attributes(Verifier *v, const Op *op) {
     case OP_MATH: check_function(v, op); break;
     default: break;
     }
-    if (op_attr(op, AT_COMBINE)) check_combine(v, op);
+    if (op_attr(op, AT_COMBINE) && op->code != OP_SCATTER) check_combine(v, op); /* of a scatter: infer.c */
 }
 
 static void check_types(Verifier *v, const Op *op) {
@@ -290,6 +290,7 @@ static void check_structure(Verifier *v, const Op *op) {
         for (int i = 0; i < 2; i++) check_terminator(v, op, op->regions[i], OP_YIELD, 0, op->result_count, op->results);
         break;
     case OP_PARALLEL:
+        if (op->operand_count > MAX_RANK) complain(v, op, "it has more variables than a tile may have axes, 12");
         if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;

@@ -329,7 +329,7 @@ static void move(Gen *g) {
     if (!find(g, -1, NULL, NULL, 1, false, &x)) return;
     Value like = x, *r;
     char at[3][40];
-    switch (draw(g, 8)) {
+    switch (draw(g, 9)) {
     case 0:
         if (x.rank < 2) return;
         like.ext[x.rank - 1] = x.ext[x.rank - 2], like.ext[x.rank - 2] = x.ext[x.rank - 1];
@@ -380,6 +380,21 @@ static void move(Gen *g) {
         like.ext[axis] *= 2;
         r = define(g, like, fmax(x.whole, y.whole));
         put(g, "%%%s = cat<axis=%d> %%%s, %%%s\n", r->name, axis, x.name, y.name);
+        break;
+    }
+    case 7: { /* places inside, outside, and several times */
+        static const int types[] = {I32, I64, I8, U8, I16, U32, U64};
+        Value part, index;
+        random_shape(g, &part);
+        if (!part.rank || !value(g, x.elem, &part, false, &y) || !value(g, types[draw(g, 7)], &y, false, &index)) return;
+        bool folded = draw(g, 2);
+        r = define(g, x, fmax(x.whole, y.whole));
+        if (folded) put(g, "%%%s_i = mod %%%s, %lld ; ", r->name, index.name, (long long)(elements(&x) % 97 + 1));
+        static const char *const kinds[] = {"", "<kind=add>", "<kind=min>", "<kind=max>"};
+        bool whole = x.elem == I32 || x.elem == I8 || x.elem == U8 || x.elem == I16 || x.elem == U32;
+        const char *kind = kinds[whole ? draw(g, 4) : 0];
+        put(g, "%%%s = scatter%s %%%s, %%%s%s, %%%s\n", r->name, kind, x.name, folded ? r->name : index.name, folded ? "_i" : "",
+            y.name);
         break;
     }
     default: {

@@ -2,7 +2,7 @@
 
 Every program is valid, and its result does not depend on the order of a sum: floats are small whole numbers, whose largest magnitude is
 known for every tile (`bound`); integers are anything and wrap. What the families are, the statements of Generator say: element loops with any
-form of index, cells that several iterations update, matrix products written out and by T.gemm, reductions, copies, loops and branches around them."""
+form of index, conditions and loops inside of them, cells that several iterations update, matrix products written out and by T.gemm, reductions, copies, loops and branches around them."""
 import random
 
 MOST = 2048
@@ -41,6 +41,7 @@ class Generator:
         self.tiles, self.inputs, self.params, self.outputs = [], [], [], []
         self.vars, self.trips, self.frozen, self.loops = {}, 1, set(), 0  # name -> extent (values 0 .. extent - 1)
         self.plain, self.near = False, []  # a loop of boxes, as most are; what it writes, to be read as well
+        self.reads = True  # may indices be read from tiles?
         self.named = []  # values that the loop's body gave a name: (name, is it a float, bound)
 
     def pick(self, n):
@@ -126,13 +127,13 @@ class Generator:
         if form == 7 and 2 * (n - 1) < extent:
             return f"2 * {v}" + (" + 1" if 2 * n - 1 < extent and self.pick(2) else "")
         if form == 8:
-            by = 1 + max(2, -(-n // extent))
+            by = max(self.one([2, 4, 3]), -(-n // extent))
             return f"{v} // {by}" if (n - 1) // by < extent else f"{v} % {extent}"
         w = self.one(variables)
         if form == 9:
             return f"({v} * {1 + self.pick(5)} + {w}) % {extent}"
         if form == 10 and depth < 1:
-            gathers = [t for t in self.tiles if t.dtype in ("int32", "int8", "uint8", "int16") and not t.is_tensor]
+            gathers = self.reads and [t for t in self.tiles if t.dtype in ("int32", "int8", "uint8", "int16") and not t.is_tensor]
             if gathers:
                 return f"{self.element(self.one(gathers), variables, depth + 1)} % {extent}"
         if self.vars[v] + self.vars[w] - 1 <= extent and v != w:
@@ -146,6 +147,8 @@ class Generator:
     def own_cell(self, storage, variables, distinct=True):
         """An index form that names another cell for each tuple of the variables, which must fit; None if they do not."""
         free, parts = list(variables), []
+        if len(storage.shape) == 1 and len(free) == 2 and self.vars[free[0]] * self.vars[free[1]] <= storage.shape[0]:
+            return f"{storage.name}[{storage.lead + ', ' if storage.lead else ''}{free[0]} * {self.vars[free[1]]} + {free[1]}]"
         for d, extent in enumerate(storage.shape):
             left = len(storage.shape) - d
             fits = [v for v in free if self.vars[v] <= extent]
@@ -277,6 +280,8 @@ class Generator:
         names = self.open_parallel(extents, targets)
         before, self.frozen = self.frozen, self.frozen | {t.name for t in targets if t.is_float()}  # from iteration to iteration they could grow
         written = 0
+        if self.pick(6) == 5:
+            self.variable(names, around)
         for target in targets:
             if self.pick(3) == 2 and target.dtype != "bool":
                 text, bound = self.typed(target, names + around)
@@ -293,13 +298,96 @@ class Generator:
                 text, bound = self.typed(target, names + around)
             if target.is_float() and bound > LIMIT[target.dtype]:
                 text, bound = "1.0", 1
-            self.line(f"{cell} = {text}")
-            target.bound = max(target.bound, bound)
+            target.bound = max(target.bound, bound, self.write(target, cell, text, names, around))
             written += 1
         if not written:
             self.line("pass")
         self.named, self.frozen = [], before
         self.close(names)
+
+    def variable(self, names, around):
+        """A cell that each iteration writes first, perhaps once more, and reads from then on."""
+        tiles = [t for t in self.tiles if not t.is_float() and t.dtype != "bool" and not t.is_tensor]
+        if not tiles:
+            return
+        tile = self.one(tiles)
+        cell = f"{tile.name}[{', '.join(str(self.pick(n)) for n in tile.shape)}]"
+        self.line(f"{cell} = {self.typed(tile, names + around)[0]}")
+        if self.pick(2):
+            self.line(f"if {self.condition(names)}:")
+            self.lines.append("    " * (self.indent + 1) + f"{cell} {self.one(['=', '+='])} {self.typed(tile, names + around)[0]}")
+        self.named.append((cell, False, 0))
+
+    def write(self, target, cell, text, names, around):
+        """The store as it is, under a condition, or in a loop; the bound of what else was written."""
+        form, bound, depth = self.pick(9), 0, self.indent
+        opened = []
+        if form in (6, 8):
+            opened.append(self.open_inner(names))
+            if self.pick(2):
+                cell = self.own_cell(target, names + opened) or cell
+                other, more = self.typed(target, names + opened + around)
+                if more <= LIMIT.get(target.dtype, more):
+                    text, bound = other, more
+        if form in (5, 7, 8):
+            self.line(f"if {self.condition(names + opened)}:")
+            self.indent += 1
+        self.line(f"{cell} = {text}")
+        if form == 7:
+            self.indent -= 1
+            other, more = self.typed(target, names + around)
+            if more > LIMIT.get(target.dtype, more):
+                other, more = "1.0", 1
+            self.line("else:")
+            self.indent += 1
+            self.line(f"{cell} = {other}")
+            bound = max(bound, more)
+        self.indent = depth
+        for k in opened:
+            del self.vars[k]
+        return bound
+
+    def running(self):
+        """Sums, products and extrema that run along a loop, in a cell or from place to place, in an element loop or not."""
+        rows = [t for t in self.tiles if len(t.shape) == 2 and t.dtype != "bool" and not t.is_tensor]
+        if not rows:
+            return
+        row, around = self.one(rows), self.outer()
+        cells = [t for t in self.tiles if len(t.shape) == 1 and t.shape[0] >= row.shape[0] and t.dtype == row.dtype and not t.is_tensor]
+        names, depth = [], self.indent
+        if self.pick(3):
+            names = self.open_parallel([row.shape[0]])
+        i, k = (names or [str(self.pick(row.shape[0]))])[0], self.name("q")
+        moves, low = not cells or self.pick(2), self.pick(2)
+        low, high = (1 + low if moves else low), row.shape[1] - self.pick(2)
+        before, self.frozen = self.frozen, self.frozen | {t.name for t in [row] + cells if t.is_float()}
+        self.line(f"for {k} in T.serial({low}, {high}):")
+        self.indent += 1
+        self.vars[k] = max(1, high)
+        text, bound = self.typed(row, names + [k] + around, 3)
+        step = self.one(["{0} + {1}", "{1} * {0}", "T.max({1}, {0})", "T.min({0}, {1})"]) if not row.is_float() else self.one(["T.max({1}, {0})", "T.min({0}, {1})"])
+        if moves:
+            self.line(f"{row.name}[{i}, {k}] = {step.format(f'{row.name}[{i}, {k} - 1]', text)}")
+        else:
+            cell = f"{self.one(cells).name}[{i}]"
+            self.line(f"{cell} = {step.format(cell, text)}")
+            self.line(f"{row.name}[{i}, {k}] = {cell}")
+        for t in [row] + cells:
+            t.bound = max(t.bound, bound, row.bound, *(c.bound for c in cells)) if t.is_float() else t.bound
+        del self.vars[k]
+        self.frozen = before
+        if names:
+            self.close(names)
+        self.indent = depth
+
+    def open_inner(self, names):
+        """A loop in the body of an element loop, with as many trips for each iteration or not."""
+        k, most = self.name("q"), 1 + self.pick(3)
+        end = self.one([str(most), str(most), f"{self.one(names)} % {most + 1}", "0"])
+        self.line(f"for {k} in " + self.one([f"T.serial({end})", f"range({end})"]) + ":")
+        self.vars[k] = most
+        self.indent += 1
+        return k
 
     def in_order(self):
         """Iterations that meet in cells, or read what others write: the order matters, and is that of the loop."""
@@ -309,7 +397,9 @@ class Generator:
         around = self.outer()
         names = self.open_parallel([self.one([4, 3, 8, 1, 6]) for _ in range(1 + self.pick(2))], [target])
         for _ in range(1 + self.pick(2)):
+            self.reads = not target.is_tensor  # of iterations that meet in a tensor by chance any may be the last
             cell = self.element(target, names + around)
+            self.reads = True
             self.line(f"{cell} {self.one(['=', '+=', '-=', '*=', '='])} {self.typed(target, names + around)[0]}" if target.dtype != "bool" else f"{cell} = {self.condition(names)}")
         self.close(names)
 
@@ -328,7 +418,16 @@ class Generator:
         if self.pick(5) == 4:
             cell = self.own_cell(target, names[:len(kept)]) or cell
         for _ in range(1 + (self.pick(4) == 3)):
-            self.update(target, cell, names, around, extra)
+            form, depth, inner = self.pick(8), self.indent, []
+            if form in (5, 7):
+                inner.append(self.open_inner(names))
+            if form in (6, 7):
+                self.line(f"if {self.condition(names + inner)}:")
+                self.indent += 1
+            self.update(target, cell, names + inner, around, extra * (self.vars[inner[0]] if inner else 1))
+            self.indent = depth
+            for k in inner:
+                del self.vars[k]
         self.close(names)
 
     def update(self, target, cell, names, around, extra):
@@ -509,7 +608,7 @@ class Generator:
 
     def statements(self, count):
         for _ in range(count):
-            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop])()
+            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop, self.running])()
 
     def program(self):
         self.grid = (self.one([1, 2, 3]),)

@@ -66,6 +66,20 @@ static void shapes(void) {
                                   "%r = reshape %g : f32[12]"),
                  x, 120, z, 12, s);
         for (int i = 0; i < 12; i++) CHECK(z[i] == x[i * 7 % 10 * 12 + i]);
+        /* places -3 .. 36, each three times: the last one stays, and nothing is written outside */
+        run_tile(TILE_KERNEL(120, "%a = slice %x, [0] : f32[30] ; %b = reshape %a : f32[5,6] ; %i = iota<0, 120> ; %j = "
+                                  "rem %i, 40 ; %k = sub %j, 3\n"
+                                  "  %k2 = reshape %k : i32[2,60] ; %v = reshape %x : f32[2,60] ; %s = scatter %b, %k2, %v ; "
+                                  "%r = reshape %s : f32[30]"),
+                 x, 120, z, 30, s);
+        for (int i = 0; i < 30; i++) CHECK(z[i] == x[80 + i + 3]);
+        /* the same, combined: three of each, and of the numbers the largest */
+        run_tile(TILE_KERNEL(120, "%i = iota<0, 120> ; %j = rem %i, 40 ; %k = sub %j, 3 ; %n = splat 1 : i32[120] ; %b = "
+                                  "splat 7 : i32[30] ; %c = scatter<kind=add> %b, %k, %n\n"
+                                  "  %m = scatter<kind=max> %b, %k, %i ; %h = mul %c, 1000 ; %t = add %h, %m ; %r = cast "
+                                  "%t : f32[30]"),
+                 x, 120, z, 30, s);
+        for (int i = 0; i < 30; i++) CHECK(z[i] == (float)(10 * 1000 + 80 + i + 3));
     }
     run_tile(TILE_KERNEL(1, "%r = splat 3.5 : f32[7]"), x, 1, z, 7, true);
     for (int i = 0; i < 7; i++) CHECK(z[i] == 3.5f);

@@ -224,24 +224,11 @@ static void test_buffers(void) {
            NULL);
 }
 
-static void test_left_alone(void) {
-    const char text[] = "kernel @s(%A: tensor<f32,1>) {\n"
-                        "  %T = buf : buf<f32[8], shared>\n"
-                        "  parallel %i in 8 {\n"
-                        "    %j = mul %i, %i\n"
-                        "    %x = tload %A, [%j] : f32\n"
-                        "    bstore %T, [%i], %x\n"
-                        "  }\n"
-                        "}\n";
-    raised(text, text, "an index must be a sum of loop variables and uniform values");
-    const char shift[] = "kernel @s(%A: tensor<f32,1>) {\n"
-                         "  parallel %i in 8 {\n"
-                         "    %j = add %i, 1\n"
-                         "    %x = tload %A, [%j] : f32\n"
-                         "    tstore %A, [%i], %x\n"
-                         "  }\n"
-                         "}\n";
-    raised(shift, shift, "its iterations have no order");
+static void test_in_order(void) {
+#define SHIFT(loop) \
+    "kernel @s(%A: tensor<f32,1>) {\n  " loop \
+    "    %j = add %i, 1\n    %x = tload %A, [%j] : f32\n    tstore %A, [%i], %x\n  }\n}\n"
+    raised(SHIFT("parallel %i in 8 {\n"), SHIFT("for %i = 0, 8, 1 {\n"), "its iterations have no order");
 }
 
 /* However the sum is written, and however often: it is the place that counts. */
@@ -254,17 +241,17 @@ static void test_sums_of_indices(void) {
            "    tstore %A, [%s], %y }\n"
            "}\n",
            "kernel @i(%A: tensor<f32,1>, %m, %n: i32) {\n"
-           "  %0 = add %n, %m\n"
-           "  %1 = add %m, %n\n"
-           "  %x = tload %A, [%1] : f32[8]\n"
+           "  %0 = add %m, %n\n"
+           "  %x = tload %A, [%0] : f32[8]\n"
            "  %y = mul %x, 2.0\n"
-           "  tstore %A, [%0], %y\n"
+           "  %1 = add %n, %m\n"
+           "  tstore %A, [%1], %y\n"
            "}\n",
            NULL);
     raised("kernel @n(%A: tensor<f32,1>, %n: i32) {\n"
            "  parallel %i in 8 { %j = mul %i, %n ; tstore %A, [%j], 1.0 }\n"
            "}\n",
-           "~parallel", "an index must be a sum of loop variables and uniform values");
+           "~store %", NULL);
 }
 
 /* A sum that something else of the body sees is no `reduce`; an integer product wraps in its own type. */
@@ -292,7 +279,7 @@ static void test_cells(void) {
         {CELLS("i8", "    %n = cast %t : i8\n    %s = add %n, %a\n    %w = cast %s : i32\n    bstore %T, [%i], %w\n"),
          "must be `cell = cell op e`"},
     };
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], "~parallel", kept[i][1]);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], "~for %j", kept[i][1]);
     raised(CELLS("i32",
                  "    %s = add %t, %a\n    bstore %T, [%i], %s\n    %u = bload %T, [%i] : i32\n    %v = add %a, %u\n"
                  "    bstore %T, [%i], %v\n"),
@@ -309,6 +296,38 @@ static void test_cells(void) {
     raised(PRODUCTS("    %x = cast %a : i32 ; %y = cast %b : i32 ; %p = mul %x, %y\n"), "~dot %a, %b", NULL);
 }
 
+/* What runs in order, and why: one text for each reason that the goldens (tests/pass/raise_*.ir) do not have. */
+static void test_reasons(void) {
+#define BODY(body)                                                                                                     \
+    "kernel @r(%A: tensor<f32,2>, %p: *f32, %T: tensor<f32,1>, %n: i32) {\n"                                           \
+    "  %B = buf : buf<f32[8,8], shared> ; %z = splat 0.0 : f32[8,8] ; bstore %B, [0, 0], %z\n"                         \
+    "  " body "\n  %r = bload %B, [0, 0] : f32[8,8] ; tstore %A, [0, 0], %r\n}\n"
+    static const char *const kept[][3] = {
+        {BODY("parallel %i, %j in 8, 8 { %x = tload %A, [0, 0] : f32[4] ; %s = reduce<add, axis=0> %x ; bstore %B, [%i, "
+              "%j], %s }"),
+         "~for %j", "`reduce` is no operation on single elements"},
+        {BODY("parallel %i, %j in 8, 8 { %x = bload %B, [%i, 0] : f32[1,8] ; tstore %A, [%i, %j], %x }"), "~for %j",
+         "this writes a whole tile for each element"},
+        {BODY("parallel %i in 8 { %q = ptr_add %p, %i ; %x = load<volatile> %q ; tstore %T, [%i], %x }"), "~for %i",
+         "a volatile load"},
+        {BODY("parallel %i in 8 { %x = tload<wrap=[0]> %T, [%i] : f32 ; bstore %B, [%i, 0], %x }"), "~for %i",
+         "wraps around"},
+        {BODY("parallel %i in 8 { print %i }"), "~for %i", "`print` inside an element loop is not raised"},
+        {BODY("parallel %i in 8 { %x = while (%a = %i) { %c = cmp<lt> %a, 5 ; test %c, %a } do (%b) { %d = add %b, 2 ; "
+              "yield %d }\n    %f = cast %x : f32 ; tstore %T, [%i], %f }"),
+         "~for %i", "`while`"},
+        {BODY("parallel %i in 8 { parallel %j in %n { bstore %B, [%i, %j], 1.0 } }"), "~for %i",
+         "the extents of an inner element loop must be constants"},
+        {BODY("parallel %i in %n { bstore %B, [%i, 0], 1.0 ; bstore %B, [%n, 0], 2.0 }"), "~for %i",
+         "several iterations write one place"},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) raised(kept[i][0], kept[i][1], kept[i][2]);
+    /* masks of the source's own are raised */
+    raised(BODY("parallel %i in 8 { %c = cmp<lt> %i, %n ; %x = tload<fill=2.0> %T, [%i], %c : f32 ; bstore %B, [%i, 0], %x }"),
+           "~load %", NULL);
+    raised(BODY("parallel %i in 8 { %c = cmp<lt> %i, %n ; tstore %T, [%i], 1.0, %c }"), "~tstore %T, [0], %", NULL);
+}
+
 int main(void) {
     test_gemm();
     test_elementwise();
@@ -316,8 +335,9 @@ int main(void) {
     test_whole_row_sum();
     test_shifted_sum();
     test_buffers();
-    test_left_alone();
+    test_in_order();
     test_sums_of_indices();
     test_cells();
+    test_reasons();
     return check_done();
 }

@@ -115,8 +115,8 @@ static bool lower_counted(Lang *l, const PyNode *node, const Val *bounds, int st
     Val hi = bounds[1].kind == VAL_NONE ? bounds[0] : bounds[1];
     Val step = bounds[2].kind == VAL_NONE ? val_int(1) : bounds[2];
     if (!target_names(l, node->For.target, &name, 1)) return false;
-    if (l->in_parallel)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a loop inside T.Parallel",
+    if (l->in_parallel && stages >= 0)
+        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Pipelined inside T.Parallel",
                           "put T.Parallel inside the loop");
     if (step.kind != VAL_INT || step.i < 1)
         return lang_error(l, DIAG_TL_ARGUMENTS, node->For.iter->range,
@@ -281,9 +281,6 @@ static bool lower_if(Lang *l, const PyNode *node) {
     bool taken;
     if (!eval(l, node->If.test, &test)) return false;
     if (truth(&test, &taken)) return lower_body(l, taken ? node->If.body : node->If.orelse);
-    if (l->in_parallel)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "`if` inside T.Parallel",
-                          "write T.if_then_else(cond, a, b)");
     if (!convert(l, &test, EL_I1, node->If.test->range, &condition)) return false;
     Op *op = ir_if(&l->b, condition, 0, NULL);
     l->conditions++;

@@ -239,6 +239,28 @@ void eval_insert(Process *p, Step *s) {
     box_move(p->in, out, x.type, offset, part.cell, part.type, true);
 }
 
+void eval_scatter(Process *p, Step *s) {
+    Operand x = ev_operand(p, s, 0), index = ev_operand(p, s, 1), part = ev_operand(p, s, 2);
+    if (index.cell->shadow) sanitize_use(p, s, &index);
+    int64_t n = ty_elements(x.type), count = ty_elements(index.type), one = 1;
+    Cell *out = ev_define(p, s, 0);
+    move(p->in, out, x.type, 0, &one, x.cell, 0, &one, 1, &n);
+    int index_bytes = ty_elem_bytes(index.type), bytes = ty_elem_bytes(x.type);
+    Word kind = op_word(s->op, AT_COMBINE, WORD_NONE);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = elem_get_i64(index.elem, (char *)index.data + i * index_bytes);
+        if (at < 0 || at >= n) continue;
+        if (!kind) {
+            move(p->in, out, x.type, at, &one, part.cell, i, &one, 1, &one);
+            continue;
+        }
+        char *to = (char *)out->data + at * bytes;
+        int64_t added = elem_get_i64(x.elem, (char *)part.data + i * bytes);
+        elem_put_i64(x.elem, to, combine_i64(x.elem, kind, elem_get_i64(x.elem, to), added));
+        if (part.cell->shadow) cell_shadow(p->in, out, n)[at] |= part.cell->shadow[i];
+    }
+}
+
 void eval_gather(Process *p, Step *s) {
     Operand x = ev_operand(p, s, 0), index = ev_operand(p, s, 1);
     if (index.cell->shadow) sanitize_use(p, s, &index);

@@ -313,6 +313,10 @@ static void check_move(Check *c, const Op *op) {
         want_operands(c, op, map_of(c, op, op->results[0])), want_results(c, op, map_of(c, op, op->results[0]));
         return;
     case OP_INSERT: want(c, op, x, map_of(c, op, op->results[0])); return;
+    case OP_SCATTER:
+        want(c, op, x, map_of(c, op, op->results[0]));
+        want(c, op, op->operands[2], map_of(c, op, op->operands[1]));
+        return;
     case OP_GATHER: want(c, op, op->operands[1], map_of(c, op, op->results[0])); return;
     default: return;
     }

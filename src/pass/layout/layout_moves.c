@@ -51,6 +51,7 @@ static bool slice_stays(LayoutState *st, const Op *op, const Layout *from, Linea
     for (int d = 0; d < whole->rank; d++) {
         int64_t at;
         if (!ir_const_int(st->k, offsets.at[d], &at) || at % part->extent[d]) return false;
+        if (at < 0 || at > whole->extent[d] - part->extent[d]) return false;
     }
     return ll_cut(&from->map, part->extent, map);
 }
@@ -72,6 +73,7 @@ bool moves_is(const LayoutState *st, const Op *op) {
     case OP_SLICE:
     case OP_INSERT:
     case OP_GATHER:
+    case OP_SCATTER:
     case OP_SCAN:
     case OP_SORT:
     case OP_HISTOGRAM:
@@ -106,6 +108,7 @@ const Layout *moves_natural(LayoutState *st, const Op *op, int index) {
     }
     case OP_FLIP:
     case OP_INSERT:
+    case OP_SCATTER:
     case OP_SORT:
     case OP_ASM:
     case OP_ASM_ACT:
@@ -147,6 +150,10 @@ void moves_place(LayoutState *st, Op *op) {
             want_somewhere(st, op);
         break;
     }
+    case OP_SCATTER:
+        op->operands[0] = lay_want(st, op->operands[0], layout[0], op);
+        want_there(st, op, 1, layout_of(st, op, 1));
+        break;
     case OP_ASM:
     case OP_ASM_ACT:
     case OP_MAP:

@@ -4,7 +4,9 @@
 #define PASS_RAISE_RAISE_H
 #include "pass/pass.h"
 
-bool raise_parallel(PassContext *cx, Kernel *k); /* element loops become tile ops (raise_parallel.c) */
-bool raise_buffers(PassContext *cx, Kernel *k);  /* buffers become values (raise_buffers.c) */
-bool raise_sums(PassContext *cx, Kernel *k);     /* running sums become reduce (raise_sums.c) */
+/* Element loops become tile ops (raise_parallel.c). patches: reads of buffers, by result, that are there for what the
+ * write behind them leaves as it is. */
+bool raise_parallel(PassContext *cx, Kernel *k, Map *patches);
+bool raise_buffers(PassContext *cx, Kernel *k, const Map *patches); /* buffers become values (raise_buffers.c) */
+bool raise_sums(PassContext *cx, Kernel *k);                        /* running sums become reduce (raise_sums.c) */
 #endif

@@ -15,6 +15,7 @@
  * in f32 from then on and rounded where it is read (a note says so). */
 #include "pass/raise/raise_loop.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct Accumulation { /* cell = cell op e */
@@ -61,16 +62,24 @@ static bool commutes(Word combine, Elem cell, Elem sum) {
     return elem_info[sum].bits >= elem_info[cell].bits && (combine == COMBINE_ADD || combine == COMBINE_MUL);
 }
 
+typedef struct Counting {
+    Map *uses;
+    Arena *arena;
+} Counting;
+
+static void count_operands(Op *op, void *user) {
+    Counting *c = user;
+    for (int i = 0; i < op->operand_count; i++) {
+        MapEntry *known = map_find_number(c->uses, op->operands[i]);
+        uintptr_t before = known ? (uintptr_t)known->value : 0;
+        map_put_number(c->uses, c->arena, op->operands[i], (void *)(before + 1));
+    }
+}
+
 /* How often an op of the body takes the value. */
 static uintptr_t uses_in_body(Loop *loop, Ref ref) {
     Arena *scratch = loop->cx->scratch;
-    if (!loop->uses.count)
-        for (const Op *op = loop->op->regions[0]->first; op; op = op->next)
-            for (int i = 0; i < op->operand_count; i++) {
-                MapEntry *known = map_find_number(&loop->uses, op->operands[i]);
-                uintptr_t before = known ? (uintptr_t)known->value : 0;
-                map_put_number(&loop->uses, scratch, op->operands[i], (void *)(before + 1));
-            }
+    if (!loop->uses.count) ir_walk(loop->op->regions[0], count_operands, &(Counting){&loop->uses, scratch});
     MapEntry *found = map_find_number(&loop->uses, ref);
     return found ? (uintptr_t)found->value : 0;
 }
@@ -88,6 +97,21 @@ static const Op *read_of(Loop *loop, const Op *store, Ref operand) {
     return reads && uses_in_body(loop, op->results[0]) == 1 ? op : NULL;
 }
 
+/* Does the read see what the cell is before the store: is it made in the same trip, with no store to that buffer in
+ * between? */
+static bool is_fresh(const Loop *loop, const Op *read, const Op *store) {
+    const Region *region = store->parent;
+    while (region != read->parent && region->owner->code == OP_IF) region = region->owner->parent;
+    if (region != read->parent) return false;
+    bool between = false;
+    for (size_t i = 0; i < loop->accesses.count && loop->accesses.at[i] != store; i++) {
+        const Op *op = loop->accesses.at[i];
+        if (between && op->code == OP_BSTORE && op->operands[0] == store->operands[0]) return false;
+        between |= op == read;
+    }
+    return true;
+}
+
 /* Is the store `cell = cell op e`, whatever its cell? */
 static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     Ref value = store->operands[store->operand_count - 1], buffer = store->operands[0];
@@ -103,44 +127,80 @@ static bool find_update(Loop *loop, const Op *store, Accumulation *out) {
     for (int side = 0; side < 2; side++) {
         out->read = read_of(loop, store, out->update->operands[side]);
         out->e = out->update->operands[1 - side];
-        if (out->read) return true;
+        if (out->read) return is_fresh(loop, out->read, store);
     }
     return false;
 }
 
-/* Is all that the body does to the store's buffer updates by one op? Then no value sees a cell between two of them. */
-static bool check_updates(Loop *loop, const Op *store, const Accumulation *sum) {
+bool raise_find_step(Loop *loop, const Op *store, const Op **update, const Op **read, Word *combine, Ref *e) {
+    Accumulation step;
+    if (!find_update(loop, store, &step) || uses_in_body(loop, step.update->results[0]) != 1) return false;
+    *update = step.update, *read = step.read, *combine = step.combine, *e = step.e;
+    return true;
+}
+
+bool raise_is_update(Loop *loop, const Op *store) {
+    Accumulation sum;
+    Reach cell, read;
+    raise_place(loop, store, &cell);
+    if (cell.kind != PLACE_BOX || cell.moves == (1u << loop->rank) - 1 || !find_update(loop, store, &sum)) return false;
+    raise_place(loop, sum.read, &read);
+    return raise_same_place(&read, &cell);
+}
+
+/* Integers that a scatter combines (ops.def). */
+static bool is_counted(Loop *loop, const Op *store, const Accumulation *sum) {
+    Reach cell, read;
+    Elem elem = elem_of(loop, store->operands[0]);
+    if (!elem_is_int(elem) || elem_info[elem].bits > 32 || sum->combine == COMBINE_MUL) return false;
+    if (sum->combine != COMBINE_ADD && elem_of(loop, sum->update->results[0]) != elem) return false;
+    raise_place(loop, store, &cell);
+    raise_place(loop, sum->read, &read);
+    return raise_same_place(&read, &cell);
+}
+
+/* If all that the body does to the store's buffer is updates by one op, no value sees a cell between two of them. */
+static bool check_updates(Loop *loop, const Op *store, bool counts) {
     Map fed = {0}; /* the read of an update -> how it combines */
-    const Region *body = loop->op->regions[0];
-    Accumulation other;
-    for (const Op *op = body->first; op; op = op->next)
+    Accumulation sum, other;
+    find_update(loop, store, &sum);
+    for (size_t i = 0; i < loop->accesses.count; i++) {
+        const Op *op = loop->accesses.at[i];
+        if (!raise_is_inside(op, loop->scope)) continue;
         if (op->code == OP_BSTORE && op->operands[0] == store->operands[0] && find_update(loop, op, &other))
             map_put_number(&fed, loop->cx->scratch, other.read->results[0], (void *)(uintptr_t)other.combine);
-    for (const Op *op = body->first; op; op = op->next) {
-        if (op == store || op == sum->read || !op->operand_count || op->operands[0] != store->operands[0]) continue;
+    }
+    for (size_t i = 0; i < loop->accesses.count; i++) {
+        const Op *op = loop->accesses.at[i];
+        if (!raise_is_inside(op, loop->scope)) continue;
+        if (op == store || op == sum.read || op->operands[0] != store->operands[0]) continue;
         if (op->code == OP_BLOAD && uses_in_body(loop, op->results[0])) {
             const MapEntry *found = map_find_number(&fed, op->results[0]);
-            if (!found || (Word)(uintptr_t)found->value != sum->combine)
+            if (!found || (Word)(uintptr_t)found->value != sum.combine)
                 return raise_fail(loop, op,
                                   "this reads a cell between two updates of it, and the iterations have no order");
         }
-        if (op->code == OP_BSTORE && (!find_update(loop, op, &other) || other.combine != sum->combine))
+        Reach place;
+        raise_place(loop, op, &place);
+        if (op->code != OP_BSTORE) continue;
+        bool same = find_update(loop, op, &other) && other.combine == sum.combine;
+        if (!same || (counts ? !is_counted(loop, op, &other) : place.kind != PLACE_BOX))
             return raise_fail(loop, op, "a cell is updated in two ways, and the iterations have no order");
     }
     return true;
 }
 
-static bool find_accumulation(Loop *loop, const Op *store, const Box *cell, Accumulation *out) {
-    Box box;
-    if (!find_update(loop, store, out))
-        return raise_fail(
-            loop, store,
-            "a cell that a loop variable does not reach must be `cell = cell op e`, with an e that does not read it");
-    if (!raise_box(loop, out->read, &box)) return false;
-    if (!raise_same_box(&box, cell))
-        return raise_fail(loop, store, "what is updated is another cell than the one that is read");
-    /* The first one speaks for all of the buffer. */
-    return !map_meets(&loop->updated, loop->cx->scratch, store->operands[0]) || check_updates(loop, store, out);
+bool raise_check_updates(Loop *loop, const Op *store) { return check_updates(loop, store, false); }
+
+bool raise_are_counts(Loop *loop, const Op *store) {
+    Accumulation sum;
+    bool good = find_update(loop, store, &sum) && is_counted(loop, store, &sum) && check_updates(loop, store, true);
+    loop->why = NULL;
+    return good;
+}
+
+bool raise_is_count(Loop *loop, const Op *store) {
+    return store->code == OP_BSTORE && map_find_number(&loop->counted, store->operands[0]);
 }
 
 /* --- 16-bit sums --- */
@@ -177,6 +237,7 @@ static void widen_buffer(Loop *loop, const Op *store) {
     Widening widening = {loop->k, buffer};
     ir_walk(loop->k->body, widen_use, &widening);
     loop->uses = (Map){0}; /* casts were put in */
+    raise_find_axes(loop);
     map_put_number(loop->widened, loop->cx->scratch, buffer, (void *)((uintptr_t)narrow->elem + 1));
     loop->cx->widened = true;
     pass_find(loop->cx, store->range, FIND_SUM_WIDENED, elem_info[narrow->elem].text, elem_info[narrow->elem].text);
@@ -210,10 +271,10 @@ static Ref narrow_factor(const Loop *loop, Ref factor) {
 }
 
 /* `dot` when e is a product of two factors that each miss one of the cell's two axes. */
-static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Box *cell, Ref accumulator, Ref *out) {
+static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Reach *cell, Ref accumulator, Ref *out) {
     int kept[MAX_RANK];
-    if (cell->rank != 2 || raise_box_axes(cell, kept) != 2) return false;
-    int reduced = 3 - kept[0] - kept[1]; /* of the variables 0, 1, 2 */
+    if (cell->rank != 2 || raise_place_axes(cell, kept) != 2) return false;
+    int reduced = __builtin_ctz(((1u << loop->rank) - 1) & ~(1u << kept[0]) & ~(1u << kept[1])); /* of three */
     Ref factor[2];
     for (int i = 0; i < 2; i++) factor[i] = narrow_factor(loop, product->operands[i]);
     if (elem_of(loop, factor[0]) != elem_of(loop, factor[1])) memcpy(factor, product->operands, sizeof factor);
@@ -237,23 +298,62 @@ static bool raise_dot(Loop *loop, const Op *store, const Op *product, const Box 
     return true;
 }
 
+/* As raise_dot will find it. */
+bool raise_is_product(Loop *loop, const Op *store) {
+    Accumulation sum;
+    Reach cell;
+    int kept[MAX_RANK];
+    raise_place(loop, store, &cell);
+    if (!find_update(loop, store, &sum) || sum.combine != COMBINE_ADD || loop->rank != 3 || loop->masked) return false;
+    if (cell.rank != 2 || cell.kind != PLACE_BOX || raise_place_axes(&cell, kept) != 2) return false;
+    Elem stored = elem_of(loop, store->operands[0]), elem = elem_of(loop, sum.update->results[0]);
+    if (is_small_float(stored)) stored = EL_F32; /* widened */
+    const Op *product = find_product(loop, sum.e, elem_info[elem].bits < elem_info[stored].bits ? stored : elem);
+    if (!product) return false;
+    unsigned x = raise_axes(loop, product->operands[0]), y = raise_axes(loop, product->operands[1]);
+    unsigned all = 7, first = 1u << kept[0], second = 1u << kept[1];
+    return (x == (all & ~second) && y == (all & ~first)) || (x == (all & ~first) && y == (all & ~second));
+}
+
 /* --- the store --- */
+
+/* What changes nothing that it is combined with (but the sign of a zero, or a NaN). */
+static Ref neutral(Loop *loop, Word combine, Elem elem) {
+    bool is_max = combine == COMBINE_MAX;
+    if (combine == COMBINE_MUL)
+        return elem_is_float(elem) ? ir_float(&loop->b, elem, 1) : ir_int(&loop->b, elem, 1);
+    if (elem_is_float(elem))
+        return ir_float(&loop->b, elem, combine == COMBINE_ADD ? -0.0 : is_max ? -(double)INFINITY : (double)INFINITY);
+    int bits = elem_info[elem].bits;
+    bool is_signed = elem_is_signed(elem);
+    uint64_t top = (is_signed ? (uint64_t)1 << (bits - 1) : bits == 64 ? 0 : (uint64_t)1 << bits) - 1;
+    if (combine == COMBINE_ADD) return ir_int(&loop->b, elem, 0);
+    return ir_int(&loop->b, elem, !is_max ? (int64_t)top : is_signed ? -(int64_t)top - 1 : 0);
+}
 
 /* e reduced over every variable that the cell lacks, in the cell's order of axes */
 static bool reduce_over_missing(Loop *loop, const Op *store, const Accumulation *sum, Elem elem, const int *kept,
                                 int count, Ref *out) {
     Raised part;
+    int axes[MAX_RANK];
+    unsigned stays = 0;
     if (!raise_value(loop, sum->e, &part)) return false;
     loop->b.range = store->range;
-    part.ref = ir_cast(&loop->b, part.ref, elem);
+    part = raise_cast(loop, part, elem);
+    for (int i = 0; i < count; i++) stays |= 1u << kept[i];
+    if (loop->masked)
+        part = raise_select(loop, loop->mask, part, raise_scalar(neutral(loop, sum->combine, elem)));
+    unsigned missing = ((1u << loop->rank) - 1) & ~stays, has = raise_set_of(&part);
+    if (missing & ~has) { /* each iteration adds the same */
+        int wide = raise_sorted(missing | has, axes);
+        if (!raise_fits(loop, store, axes, wide)) return false;
+        Raised all = {.ref = raise_spread(loop, &part, axes, wide), .count = wide};
+        memcpy(all.axes, axes, sizeof axes);
+        part = all;
+    }
     for (int axis = 0; axis < loop->rank; axis++) {
-        bool stays = false;
-        for (int i = 0; i < count; i++) stays |= kept[i] == axis;
-        if (stays) continue;
+        if (stays >> axis & 1) continue;
         int d = raise_find_axis(&part, axis);
-        if (d < 0)
-            return raise_fail(loop, store,
-                              "what is accumulated must depend on every loop variable that the cell lacks");
         part.ref = ir_reduce(&loop->b, sum->combine, part.ref, d);
         memmove(&part.axes[d], &part.axes[d + 1], (size_t)(part.count - d - 1) * sizeof(int));
         part.count--;
@@ -262,27 +362,65 @@ static bool reduce_over_missing(Loop *loop, const Op *store, const Accumulation 
     return true;
 }
 
-bool raise_accumulation(Loop *loop, Op *store, const Box *cell) {
+bool raise_accumulation(Loop *loop, Op *store) {
     Accumulation sum;
+    Reach cell;
     const Type *boxed;
-    if (!find_accumulation(loop, store, cell, &sum) || !raise_buffer_type(loop, store, cell, &boxed)) return false;
+    find_update(loop, store, &sum);
+    raise_place(loop, store, &cell);
+    if (!raise_offsets(loop, store, &cell)) return false;
+    if (!raise_buffer_box(loop, store, &cell, &boxed))
+        return raise_fail(loop, store, "the cells that are updated may lie outside of the buffer");
     Ref buffer = store->operands[0];
     if (is_small_float(elem_of(loop, buffer)) && sum.combine == COMBINE_ADD) widen_buffer(loop, store);
     Elem stored = elem_of(loop, buffer), elem = elem_of(loop, sum.update->results[0]);
     if (elem_info[elem].bits < elem_info[stored].bits) elem = stored; /* widened */
-    int kept[MAX_RANK], count = raise_box_axes(cell, kept);
+    int kept[MAX_RANK], count = raise_place_axes(&cell, kept);
     boxed = ty_with_elem(loop->k->module, boxed, stored);
     loop->b.range = store->range;
-    Ref old = ir_bload(&loop->b, buffer, cell->offset, boxed), value = REF_NONE, part = REF_NONE;
-    old = ir_cast(&loop->b, ir_reshape(&loop->b, old, raise_tile(loop, stored, kept, count)), elem);
-    const Op *product = sum.combine == COMBINE_ADD && loop->rank == 3 ? find_product(loop, sum.e, elem) : NULL;
-    bool dotted = product && raise_dot(loop, store, product, cell, old, &value);
+    Ref before = ir_bload(&loop->b, buffer, cell.offset, boxed), value = REF_NONE, part = REF_NONE;
+    before = ir_reshape(&loop->b, before, raise_tile(loop, stored, kept, count));
+    Ref old = ir_cast(&loop->b, before, elem);
+    const Op *product =
+        sum.combine == COMBINE_ADD && loop->rank == 3 && !loop->masked ? find_product(loop, sum.e, elem) : NULL;
+    bool dotted = product && raise_dot(loop, store, product, &cell, old, &value);
     if (loop->why) return false;
     if (!dotted) {
         if (!reduce_over_missing(loop, store, &sum, elem, kept, count, &part)) return false;
         value = ir_binary(&loop->b, sum.update->code, old, part);
     }
     loop->b.range = store->range;
-    ir_bstore(&loop->b, buffer, cell->offset, ir_reshape(&loop->b, ir_cast(&loop->b, value, stored), boxed));
+    value = ir_cast(&loop->b, value, stored);
+    if (loop->masked) { /* where no iteration updates it, the cell stays */
+        Raised some = raise_any(loop, loop->mask, cell.moves);
+        value = ir_ternary(&loop->b, OP_SELECT, raise_align(loop, &some, kept, count), value, before);
+    }
+    if (!count) value = ir_splat(&loop->b, value, boxed);
+    ir_bstore(&loop->b, buffer, cell.offset, ir_reshape(&loop->b, value, boxed));
+    return true;
+}
+
+/* Every iteration adds its own, so that the tile has all axes. */
+bool raise_count(Loop *loop, Op *store) {
+    Accumulation sum;
+    Raised at, e;
+    Ref buffer = store->operands[0], zero[MAX_RANK];
+    const Type *type = ir_type(loop->k, buffer);
+    int axes[MAX_RANK], count = raise_sorted((1u << loop->rank) - 1, axes);
+    find_update(loop, store, &sum);
+    if (!raise_fits(loop, store, axes, count) || !raise_value(loop, sum.e, &e) || !raise_flat(loop, store, true, &at))
+        return false;
+    loop->b.range = store->range;
+    if (loop->masked) at = raise_select(loop, loop->mask, at, raise_number(loop, EL_I32, -1));
+    for (int d = 0; d < type->rank; d++) zero[d] = ir_int(&loop->b, EL_I32, 0);
+    e = raise_cast(loop, e, type->elem);
+    Ref whole = ir_bload(&loop->b, buffer, zero, ty_tile(loop->k->module, type->elem, type->rank, type->extent));
+    Ref places = raise_spread(loop, &at, axes, count), parts = raise_spread(loop, &e, axes, count);
+    Op *scatter = ir_begin(&loop->b, OP_SCATTER);
+    ir_operand(&loop->b, scatter, whole);
+    ir_operand(&loop->b, scatter, places);
+    ir_operand(&loop->b, scatter, parts);
+    op_set(loop->k, scatter, (Attr){.id = AT_COMBINE, .word = sum.combine});
+    ir_bstore(&loop->b, buffer, zero, ir_end(&loop->b, scatter, NULL));
     return true;
 }

@@ -26,6 +26,7 @@ typedef struct Raise {
     Kernel *k;
     VEC(Buffer) buffers;
     Map by_ref;  /* buffer Ref -> index + 1 */
+    const Map *patches;
     RefMap read; /* what each read became: put into the ops behind it as they are met */
 } Raise;
 
@@ -153,7 +154,8 @@ static const Type *full_rank(Raise *r, const Type *box, const Type *buffer) {
 
 static void raise_read(Raise *r, Buffer *buffer, Op *op) {
     const Type *type = ir_type(r->k, op->results[0]), *whole = ir_type(r->k, buffer->ref);
-    if (!buffer->now) diag_emit(r->cx->module->diag, DIAG_READ_BEFORE_WRITE, op->range);
+    if (!buffer->now && !map_find_number(r->patches, op->results[0]))
+        diag_emit(r->cx->module->diag, DIAG_READ_BEFORE_WRITE, op->range);
     Ref value = content(r, buffer, op);
     Builder b = ir_builder_before(r->k, op);
     if (!is_whole(r->k, op)) {
@@ -285,8 +287,8 @@ static void look_for_memory(Op *op, void *user) {
     if (op->code == OP_SYNC) *VEC_PUSH(&left->syncs, left->r->cx->scratch) = op;
 }
 
-bool raise_buffers(PassContext *cx, Kernel *k) {
-    Raise r = {.cx = cx, .k = k, .read = {.arena = cx->scratch}};
+bool raise_buffers(PassContext *cx, Kernel *k, const Map *patches) {
+    Raise r = {.cx = cx, .k = k, .patches = patches, .read = {.arena = cx->scratch}};
     ir_walk(k->body, collect, &r);
     if (!r.buffers.count) return false;
     ir_walk(k->body, exclude, &r);

@@ -286,6 +286,7 @@ static void look_at_op(Op *op, void *user) {
     case OP_RESHAPE:
     case OP_SLICE:
     case OP_INSERT:
+    case OP_SCATTER:
     case OP_JOIN: s->reduces_rows = true; break;
     default: break;
     }

@@ -58,6 +58,7 @@ static Ref staged(const Schedule *s, const Op *op) {
     case OP_FLIP:
     case OP_GATHER:
     case OP_RESHAPE: return op->operands[0];
+    case OP_SCATTER: return scatter_tile(s->k, op) ? op->operands[0] : REF_NONE;
     case OP_INSERT: return schedule_layout(s->k, op_operand(op, 1)) ? op_operand(op, 1) : REF_NONE;
     default: return REF_NONE;
     }
@@ -162,7 +163,7 @@ bool schedule_move_holds(Schedule *s, const Op *op) {
                              "must not meet");
     if (op->code == OP_CONVERT) return convert_holds(s, op);
     bool moves = op->code == OP_SLICE || op->code == OP_FLIP || op->code == OP_GATHER || op->code == OP_RESHAPE ||
-                 op->code == OP_INSERT || op->code == OP_CAT;
+                 op->code == OP_INSERT || op->code == OP_CAT || op->code == OP_SCATTER;
     if (!moves) return true;
     if (op_attr(op, AT_AT) && !scratch_bytes(s->k, op, layout_warps(s->cx, s->k), true))
         return schedule_fail(s, op, "every element stays with its thread: it needs no shared memory (`at`)");

@@ -20,6 +20,14 @@ static int64_t round_up(int64_t bytes, int64_t multiple) { return (bytes + multi
 
 int64_t stage_bytes(const Type *type) { return round_up(ty_elements(type) * ty_elem_bytes(type), WIDEST_PANEL); }
 
+int64_t scatter_tile(const Kernel *k, const Op *op) {
+    return op_attr(op, AT_COMBINE) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
+}
+
+int64_t scatter_owners(const Kernel *k, const Op *op) {
+    return op_flag(op, AT_UNIQUE) && !op_attr(op, AT_COMBINE) ? 0 : 4 * ty_elements(ir_type(k, op->operands[0]));
+}
+
 /* The operands are registers of the result's threads, one after the other. */
 bool cat_stays(const Kernel *k, const Op *cat) {
     int axis = (int)op_int(cat, AT_AXIS, 0), count = cat->operand_count;
@@ -39,7 +47,8 @@ bool slice_stays(const Kernel *k, const Op *slice, uint32_t *first) {
     for (int d = 0; d < part->rank; d++) {
         int64_t at, n = part->extent[d];
         bool odd = !is_power(n) || !is_power(from->extent[d]);
-        if (odd || !ir_const_int(k, op_list(slice, 0).at[d], &at) || at % n) return false;
+        if (odd || !ir_const_int(k, op_list(slice, 0).at[d], &at) || at % n || at < 0 || at > from->extent[d] - n)
+            return false;
         *first |= (uint32_t)at << ll_shift(whole, d);
     }
     return ll_cut(whole, part->extent, &cut) && ll_equal(&cut, map_of(k, slice->results[0]));
@@ -257,6 +266,7 @@ int64_t scratch_bytes(const Kernel *k, const Op *op, int warps, bool used) {
     case OP_SLICE: return slice_stays(k, op, &first) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_FLIP: return flip_stays(k, op, &place) ? 0 : stage_bytes(ir_type(k, op->operands[0]));
     case OP_GATHER: return stage_bytes(ir_type(k, op->operands[0]));
+    case OP_SCATTER: return scatter_tile(k, op) + scatter_owners(k, op);
     case OP_TENSOR: return op_flag(op, AT_MADE) ? MADE_BYTES : 0;
     case OP_FOR: return op_int(op, AT_BYTES, 0);
     case OP_INSERT: return is_tile(k, op_operand(op, 1)) ? stage_bytes(ir_type(k, op_operand(op, 1))) : 0;

@@ -6,6 +6,10 @@
 
 /* A whole tile (or buffer), dense, that any thread reads at any place. */
 int64_t stage_bytes(const Type *type);
+/* Of a scatter: its tile, unless it combines; behind it a word for each place, for the last element that goes there, or
+ * for what goes there together; 0: no two meet. */
+int64_t scatter_tile(const Kernel *k, const Op *op);
+int64_t scatter_owners(const Kernel *k, const Op *op);
 /* Does the op leave every element with the thread that has it? Else it goes through shared memory. Of a slice: the
  * place of its first element; of a flip: the place that flips when it is xored to another. */
 bool cat_stays(const Kernel *k, const Op *cat);

@@ -147,6 +147,9 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
         Ref part = op->operands[op->operand_count - 1];
         return cpu_same_place(plan, op->operands[0], w) && !depends(plan, part, w);
     }
+    case OP_SCATTER:
+        return cpu_same_place(plan, op->operands[0], w) && !depends(plan, op->operands[1], w) &&
+               !depends(plan, op->operands[2], w);
     case OP_FOR:
         for (int i = 0; i < op->result_count; i++) {
             Ref initial = op->operands[3 + i];
@@ -160,7 +163,7 @@ static bool reads_in_place(const CpuPlan *plan, const Op *op, Ref v, Ref w) {
 
 static Op *innermost_loop(Op *op) {
     for (op = op->parent->owner; op; op = op->parent->owner)
-        if (op->code == OP_FOR || op->code == OP_WHILE || op->code == OP_PARALLEL) return op;
+        if (op->code == OP_FOR || op->code == OP_WHILE) return op;
     return NULL;
 }
 

@@ -154,17 +154,6 @@ static void emit_if(Emit *e, Op *op) {
     cs_close(&e->p);
 }
 
-static void emit_parallel(Emit *e, Op *op) {
-    Region *body = op->regions[0];
-    for (int i = 0; i < op->operand_count; i++) {
-        const char *name = cs_name(&e->p, body->args[i]);
-        cs_open(&e->p, "for (%s %s = 0; %s < %p; %s++)", elem_info[ir_type(e->k, body->args[i])->elem].text, name, name,
-                cpu_ref(e, op->operands[i]), name);
-    }
-    cpu_emit_ops(e, body);
-    for (int i = 0; i < op->operand_count; i++) cs_close(&e->p);
-}
-
 /* --- statements --- */
 
 static void emit_part(Emit *e, Op *op) {
@@ -214,6 +203,7 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_DOT: cpu_emit_dot(e, op); return;
     case OP_CAT:
     case OP_INSERT: cpu_emit_pieces(e, op); return;
+    case OP_SCATTER: cpu_emit_scatter(e, op); return;
     case OP_STORE: cpu_emit_store(e, op); return;
     case OP_TSTORE: cpu_emit_tstore(e, op); return;
     case OP_BSTORE: cpu_emit_bstore(e, op); return;
@@ -225,7 +215,6 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_FOR: emit_for(e, op); return;
     case OP_WHILE: emit_while(e, op); return;
     case OP_IF: emit_if(e, op); return;
-    case OP_PARALLEL: emit_parallel(e, op); return;
     case OP_ASSERT: cpu_emit_assert(e, op); return;
     case OP_ASSUME:
     case OP_REQUIRE:

@@ -178,6 +178,7 @@ void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
 void cpu_emit_pieces(Emit *e, Op *op); /* cat, insert */
 void cpu_emit_sort(Emit *e, Op *op);
+void cpu_emit_scatter(Emit *e, Op *op);
 void cpu_emit_histogram(Emit *e, Op *op);
 void cpu_emit_assert(Emit *e, Op *op);
 void cpu_emit_print(Emit *e, Op *op);

@@ -78,6 +78,23 @@ void cpu_emit_pieces(Emit *e, Op *op) {
     copy_piece(e, result, op_operand(op, 1), offsets);
 }
 
+/* One element after the other, so that the last one at a place stays. */
+void cpu_emit_scatter(Emit *e, Op *op) {
+    Ref base = op->operands[0], result = op->results[0];
+    long long places = ty_elements(ir_type(e->k, result));
+    cpu_declare(e, result);
+    if (!cpu_shares_block(&e->plan, base, result)) cpu_fill(e, cs_ref(&e->p, result), false, base);
+    Nest nest;
+    nest_begin(e, &nest, ir_type(e->k, op->operands[1]));
+    Ix at = cpu_element(e, &nest, op->operands[1], nest.index), x = cpu_element(e, &nest, op->operands[2], nest.index);
+    Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+    const Expr *slot = ex(e->arena, "%p[(i64)%p]", cs_ref(&e->p, result), at.x);
+    const Expr *value = kind ? cs_combine(&e->p, kind, ir_type(e->k, result)->elem, false, slot, x.x) : x.x;
+    nest_add(e, &nest, nest.rank, "if ((u64)(i64)%p < %lldull) %p = %p;", at.x, places, slot,
+             cpu_pack_for(e, result, value));
+    nest_end(e, &nest, false);
+}
+
 /* --- sort, histogram .. --- */
 
 void cpu_emit_sort(Emit *e, Op *op) {

@@ -1,5 +1,5 @@
 /* simt_moves.c: ops that move elements of tiles: join, split, cat, slice, insert, flip, gather,
- * reshapes of odd extents, and buffers.
+ * scatter, reshapes of odd extents, and buffers.
  *
  * Where the layouts say that an element of the result is a register of the same thread
  * (layout_moves.c), a move is a copy of registers, which the compiler makes nothing of:
@@ -237,6 +237,110 @@ static void emit_gather(Emit *e, const Op *op) {
     cs_close(&e->p);
 }
 
+/* Each element that a thread owns and that has a place in the tile: its place, and its own number, row by row. */
+static void open_scattered(Emit *e, const Op *op, int64_t places) {
+    Ref index = op->operands[1];
+    const Layout *layout = emit_layout(e, index);
+    const Type *type = type_of(e, index);
+    const Expr *at[MAX_RANK], *owner = place_owner(e, &layout->map);
+    emit_unroll(e, "r", layout->registers, 1);
+    stage_coords(e, layout, type->rank, at);
+    const Expr *inside = stage_inside(e, layout, type, owner);
+    cs_line(&e->p, "const i64 place = (i64)%p;", elementwise_operand(e, index, layout, &place_r));
+    cs_line(&e->p, "const i32 mine = %p;", stage_flat(e, type, at));
+    cs_open(&e->p, "if (%p)", ex_and(e->arena, inside, ex(e->arena, "(u64)place < %lldull", (long long)places)));
+}
+
+static void close_scattered(Emit *e) {
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+/* One word for each place. */
+static void fill_words(Emit *e, int64_t places, int64_t offset, int number) {
+    cs_open(&e->p, "for (int j = %p; j < %lld; j += %d)", e->thread, (long long)places, e->lanes * e->group.warps);
+    cs_line(&e->p, "const i32 none = (i32)%lldll;", (long long)number);
+    cs_line(&e->p, "tw_sts(1, %lld + j * 4, &none);", (long long)offset);
+    cs_close(&e->p);
+}
+
+/* Integers that are combined with what is there: together in a word for each place, first; minima as maxima of ~x, and
+ * what has no sign by its place among those that have. */
+static void emit_combining_scatter(Emit *e, const Op *op, Word kind) {
+    Ref x = op->operands[0], part = op->operands[2], result = op->results[0];
+    const Type *type = type_of(e, x);
+    int64_t offset = shared_offset(e, op), places = ty_elements(type);
+    bool adds = kind == COMBINE_ADD, turned = kind == COMBINE_MIN, top = type->elem == EL_U32 && !adds;
+    sync_before(e, op);
+    fill_words(e, places, offset, adds ? 0 : INT32_MIN);
+    sync_step(e);
+    open_scattered(e, op, places);
+    const Expr *value = elementwise_operand(e, part, emit_layout(e, part), &place_r);
+    value = ex(e->arena, top ? "(i32)((u32)%p ^ 0x80000000u)" : "(i32)%p", value);
+    if (turned) value = ex(e->arena, "~(%p)", value);
+    cs_line(&e->p, adds ? "tw_atomic_add_shared(%lld + (i32)place * 4, %p);"
+                        : "tw_atomic_max_shared(%lld + (i32)place * 4, %p);",
+            (long long)offset, value);
+    close_scattered(e);
+    sync_step(e);
+    const Expr *at[MAX_RANK];
+    open_result(e, result, at);
+    const Layout *layout = emit_layout(e, result);
+    const Expr *inside = stage_inside(e, layout, type, NULL);
+    cs_line(&e->p, "i32 word = 0;");
+    cs_line(&e->p, "tw_lds_if(1, %p, &word, %lld + (%p) * 4);", inside ? inside : &expr_true, (long long)offset,
+            stage_flat(e, type, at));
+    const Expr *old = elementwise_operand(e, x, layout, &place_r), *word = ex(e->arena, turned ? "~word" : "word");
+    word = ex(e->arena, top ? "((u32)(%p) ^ 0x80000000u)" : "(%p)", word);
+    word = ex(e->arena, "(%s)%p", elem_info[type->elem].text, word);
+    const Expr *both = cs_combine(&e->p, kind, type->elem, false, old, word);
+    if (!adds) both = ex(e->arena, "(word == (i32)-2147483648ll ? %p : %p)", old, both);
+    cs_line(&e->p, "%p[r] = %p;", emit_hold(e, result)->by, both);
+    cs_close(&e->p);
+}
+
+/* x is staged, the elements are stored over it, and it comes back. Where two may go to one place, threads agree before
+ * on the last of those that do. */
+static void emit_scatter(Emit *e, const Op *op) {
+    Word kind = op_word(op, AT_COMBINE, WORD_NONE);
+    if (kind) {
+        emit_combining_scatter(e, op, kind);
+        return;
+    }
+    Ref x = op->operands[0], part = op->operands[2], result = op->results[0];
+    const Type *type = type_of(e, x), *given = type_of(e, part);
+    int64_t offset = shared_offset(e, op), places = ty_elements(type), owners = offset + stage_bytes(type);
+    bool meet = scatter_owners(e->k, op) > 0;
+    sync_before(e, op);
+    stage_store(e, x, type, offset, NULL, (int)op_int(op, AT_VECTOR, 1));
+    if (meet) {
+        fill_words(e, places, owners, -1);
+        sync_step(e);
+        open_scattered(e, op, places);
+        cs_line(&e->p, "tw_atomic_max_shared(%lld + (i32)place * 4, mine);", (long long)owners);
+        close_scattered(e);
+    }
+    sync_step(e);
+    open_scattered(e, op, places);
+    if (meet) {
+        cs_line(&e->p, "i32 last;");
+        cs_line(&e->p, "tw_lds(1, &last, %lld + (i32)place * 4);", (long long)owners);
+    }
+    cs_line(&e->p, "const %s word = %p;", emit_array_type(e, given),
+            stage_element(e, part, emit_layout(e, part), &place_r));
+    const Expr *where = stage_at(e, type, offset, ex(e->arena, "(i32)place"));
+    if (meet)
+        cs_line(&e->p, "if (last == mine) tw_sts(1, %p, &word);", where);
+    else
+        cs_line(&e->p, "tw_sts(1, %p, &word);", where);
+    close_scattered(e);
+    sync_step(e);
+    const Expr *at[MAX_RANK];
+    open_result(e, result, at);
+    stage_load(e, result, type, offset, at);
+    cs_close(&e->p);
+}
+
 /* Row-major order is kept, so the flat index is. */
 static void emit_reshape(Emit *e, const Op *op) {
     Ref x = op->operands[0], result = op->results[0];
@@ -291,6 +395,7 @@ bool moves_emit(Emit *e, const Op *op) {
     case OP_FLIP: emit_flip(e, op); return true;
     case OP_INSERT: emit_insert(e, op); return true;
     case OP_GATHER: emit_gather(e, op); return true;
+    case OP_SCATTER: emit_scatter(e, op); return true;
     case OP_BUF: return true;
     case OP_BLOAD: emit_bload(e, op); return true;
     case OP_BSTORE: emit_bstore(e, op); return true;

@@ -625,6 +625,9 @@ TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const f32 *x) {
 TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
 }
+TW_FN void tw_atomic_max_shared(u32 s, i32 v) {
+    asm volatile("red.shared.max.s32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
+}
 
 /* ---- warp ---- */
 #define TW_SHUFFLE(name, builtin)                                                                  \

@@ -66,7 +66,7 @@
  *            tw_red_add(V, bool, T *p, const T *v): f32 f16 bf16, 8 or 16 bytes (16-bit floats also 4): each added by itself (sm_90)
  *            tw_fence_block() tw_fence_device() tw_fence_system()   tw_ld_acquire(p) tw_st_release(p, v): u32, device scope
  *  shared    tw_lds(V, T *to, s)  tw_sts(V, s, const T *from)  tw_lds_if tw_sts_if: as for global
- *            tw_atomic_add_shared(s, i32)
+ *            tw_atomic_add_shared(s, i32)  tw_atomic_max_shared(s, i32)
  *            tw_lds_tree_2|4|8(add|min|max, f32 x, s, offsets ..): x = what lies there, combined in pairs of neighbours
  *  warp      tw_shfl_xor(x, mask) tw_shfl_idx(x, lane) tw_shfl_up(x, n) tw_shfl_down(x, n) tw_ballot(b) tw_any(b)
  *            tw_lanes_add|min|max_up|down(f32): of all lanes, in every lane; up: neighbours first
