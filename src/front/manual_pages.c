@@ -13,11 +13,15 @@ static const Line triton_lines[] = {
 #define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
 #include "front/triton/triton_builtins.def"
 #undef TL
+#define PYTHON(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
+#include "front/python/python_builtins.def"
 };
 static const Line tilelang_lines[] = {
 #define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, "", ""},
 #include "front/tilelang/tilelang.def"
 #undef BUILTIN
+#include "front/python/python_builtins.def"
+#undef PYTHON
 };
 static const Line tilec_lines[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, "", ""},

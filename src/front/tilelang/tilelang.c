@@ -344,11 +344,11 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, Fr
     if (dtype.kind == VAL_DTYPE)
         tensor.elem = dtype.elem;
     else if (dtype.kind != VAL_TEXT || !elem_from_text(dtype.text, &tensor.elem))
-        return lang_error(l, DIAG_TL_DTYPE, dtype_node->range, val_text(l, &dtype));
+        return lang_error(l, DIAG_TL_DTYPE, dtype_node->range, lang_text(l, &dtype));
     if (shape.count < 1 || shape.count > MAX_RANK) return lang_error(l, DIAG_TL_ANNOTATION, note->range);
     for (int d = 0; d < shape.count; d++) {
         if (shape.items[d].kind != VAL_INT || shape.items[d].i < 0)
-            return lang_error(l, DIAG_TL_EXTENT, shape_node->range, val_text(l, &shape.items[d]));
+            return lang_error(l, DIAG_TL_EXTENT, shape_node->range, lang_text(l, &shape.items[d]));
         tensor.shape[d] = shape.items[d].i;
     }
     int64_t elements = 1, longest = 1; /* longest: as the strides need it, a dimension of 0 apart */
@@ -367,7 +367,7 @@ static bool tensor_param(Lang *l, const PyNode *arg, const FrontValue *value, Fr
         if (!same) {
             Val got = {.kind = VAL_TENSOR, .elem = value->elem, .count = value->rank};
             memcpy(got.shape, value->extent, sizeof got.shape);
-            return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, val_text(l, &tensor), val_text(l, &got));
+            return lang_error(l, DIAG_TL_ARRAY, arg->range, arg->arg.arg, lang_text(l, &tensor), lang_text(l, &got));
         }
     }
     if (stated) {

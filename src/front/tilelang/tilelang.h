@@ -118,8 +118,8 @@ bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, R
 bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out);
 bool to_scalar(Lang *l, const Val *val, Range range, Val *out);          /* a traced scalar from a host number */
 bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out); /* a scalar as an element of that type */
-char *val_text(Lang *l, const Val *val);
-Val val_int(int64_t i);
+char *lang_text(Lang *l, const Val *val);
+Val lang_int(int64_t i);
 Val val_scalar(Lang *l, Ref ref);
 
 /* --- tilelang_index.c --- */

@@ -22,7 +22,7 @@ static bool as_region(Lang *l, const Param *p, const Val *other, const char *nam
     if (out->kind != VAL_REGION)
         return lang_error(
             l, DIAG_TL_TYPES, p->range,
-            arena_printf(l->arena, "T.%s needs a tensor or a tile here, not %s", name, val_text(l, &p->val)));
+            arena_printf(l->arena, "T.%s needs a tensor or a tile here, not %s", name, lang_text(l, &p->val)));
     if (is_element(out) && other)
         for (int d = 0; d < out->count; d++) {
             int from = d - (out->count - other->count);
@@ -41,7 +41,8 @@ static bool check_tile(Lang *l, const Val *r, Range range) {
     int64_t elements = 1;
     for (int d = 0; d < r->count; d++) {
         if (r->shape[d] < 1)
-            return lang_error(l, DIAG_TL_SHAPES, range, "copy", val_text(l, r), "it", "a box has at least one element");
+            return lang_error(l, DIAG_TL_SHAPES, range, "copy", lang_text(l, r), "it",
+                              "a box has at least one element");
         if (r->kind == VAL_REGION && !r->is_tensor && !check_inside(l, r, d, r->at[d], r->shape[d], range))
             return false;
         if (__builtin_mul_overflow(elements, r->shape[d], &elements) || elements > MAX_TILE_ELEMENTS)
@@ -63,7 +64,7 @@ static bool check_word(Lang *l, const Param *p, const char *what, const char *wo
     if (p->val.kind == VAL_MODULE) text = strncmp(text, "T.GemmWarpPolicy.", 17) == 0 ? text + 17 : "";
     for (const char *at = words; *text && (at = strstr(at, text)); at++)
         if ((at == words || at[-1] == ' ') && strchr(",", at[strlen(text)])) return true;
-    return lang_error(l, DIAG_TL_WORD, p->range, val_text(l, &p->val), what, words);
+    return lang_error(l, DIAG_TL_WORD, p->range, lang_text(l, &p->val), what, words);
 }
 
 /* The dimensions of a box that a tile of fewer covers, the last ones if none are given. */
@@ -130,7 +131,7 @@ static bool lower_copy(Lang *l, const PyNode *call, Param *p, Val *out) {
     long_dims(&from, &dims[0], extent[0]);
     long_dims(&to, &dims[1], extent[1]);
     if (dims[0].count != dims[1].count || memcmp(extent[0], extent[1], (size_t)dims[0].count * sizeof **extent) != 0)
-        return lang_error(l, DIAG_TL_SHAPES, call->range, "copy", val_text(l, &from), val_text(l, &to),
+        return lang_error(l, DIAG_TL_SHAPES, call->range, "copy", lang_text(l, &from), lang_text(l, &to),
                           "both boxes must have the same extents, 1s apart");
     store_as(l, &to, load_as(l, &from, ty_tile(l->module, from.elem, dims[0].count, extent[0]), &dims[0]), &dims[1]);
     return true;
@@ -165,7 +166,7 @@ static bool lower_gemm(Lang *l, const PyNode *call, Param *p, Val *out) {
     for (int i = 0; i < 3; i++) {
         if (!need_buffer(l, &p[i], "gemm", &m[i])) return false;
         if (m[i].count < 2 || leading_ones(&m[i]) < m[i].count - 2)
-            return lang_error(l, DIAG_TL_SHAPES, p[i].range, "gemm", val_text(l, &m[i]), "[M, K] [K, N] [M, N]",
+            return lang_error(l, DIAG_TL_SHAPES, p[i].range, "gemm", lang_text(l, &m[i]), "[M, K] [K, N] [M, N]",
                               "the operands are matrices");
     }
     if (!host_flag(l, &p[3], false, &transpose[0]) || !host_flag(l, &p[4], false, &transpose[1]) ||
@@ -182,7 +183,7 @@ static bool lower_gemm(Lang *l, const PyNode *call, Param *p, Val *out) {
     if (a->extent[1] != b->extent[0] || a->extent[0] != c[0] || b->extent[1] != c[1])
         return lang_error(l, DIAG_TL_SHAPES, call->range, "gemm",
                           arena_printf(l->arena, "%s and %s", ty_text(a, l->arena), ty_text(b, l->arena)),
-                          val_text(l, &m[2]), "[M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B)");
+                          lang_text(l, &m[2]), "[M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B)");
     if (a->elem != b->elem)
         return lang_error(l, DIAG_TL_TYPES, call->range, "T.gemm needs A and B of one dtype; cast one of them");
     if (elem_is_float(a->elem) != elem_is_float(m[2].elem))
@@ -210,7 +211,7 @@ static bool fill_with(Lang *l, const PyNode *call, const Param *p, const Val *va
 
 static bool lower_clear(Lang *l, const PyNode *call, Param *p, Val *out) {
     (void)out;
-    Val zero = val_int(0);
+    Val zero = lang_int(0);
     return fill_with(l, call, &p[0], &zero, "clear");
 }
 static bool lower_fill(Lang *l, const PyNode *call, Param *p, Val *out) {
@@ -230,7 +231,7 @@ static bool reduce(Lang *l, const PyNode *call, Param *p, Word combine, Opcode c
     if (dim < 0) dim += from.count;
     if (dim < 0 || dim >= from.count)
         return lang_error(l, DIAG_TL_ARGUMENTS, call->range,
-                          arena_printf(l->arena, "dim is outside of %s", val_text(l, &from)));
+                          arena_printf(l->arena, "dim is outside of %s", lang_text(l, &from)));
     l->b.range = call->range;
     /* In the output's type, but sums of floats in f32 at least. */
     bool wide = combine == COMBINE_ADD && elem_is_float(to.elem) && elem_info[to.elem].bits < 32;
@@ -238,7 +239,7 @@ static bool reduce(Lang *l, const PyNode *call, Param *p, Word combine, Opcode c
     value = ir_reduce(&l->b, combine, value, (int)dim);
     const Type *got = ir_type(l->kernel, value), *want = region_type(l, &to, got->elem, to.count);
     if (ty_elements(got) != ty_elements(want) || (to.count != got->rank && to.count != from.count))
-        return lang_error(l, DIAG_TL_SHAPES, call->range, name, ty_text(got, l->arena), val_text(l, &to),
+        return lang_error(l, DIAG_TL_SHAPES, call->range, name, ty_text(got, l->arena), lang_text(l, &to),
                           "the output drops the reduced dimension or keeps it as 1");
     value = ir_cast(&l->b, ir_reshape(&l->b, value, want), to.elem);
     if (!clear) value = ir_binary(&l->b, code, load_box(l, &to, to.count), value);
@@ -264,7 +265,7 @@ static bool get_dtype(Lang *l, const Param *p, Elem *elem) {
     if (p->val.kind == VAL_DTYPE)
         *elem = p->val.elem;
     else if (p->val.kind != VAL_TEXT || !elem_from_text(p->val.text, elem))
-        return lang_error(l, DIAG_TL_DTYPE, p->range, val_text(l, &p->val));
+        return lang_error(l, DIAG_TL_DTYPE, p->range, lang_text(l, &p->val));
     return true;
 }
 
@@ -280,7 +281,7 @@ static bool allocate(Lang *l, const PyNode *call, const Param *p, Word scope, Va
         return lang_error(l, DIAG_TL_ARGUMENTS, p[0].range, "a tile's shape is a tuple of 1 to 8 known integers");
     for (int d = 0; d < out->count; d++) {
         if (items[d].kind != VAL_INT || items[d].i < 1)
-            return lang_error(l, DIAG_TL_EXTENT, p[0].range, val_text(l, &items[d]));
+            return lang_error(l, DIAG_TL_EXTENT, p[0].range, lang_text(l, &items[d]));
         out->shape[d] = items[d].i;
     }
     if (!check_tile(l, out, p[0].range) || !get_dtype(l, &p[1], &out->elem)) return false;
@@ -308,7 +309,7 @@ static bool lower_floordiv(Lang *l, const PyNode *call, Param *p, Val *out) {
 }
 static bool lower_floormod(Lang *l, const PyNode *call, Param *p, Val *out) { return two(l, call, p, PY_OP_MOD, out); }
 static bool lower_ceildiv(Lang *l, const PyNode *call, Param *p, Val *out) {
-    Val one = val_int(1), sum;
+    Val one = lang_int(1), sum;
     return binary(l, PY_OP_ADD, &p[0].val, &p[1].val, call->range, &sum) &&
            binary(l, PY_OP_SUB, &sum, &one, call->range, &sum) &&
            binary(l, PY_OP_FLOORDIV, &sum, &p[1].val, call->range, out);

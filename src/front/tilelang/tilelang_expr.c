@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-Val val_int(int64_t i) { return (Val){.kind = VAL_INT, .i = i}; }
+Val lang_int(int64_t i) { return (Val){.kind = VAL_INT, .i = i}; }
 Val val_scalar(Lang *l, Ref ref) {
     return (Val){.kind = VAL_SCALAR, .ref = ref, .elem = ir_type(l->kernel, ref)->elem};
 }
 
-char *val_text(Lang *l, const Val *val) {
+char *lang_text(Lang *l, const Val *val) {
     switch (val->kind) {
     case VAL_WRONG:
     case VAL_NONE: return arena_printf(l->arena, "None");
@@ -62,9 +62,9 @@ static bool host_arithmetic(Lang *l, PyOp op, const Val *x, const Val *y, Range 
     if (result == HOST_NO_OPERATOR)
         return lang_error(
             l, DIAG_TL_UNSUPPORTED, range,
-            arena_printf(l->arena, "`%s` on %s and %s", py_op_spellings[op], val_text(l, x), val_text(l, y)),
+            arena_printf(l->arena, "`%s` on %s and %s", py_op_spellings[op], lang_text(l, x), lang_text(l, y)),
             "use another operator");
-    *out = r.kind == HOST_FLOAT ? (Val){.kind = VAL_FLOAT, .f = r.f} : val_int((int64_t)r.i);
+    *out = r.kind == HOST_FLOAT ? (Val){.kind = VAL_FLOAT, .f = r.f} : lang_int((int64_t)r.i);
     if (r.kind == HOST_BOOL) out->kind = VAL_BOOL;
     return true;
 }
@@ -115,7 +115,7 @@ bool to_scalar(Lang *l, const Val *val, Range range, Val *out) {
     }
     return lang_error(
         l, DIAG_TL_TYPES, range,
-        arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation", val_text(l, val)));
+        arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation", lang_text(l, val)));
 }
 
 bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out) {
@@ -253,7 +253,7 @@ static bool eval_constant(Lang *l, const PyNode *node, Val *out) {
     case PY_FALSE: *out = (Val){.kind = VAL_BOOL, .i = node->Constant.what == PY_TRUE}; return true;
     case PY_INT:
         if (node->Constant.integer > INT64_MAX) break;
-        *out = val_int((int64_t)node->Constant.integer);
+        *out = lang_int((int64_t)node->Constant.integer);
         return true;
     case PY_FLOAT: *out = (Val){.kind = VAL_FLOAT, .f = node->Constant.real}; return true;
     case PY_STR: *out = (Val){.kind = VAL_TEXT, .text = node->Constant.text->at}; return true;
@@ -293,7 +293,7 @@ static bool eval_attribute(Lang *l, const PyNode *node, Val *out) {
     }
     if ((base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) && strcmp(name, "shape") == 0) {
         Val *items = ARENA_ARRAY(l->arena, Val, base.count);
-        for (int d = 0; d < base.count; d++) items[d] = val_int(base.shape[d]);
+        for (int d = 0; d < base.count; d++) items[d] = lang_int(base.shape[d]);
         *out = (Val){.kind = VAL_TUPLE, .count = base.count, .items = items};
         return true;
     }
@@ -302,7 +302,7 @@ static bool eval_attribute(Lang *l, const PyNode *node, Val *out) {
         return true;
     }
     return lang_error(l, DIAG_TL_UNSUPPORTED, node->range,
-                      arena_printf(l->arena, "the attribute `%s` of %s", name, val_text(l, &base)),
+                      arena_printf(l->arena, "the attribute `%s` of %s", name, lang_text(l, &base)),
                       "tensors and tiles have `shape` and `dtype`");
 }
 
@@ -312,7 +312,7 @@ static bool eval_subscript(Lang *l, const PyNode *node, Val *out) {
     if (base.kind == VAL_TENSOR || base.kind == VAL_BUFFER) return index_storage(l, &base, node, out);
     if (base.kind != VAL_TUPLE)
         return lang_error(l, DIAG_TL_INDEX, node->range,
-                          arena_printf(l->arena, "%s cannot be indexed", val_text(l, &base)));
+                          arena_printf(l->arena, "%s cannot be indexed", lang_text(l, &base)));
     if (!eval(l, node->Subscript.slice, &index)) return false;
     if (index.kind == VAL_INT && index.i < 0) index.i += base.count;
     if (index.kind != VAL_INT || index.i < 0 || index.i >= base.count)
@@ -323,7 +323,7 @@ static bool eval_subscript(Lang *l, const PyNode *node, Val *out) {
 }
 
 static bool eval_unary(Lang *l, const PyNode *node, Val *out) {
-    Val x, zero = val_int(0);
+    Val x, zero = lang_int(0);
     bool host;
     if (!eval(l, node->UnaryOp.operand, &x)) return false;
     switch (node->UnaryOp.op) {
@@ -426,7 +426,7 @@ static bool eval_call(Lang *l, const PyNode *node, Val *out) {
         Ref ref;
         if (!eval(l, target->Attribute.value, &func) || !eval(l, node->Call.args->at[0], &dtype)) return false;
         bool good = dtype.kind == VAL_DTYPE || (dtype.kind == VAL_TEXT && elem_from_text(dtype.text, &elem));
-        if (!good) return lang_error(l, DIAG_TL_DTYPE, node->range, val_text(l, &dtype));
+        if (!good) return lang_error(l, DIAG_TL_DTYPE, node->range, lang_text(l, &dtype));
         if (dtype.kind == VAL_DTYPE) elem = dtype.elem;
         if (!convert(l, &func, elem, node->range, &ref)) return false;
         *out = val_scalar(l, ref);
@@ -444,7 +444,7 @@ static bool eval_call(Lang *l, const PyNode *node, Val *out) {
         !node->Call.keywords->count)
         return select_lazily(l, node, node->Call.args->at[0], node->Call.args->at[1], node->Call.args->at[2], out);
     if (func.kind == VAL_MODULE) return call_builtin(l, node, func.text, out);
-    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", val_text(l, &func)),
+    return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, arena_printf(l->arena, "a call of %s", lang_text(l, &func)),
                       "inside a kernel call `T.*`; helper functions of the file are not inlined");
 }
 

@@ -92,7 +92,7 @@ bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t ex
     Val tile = {.kind = VAL_BUFFER, .elem = whole->elem, .count = whole->count};
     memcpy(tile.shape, ir_type(l->kernel, whole->ref)->extent, sizeof tile.shape);
     return lang_error(l, DIAG_TL_OUTSIDE, range, d + 1, (long long)lo,
-                      (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1), val_text(l, &tile),
+                      (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1), lang_text(l, &tile),
                       (long long)(end - 1));
 }
 
@@ -155,16 +155,16 @@ static bool from_end(Lang *l, const Val *base, int64_t extent, Range range, Val 
     if (index->i < -extent)
         return lang_error(l, DIAG_TL_INDEX, range,
                           arena_printf(l->arena, "index %lld lies before the first element of %s", (long long)index->i,
-                                       val_text(l, base)));
+                                       lang_text(l, base)));
     index->i += extent;
     return true;
 }
 
 /* a:b, whose extent must be known; a and b need not be. */
 static bool slice_bounds(Lang *l, const Val *base, int d, const PyNode *at, Val *first, int64_t *extent) {
-    Val stop = val_int(base->shape[d]);
+    Val stop = lang_int(base->shape[d]);
     Linear from, to;
-    *first = val_int(0);
+    *first = lang_int(0);
     if (at->Slice.step) return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
     if (at->Slice.lower && !eval(l, at->Slice.lower, first)) return false;
     if (at->Slice.upper && !eval(l, at->Slice.upper, &stop)) return false;
@@ -189,7 +189,7 @@ bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out) {
     }
     if ((int)count != base->count)
         return lang_error(l, DIAG_TL_INDEX, node->range,
-                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base),
+                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given", lang_text(l, base),
                                        base->count, count));
     *out = (Val){.kind = VAL_REGION,
                  .ref = base->ref,

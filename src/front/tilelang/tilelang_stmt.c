@@ -68,7 +68,7 @@ static bool open_loop(Lang *l, const PyNode *target, const char *const *names, i
 
 /* Of an element loop or of the grid. */
 static bool check_extent(Lang *l, const Val *extent, Range range) {
-    if (extent->kind != VAL_INT || extent->i < 0) return lang_error(l, DIAG_TL_EXTENT, range, val_text(l, extent));
+    if (extent->kind != VAL_INT || extent->i < 0) return lang_error(l, DIAG_TL_EXTENT, range, lang_text(l, extent));
     if (extent->i <= INT32_MAX) return true;
     return lang_error(
         l, DIAG_TL_ARGUMENTS, range,
@@ -111,9 +111,9 @@ static bool lower_parallel(Lang *l, const PyNode *node, const Val *extents, int 
 /* for i in range(start, stop, step), T.serial, T.Pipelined, T.unroll */
 static bool lower_counted(Lang *l, const PyNode *node, const Val *bounds, int stages) {
     const char *name;
-    Val lo = bounds[1].kind == VAL_NONE ? val_int(0) : bounds[0];
+    Val lo = bounds[1].kind == VAL_NONE ? lang_int(0) : bounds[0];
     Val hi = bounds[1].kind == VAL_NONE ? bounds[0] : bounds[1];
-    Val step = bounds[2].kind == VAL_NONE ? val_int(1) : bounds[2];
+    Val step = bounds[2].kind == VAL_NONE ? lang_int(1) : bounds[2];
     if (!target_names(l, node->For.target, &name, 1)) return false;
     if (l->in_parallel)
         return lang_error(l, DIAG_TL_UNSUPPORTED, node->range, "a loop inside T.Parallel",

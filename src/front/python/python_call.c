@@ -1,24 +1,11 @@
-/* triton_call.c: binds the arguments of a call to parameters, for tri_builtins by the signature in
- * their row, for jit functions by their `def`; and the questions that lowerings ask of arguments.
+/* python_call.c: binds the arguments of a call to parameters, for builtins by the signature in
+ * their row, for functions by their `def`; and the questions that lowerings ask of arguments.
  *
  *     tl.load(p, mask=m)     "pointer, mask=None, other=None, ..."  ->  args [p, m, None, ...] */
-#include "front/triton/triton.h"
+#include "front/python/python.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const Builtin tri_builtins[] = {
-#define TL(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
-#include "front/triton/triton_builtins.def"
-#undef TL
-};
-const size_t tri_builtin_count = sizeof tri_builtins / sizeof *tri_builtins;
-
-const Builtin *tri_builtin_find(const char *name, char kind) {
-    for (size_t i = 0; i < tri_builtin_count; i++)
-        if (strchr(tri_builtins[i].kinds, kind) && strcmp(tri_builtins[i].name, name) == 0) return &tri_builtins[i];
-    return NULL;
-}
 
 enum { MAX_PARAMS = 64 };
 
@@ -59,15 +46,15 @@ static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
 }
 
 static Val default_value(Lower *l, const char *text) {
-    if (strcmp(text, "True") == 0) return tri_val_bool(true);
-    if (strcmp(text, "False") == 0) return tri_val_bool(false);
-    if (strcmp(text, "'\\n'") == 0) return tri_val_str("\n");
-    if (text[0] == '\'') return tri_val_str(arena_string(l->arena, text + 1, strlen(text) - 2));
+    if (strcmp(text, "True") == 0) return val_bool(true);
+    if (strcmp(text, "False") == 0) return val_bool(false);
+    if (strcmp(text, "'\\n'") == 0) return val_str("\n");
+    if (text[0] == '\'') return val_str(arena_string(l->arena, text + 1, strlen(text) - 2));
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
     if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
-    if (text[0] >= '0' && text[0] <= '9') return tri_val_int(strtol(text, NULL, 10));
-    const Type *dtype = tri_dtype_named(l->module, text);
-    return dtype ? tri_val_dtype(dtype) : val_none;
+    if (text[0] >= '0' && text[0] <= '9') return val_int(strtol(text, NULL, 10));
+    const Type *dtype = l->domain->dtype_named(l->module, text);
+    return dtype ? val_dtype(dtype) : val_none;
 }
 
 static void add_params(Params *params, const PyList *list, const PyList *defaults, bool keyword_only) {
@@ -130,7 +117,7 @@ static bool bind_position(Lower *l, const Params *params, Bound *bound, int *pos
         *VEC_PUSH(&bound->rest, l->arena) = v;
         return true;
     }
-    tri_error(l, DIAG_TRI_TOO_MANY, range, params->name, params->positional, signature_of(l, params));
+    py_error(l, DIAG_EVAL_TOO_MANY, range, params->name, params->positional, signature_of(l, params));
     return false;
 }
 
@@ -138,26 +125,26 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
     const char *name = keyword->keyword.arg;
     const char *names[MAX_PARAMS];
     if (!name) {
-        tri_error(l, DIAG_TRI_UNSUPPORTED, keyword->range, "`**` in a call");
+        py_unsupported(l, keyword->range, "`**` in a call");
         return false;
     }
     for (int i = 0; i < params->count; i++) {
         names[i] = params->at[i].name;
         if (strcmp(names[i], name) != 0) continue;
         if (bound->given[i]) {
-            tri_error(l, DIAG_TRI_TWICE, keyword->range, name, params->name);
+            py_error(l, DIAG_EVAL_TWICE, keyword->range, name, params->name);
             return false;
         }
-        bound->args[i] = tri_eval(l, keyword->keyword.value);
+        bound->args[i] = py_eval(l, keyword->keyword.value);
         bound->ranges[i] = keyword->keyword.value->range;
         bound->given[i] = true;
         if (i == params->star && bound->args[i].kind != VAL_TUPLE) /* shape=4 for *shape */
-            bound->args[i] = tri_val_tuple(l, &bound->args[i], 1);
+            bound->args[i] = val_tuple(l, &bound->args[i], 1);
         return true;
     }
     const char *near = text_nearest(name, names, (size_t)params->count);
-    tri_error(l, DIAG_TRI_NO_PARAMETER, keyword->range, params->name, name,
-              near ? arena_printf(l->arena, "; did you mean `%s`?", near)
+    py_error(l, DIAG_EVAL_NO_PARAMETER, keyword->range, params->name, name,
+             near ? arena_printf(l->arena, "; did you mean `%s`?", near)
                    : arena_printf(l->arena, "; it is %s", signature_of(l, params)));
     return false;
 }
@@ -165,20 +152,20 @@ static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyN
 /* What was not given: defaults, and the rest of a starred parameter; false after a mistake. */
 static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range call) {
     bool good = true;
-    for (size_t i = 0; i < bound->rest.count; i++) good = good && !tri_val_failed(bound->rest.at[i]);
+    for (size_t i = 0; i < bound->rest.count; i++) good = good && !val_failed(bound->rest.at[i]);
     for (int i = 0; i < params->count && good; i++) {
         if (i == params->star) {
-            if (!bound->given[i]) bound->args[i] = tri_val_tuple(l, bound->rest.at, (int)bound->rest.count);
+            if (!bound->given[i]) bound->args[i] = val_tuple(l, bound->rest.at, (int)bound->rest.count);
         } else if (!bound->given[i]) {
             const struct Param *param = &params->at[i];
             if (!param->optional) {
-                tri_error(l, DIAG_TRI_NOT_GIVEN, call, params->name, param->name, signature_of(l, params));
+                py_error(l, DIAG_EVAL_NOT_GIVEN, call, params->name, param->name, signature_of(l, params));
                 return false;
             }
             bound->args[i] =
-                param->node ? tri_eval_outside(l, params->names, param->node) : default_value(l, param->text);
+                param->node ? py_eval_outside(l, params->names, param->node) : default_value(l, param->text);
         }
-        if (tri_val_failed(bound->args[i])) good = false;
+        if (val_failed(bound->args[i])) good = false;
     }
     return good;
 }
@@ -192,12 +179,12 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, 
     for (uint32_t i = 0; i < call->Call.args->count && good; i++) {
         const PyNode *arg = call->Call.args->at[i];
         bool star = arg->kind == PY_Starred;
-        Val v = tri_eval(l, star ? arg->Starred.value : arg);
+        Val v = py_eval(l, star ? arg->Starred.value : arg);
         if (star && v.kind == VAL_TUPLE) {
             for (int k = 0; k < v.count && good; k++)
                 good = bind_position(l, params, bound, &position, v.items[k], arg->range);
-        } else if (star && !tri_val_failed(v)) {
-            tri_error(l, DIAG_TRI_UNPACK, arg->range, 1, tri_val_describe(l, v));
+        } else if (star && !val_failed(v)) {
+            py_error(l, DIAG_EVAL_UNPACK, arg->range, 1, val_describe(l, v));
             good = false;
         } else {
             good = bind_position(l, params, bound, &position, v, arg->range);
@@ -208,10 +195,9 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, 
     return good && fill_defaults(l, params, bound, call->range);
 }
 
-Val tri_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
-    if (builtin->lower == tri_lower_unsupported) /* by its name, whatever its arguments are */
-        return builtin->lower(l, &(Call){.builtin = builtin, .range = call->Call.func->range});
-    if (builtin->lower == tri_lower_aggregate_replace) return tri_aggregate_replace(l, call);
+Val py_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
+    Val answer;
+    if (l->domain->call_raw(l, builtin, call, &answer)) return answer;
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_signature(l, builtin, params);
@@ -225,24 +211,24 @@ static const Val *bind_call(Lower *l, const Function *function, const Val *self,
     Bound *bound = ARENA_NEW(l->arena, Bound);
     read_def(function, params);
     if (params->count == MAX_PARAMS) {
-        tri_error(l, DIAG_TRI_UNSUPPORTED, call->range, "a function of so many parameters");
+        py_unsupported(l, call->range, "a function of so many parameters");
         return NULL;
     }
-    if (!function->host && !tri_need_ir(l, call->range)) return NULL;
+    if (!function->host && !py_need_ir(l, call->range)) return NULL;
     return bind(l, params, bound, self, call) ? bound->args : NULL;
 }
 
-Val tri_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call) {
+Val py_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call) {
     const Val *args = bind_call(l, function, self, call);
-    return args ? tri_run_function(l, function, args, call->range) : val_error;
+    return args ? py_run_function(l, function, args, call->range) : val_error;
 }
 
-Val tri_construct(Lower *l, const Function *init, const Val *self, const PyNode *call) {
+Val py_construct(Lower *l, const Function *init, const Val *self, const PyNode *call) {
     const Val *args = bind_call(l, init, self, call);
-    return args ? tri_run_constructor(l, init, args, call->range) : val_error;
+    return args ? py_run_constructor(l, init, args, call->range) : val_error;
 }
 
-Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
+Val py_apply(Lower *l, Val function, const Val *args, int count, Range call) {
     Params *params = ARENA_NEW(l->arena, Params);
     Bound *bound = ARENA_NEW(l->arena, Bound);
     if (function.kind == VAL_FUNCTION)
@@ -250,118 +236,46 @@ Val tri_apply(Lower *l, Val function, const Val *args, int count, Range call) {
     else if (function.kind == VAL_BUILTIN)
         read_signature(l, function.builtin, params);
     else
-        return tri_error(l, DIAG_TRI_NOT_CALLABLE, call, tri_val_describe(l, function), "");
+        return py_error(l, DIAG_EVAL_NOT_CALLABLE, call, val_describe(l, function), "");
     int position = 0;
     for (int i = 0; i < params->count; i++) bound->ranges[i] = call;
     for (int i = 0; i < count; i++)
         if (!bind_position(l, params, bound, &position, args[i], call)) return val_error;
     if (!fill_defaults(l, params, bound, call)) return val_error;
-    if (function.kind == VAL_FUNCTION) return tri_run_function(l, function.function, bound->args, call);
+    if (function.kind == VAL_FUNCTION) return py_run_function(l, function.function, bound->args, call);
     return function.builtin->lower(l, &(Call){function.builtin, call, bound->args, bound->ranges});
 }
 
 /* --- questions to arguments --- */
 
-const char *tri_title(Lower *l, const Builtin *builtin) {
-    static const struct {
-        char kind;
-        const char *before;
-    } places[] = {{'T', "tl."},
-                  {'M', "tl.math."},
-                  {'D', "."},
-                  {'P', ""},
-                  {'Y', "math."},
-                  {'H', "triton."},
-                  {'I', "itertools."},
-                  {'L', "libdevice."},
-                  {'G', "tl.target_info."},
-                  {'C', "tl.extra.cuda."},
-                  {'m', "."}};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (strchr(builtin->kinds, places[i].kind))
-            return arena_printf(l->arena, "%s%s", places[i].before, builtin->name);
-    return builtin->name;
-}
-
-static bool complain(Lower *l, const Call *c, int arg, const char *what) {
-    const char *here = tri_val_describe(l, c->args[arg]);
+bool py_complain(Lower *l, const Call *c, int arg, const char *what) {
+    const char *here = val_describe(l, c->args[arg]);
     if (c->args[arg].kind == VAL_TENSOR && strstr(what, "known at compile time"))
-        here = arena_printf(l->arena, "%s; pass it as a tl.constexpr parameter", here);
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), what, here);
+        here = arena_printf(l->arena, "%s; %s", here, l->domain->words.pass);
+    py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[arg], py_title(l, c->builtin), what, here);
     return false;
 }
 
-/* An integer constant, also one that went through a plain variable. */
-static bool constant_int(Lower *l, Val v, int64_t *value) {
-    if (v.kind == VAL_TENSOR) return ty_is_scalar(tri_val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
+bool py_constant_int(Lower *l, Val v, int64_t *value) {
+    if (v.kind == VAL_TENSOR) return ty_is_scalar(val_type(l, v)) && ir_const_int(l->kernel, v.ref, value);
     if (v.kind != VAL_INT && v.kind != VAL_BOOL) return false;
     if (v.i < INT64_MIN || v.i > INT64_MAX) return false;
     *value = (int64_t)v.i;
     return true;
 }
 
-bool tri_want_int(Lower *l, const Call *c, int arg, int64_t *value) {
-    return constant_int(l, c->args[arg], value) || complain(l, c, arg, "an integer known at compile time");
+bool py_want_int(Lower *l, const Call *c, int arg, int64_t *value) {
+    return py_constant_int(l, c->args[arg], value) || py_complain(l, c, arg, "an integer known at compile time");
 }
 
-bool tri_want_bool(Lower *l, const Call *c, int arg, bool *value) {
-    if (!tri_val_is_const(c->args[arg])) return complain(l, c, arg, "True or False, known at compile time");
-    *value = tri_val_truth(c->args[arg]);
+bool py_want_bool(Lower *l, const Call *c, int arg, bool *value) {
+    if (!val_is_const(c->args[arg])) return py_complain(l, c, arg, "True or False, known at compile time");
+    *value = val_truth(c->args[arg]);
     return true;
 }
 
-bool tri_want_dtype(Lower *l, const Call *c, int arg, const Type **dtype) {
-    Val v = c->args[arg];
-    if (v.kind == VAL_DTYPE && v.dtype->rank == 0) {
-        *dtype = v.dtype;
-        return true;
-    }
-    return complain(l, c, arg, "a dtype such as tl.float32");
-}
-
-bool tri_want_text(Lower *l, const Call *c, int arg, const char **text) {
+bool py_want_text(Lower *l, const Call *c, int arg, const char **text) {
     Val v = c->args[arg];
     *text = v.kind == VAL_STR && v.text[0] ? v.text : NULL;
-    return v.kind == VAL_STR || v.kind == VAL_NONE || complain(l, c, arg, "a string");
-}
-
-bool tri_want_shape(Lower *l, const Call *c, int arg, int *rank, int64_t *extent) {
-    Val v = c->args[arg];
-    if (v.kind == VAL_TUPLE && v.count == 1 && v.items[0].kind == VAL_TUPLE) v = v.items[0]; /* f(x, (a, b)) */
-    Val one = v;
-    if (v.kind != VAL_TUPLE) v = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
-    if (v.count > MAX_RANK) {
-        tri_error(l, DIAG_TRI_RANK, c->ranges[arg], MAX_RANK);
-        return false;
-    }
-    int64_t elements = 1;
-    for (int d = 0; d < v.count; d++) {
-        if (!constant_int(l, v.items[d], &extent[d]) || extent[d] < 1)
-            return complain(l, c, arg, "a shape of positive integers known at compile time");
-        if (extent[d] > MAX_TILE_ELEMENTS / elements) {
-            tri_error(l, DIAG_TRI_TILE_SIZE, c->ranges[arg], tri_val_text(l, v), MAX_TILE_ELEMENTS);
-            return false;
-        }
-        elements *= extent[d];
-    }
-    *rank = v.count;
-    return true;
-}
-
-bool tri_want_tensor(Lower *l, const Call *c, int arg, Val *v) {
-    if (c->args[arg].kind != VAL_TENSOR && !tri_val_is_number(c->args[arg]))
-        return complain(l, c, arg, "a tensor or number");
-    *v = tri_to_tensor(l, c->args[arg], c->ranges[arg]);
-    return !tri_val_failed(*v);
-}
-
-bool tri_want_axis(Lower *l, const Call *c, int arg, int rank, int *axis) {
-    int64_t value;
-    if (!tri_want_int(l, c, arg, &value)) return false;
-    if (value < -rank || value >= rank) {
-        tri_error(l, DIAG_TRI_AXIS, c->ranges[arg], (int)value, rank);
-        return false;
-    }
-    *axis = (int)(value < 0 ? value + rank : value);
-    return true;
+    return v.kind == VAL_STR || v.kind == VAL_NONE || py_complain(l, c, arg, "a string");
 }
