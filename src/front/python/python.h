@@ -19,7 +19,8 @@
  *     python_eval.c     expressions        python_stmt.c  statements, jumps, functions
  *     python_loop.c     loops              python_branch.c  locals and run-time branches
  *     python_call.c     binding arguments to parameters
- *     python_builtins.c Python's own functions (python_builtins.def) */
+ *     python_builtins.c Python's own functions (python_builtins.def)
+ *     python_objects.c  lists, dicts and strings, and their methods */
 #ifndef FRONT_PYTHON_PYTHON_H
 #define FRONT_PYTHON_PYTHON_H
 #include "front/front.h"
@@ -35,8 +36,9 @@ typedef enum ValKind {
     VAL_INT,
     VAL_FLOAT,
     VAL_STR,
-    VAL_TUPLE, /* and list */
-    VAL_DICT,  /* plain Python only: items are key, value, key, value .. */
+    VAL_TUPLE, /* in a kernel of Triton also a list */
+    VAL_LIST,  /* plain Python only: it can change */
+    VAL_DICT,  /* the same; its list is key, value, key, value .. */
     VAL_DTYPE,
     VAL_MODULE, /* text: its dotted path; also a name inside a foreign module */
     VAL_BUILTIN,
@@ -52,6 +54,7 @@ typedef struct Builtin Builtin;
 typedef struct Range3 Range3;
 typedef struct Function Function;
 typedef struct Host Host;
+typedef struct List List;
 typedef struct Own { /* what a domain's values of one sort have in common */
     const char *of;    /* messages call it that, and then its text: "an aggregate of"; NULL: the text alone */
     bool whole;        /* a thing, not made of items */
@@ -75,6 +78,7 @@ struct Val {
         const Host *host;
         const Range3 *range;
         const void *thing; /* OWN that is whole */
+        List *list;        /* LIST, DICT */
         Ref ref;
     };
 };
@@ -82,8 +86,9 @@ struct Val {
 typedef struct Names Names; /* python_names.c: the names around a function */
 
 struct Function {
-    const PyNode *node; /* its def */
+    const PyNode *node; /* its def, or a lambda */
     Names *names;
+    struct Frame *around; /* the function that it was made in, whose names it sees; or NULL */
     void *handle; /* of the host, or NULL */
     bool host;    /* plain Python, run on constants */
 };
@@ -106,6 +111,10 @@ typedef struct Local {
 typedef VEC(Local) Locals;
 typedef VEC(Ref) Refs;
 typedef VEC(Val) Vals;
+struct List {
+    Vals vals;
+    int nest; /* Lower.nest where it was made */
+};
 
 /* A function being run. */
 typedef struct Frame Frame;
@@ -140,6 +149,7 @@ typedef struct Lower {
     Kernel *kernel;
     Builder b;
     Frame *frame; /* NULL at module level */
+    int nest;     /* run-time loops and branches around the place */
     int64_t steps;
     bool exhausted; /* too many steps, and said so */
     const FrontRequest *request; /* NULL while only constants are computed */
@@ -173,6 +183,7 @@ typedef struct DomainWords {
     const char *constant; /* how a number comes to be known: ", or pass it as a tl.constexpr parameter" */
     const char *pass;     /* the same, of an argument */
     const char *cast;     /* ".to(...)" */
+    const char *cast_f32; /* ".to(tl.float32)" */
     const char *loops;    /* what loops run over */
     const char *unroll;   /* what to do about too many steps */
     const char *change;   /* about a constant that changes in a loop */
@@ -184,6 +195,7 @@ struct Domain {
     DomainWords words;
     const Builtin *builtins; /* its own; one of its rows of a kind wins over Python's */
     size_t builtin_count;
+    bool host_in_kernels; /* plain Python is run inside of kernels, too: lists, dicts, lambdas, functions */
     /* Instead of a construct of Python that kernels do not have; NULL: nothing better is known. */
     const char *(*instead)(PyKind kind);
 
@@ -193,6 +205,8 @@ struct Domain {
     /* A def of a file: one of the language's? Else it is plain Python; on_constants: which a kernel may call, too. */
     bool (*is_device)(const Names *names, const PyNode *def, Arena *arena);
     bool (*on_constants)(const Names *names, const PyNode *def, Arena *arena);
+    /* What a def inside of a function is (its value as a function comes in); false: it is not run. */
+    bool (*define)(Lower *l, const PyNode *def, Val *function);
     Val (*module_attribute)(Lower *l, const char *path, const char *attr, Range range); /* UNBOUND: not its own */
     const char *(*suggest)(Lower *l, const char *id);      /* "tl.load" for `load`, or NULL */
     const char *(*suggest_host)(Lower *l, const char *path); /* what to write for an unknown name of a module */
@@ -209,6 +223,7 @@ struct Domain {
     Val (*logic)(Lower *l, const PyNode *node, uint32_t from, Val first);
     Val (*choose)(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
     Val (*truth)(Lower *l, Val v, Range range); /* as a condition: a bool, or a scalar i1 */
+    Val (*number)(Lower *l, const Call *c, char to); /* int ('i'), float ('f') of a run-time value; UNBOUND: none */
     Val (*to_value)(Lower *l, Val v, Range range); /* a number as a run-time value */
     Val (*assigned)(Lower *l, Val v, Range range); /* what a plain assignment makes of a value */
     Val (*alike)(Lower *l, Val v, Val like, bool narrow, Range range); /* v in the form of another, where it can be */
@@ -227,6 +242,7 @@ struct Domain {
 
     /* Statements. */
     bool (*assign)(Lower *l, const PyNode *target, Val value); /* to an element or attribute */
+    bool (*augmented)(Lower *l, const PyNode *node);           /* the same, for `+=` and its kin; NULL: none */
     void (*annotated)(Lower *l, const PyNode *node);           /* x: t = v */
     void (*assertion)(Lower *l, const PyNode *node, Val test, const char *text);
     bool (*stays_constant)(Lower *l, const char *name);        /* a number that loops do not make a variable */
@@ -243,6 +259,13 @@ static inline bool val_failed(Val v) { return v.kind == VAL_ERROR; }
 /* --- python_value.c --- */
 /* Is it made of other values (v.items, v.count)? */
 static inline bool val_has_items(Val v) { return v.kind == VAL_TUPLE || (v.kind == VAL_OWN && !v.own->whole); }
+/* Of what has items, a list and a dict (its keys and values in turn). */
+int val_count(Val v);
+const Val *val_items(Val v);
+Val val_list(Lower *l, const Val *items, int count); /* a list; a tuple in kernels that have none */
+/* Lists and dicts as they are now, as tuples: what a kernel without lists sees of them. */
+Val val_frozen(Lower *l, Val v);
+bool val_equal(Val a, Val b); /* Python's == */
 static inline bool val_is_own(Val v, const Own *own) { return v.kind == VAL_OWN && v.own == own; }
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
 Val val_bool(bool value);
@@ -328,6 +351,8 @@ Val py_eval_outside(Lower *l, Names *names, const PyNode *node);
 bool py_step(Lower *l, Range range); /* counts work; false, reported once, beyond PYTHON_MAX_STEPS */
 Val py_call(Lower *l, Val function, const PyNode *call); /* evaluates the arguments of a Call node */
 Val py_attribute(Lower *l, Val v, const char *attr, Range range);
+/* Is plain Python run here? */
+static inline bool py_on_host(const Lower *l) { return !l->kernel || l->domain->host_in_kernels; }
 bool py_need_ir(Lower *l, Range range); /* false, reported, while only constants are computed */
 
 /* --- python_builtins.c --- */
@@ -335,16 +360,28 @@ const Builtin *py_builtin(const Lower *l, const char *name, char kind); /* of th
 const Builtin *py_builtin_at(const Lower *l, size_t index);             /* all of them in order; NULL past the last */
 const char *py_title(Lower *l, const Builtin *builtin);                 /* "tl.load", "len", "math.sqrt" */
 bool py_is_class(Val cls, const char *name); /* the last part of its name */
+/* A method of a list, dict, string or tuple; UNBOUND: it has none of that name. */
+Val py_host_method(Lower *l, Val v, const char *name);
+Val py_item(Lower *l, Val of, Val key, Range range); /* of a list or dict */
+/* Sets an element; false, reported, if it cannot be. */
+bool py_set_item(Lower *l, Val of, Val key, Val value, Range range);
 /* What a loop or comprehension over constants runs through, as a tuple. */
 Val py_iterable(Lower *l, Val v, Range range);
 /* math.pi and its kin, math's and itertools' functions, Python's own by its full name; UNBOUND: there is none. */
 Val py_library_attribute(Lower *l, const char *path, const char *attr);
 
 /* --- python_stmt.c --- */
+Val py_closure(Lower *l, const PyNode *node); /* the function of an inner def or lambda */
 /* Runs a function on bound arguments (one a parameter, in order). */
 Val py_run_function(Lower *l, const Function *function, const Val *args, Range call);
 /* Runs a constructor; what became of its first parameter. */
 Val py_run_constructor(Lower *l, const Function *function, const Val *args, Range call);
+static inline const PyNode *py_arguments(const PyNode *f) {
+    return f->kind == PY_Lambda ? f->Lambda.args : f->FunctionDef.args;
+}
+static inline const char *py_function_name(const PyNode *f) {
+    return f->kind == PY_Lambda ? "lambda" : f->FunctionDef.name;
+}
 void py_run_kernel(Lower *l, const Function *function, const Val *args);
 void py_assign(Lower *l, const PyNode *target, Val value);
 

@@ -129,12 +129,14 @@ void py_branch_enter(Lower *l, Branches *br, int side) {
 }
 
 void py_branch_resume(Lower *l, Branches *br, int side) {
+    l->nest++;
     br->outer.range = l->b.range;
     l->frame->locals = br->after[side];
     l->b = br->inside[side];
 }
 
 void py_branch_leave(Lower *l, Branches *br, int side) {
+    l->nest--;
     br->inside[side] = l->b;
     br->after[side] = l->frame->locals;
     l->b = br->outer;

@@ -14,7 +14,8 @@ typedef struct Params {
     const char *name;      /* of the function, for messages */
     int count, positional; /* all; those that a position can reach */
     int star;              /* index of the one that takes the rest, or -1 */
-    Names *names;          /* def: around it, for its defaults */
+    int rest;              /* of the one that takes the named rest, or -1 */
+    const Function *function; /* def: for its defaults */
     struct Param {
         const char *name;
         const char *text;   /* signature: the default's text, or NULL */
@@ -24,16 +25,18 @@ typedef struct Params {
 } Params;
 
 static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
-    *params = (Params){.name = builtin->name, .star = -1};
+    *params = (Params){.name = builtin->name, .star = -1, .rest = -1};
     for (const char *s = builtin->signature; *s;) {
         while (*s == ' ' || *s == ',') s++;
-        bool star = *s == '*';
-        if (star) s++;
+        bool star = *s == '*', named = star && s[1] == '*';
+        s += star + named;
+        star = star && !named;
         size_t length = strcspn(s, "=,");
         struct Param *param = &params->at[params->count];
         param->name = arena_string(l->arena, s, length);
         s += length;
         if (star) params->star = params->count;
+        if (named) params->rest = params->count;
         if (*s == '=') {
             size_t width = s[1] == '(' ? 2 : strcspn(s + 1, ",");
             param->text = arena_string(l->arena, s + 1, width);
@@ -41,7 +44,7 @@ static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
             s += 1 + width;
         }
         params->count++;
-        if (params->star < 0) params->positional = params->count;
+        if (params->star < 0 && params->rest < 0) params->positional = params->count;
     }
 }
 
@@ -52,9 +55,19 @@ static Val default_value(Lower *l, const char *text) {
     if (text[0] == '\'') return val_str(arena_string(l->arena, text + 1, strlen(text) - 2));
     if (text[0] == '(') return (Val){.kind = VAL_TUPLE};
     if (strcmp(text, "missing") == 0) return (Val){.kind = VAL_UNBOUND};
-    if (text[0] >= '0' && text[0] <= '9') return val_int(strtol(text, NULL, 10));
+    if (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) return val_int(strtol(text, NULL, 10));
     const Type *dtype = l->domain->dtype_named(l->module, text);
     return dtype ? val_dtype(dtype) : val_none;
+}
+
+/* The default of a parameter, with the names around its def. */
+static Val default_of(Lower *l, const Function *function, const PyNode *node) {
+    if (!function->around) return py_eval_outside(l, function->names, node);
+    Frame *frame = l->frame;
+    l->frame = function->around;
+    Val v = py_eval(l, node);
+    l->frame = frame;
+    return v;
 }
 
 static void add_params(Params *params, const PyList *list, const PyList *defaults, bool keyword_only) {
@@ -68,8 +81,8 @@ static void add_params(Params *params, const PyList *list, const PyList *default
 }
 
 static void read_def(const Function *function, Params *params) {
-    const PyNode *def = function->node, *a = def->FunctionDef.args;
-    *params = (Params){.name = def->FunctionDef.name, .star = -1, .names = function->names};
+    const PyNode *a = py_arguments(function->node);
+    *params = (Params){.name = py_function_name(function->node), .star = -1, .rest = -1, .function = function};
     add_params(params, a->arguments.posonlyargs, NULL, false);
     add_params(params, a->arguments.args, NULL, false);
     const PyList *defaults = a->arguments.defaults;
@@ -83,13 +96,18 @@ static void read_def(const Function *function, Params *params) {
         params->at[params->count++] = (struct Param){.name = a->arguments.vararg->arg.arg};
     }
     add_params(params, a->arguments.kwonlyargs, a->arguments.kw_defaults, true);
+    if (a->arguments.kwarg && params->count < MAX_PARAMS) {
+        params->rest = params->count;
+        params->at[params->count++] = (struct Param){.name = a->arguments.kwarg->arg.arg, .optional = true};
+    }
 }
 
 typedef struct Bound {
     Val args[MAX_PARAMS];
     Range ranges[MAX_PARAMS];
     bool given[MAX_PARAMS];
-    VEC(Val) rest; /* what the starred parameter takes */
+    Vals rest;  /* what the starred parameter takes */
+    Vals named; /* and what the doubly starred one: names and values in turn */
 } Bound;
 
 /* "load(pointer, mask=None, ..)", for messages. */
@@ -121,32 +139,56 @@ static bool bind_position(Lower *l, const Params *params, Bound *bound, int *pos
     return false;
 }
 
-static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyNode *keyword) {
-    const char *name = keyword->keyword.arg;
+static bool bind_named(Lower *l, const Params *params, Bound *bound, const char *name, Val v, Range range,
+                       Range keyword) {
     const char *names[MAX_PARAMS];
-    if (!name) {
-        py_unsupported(l, keyword->range, "`**` in a call");
-        return false;
-    }
     for (int i = 0; i < params->count; i++) {
         names[i] = params->at[i].name;
-        if (strcmp(names[i], name) != 0) continue;
+        if (strcmp(names[i], name) != 0 || i == params->rest) continue;
         if (bound->given[i]) {
-            py_error(l, DIAG_EVAL_TWICE, keyword->range, name, params->name);
+            py_error(l, DIAG_EVAL_TWICE, keyword, name, params->name);
             return false;
         }
-        bound->args[i] = py_eval(l, keyword->keyword.value);
-        bound->ranges[i] = keyword->keyword.value->range;
+        bound->args[i] = v;
+        bound->ranges[i] = range;
         bound->given[i] = true;
+        if (i == params->star && v.kind == VAL_LIST) bound->args[i] = val_frozen(l, v);
         if (i == params->star && bound->args[i].kind != VAL_TUPLE) /* shape=4 for *shape */
             bound->args[i] = val_tuple(l, &bound->args[i], 1);
         return true;
     }
     const char *near = text_nearest(name, names, (size_t)params->count);
-    py_error(l, DIAG_EVAL_NO_PARAMETER, keyword->range, params->name, name,
+    if (params->rest >= 0) {
+        *VEC_PUSH(&bound->named, l->arena) = val_str(name);
+        *VEC_PUSH(&bound->named, l->arena) = v;
+        return true;
+    }
+    py_error(l, DIAG_EVAL_NO_PARAMETER, keyword, params->name, name,
              near ? arena_printf(l->arena, "; did you mean `%s`?", near)
                    : arena_printf(l->arena, "; it is %s", signature_of(l, params)));
     return false;
+}
+
+/* name=value, or **dict. */
+static bool bind_keyword(Lower *l, const Params *params, Bound *bound, const PyNode *keyword) {
+    const char *name = keyword->keyword.arg;
+    const PyNode *value = keyword->keyword.value;
+    if (!name && !py_on_host(l)) {
+        py_unsupported(l, keyword->range, "`**` in a call");
+        return false;
+    }
+    Val v = py_eval(l, value);
+    if (name) return bind_named(l, params, bound, name, v, value->range, keyword->range);
+    if (v.kind != VAL_DICT && !val_failed(v))
+        py_error(l, DIAG_EVAL_OPERAND, keyword->range, "**", val_describe(l, v), "");
+    bool good = v.kind == VAL_DICT;
+    for (int i = 0; good && i + 1 < val_count(v); i += 2) {
+        Val key = val_items(v)[i];
+        good = key.kind == VAL_STR;
+        if (!good) py_error(l, DIAG_EVAL_OPERAND, keyword->range, "**", val_describe(l, key), "; keys are strings");
+        good = good && bind_named(l, params, bound, key.text, val_items(v)[i + 1], keyword->range, keyword->range);
+    }
+    return good;
 }
 
 /* What was not given: defaults, and the rest of a starred parameter; false after a mistake. */
@@ -156,6 +198,9 @@ static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range ca
     for (int i = 0; i < params->count && good; i++) {
         if (i == params->star) {
             if (!bound->given[i]) bound->args[i] = val_tuple(l, bound->rest.at, (int)bound->rest.count);
+        } else if (i == params->rest) {
+            bound->args[i] = val_list(l, bound->named.at, (int)bound->named.count);
+            bound->args[i].kind = VAL_DICT;
         } else if (!bound->given[i]) {
             const struct Param *param = &params->at[i];
             if (!param->optional) {
@@ -163,7 +208,7 @@ static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range ca
                 return false;
             }
             bound->args[i] =
-                param->node ? py_eval_outside(l, params->names, param->node) : default_value(l, param->text);
+                param->node ? default_of(l, params->function, param->node) : default_value(l, param->text);
         }
         if (val_failed(bound->args[i])) good = false;
     }
@@ -180,6 +225,7 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, 
         const PyNode *arg = call->Call.args->at[i];
         bool star = arg->kind == PY_Starred;
         Val v = py_eval(l, star ? arg->Starred.value : arg);
+        if (star && v.kind == VAL_LIST) v = val_frozen(l, v);
         if (star && v.kind == VAL_TUPLE) {
             for (int k = 0; k < v.count && good; k++)
                 good = bind_position(l, params, bound, &position, v.items[k], arg->range);
@@ -214,7 +260,7 @@ static const Val *bind_call(Lower *l, const Function *function, const Val *self,
         py_unsupported(l, call->range, "a function of so many parameters");
         return NULL;
     }
-    if (!function->host && !py_need_ir(l, call->range)) return NULL;
+    if (!function->host && !l->domain->host_in_kernels && !py_need_ir(l, call->range)) return NULL;
     return bind(l, params, bound, self, call) ? bound->args : NULL;
 }
 

@@ -16,7 +16,7 @@ Val py_error(Lower *l, DiagId id, Range range, ...) {
     va_end(args);
     int shown = 0;
     for (const Frame *f = l->frame; f && f->caller && shown < 3; f = f->caller, shown++)
-        diag_emit(l->diag, DIAG_EVAL_CALLED, f->call, f->function->node->FunctionDef.name);
+        diag_emit(l->diag, DIAG_EVAL_CALLED, f->call, py_function_name(f->function->node));
     return val_error;
 }
 
@@ -67,7 +67,7 @@ static void find_binding(void *user, PyNode *node) {
 static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
     Binding b = {.name = node->Name.id};
     Place place;
-    if (!l->frame || !l->frame->function) return false; /* a lambda has none */
+    if (!l->frame || !l->frame->function) return false; /* a comprehension of the module has none */
     py_each_child(l->frame->function->node, find_binding, &b);
     if (!b.first || b.first->range.begin == node->range.begin ||
         !source_find(l->unit->sources, b.first->range.begin, &place))
@@ -83,10 +83,10 @@ static bool is_assigned_elsewhere(Lower *l, const PyNode *node) {
 
 static Val eval_name(Lower *l, const PyNode *node) {
     const char *id = node->Name.id;
-    if (l->frame)
-        for (size_t i = 0; i < l->frame->locals.count; i++)
-            if (strcmp(l->frame->locals.at[i].name, id) == 0) {
-                Val v = l->frame->locals.at[i].val;
+    for (const Frame *f = l->frame; f; f = f->function ? f->function->around : NULL)
+        for (size_t i = 0; i < f->locals.count; i++)
+            if (strcmp(f->locals.at[i].name, id) == 0) {
+                Val v = f->locals.at[i].val;
                 if (v.kind != VAL_UNBOUND) return v;
                 return py_error(l, DIAG_EVAL_UNBOUND, node->range, id, v.text);
             }
@@ -136,21 +136,23 @@ static PyInt clamp_bound(PyInt bound, int count, bool backward) {
 
 static Val tuple_slice(Lower *l, Val v, const PyNode *slice) {
     PyInt step = 1, from, to;
+    int count = val_count(v);
     if (slice->Slice.step && !eval_index(l, slice->Slice.step, &step)) return val_error;
     if (step == 0) return py_error(l, DIAG_EVAL_STEP_ZERO, slice->range);
     bool backward = step < 0;
-    PyInt low = backward ? v.count - 1 : 0, high = backward ? -1 : v.count;
+    PyInt low = backward ? count - 1 : 0, high = backward ? -1 : count;
     if (slice->Slice.lower) {
         if (!eval_index(l, slice->Slice.lower, &from)) return val_error;
-        low = clamp_bound(from, v.count, backward);
+        low = clamp_bound(from, count, backward);
     }
     if (slice->Slice.upper) {
         if (!eval_index(l, slice->Slice.upper, &to)) return val_error;
-        high = clamp_bound(to, v.count, backward);
+        high = clamp_bound(to, count, backward);
     }
-    VEC(Val) items = {0};
-    for (PyInt i = low; backward ? i > high : i < high; i += step) *VEC_PUSH(&items, l->arena) = v.items[i];
-    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
+    Vals items = {0};
+    for (PyInt i = low; backward ? i > high : i < high; i += step) *VEC_PUSH(&items, l->arena) = val_items(v)[i];
+    return v.kind == VAL_LIST ? val_list(l, items.at, (int)items.count)
+                              : (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
 }
 
 static Val tuple_subscript(Lower *l, Val v, const PyNode *node) {
@@ -158,9 +160,9 @@ static Val tuple_subscript(Lower *l, Val v, const PyNode *node) {
     if (slice->kind == PY_Slice) return tuple_slice(l, v, slice);
     PyInt index;
     if (!eval_index(l, slice, &index)) return val_error;
-    PyInt i = index < 0 ? index + v.count : index;
-    if (i < 0 || i >= v.count) return py_error(l, DIAG_EVAL_TUPLE_INDEX, node->range, (int)index, v.count);
-    return v.items[i];
+    PyInt i = index < 0 ? index + val_count(v) : index;
+    if (i < 0 || i >= val_count(v)) return py_error(l, DIAG_EVAL_TUPLE_INDEX, node->range, (int)index, val_count(v));
+    return val_items(v)[i];
 }
 
 static Val dict_subscript(Lower *l, Val v, const PyNode *node);
@@ -169,7 +171,7 @@ static Val eval_subscript(Lower *l, const PyNode *node) {
     Val v = py_eval(l, node->Subscript.value);
     if (val_failed(v)) return v;
     if (v.kind == VAL_TENSOR || v.kind == VAL_OWN) return l->domain->subscript(l, v, node);
-    if (v.kind == VAL_TUPLE) return tuple_subscript(l, v, node);
+    if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) return tuple_subscript(l, v, node);
     if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
     return py_error(l, DIAG_EVAL_SUBSCRIPT, node->range, val_describe(l, v));
 }
@@ -211,19 +213,21 @@ static Val eval_conditional(Lower *l, const PyNode *node) {
     return l->domain->choose(l, condition.ref, node->IfExp.body, node->IfExp.orelse, node->range);
 }
 
-static Val eval_list(Lower *l, const PyList *list) {
-    VEC(Val) items = {0};
+static Val eval_list(Lower *l, const PyList *list, bool tuple) {
+    Vals items = {0};
     for (uint32_t i = 0; i < list->count; i++) {
         const PyNode *node = list->at[i];
         bool star = node->kind == PY_Starred;
         Val v = py_eval(l, star ? node->Starred.value : node);
         if (val_failed(v)) return val_error;
+        if (star && py_on_host(l)) v = py_iterable(l, v, node->range);
         if (star && v.kind != VAL_TUPLE)
-            return py_error(l, DIAG_EVAL_OPERAND, node->range, "*", val_describe(l, v), "");
+            return val_failed(v) ? v : py_error(l, DIAG_EVAL_OPERAND, node->range, "*", val_describe(l, v), "");
         for (int k = 0; star && k < v.count; k++) *VEC_PUSH(&items, l->arena) = v.items[k];
         if (!star) *VEC_PUSH(&items, l->arena) = v;
     }
-    return (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count};
+    return tuple ? (Val){.kind = VAL_TUPLE, .items = items.at, .count = (int)items.count}
+                 : val_list(l, items.at, (int)items.count);
 }
 
 /* The generators from `at` on, then the element; false after a mistake. */
@@ -260,38 +264,59 @@ static bool run_generators(Lower *l, const PyNode *node, uint32_t at, Vals *item
     return true;
 }
 
-/* [f(x) for x in a_tuple if c], {k: v for ..}: over constants; outside of functions in a frame of its own. */
+static Val make_dict(Lower *l, const Vals *pairs, Range range) {
+    Val dict = val_list(l, NULL, 0);
+    dict.kind = VAL_DICT;
+    for (size_t i = 0; i + 1 < pairs->count; i += 2)
+        if (!py_set_item(l, dict, pairs->at[i], pairs->at[i + 1], range)) return val_error;
+    return dict;
+}
+
+/* [f(x) for x in a_tuple if c], {k: v for ..}: over constants; outside of functions in a frame of its own. A generator
+ * is what it would give. */
 static Val eval_comprehension(Lower *l, const PyNode *node) {
     Vals items = {0};
-    Frame own = {0}, *frame = l->frame;
-    if (!frame) l->frame = &own;
+    Frame *frame = l->frame;
+    if (!frame) l->frame = ARENA_NEW(l->arena, Frame);
     bool good = run_generators(l, node, 0, &items);
     l->frame = frame;
-    ValKind kind = node->kind == PY_DictComp ? VAL_DICT : VAL_TUPLE;
-    return good ? (Val){.kind = kind, .items = items.at, .count = (int)items.count} : val_error;
+    if (!good) return val_error;
+    return node->kind == PY_DictComp ? make_dict(l, &items, node->range)
+                                     : val_list(l, items.at, (int)items.count);
 }
 
 /* Plain Python only. */
 static Val eval_dict(Lower *l, const PyNode *node) {
-    Vals items = {0};
+    Vals pairs = {0};
     for (uint32_t i = 0; i < node->Dict.keys->count; i++) {
         const PyNode *key = node->Dict.keys->at[i];
         Val v = py_eval(l, node->Dict.values->at[i]), k = key ? py_eval(l, key) : val_none;
-        if (val_failed(k) || val_failed(v) || (!key && v.kind != VAL_DICT)) return val_error;
-        for (int n = 0; !key && n < v.count; n++) *VEC_PUSH(&items, l->arena) = v.items[n];
+        if (val_failed(k) || val_failed(v)) return val_error;
+        if (!key && v.kind != VAL_DICT)
+            return py_error(l, DIAG_EVAL_OPERAND, node->range, "**", val_describe(l, v), "");
+        for (int n = 0; !key && n < val_count(v); n++) *VEC_PUSH(&pairs, l->arena) = val_items(v)[n];
         if (!key) continue;
-        *VEC_PUSH(&items, l->arena) = k;
-        *VEC_PUSH(&items, l->arena) = v;
+        *VEC_PUSH(&pairs, l->arena) = k;
+        *VEC_PUSH(&pairs, l->arena) = v;
     }
-    return (Val){.kind = VAL_DICT, .items = items.at, .count = (int)items.count};
+    return make_dict(l, &pairs, node->range);
 }
 
 static Val dict_subscript(Lower *l, Val v, const PyNode *node) {
-    Val key = py_eval(l, node->Subscript.slice);
+    return py_item(l, v, py_eval(l, node->Subscript.slice), node->range);
+}
+
+Val py_item(Lower *l, Val of, Val key, Range range) {
     if (val_failed(key)) return key;
-    for (int i = v.count - 2; i >= 0; i -= 2) /* the last one of a key counts */
-        if (val_same(v.items[i], key)) return v.items[i + 1];
-    return py_error(l, DIAG_EVAL_UNKNOWN, node->range, val_text(l, key), "");
+    if (of.kind == VAL_LIST) {
+        PyInt i = key.kind == VAL_INT && key.i < 0 ? key.i + val_count(of) : key.i;
+        if (key.kind != VAL_INT) return py_need_constant(l, range, "the index of a list", key);
+        if (i < 0 || i >= val_count(of)) return py_error(l, DIAG_EVAL_TUPLE_INDEX, range, (int)key.i, val_count(of));
+        return val_items(of)[i];
+    }
+    for (int i = 0; i + 1 < val_count(of); i += 2)
+        if (val_equal(val_items(of)[i], key)) return val_items(of)[i + 1];
+    return py_error(l, DIAG_EVAL_UNKNOWN, range, val_text(l, key), "");
 }
 
 static Val eval_joined(Lower *l, const PyNode *node) {
@@ -382,11 +407,12 @@ static Val eval_node(Lower *l, const PyNode *node) {
     case PY_ListComp: return eval_comprehension(l, node);
     case PY_Dict:
     case PY_DictComp:
+    case PY_GeneratorExp:
     case PY_Lambda:
-        if (l->kernel) return refuse_construct(l, node);
-        return node->kind == PY_Dict       ? eval_dict(l, node)
-               : node->kind == PY_DictComp ? eval_comprehension(l, node)
-                                           : (Val){.kind = VAL_MODULE, .text = "lambda"};
+        if (!py_on_host(l)) return refuse_construct(l, node);
+        return node->kind == PY_Dict     ? eval_dict(l, node)
+               : node->kind == PY_Lambda ? py_closure(l, node)
+                                         : eval_comprehension(l, node);
     case PY_Subscript: return eval_subscript(l, node);
     case PY_Call: return eval_call(l, node);
     case PY_BinOp: {
@@ -397,8 +423,8 @@ static Val eval_node(Lower *l, const PyNode *node) {
     case PY_Compare: return eval_compare(l, node);
     case PY_BoolOp: return eval_bool(l, node);
     case PY_IfExp: return eval_conditional(l, node);
-    case PY_Tuple: return eval_list(l, node->Tuple.elts);
-    case PY_List: return eval_list(l, node->List.elts);
+    case PY_Tuple: return eval_list(l, node->Tuple.elts, true);
+    case PY_List: return eval_list(l, node->List.elts, false);
     case PY_JoinedStr: return eval_joined(l, node);
     case PY_NamedExpr: {
         Val v = py_eval(l, node->NamedExpr.value);
@@ -422,6 +448,8 @@ Val py_attribute(Lower *l, Val v, const char *attr, Range range) {
         break;
     default: break;
     }
+    Val host = py_on_host(l) ? py_host_method(l, v, attr) : (Val){.kind = VAL_UNBOUND};
+    if (host.kind != VAL_UNBOUND) return host;
     Val found = l->domain->attribute(l, v, attr, range);
     return found.kind == VAL_UNBOUND ? py_error(l, DIAG_EVAL_ATTRIBUTE, range, val_describe(l, v), attr) : found;
 }
@@ -446,7 +474,7 @@ Val py_eval_outside(Lower *l, Names *names, const PyNode *node) {
     l->frame = frame;
     l->kernel = kernel;
     l->names = inside;
-    return v;
+    return py_on_host(l) ? v : val_frozen(l, v);
 }
 
 bool py_step(Lower *l, Range range) {
@@ -459,11 +487,11 @@ bool py_step(Lower *l, Range range) {
 /* Takes the items of v, and of what lies in it, from *left; false: there are too many, or they lie
  * too deep in each other. */
 static bool is_small(Val v, int *left, int depth) {
-    if (!val_has_items(v)) return true;
-    *left -= v.count;
+    if (!val_has_items(v) && v.kind != VAL_LIST && v.kind != VAL_DICT) return true;
+    *left -= val_count(v);
     if (depth == 0 || *left < 0) return false;
-    for (int i = 0; i < v.count; i++)
-        if (!is_small(v.items[i], left, depth - 1)) return false;
+    for (int i = 0; i < val_count(v); i++)
+        if (!is_small(val_items(v)[i], left, depth - 1)) return false;
     return true;
 }
 

@@ -344,6 +344,7 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
     Carried carried = find_carried(l, node, c ? c->variable : NULL);
     bool flagged = prepare_flags(l, node, c, &carried);
     Locals before = {0};
+    l->nest++;
     for (size_t i = 0; i < l->frame->locals.count; i++) *VEC_PUSH(&before, l->arena) = l->frame->locals.at[i];
     if (c && !flagged) {
         run_for_op(l, node, c, &carried);
@@ -355,6 +356,7 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
         }
         run_while_op(l, node, c, &carried, flagged);
     }
+    l->nest--;
     unbind_new(l, &before, c ? c->variable : NULL);
     leave_loop(l);
 }
@@ -363,7 +365,8 @@ void py_run_for(Lower *l, const PyNode *node) {
     if (node->For.orelse->count) py_unsupported(l, node->range, "`else` of a loop");
     const PyNode *iter = node->For.iter;
     Val over = py_eval(l, iter);
-    if (!l->kernel && over.kind == VAL_RANGE) over = py_iterable(l, over, iter->range);
+    bool host = py_on_host(l) && (over.kind == VAL_LIST || over.kind == VAL_DICT || over.kind == VAL_STR);
+    if (host || (!l->kernel && over.kind == VAL_RANGE)) over = py_iterable(l, over, iter->range);
     if (over.kind == VAL_TUPLE) {
         run_tuple_for(l, node, over);
         return;

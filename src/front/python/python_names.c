@@ -12,7 +12,7 @@ typedef enum NameKind {
     NAME_FUNCTION,
     NAME_MODULE,
     NAME_OPAQUE,
-    NAME_LOOP /* what a loop of the module leaves, which is not run */
+    NAME_LOOP /* what a loop of the module leaves, or a statement changes, which is not run */
 } NameKind;
 
 /* The `if` of the module that a statement stands under. */
@@ -113,11 +113,30 @@ static void define_loop(void *user, const char *id, const PyNode *value) {
     define(user, id, NAME_LOOP);
 }
 
+static void change(Names *names, const PyNode *of);
+static void collect_change(Names *names, const PyNode *node);
+
 static void collect_loop(void *user, PyNode *node) {
     Names *names = user;
+    if (node->kind == PY_Expr) collect_change(names, node->Expr.value);
     py_each_binding(node, names->arena, define_loop, names);
     if (py_kinds[node->kind].cls == PY_STMT && node->kind != PY_FunctionDef && node->kind != PY_ClassDef)
         py_each_child(node, collect_loop, names);
+}
+
+/* A list or dict that a statement of the module changes: statements are not run. */
+static void change(Names *names, const PyNode *of) {
+    const Name *name = of->kind == PY_Name ? map_get(&names->map, of->Name.id) : NULL;
+    if (name && name->kind == NAME_VALUE) define(names, of->Name.id, NAME_LOOP);
+}
+
+static void collect_change(Names *names, const PyNode *node) {
+    static const char *const methods[] = {"append", "extend", "insert", "update", "pop", "setdefault",
+                                          "remove", "sort",   "reverse", "clear"};
+    if (node->kind != PY_Call || node->Call.func->kind != PY_Attribute) return;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(node->Call.func->Attribute.attr, methods[i]) == 0)
+            change(names, node->Call.func->Attribute.value);
 }
 
 static void collect_statement(Names *names, const PyNode *node) {
@@ -129,7 +148,12 @@ static void collect_statement(Names *names, const PyNode *node) {
     case PY_ClassDef: define(names, node->ClassDef.name, NAME_OPAQUE); break;
     case PY_Assign:
     case PY_AnnAssign:
-    case PY_AugAssign: py_each_binding(node, names->arena, define_value, names); break;
+    case PY_AugAssign:
+        py_each_binding(node, names->arena, define_value, names);
+        for (uint32_t i = 0; node->kind == PY_Assign && i < node->Assign.targets->count; i++)
+            if (node->Assign.targets->at[i]->kind == PY_Subscript)
+                change(names, node->Assign.targets->at[i]->Subscript.value);
+        break;
     case PY_If:
         collect_branch(names, node->If.test, false, node->If.orelse);
         collect_branch(names, node->If.test, true, node->If.body);
@@ -140,6 +164,7 @@ static void collect_statement(Names *names, const PyNode *node) {
         collect(names, node->Try.body);
         break;
     case PY_With: collect(names, node->With.body); break;
+    case PY_Expr: collect_change(names, node->Expr.value); break;
     case PY_For:
     case PY_While: py_each_child(node, collect_loop, names); break;
     default: break;
@@ -213,7 +238,7 @@ const char *const *names_all(Lower *l, size_t *count) {
 /* Computes a module constant once. Each asker hears of a mistake, and none of them twice: constants that double one
  * that is wrong would compute it 2^n times. */
 static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
-    if (name->ready) return name->value;
+    if (name->ready) return py_on_host(l) ? name->value : val_frozen(l, name->value);
     if (name->failed == l->diag && l->diag->errors) return val_error;
     if (name->busy) return py_error(l, DIAG_EVAL_CYCLE, range, id);
     int until = names->until;
@@ -224,7 +249,7 @@ static Val compute(Lower *l, Names *names, Name *name, const char *id, Range ran
     name->busy = false;
     name->ready = name->value.kind != VAL_ERROR;
     name->failed = name->ready ? NULL : l->diag;
-    return name->value;
+    return py_on_host(l) ? name->value : val_frozen(l, name->value);
 }
 
 typedef enum Holds { NEVER, ALWAYS, UNSURE } Holds;
@@ -343,7 +368,7 @@ static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
         case NAME_MODULE: return imported_once(l, names, name, range);
         case NAME_FUNCTION: return function_value(l, names, name, id, range);
         case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
-        case NAME_LOOP: return py_error(l, DIAG_EVAL_UNSURE, range, id, "in a loop");
+        case NAME_LOOP: return py_error(l, DIAG_EVAL_UNSURE, range, id, "in a loop, or changes it by a call");
         }
     }
     Val v = starred(l, names, id, range);
@@ -361,7 +386,6 @@ Val names_lookup(Lower *l, const char *id, Range range) {
     if (v.kind != VAL_UNBOUND) return v;
     const Builtin *builtin = py_builtin(l, id, 'P');
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    if (strcmp(id, "str") == 0) return (Val){.kind = VAL_MODULE, .text = "builtins.str"};
     return v;
 }
 

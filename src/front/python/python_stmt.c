@@ -12,6 +12,29 @@
 
 #include <string.h>
 
+/* An element of a list or dict; false: it is none of these. */
+static bool set_element(Lower *l, const PyNode *target, Val value) {
+    Val of = py_eval(l, target->Subscript.value);
+    if (of.kind == VAL_LIST || of.kind == VAL_DICT)
+        py_set_item(l, of, py_eval(l, target->Subscript.slice), value, target->range);
+    return of.kind == VAL_LIST || of.kind == VAL_DICT || val_failed(of);
+}
+
+/* a, *b, c = value: the starred one takes what the others leave. */
+static void unpack_starred(Lower *l, const PyList *elts, uint32_t star, Val value, Range range) {
+    int others = (int)elts->count - 1, rest = value.count - others;
+    if (rest < 0) {
+        py_error(l, DIAG_EVAL_UNPACK, range, others, val_describe(l, value));
+        return;
+    }
+    for (uint32_t i = 0; i < elts->count; i++) {
+        if (i == star)
+            py_assign(l, elts->at[i]->Starred.value, val_list(l, value.items + i, rest));
+        else
+            py_assign(l, elts->at[i], value.items[i < star ? (int)i : (int)i - 1 + rest]);
+    }
+}
+
 void py_assign(Lower *l, const PyNode *target, Val value) {
     if (target->kind == PY_Name) {
         if (l->frame) py_set_local(l, target->Name.id, value);
@@ -19,6 +42,7 @@ void py_assign(Lower *l, const PyNode *target, Val value) {
     }
     if (target->kind != PY_Tuple && target->kind != PY_List) {
         bool element = target->kind == PY_Subscript, attribute = target->kind == PY_Attribute;
+        if (element && py_on_host(l) && set_element(l, target, value)) return;
         if ((element || attribute) && l->frame && l->domain->assign(l, target, value)) return;
         py_error(l, DIAG_EVAL_INSTEAD, target->range,
                  element     ? "assignment to an element"
@@ -28,9 +52,15 @@ void py_assign(Lower *l, const PyNode *target, Val value) {
         return;
     }
     const PyList *elts = target->Tuple.elts;
+    bool host = py_on_host(l) && (value.kind == VAL_LIST || value.kind == VAL_DICT || value.kind == VAL_RANGE);
+    if (host) value = py_iterable(l, value, target->range);
     bool fits = value.kind == VAL_TUPLE && value.count == (int)elts->count;
     for (uint32_t i = 0; i < elts->count; i++)
         if (elts->at[i]->kind == PY_Starred) {
+            if (py_on_host(l) && value.kind == VAL_TUPLE) {
+                unpack_starred(l, elts, i, value, target->range);
+                return;
+            }
             py_error(l, DIAG_EVAL_INSTEAD, elts->at[i]->range, "a starred target",
                      "take a slice of the tuple, as in t[1:]");
             return;
@@ -131,6 +161,17 @@ static End run_jump(Lower *l, const PyNode *node) {
 
 static void run_augmented(Lower *l, const PyNode *node) {
     const PyNode *target = node->AugAssign.target;
+    if (target->kind == PY_Subscript && py_on_host(l)) {
+        Val of = py_eval(l, target->Subscript.value);
+        if (val_failed(of)) return;
+        if (of.kind == VAL_LIST || of.kind == VAL_DICT) {
+            Val key = py_eval(l, target->Subscript.slice), before = py_item(l, of, key, target->range);
+            Val by = py_eval(l, node->AugAssign.value);
+            py_set_item(l, of, key, l->domain->binary(l, node->AugAssign.op, before, by, node->range), node->range);
+            return;
+        }
+    }
+    if (target->kind != PY_Name && l->domain->augmented && l->domain->augmented(l, node)) return;
     if (target->kind != PY_Name) {
         py_assign(l, target, val_error);
         return;
@@ -205,7 +246,52 @@ static void refuse_statement(Lower *l, const PyNode *node) {
     py_error(l, DIAG_EVAL_INSTEAD, node->range, what, better ? better : instead);
 }
 
+Val py_closure(Lower *l, const PyNode *node) {
+    Function *function = ARENA_NEW(l->arena, Function);
+    *function = (Function){
+        .node = node, .names = l->names, .around = l->frame, .host = !l->kernel && !l->domain->host_in_kernels};
+    return (Val){.kind = VAL_FUNCTION, .function = function};
+}
+
+static void run_def(Lower *l, const PyNode *node) {
+    Val function = py_closure(l, node);
+    if (l->domain->define(l, node, &function)) py_set_local(l, node->FunctionDef.name, function);
+}
+
+/* import a.b [as c], from a import b: modules, which the table of names knows. */
+static void run_import(Lower *l, const PyNode *node) {
+    bool from = node->kind == PY_ImportFrom;
+    const PyList *names = from ? node->ImportFrom.names : node->Import.names;
+    const char *module = from && node->ImportFrom.module ? node->ImportFrom.module : "";
+    for (uint32_t i = 0; i < names->count; i++) {
+        const char *name = names->at[i]->alias.name, *as = names->at[i]->alias.asname;
+        const char *first = arena_string(l->arena, name, strcspn(name, "."));
+        if (from)
+            py_set_local(l, as ? as : name, names_attribute(l, l->domain->module_path(module), name, node->range));
+        else
+            py_set_local(l, as ? as : first,
+                         (Val){.kind = VAL_MODULE, .text = l->domain->module_path(as ? name : first)});
+    }
+}
+
+static void run_raise(Lower *l, const PyNode *node) {
+    const PyNode *what = node->Raise.exc;
+    const char *text = what && what->kind == PY_Call && what->Call.args->count == 1
+                           ? val_text(l, py_eval(l, what->Call.args->at[0]))
+                           : "";
+    py_error(l, DIAG_EVAL_RAISE, node->range, text[0] ? ": " : "", text);
+}
+
 static void run_simple(Lower *l, const PyNode *node) {
+    if (py_on_host(l)) { /* plain Python has these, too */
+        switch ((PyKind)node->kind) {
+        case PY_FunctionDef: run_def(l, node); return;
+        case PY_Import:
+        case PY_ImportFrom: run_import(l, node); return;
+        case PY_Raise: run_raise(l, node); return;
+        default: break;
+        }
+    }
     switch ((PyKind)node->kind) {
     case PY_Assign: {
         const PyList *targets = node->Assign.targets;
@@ -256,25 +342,31 @@ End py_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
 
 static Val run_in_frame(Lower *l, const Function *function, const Val *args, Range call, bool constructs) {
     Names *names = l->names;
-    int errors = l->diag->errors;
-    Frame frame = {.caller = l->frame, .function = function, .call = call, .constructs = constructs};
-    l->frame = &frame;
+    int errors = l->diag->errors, index = 0;
+    Frame *frame = ARENA_NEW(l->arena, Frame); /* functions made in it may outlive the call */
+    *frame = (Frame){.caller = l->frame, .function = function, .call = call, .constructs = constructs};
+    l->frame = frame;
     l->names = function->names;
-    const PyNode *a = function->node->FunctionDef.args;
+    const PyNode *a = py_arguments(function->node);
     const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
-    int index = 0;
     for (size_t k = 0; k < 3; k++) {
         for (uint32_t i = 0; i < lists[k]->count; i++) py_set_local(l, lists[k]->at[i]->arg.arg, args[index++]);
         if (k == 1 && a->arguments.vararg) py_set_local(l, a->arguments.vararg->arg.arg, args[index++]);
     }
-    End end = py_run_block(l, function->node->FunctionDef.body, 0, true);
-    Val result = py_flag(l, FLAG_RESULT, 0);
-    if (end != END_STOPS && result.kind != VAL_NONE && !val_failed(result))
-        result =
-            py_error(l, DIAG_EVAL_RETURN_TYPE, function->node->range, "None at its end", val_describe(l, result));
-    if (constructs) result = frame.locals.at[0].val; /* self */
+    if (a->arguments.kwarg) py_set_local(l, a->arguments.kwarg->arg.arg, args[index++]);
+    Val result;
+    if (function->node->kind == PY_Lambda) {
+        result = py_eval(l, function->node->Lambda.body);
+    } else {
+        End end = py_run_block(l, function->node->FunctionDef.body, 0, true);
+        result = py_flag(l, FLAG_RESULT, 0);
+        if (end != END_STOPS && result.kind != VAL_NONE && !val_failed(result))
+            result = py_error(l, DIAG_EVAL_RETURN_TYPE, function->node->range, "None at its end",
+                              val_describe(l, result));
+    }
+    if (constructs) result = frame->locals.at[0].val; /* self */
     if (l->diag->errors > errors) result = val_error;
-    l->frame = frame.caller;
+    l->frame = frame->caller;
     l->names = names;
     return result;
 }
@@ -282,8 +374,8 @@ static Val run_in_frame(Lower *l, const Function *function, const Val *args, Ran
 static Val run_function(Lower *l, const Function *function, const Val *args, Range call, bool constructs) {
     int depth = 0;
     for (const Frame *f = l->frame; f; f = f->caller, depth++)
-        if (f->function && f->function->node == function->node) /* a lambda has none */
-            return py_error(l, DIAG_EVAL_RECURSION, call, function->node->FunctionDef.name);
+        if (f->function && f->function->node == function->node && l->kernel)
+            return py_error(l, DIAG_EVAL_RECURSION, call, py_function_name(function->node));
     if (depth > 50) return py_error(l, DIAG_EVAL_DEPTH, call, 50);
     Range outer = l->b.range;
     Kernel *kernel = l->kernel;
@@ -291,7 +383,7 @@ static Val run_function(Lower *l, const Function *function, const Val *args, Ran
     Val v = run_in_frame(l, function, args, call, constructs);
     l->kernel = kernel;
     l->b.range = outer;
-    return v;
+    return py_on_host(l) ? v : val_frozen(l, v);
 }
 
 Val py_run_function(Lower *l, const Function *function, const Val *args, Range call) {

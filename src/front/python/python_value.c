@@ -33,12 +33,32 @@ Val val_given(Lower *l, const FrontValue *value) {
     }
 }
 
+int val_count(Val v) { return v.kind == VAL_LIST || v.kind == VAL_DICT ? (int)v.list->vals.count : v.count; }
+const Val *val_items(Val v) { return v.kind == VAL_LIST || v.kind == VAL_DICT ? v.list->vals.at : v.items; }
+
+Val val_list(Lower *l, const Val *items, int count) {
+    if (!py_on_host(l)) return val_tuple(l, items, count);
+    List *list = ARENA_NEW(l->arena, List);
+    list->nest = l->nest;
+    for (int i = 0; i < count; i++) *VEC_PUSH(&list->vals, l->arena) = items[i];
+    return (Val){.kind = VAL_LIST, .list = list};
+}
+
+Val val_frozen(Lower *l, Val v) {
+    if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return v;
+    Val *items = ARENA_ARRAY(l->arena, Val, val_count(v)), out = v;
+    for (int i = 0; i < val_count(v); i++) items[i] = val_frozen(l, val_items(v)[i]);
+    if (v.kind == VAL_LIST) out = (Val){.kind = VAL_TUPLE, .count = val_count(v)};
+    out.items = items;
+    return out;
+}
+
 bool val_is_number(Val v) { return v.kind == VAL_BOOL || v.kind == VAL_INT || v.kind == VAL_FLOAT; }
 
 bool val_is_const(Val v) {
-    if (val_has_items(v)) {
-        for (int i = 0; i < v.count; i++)
-            if (!val_is_const(v.items[i])) return false;
+    if (val_has_items(v) || v.kind == VAL_LIST) {
+        for (int i = 0; i < val_count(v); i++)
+            if (!val_is_const(val_items(v)[i])) return false;
         return true;
     }
     return v.kind != VAL_TENSOR && v.kind != VAL_OWN && v.kind != VAL_ERROR && v.kind != VAL_UNBOUND;
@@ -59,11 +79,12 @@ bool val_same(Val a, Val b) {
         if (a.own->whole) return a.thing == b.thing;
         /* fall through */
     case VAL_TUPLE:
-    case VAL_DICT:
         if (a.count != b.count) return false;
         for (int i = 0; i < a.count; i++)
             if (!val_same(a.items[i], b.items[i])) return false;
         return true;
+    case VAL_LIST:
+    case VAL_DICT: return a.list == b.list;
     case VAL_DTYPE: return a.dtype == b.dtype;
     case VAL_BUILTIN: return a.builtin == b.builtin && a.self == b.self;
     case VAL_FUNCTION: return a.function->node == b.function->node;
@@ -81,7 +102,8 @@ bool val_truth(Val v) {
     case VAL_FLOAT: return v.f != 0;
     case VAL_STR: return v.text[0] != '\0';
     case VAL_DICT:
-    case VAL_TUPLE: return v.count > 0;
+    case VAL_LIST:
+    case VAL_TUPLE: return val_count(v) > 0;
     case VAL_NONE: return false;
     default: return true;
     }
@@ -143,11 +165,19 @@ static void add_val(Lower *l, Text *out, Val v) {
         text_add(out, v.count == 1 ? ",)" : ")");
         break;
     case VAL_OWN: text_add(out, "%s", l->domain->describe(l, v)); break;
+    case VAL_LIST:
+        text_add_char(out, '[');
+        for (int i = 0; i < val_count(v); i++) {
+            if (i) text_add(out, ", ");
+            add_val(l, out, val_items(v)[i]);
+        }
+        text_add_char(out, ']');
+        break;
     case VAL_DICT: text_add(out, "a dict"); break;
     case VAL_DTYPE: text_add(out, "%s", val_type_text(l, v.dtype)); break;
     case VAL_MODULE: text_add(out, "%s", v.text); break;
     case VAL_BUILTIN: text_add(out, "%s", v.builtin->name); break;
-    case VAL_FUNCTION: text_add(out, "%s", v.function->node->FunctionDef.name); break;
+    case VAL_FUNCTION: text_add(out, "%s", py_function_name(v.function->node)); break;
     case VAL_RANGE: text_add(out, "a range"); break;
     case VAL_HOST: text_add(out, "%s", v.host->name); break;
     case VAL_TENSOR: text_add(out, "%s", val_type_text(l, val_type(l, v))); break;
@@ -176,6 +206,9 @@ const char *val_describe(Lower *l, Val v) {
     case VAL_TUPLE:
         return v.count > 8 ? arena_printf(l->arena, "a tuple of %d", v.count)
                            : arena_printf(l->arena, "the tuple %s", val_text(l, v));
+    case VAL_LIST:
+        return val_count(v) > 8 ? arena_printf(l->arena, "a list of %d", val_count(v))
+                                : arena_printf(l->arena, "the list %s", val_text(l, v));
     default: return val_text(l, v);
     }
 }
@@ -210,54 +243,59 @@ static Val number_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     return r.kind == HOST_BOOL ? val_bool(r.i != 0) : val_int(r.i);
 }
 
+/* The items of one so many times, then those of another. */
+static Val repeated(Lower *l, Val a, int times, Val b) {
+    int first = val_count(a) * times, count = first + val_count(b);
+    Val *items = ARENA_ARRAY(l->arena, Val, count);
+    for (int i = 0; i < count; i++) items[i] = i < first ? val_items(a)[i % val_count(a)] : val_items(b)[i - first];
+    return a.kind == VAL_LIST ? val_list(l, items, count) : (Val){.kind = VAL_TUPLE, .items = items, .count = count};
+}
+
 Val val_binary(Lower *l, PyOp op, Val a, Val b, Range range) {
     if (op == PY_OP_BITOR && a.kind == VAL_DICT && b.kind == VAL_DICT) { /* the last one counts */
-        Val *items = ARENA_ARRAY(l->arena, Val, a.count + b.count);
-        memcpy(items, a.items, (size_t)a.count * sizeof *items);
-        memcpy(items + a.count, b.items, (size_t)b.count * sizeof *items);
-        return (Val){.kind = VAL_DICT, .items = items, .count = a.count + b.count};
+        Val both = val_list(l, val_items(a), val_count(a));
+        both.kind = VAL_DICT;
+        for (int i = 0; i + 1 < val_count(b); i += 2)
+            if (!py_set_item(l, both, val_items(b)[i], val_items(b)[i + 1], range)) return val_error;
+        return both;
     }
     if (val_is_number(a) && val_is_number(b)) return number_binary(l, op, a, b, range);
     if (op == PY_OP_ADD && a.kind == VAL_STR && b.kind == VAL_STR)
         return val_str(arena_printf(l->arena, "%s%s", a.text, b.text));
-    if (op == PY_OP_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
-        Val *items = ARENA_ARRAY(l->arena, Val, a.count + b.count);
-        for (int i = 0; i < a.count + b.count; i++) items[i] = i < a.count ? a.items[i] : b.items[i - a.count];
-        return (Val){.kind = VAL_TUPLE, .items = items, .count = a.count + b.count};
-    }
-    if (op == PY_OP_MUL && a.kind == VAL_TUPLE && b.kind == VAL_INT) {
+    bool sequence = a.kind == VAL_TUPLE || a.kind == VAL_LIST;
+    if (op == PY_OP_ADD && sequence && a.kind == b.kind) return repeated(l, a, 1, b);
+    if (op == PY_OP_MUL && sequence && b.kind == VAL_INT) {
         if (b.i > 1000) return too_large(l, op, range);
-        int times = b.i < 0 ? 0 : (int)b.i, count = a.count * times;
-        Val *items = ARENA_ARRAY(l->arena, Val, count);
-        for (int i = 0; i < count; i++) items[i] = a.items[i % a.count];
-        return (Val){.kind = VAL_TUPLE, .items = items, .count = count};
+        return repeated(l, a, b.i < 0 ? 0 : (int)b.i, (Val){.kind = VAL_TUPLE});
     }
+    if (op == PY_OP_MUL && a.kind == VAL_INT && (b.kind == VAL_TUPLE || b.kind == VAL_LIST) && py_on_host(l))
+        return val_binary(l, op, b, a, range);
     return bad_operands(l, op, a, b, range);
 }
 
-/* Python's ==: values of different kinds are unequal, never an error. */
-static bool const_equal(Val a, Val b) {
+/* Values of different kinds are unequal, never an error. */
+bool val_equal(Val a, Val b) {
     if (val_is_number(a) && val_is_number(b)) return host_order(host_of(a), host_of(b)) == 0;
-    if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE) {
-        if (a.count != b.count) return false;
-        for (int i = 0; i < a.count; i++)
-            if (!const_equal(a.items[i], b.items[i])) return false;
-        return true;
-    }
-    return val_same(a, b);
+    bool sequences = a.kind == b.kind && (a.kind == VAL_TUPLE || a.kind == VAL_LIST);
+    if (!sequences) return val_same(a, b);
+    if (val_count(a) != val_count(b)) return false;
+    for (int i = 0; i < val_count(a); i++)
+        if (!val_equal(val_items(a)[i], val_items(b)[i])) return false;
+    return true;
 }
 
 Val val_compare(Lower *l, PyOp op, Val a, Val b, Range range) {
     switch (op) {
-    case PY_OP_EQ: return val_bool(const_equal(a, b));
-    case PY_OP_NE: return val_bool(!const_equal(a, b));
+    case PY_OP_EQ: return val_bool(val_equal(a, b));
+    case PY_OP_NE: return val_bool(!val_equal(a, b));
     case PY_OP_IS: return val_bool(val_same(a, b));
     case PY_OP_IS_NOT: return val_bool(!val_same(a, b));
     case PY_OP_IN:
     case PY_OP_NOT_IN: {
         bool found = false;
-        if (b.kind == VAL_TUPLE)
-            for (int i = 0; i < b.count; i++) found = found || const_equal(a, b.items[i]);
+        if (b.kind == VAL_TUPLE || b.kind == VAL_LIST || b.kind == VAL_DICT)
+            for (int i = 0; i < val_count(b); i += b.kind == VAL_DICT ? 2 : 1)
+                found = found || val_equal(a, val_items(b)[i]);
         else if (a.kind == VAL_STR && b.kind == VAL_STR)
             found = strstr(b.text, a.text) != NULL;
         else

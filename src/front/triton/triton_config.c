@@ -67,11 +67,13 @@ static bool read_config(Lower *l, const FrontKernel *kernel, Val config, FrontCo
     Val dict = config.items[0];
     Text text = text_new(l->arena);
     size_t count = 0;
-    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, dict.count / 2), *given = ARENA_ARRAY(l->arena, FrontPair, 2);
-    for (int i = 0; i < dict.count; i += 2) {
-        if (dict.items[i].kind != VAL_STR) return false;
-        if (!is_parameter(kernel, dict.items[i].text)) continue;
-        FrontPair pair = {dict.items[i].text, value_text(l, dict.items[i + 1])};
+    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, val_count(dict) / 2);
+    FrontPair *given = ARENA_ARRAY(l->arena, FrontPair, 2);
+    for (int i = 0; i < val_count(dict); i += 2) {
+        const Val *item = &val_items(dict)[i];
+        if (item[0].kind != VAL_STR) return false;
+        if (!is_parameter(kernel, item[0].text)) continue;
+        FrontPair pair = {item[0].text, value_text(l, item[1])};
         values[count++] = pair;
         text_add(&text, "%s%s=%s", text.length ? ", " : "", pair.name, pair.value);
     }
@@ -90,7 +92,7 @@ static void read_configs(FrontUnit *unit, const PyNode *call, FrontKernel *kerne
     Quiet quiet;
     Lower *l = begin_quiet(&quiet, unit, unit->arena);
     const PyNode *node = argument_of(call, 0, "configs");
-    Val list = node ? py_eval(l, node) : val_error;
+    Val list = val_frozen(l, node ? py_eval(l, node) : val_error);
     kernel->config_range = call->range;
     if (quiet.diag.messages.count) {
         const DiagMessage *first = &quiet.diag.messages.at[0];
@@ -134,31 +136,21 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
 
 /* The arguments as a dict; an array is there, and nothing more is known of it. */
 static Val arguments_dict(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
-    VEC(Val) items = {0};
+    Val dict = val_list(l, NULL, 0);
+    dict.kind = VAL_DICT;
     for (int i = 0; i < kernel->param_count; i++) {
         const char *name = kernel->params[i].name;
         if (args[i].kind == FRONT_ABSENT) continue;
-        *VEC_PUSH(&items, l->arena) = val_str(name);
-        *VEC_PUSH(&items, l->arena) =
-            args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : val_given(l, &args[i]);
+        Val value = args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : val_given(l, &args[i]);
+        py_set_item(l, dict, val_str(name), value, kernel->range);
     }
-    return (Val){.kind = VAL_DICT, .items = items.at, .count = (int)items.count};
+    return dict;
 }
 
 static Val run_heuristic(Lower *l, const PyNode *node, Val dict) {
-    if (node->kind != PY_Lambda) {
-        Val f = py_eval(l, node);
-        if (f.kind != VAL_FUNCTION || !f.function->host) return val_error;
-        return py_run_function(l, f.function, &dict, node->range);
-    }
-    const PyNode *a = node->Lambda.args;
-    if (a->arguments.args->count != 1) return val_error;
-    Frame frame = {0};
-    *VEC_PUSH(&frame.locals, l->arena) = (Local){a->arguments.args->at[0]->arg.arg, dict};
-    l->frame = &frame;
-    Val v = py_eval(l, node->Lambda.body);
-    l->frame = NULL;
-    return v;
+    Val f = py_eval(l, node);
+    if (f.kind != VAL_FUNCTION || !f.function->host) return val_error;
+    return py_apply(l, f, &dict, 1, node->range);
 }
 
 static bool to_front_value(Val v, FrontValue *out) {

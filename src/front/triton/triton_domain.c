@@ -237,6 +237,17 @@ static bool assign(Lower *l, const PyNode *target, Val value) {
     return target->kind == PY_Attribute && tri_aggregate_set(l, target, value);
 }
 
+static Val number(Lower *l, const Call *c, char to) {
+    (void)l, (void)c, (void)to;
+    return (Val){.kind = VAL_UNBOUND};
+}
+
+/* In plain Python around kernels. */
+static bool define(Lower *l, const PyNode *def, Val *function) {
+    (void)l, (void)def, (void)function;
+    return true;
+}
+
 static const char *instead(PyKind kind) {
     switch (kind) {
     case PY_Lambda: return "define a function with @triton.jit at module level";
@@ -256,6 +267,7 @@ const Domain tri_domain = {
               .constant = ", or pass it as a tl.constexpr parameter",
               .pass = "pass it as a tl.constexpr parameter",
               .cast = ".to(...)",
+              .cast_f32 = ".to(tl.float32)",
               .loops = "range, tl.range or tl.static_range",
               .unroll = "use range instead of tl.static_range",
               .change = "use tl.static_range, or a plain variable",
@@ -269,6 +281,7 @@ const Domain tri_domain = {
     .is_library = tri_is_library,
     .is_device = tri_is_jit,
     .on_constants = tri_on_constants,
+    .define = define,
     .module_attribute = tri_module_attribute,
     .suggest = tri_suggest_name,
     .suggest_host = suggest_host,
@@ -282,6 +295,7 @@ const Domain tri_domain = {
     .logic = logic,
     .choose = py_choose,
     .truth = tri_truth,
+    .number = number,
     .to_value = tri_to_tensor,
     .assigned = assigned,
     .alike = tri_block_like,

@@ -2,7 +2,6 @@
  * that speak at compile time. */
 #include "front/triton/triton.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,8 +267,8 @@ Val tri_lower_to_tensor(Lower *l, const Call *c) { return tri_to_tensor(l, c->ar
 
 Val tri_lower_python_minmax(Lower *l, const Call *c) {
     Val args = c->args[0];
+    if (val_is_const(args)) return py_lower_minmax(l, c);
     if (args.count == 1 && args.items[0].kind == VAL_TUPLE) args = args.items[0];
-    if (args.count == 0) return py_error(l, DIAG_EVAL_MISSING, c->range, c->builtin->name, "an argument");
     Val best = args.items[0];
     for (int i = 1; i < args.count; i++) {
         Val next = args.items[i];
@@ -290,35 +289,8 @@ Val tri_lower_python_minmax(Lower *l, const Call *c) {
 
 Val tri_lower_len(Lower *l, const Call *c) {
     Val v = c->args[0];
-    if (v.kind == VAL_TUPLE) return val_int(v.count);
-    if (v.kind == VAL_STR) return val_int((PyInt)strlen(v.text));
     if (v.kind == VAL_TENSOR && val_type(l, v)->rank) return val_int(val_type(l, v)->extent[0]);
-    return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], "len", "a tuple", val_describe(l, v));
-}
-
-static bool parse_float(const char *text, double *value) {
-    char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    while (*end == ' ') end++;
-    return end != text && *end == '\0' && !strpbrk(text, "xX(");
-}
-
-Val tri_lower_number(Lower *l, const Call *c) {
-    Val v = c->args[0];
-    char to = (char)c->builtin->code;
-    if (to == 'b' && val_is_const(v)) return val_bool(val_truth(v));
-    double parsed;
-    if (v.kind == VAL_STR && to == 'f' && parse_float(v.text, &parsed)) return val_float(parsed);
-    if (val_is_number(v)) {
-        if (to == 'f') return val_float(val_as_double(v));
-        if (v.kind != VAL_FLOAT) return val_int(v.i);
-        if (fabs(v.f) < 0x1p126) return val_int((PyInt)v.f);
-    }
-    const char *want = to == 'f' ? "a number or a string such as 'inf', known at compile time (use "
-                                   ".to(tl.float32) on tensors)"
-                                 : "a number known at compile time (use .to(...) on tensors)";
-    return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], py_title(l, c->builtin), want, val_describe(l, v));
+    return py_lower_len(l, c);
 }
 
 /* --- loops and checks --- */
