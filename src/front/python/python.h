@@ -101,12 +101,14 @@ struct Host {
 struct Range3 {
     Val start, stop, step;
     bool is_static;
+    bool staged;        /* stages counts, also when it is 0 */
     int stages, unroll; /* 0: not given */
 };
 
 typedef struct Local {
     const char *name;
     Val val;
+    int nest; /* Lower.nest where it was bound */
 } Local;
 typedef VEC(Local) Locals;
 typedef VEC(Ref) Refs;
@@ -150,6 +152,7 @@ typedef struct Lower {
     Builder b;
     Frame *frame; /* NULL at module level */
     int nest;     /* run-time loops and branches around the place */
+    int branches; /* the branches among them */
     int64_t steps;
     bool exhausted; /* too many steps, and said so */
     const FrontRequest *request; /* NULL while only constants are computed */
@@ -196,6 +199,8 @@ struct Domain {
     const Builtin *builtins; /* its own; one of its rows of a kind wins over Python's */
     size_t builtin_count;
     bool host_in_kernels; /* plain Python is run inside of kernels, too: lists, dicts, lambdas, functions */
+    bool carries;         /* names are variables, which run-time loops and branches hand on; else they are bindings */
+    bool forgives;        /* a value of plain Python that cannot be computed is a mistake where it is used */
     /* Instead of a construct of Python that kernels do not have; NULL: nothing better is known. */
     const char *(*instead)(PyKind kind);
 
@@ -209,6 +214,7 @@ struct Domain {
     bool (*define)(Lower *l, const PyNode *def, Val *function);
     Val (*module_attribute)(Lower *l, const char *path, const char *attr, Range range); /* UNBOUND: not its own */
     const char *(*suggest)(Lower *l, const char *id);      /* "tl.load" for `load`, or NULL */
+    Val (*unknown)(Lower *l, const PyNode *name, const char *near); /* reports; near: a name like it, or NULL */
     const char *(*suggest_host)(Lower *l, const char *path); /* what to write for an unknown name of a module */
     const Type *(*dtype_named)(Module *m, const char *name);
     const char *(*elem_name)(Elem elem);
@@ -241,11 +247,20 @@ struct Domain {
     bool (*call_class)(Lower *l, const Host *cls, const PyNode *call, Val *out);
 
     /* Statements. */
+    /* To a name: it may store instead, or refuse; false: the name means the value from here on. NULL: always. */
+    bool (*bind)(Lower *l, const PyNode *target, Val value);
     bool (*assign)(Lower *l, const PyNode *target, Val value); /* to an element or attribute */
     bool (*augmented)(Lower *l, const PyNode *node);           /* the same, for `+=` and its kin; NULL: none */
     void (*annotated)(Lower *l, const PyNode *node);           /* x: t = v */
     void (*assertion)(Lower *l, const PyNode *node, Val test, const char *text);
     bool (*stays_constant)(Lower *l, const char *name);        /* a number that loops do not make a variable */
+    bool (*returned)(Lower *l, Val v, const PyNode *node);      /* may the kernel return that? Else it is reported */
+    /* `with` and `for` over things of its own: false if it is none. NULL: it has none. */
+    bool (*with)(Lower *l, const PyNode *node);
+    bool (*loop)(Lower *l, const PyNode *node, Val over);
+    /* Around the body of a counted loop, where its variable is known; what begin gives comes to end. NULL: nothing. */
+    int (*loop_begin)(Lower *l, Ref variable, const Ref bounds[3]);
+    void (*loop_end)(Lower *l, int begun);
     bool (*loop_bounds)(Lower *l, const Range3 *range, Range where, Ref bounds[3]);
 };
 

@@ -30,6 +30,7 @@ void py_set_local(Lower *l, const char *name, Val value) {
         local->name = name;
     }
     local->val = value;
+    local->nest = l->nest;
     if (value.kind == VAL_TENSOR && ref_is_value(value.ref) && !is_hidden(name) &&
         !ir_value(l->kernel, value.ref)->name)
         ir_name(l->kernel, value.ref, name);
@@ -130,6 +131,7 @@ void py_branch_enter(Lower *l, Branches *br, int side) {
 
 void py_branch_resume(Lower *l, Branches *br, int side) {
     l->nest++;
+    l->branches++;
     br->outer.range = l->b.range;
     l->frame->locals = br->after[side];
     l->b = br->inside[side];
@@ -137,6 +139,7 @@ void py_branch_resume(Lower *l, Branches *br, int side) {
 
 void py_branch_leave(Lower *l, Branches *br, int side) {
     l->nest--;
+    l->branches--;
     br->inside[side] = l->b;
     br->after[side] = l->frame->locals;
     l->b = br->outer;
@@ -258,7 +261,12 @@ void py_branch_merge(Lower *l, Branches *br, bool tail, Range range) {
     VEC(size_t) slots = {0};
     for (size_t i = 0; i < all.count; i++) {
         const char *name = all.at[i].name;
-        if (tail && !is_hidden(name)) {
+        const Local *before = l->domain->carries || is_hidden(name) ? NULL : local_in(&br->before, name);
+        if (before) { /* a binding, which no branch can change */
+            all.at[i].val = before->val;
+            continue;
+        }
+        if ((tail || !l->domain->carries) && !is_hidden(name)) {
             all.at[i].val = (Val){.kind = VAL_UNBOUND, .text = one_branch};
             continue;
         }

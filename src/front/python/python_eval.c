@@ -102,10 +102,7 @@ static Val eval_name(Lower *l, const PyNode *node) {
     const char *near = text_nearest(id, known.at, known.count);
     const char *language = l->domain->suggest(l, id);
     if (language) near = language;
-    return py_error(l, DIAG_EVAL_UNKNOWN, node->range, id,
-                    near                ? arena_printf(l->arena, "; did you mean `%s`?", near)
-                     : l->unit->resolver ? "; assign it, or define it in this module"
-                                         : "; assign it, define it in this file, or give it as a definition");
+    return l->domain->unknown(l, node, near);
 }
 
 /* --- subscripts --- */
@@ -173,6 +170,7 @@ static Val eval_subscript(Lower *l, const PyNode *node) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_OWN) return l->domain->subscript(l, v, node);
     if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) return tuple_subscript(l, v, node);
     if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
+    if (l->domain->host_in_kernels) return l->domain->subscript(l, v, node);
     return py_error(l, DIAG_EVAL_SUBSCRIPT, node->range, val_describe(l, v));
 }
 

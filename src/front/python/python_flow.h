@@ -58,6 +58,7 @@ void py_run_while(Lower *l, const PyNode *node);
 void py_poison_stored(Lower *l, const PyNode *node);
 
 /* --- python_stmt.c --- */
+void py_leave_function(Lower *l); /* nothing of the function is run any more */
 /* tail: nothing is run behind the block in this function. */
 End py_run_block(Lower *l, const PyList *list, uint32_t at, bool tail);
 #endif

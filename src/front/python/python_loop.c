@@ -70,7 +70,7 @@ static Carried find_carried(Lower *l, const PyNode *loop, const char *variable) 
     Stored stored = {l, {0}};
     py_each_child(loop, find_stored, &stored);
     Carried carried = {0};
-    for (size_t i = 0; i < stored.names.count; i++) {
+    for (size_t i = 0; l->domain->carries && i < stored.names.count; i++) {
         const char *name = stored.names.entries[i].key;
         Local *local = py_local(l->frame, name);
         if (!local || local->val.kind == VAL_UNBOUND || (variable && strcmp(name, variable) == 0)) continue;
@@ -201,6 +201,7 @@ typedef struct Counted {
     Elem elem;     /* of the variable */
     bool backward; /* the variable is (lo + hi) - counter */
     Ref lo, hi, step;
+    bool staged;
     int stages, unroll;
 } Counted;
 
@@ -254,15 +255,24 @@ static void set_variable(Lower *l, const Counted *c, Ref counter) {
     py_set_local(l, c->variable, val_tensor(ir_cast(&l->b, counter, c->elem)));
 }
 
+/* The body, with what the domain says of its variable. */
+static void run_counted(Lower *l, const PyNode *node, const Counted *c) {
+    const Domain *domain = l->domain;
+    Ref variable = py_local(l->frame, c->variable)->val.ref, bounds[3] = {c->lo, c->hi, c->step};
+    int begun = domain->loop_begin && !c->backward ? domain->loop_begin(l, variable, bounds) : 0;
+    run_body(l, node->For.body);
+    if (domain->loop_end && !c->backward) domain->loop_end(l, begun);
+}
+
 static void run_for_op(Lower *l, const PyNode *node, const Counted *c, const Carried *carried) {
     Op *op = ir_for(&l->b, c->lo, c->hi, c->step, carried->refs.at, (int)carried->refs.count, c->variable);
-    if (c->stages) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = c->stages});
+    if (c->stages || c->staged) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = c->stages});
     if (c->unroll) op_set(l->kernel, op, (Attr){.id = AT_UNROLL, .number = c->unroll});
     Builder outer = l->b;
     l->b = ir_builder_inside(&outer, op->regions[0]);
     bind_carried(l, carried, op->regions[0]->args + 1);
     set_variable(l, c, op->regions[0]->args[0]);
-    run_body(l, node->For.body);
+    run_counted(l, node, c);
     Refs yields = {0};
     if (collect_carried(l, carried, node->range, &yields)) ir_yield(&l->b, yields.at, (int)yields.count);
     l->b = outer;
@@ -326,7 +336,10 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     bind_carried(l, carried, regions[1]->args);
     Ref now = c ? py_local(l->frame, counter)->val.ref : REF_NONE;
     if (c) set_variable(l, c, now);
-    run_body(l, c ? node->For.body : node->While.body);
+    if (c)
+        run_counted(l, node, c);
+    else
+        run_body(l, node->While.body);
     if (c) py_set_local(l, counter, val_tensor(ir_binary(&l->b, OP_ADD, now, c->step)));
     Refs yields = {0};
     good = collect_carried(l, carried, node->range, &yields) && good;
@@ -371,10 +384,11 @@ void py_run_for(Lower *l, const PyNode *node) {
         run_tuple_for(l, node, over);
         return;
     }
+    if (l->kernel && l->domain->loop && l->domain->loop(l, node, over)) return;
     bool good = over.kind == VAL_RANGE && node->For.target->kind == PY_Name;
     if (over.kind != VAL_RANGE && !val_failed(over))
         py_error(l, DIAG_EVAL_LOOP_OVER, iter->range, l->domain->words.loops, val_describe(l, over));
-    if (node->For.target->kind != PY_Name)
+    if (node->For.target->kind != PY_Name && !val_failed(over))
         py_unsupported(l, node->For.target->range, "a loop variable that is no plain name");
     if (good && over.range->is_static) {
         run_static_for(l, node, over.range);
@@ -399,6 +413,7 @@ void py_run_for(Lower *l, const PyNode *node) {
                         .lo = bounds[0],
                         .hi = bounds[1],
                         .step = bounds[2],
+                        .staged = over.range->staged,
                         .stages = over.range->stages,
                         .unroll = over.range->unroll});
 }

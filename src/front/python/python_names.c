@@ -371,6 +371,7 @@ static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
         case NAME_LOOP: return py_error(l, DIAG_EVAL_UNSURE, range, id, "in a loop, or changes it by a call");
         }
     }
+    if (strcmp(id, "__name__") == 0 && names->file) return val_str(names->file->name); /* it is not the program */
     Val v = starred(l, names, id, range);
     if (v.kind != VAL_UNBOUND || !names->live) return v;
     v = py_live_lookup(l, names->scope, id, range);

@@ -37,6 +37,7 @@ static void unpack_starred(Lower *l, const PyList *elts, uint32_t star, Val valu
 
 void py_assign(Lower *l, const PyNode *target, Val value) {
     if (target->kind == PY_Name) {
+        if (l->kernel && l->domain->bind && l->domain->bind(l, target, value)) return;
         if (l->frame) py_set_local(l, target->Name.id, value);
         return;
     }
@@ -132,18 +133,21 @@ static End run_if(Lower *l, const PyNode *node, const PyList *list, uint32_t at,
 
 static End run_return(Lower *l, const PyNode *node) {
     Val v = node->Return.value ? py_decay(l, py_eval(l, node->Return.value), node->range) : val_none;
-    if (l->kernel && !l->frame->caller && v.kind != VAL_NONE && !val_failed(v))
-        v = py_error(l, DIAG_EVAL_KERNEL_RETURN, node->range, l->frame->function->node->FunctionDef.name);
-    for (int depth = 0; depth <= l->frame->loops; depth += l->frame->loops ? l->frame->loops : 1) {
-        py_set_flag(l, FLAG_SKIP, depth, val_bool(true));
-        if (depth) py_set_flag(l, FLAG_STOP, depth, val_bool(true));
-    }
+    if (l->kernel && !l->frame->caller && !val_failed(v)) v = l->domain->returned(l, v, node) ? val_none : val_error;
+    py_leave_function(l);
     Val before = py_flag(l, FLAG_RESULT, 0);
     if (l->frame->loops && py_local(l->frame, py_flag_name(l, FLAG_RESULT, 0)) && !val_failed(v) &&
         !val_failed(before) && !py_same_form(l, before, v))
         v = py_error(l, DIAG_EVAL_RETURN_TYPE, node->range, val_describe(l, before), val_describe(l, v));
     py_set_flag(l, FLAG_RESULT, 0, v);
     return END_STOPS;
+}
+
+void py_leave_function(Lower *l) {
+    for (int depth = 0; depth <= l->frame->loops; depth += l->frame->loops ? l->frame->loops : 1) {
+        py_set_flag(l, FLAG_SKIP, depth, val_bool(true));
+        if (depth) py_set_flag(l, FLAG_STOP, depth, val_bool(true));
+    }
 }
 
 static End run_jump(Lower *l, const PyNode *node) {
@@ -186,13 +190,13 @@ static void run_augmented(Lower *l, const PyNode *node) {
 }
 
 static void run_assert(Lower *l, const PyNode *node) {
-    if (l->request && !l->request->asserts) return;
+    if (l->request && !l->request->asserts && !l->domain->host_in_kernels) return;
     Val test = py_eval(l, node->Assert.test);
     Val message = node->Assert.msg ? py_eval(l, node->Assert.msg) : val_str("");
     if (val_failed(test) || val_failed(message)) return;
     const char *text = val_text(l, message);
     if (val_is_const(test) && val_truth(test)) return;
-    if (l->kernel)
+    if (l->kernel || l->domain->host_in_kernels)
         l->domain->assertion(l, node, test, text);
     else /* plain Python */
         py_error(l, DIAG_EVAL_STATIC_ASSERT, node->range, text[0] ? ": " : "", text);
@@ -308,11 +312,29 @@ static void run_simple(Lower *l, const PyNode *node) {
         break;
     case PY_For: py_run_for(l, node); break;
     case PY_While: py_run_while(l, node); break;
-    case PY_With: run_with(l, node); break;
+    case PY_With:
+        if (!l->domain->with || !l->domain->with(l, node)) run_with(l, node);
+        break;
     case PY_Assert: run_assert(l, node); break;
     case PY_Pass: break;
     default: refuse_statement(l, node);
     }
+}
+
+/* A simple statement of plain Python whose value cannot be computed: what it would have bound says so where it is used.
+ */
+static void run_forgiving(Lower *l, const PyNode *node) {
+    Diag *loud = l->diag, quiet;
+    bool exhausted = l->exhausted;
+    diag_init(&quiet, l->arena, l->unit->sources);
+    l->diag = &quiet;
+    run_simple(l, node);
+    l->diag = loud;
+    if (!quiet.errors || l->exhausted != exhausted) return;
+    py_poison_stored(l, node);
+    Val why = {.kind = VAL_UNBOUND, .text = quiet.messages.at[0].text};
+    for (size_t i = 0; i < l->frame->locals.count; i++)
+        if (val_failed(l->frame->locals.at[i].val)) l->frame->locals.at[i].val = why;
 }
 
 End py_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
@@ -330,6 +352,13 @@ End py_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {
         case PY_Break:
         case PY_Continue: return run_jump(l, node);
         case PY_If: end = run_if(l, node, list, at + 1, tail, &done); break;
+        case PY_Assign:
+        case PY_AugAssign:
+        case PY_AnnAssign:
+        case PY_Expr:
+            (l->domain->forgives && !l->kernel ? run_forgiving : run_simple)(l, node);
+            end = py_end(l);
+            break;
         default: run_simple(l, node); end = py_end(l);
         }
         if (done || end == END_STOPS) return end;
@@ -396,9 +425,7 @@ Val py_run_constructor(Lower *l, const Function *function, const Val *args, Rang
 
 void py_run_kernel(Lower *l, const Function *function, const Val *args) {
     Range range = function->node->range;
-    Val v = run_in_frame(l, function, args, range, false);
-    if (v.kind != VAL_NONE && !val_failed(v))
-        py_error(l, DIAG_EVAL_KERNEL_RETURN, range, function->node->FunctionDef.name);
+    run_in_frame(l, function, args, range, false);
     l->b.range = range;
     ir_return(&l->b);
 }

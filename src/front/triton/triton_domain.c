@@ -92,6 +92,13 @@ static int is_instance(Val v, Val cls) {
 
 /* --- names and calls --- */
 
+static Val unknown(Lower *l, const PyNode *node, const char *near) {
+    return py_error(l, DIAG_EVAL_UNKNOWN, node->range, node->Name.id,
+                    near                ? arena_printf(l->arena, "; did you mean `%s`?", near)
+                    : l->unit->resolver ? "; assign it, or define it in this module"
+                                        : "; assign it, define it in this file, or give it as a definition");
+}
+
 static const Type *dtype_given(Module *m, const char *name) {
     return tri_dtype_named(m, strncmp(name, "tl.", 3) == 0 ? name + 3 : name);
 }
@@ -233,6 +240,12 @@ static void assertion(Lower *l, const PyNode *node, Val test, const char *text) 
     ir_end(&l->b, op, NULL);
 }
 
+static bool returned(Lower *l, Val v, const PyNode *node) {
+    if (v.kind == VAL_NONE) return true;
+    py_error(l, DIAG_EVAL_KERNEL_RETURN, node->range, l->frame->function->node->FunctionDef.name);
+    return false;
+}
+
 static bool assign(Lower *l, const PyNode *target, Val value) {
     return target->kind == PY_Attribute && tri_aggregate_set(l, target, value);
 }
@@ -276,6 +289,7 @@ const Domain tri_domain = {
                            "triton.aggregate_replace"},
     .builtins = tri_builtins,
     .builtin_count = TRI_BUILTIN_COUNT,
+    .carries = true,
     .instead = instead,
     .module_path = tri_module_path,
     .is_library = tri_is_library,
@@ -284,6 +298,7 @@ const Domain tri_domain = {
     .define = define,
     .module_attribute = tri_module_attribute,
     .suggest = tri_suggest_name,
+    .unknown = unknown,
     .suggest_host = suggest_host,
     .dtype_named = dtype_given,
     .elem_name = tri_dtype_name,
@@ -312,5 +327,6 @@ const Domain tri_domain = {
     .annotated = annotated,
     .assertion = assertion,
     .stays_constant = is_declared_constant,
+    .returned = returned,
     .loop_bounds = loop_bounds,
 };
