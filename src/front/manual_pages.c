@@ -58,8 +58,9 @@ static const struct {
      "functions and helper functions of the file are run; their parameters are constants of the kernel (`--arg`, "
      "`-D`). "
      "What cannot be computed is an error where a kernel uses it. Inside a kernel names are bindings: `T.alloc_var` "
-     "and tiles hold what changes. `if`, `while`, `break` and `continue` on run-time values work, in `T.Parallel` `if` and "
-     "loops. `+ - * / // % & | ^ << >> **`, comparisons, `and or not`, `a if c else b` work on run-time numbers.",
+     "and tiles hold what changes. `if`, `while`, `break` and `continue` on run-time values work, in `T.Parallel` "
+     "`if` and loops. `+ - * / // % & | ^ << >> **`, comparisons, `and or not`, `a if c else b` work on run-time "
+     "numbers.",
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
     {"tile-c", "Tile C: what works",
      "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t "
@@ -96,6 +97,7 @@ static const char *full_names(const Line *line, bool tilelang, Arena *arena) {
                   {'d', "dict."},
                   {'s', "str."},
                   {'t', "tuple."},
+                  {'i', "int."},
                   {'Z', "tilelang.layout."},
                   {'A', "tilelang.carver.arch.driver."},
                   {'C', "tl.extra.cuda."}};

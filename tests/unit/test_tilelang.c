@@ -216,7 +216,7 @@ static void test_indices(void) {
 static void test_meanings(void) {
     lowered(BODY "        n = 1\n        for t in T.serial(4):\n            n = 2\n", "", "~k.py:8:13: error: `n` has a value from outside of this loop");
     lowered(BODY "        n = 1\n        if A[0, 0] > 0:\n            n = 2\n", "", "~`n` has a value from outside of this loop or `if`");
-    lowered(BODY "        n = 1\n        for i, n in T.Parallel(4, 4):\n            S[i, n] = 1.0\n", "", "~k.py:7:13: error: `n` has a value");
+    lowered(BODY "        n = 1\n        for i, n in T.Parallel(4, 4):\n            S[i, n] = 1.0\n        x = n + 1\n", "", "~k.py:9:13: error: `n` has no value here");
     lowered(BODY "        for t in T.serial(4):\n            t, u = 1, 2\n", "", "~kernel @f"); /* as in Python, of this trip */
     lowered(BODY "        n = 1\n        n = n + 1\n        if n == 2:\n            n = 3\n        T.fill(S, n)\n        T.copy(S, A[0, 0])\n", "", "~3.0");
     lowered(BODY "        for t in T.serial(4):\n            n = 2\n            n = n + 1\n            T.fill(S, n)\n        for t in T.serial(3):\n            n = 4\n"

@@ -289,7 +289,8 @@ Val val_float(double value);
 Val val_str(const char *text);
 Val val_tensor(Ref ref);
 Val val_dtype(const Type *type);
-/* What the user gave for a constant or with -D; a text that names a dtype ("float16", "tl.float16") is that dtype. */
+/* What the user gave for a constant or with -D; where Python is run only around kernels, a text that names a dtype
+ * ("float16", "tl.float16") is that dtype. */
 Val val_given(Lower *l, const FrontValue *value);
 Val val_tuple(Lower *l, const Val *items, int count);
 bool val_is_const(Val v);  /* a number, None, string, dtype, function, or a tuple of such */
@@ -327,6 +328,7 @@ bool names_are_live(const Names *names); /* those of a running program? */
 const char *names_suggest_file(Lower *l, const char *path);
 /* Every name around the function being run, for suggestions. */
 const char *const *names_all(Lower *l, size_t *count);
+bool names_certain(const Names *names, const char *id); /* does the file give it a value, under no condition? */
 /* The expression that a name of the file is assigned, or NULL. */
 const PyNode *names_node(const Names *names, const char *id);
 

@@ -72,6 +72,14 @@ bool py_same_form(Lower *l, Val a, Val b) {
     return val_same(a, b);
 }
 
+Val py_runtime(Lower *l, Val v, Range range) {
+    if (val_is_number(v)) return l->domain->to_value(l, v, range);
+    if (v.kind != VAL_TUPLE) return v;
+    Val *items = ARENA_ARRAY(l->arena, Val, v.count);
+    for (int i = 0; i < v.count; i++) items[i] = py_runtime(l, v.items[i], range);
+    return with_items(v, items);
+}
+
 Val py_decay(Lower *l, Val v, Range range) { return l->kernel ? l->domain->assigned(l, v, range) : v; }
 
 static Ref dummy_leaf(Lower *l, const Type *type) {
@@ -149,7 +157,7 @@ void py_branch_leave(Lower *l, Branches *br, int side) {
  * the same constant stay constants. */
 static Val decay_unlike(Lower *l, Val v, Val other, Range range) {
     if (v.kind != VAL_OWN || v.own->whole || !v.own->of || other.kind != v.kind || other.own != v.own)
-        return py_same_form(l, v, other) ? v : py_decay(l, v, range);
+        return py_same_form(l, v, other) ? v : py_runtime(l, v, range);
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
     for (int i = 0; i < v.count; i++) items[i] = decay_unlike(l, v.items[i], other.items[i], range);
     return with_items(v, items);

@@ -302,6 +302,13 @@ Val py_lower_abs(Lower *l, const Call *c) {
     return v.i < 0 ? val_unary(l, PY_OP_USUB, v, c->range) : val_int(v.i);
 }
 
+Val py_lower_bit_length(Lower *l, const Call *c) {
+    int bits = 0;
+    (void)l;
+    for (PyInt i = c->args[0].i < 0 ? -c->args[0].i : c->args[0].i; i; i >>= 1) bits++;
+    return val_int(bits);
+}
+
 Val py_lower_divmod(Lower *l, const Call *c) {
     Val parts[2] = {val_binary(l, PY_OP_FLOORDIV, c->args[0], c->args[1], c->range)};
     if (val_failed(parts[0])) return val_error;

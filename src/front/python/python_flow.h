@@ -25,7 +25,9 @@ void py_leaves(Lower *l, Val v, Refs *refs);
 Val py_with_leaves(Lower *l, Val v, const Ref **next);
 /* Same structure, same constants, and leaves of the same types? */
 bool py_same_form(Lower *l, Val a, Val b);
-/* A number that lives on as a run-time value: what a plain assignment and a return make of it. */
+/* Numbers as run-time values, also in a tuple. */
+Val py_runtime(Lower *l, Val v, Range range);
+/* What a plain assignment and a return make of a value of a kernel. */
 Val py_decay(Lower *l, Val v, Range range);
 /* Some value of the same form; nothing looks at it. */
 Val py_stand_in(Lower *l, Val like);

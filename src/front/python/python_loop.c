@@ -94,7 +94,7 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
         const char *name = carried->names.at[i];
         Val before = carried->before.at[i], after = py_local(l->frame, name)->val;
         if (before.kind == VAL_TENSOR && val_is_number(after))
-            after = py_decay(l, after, range); /* a flag, or the variable of a loop that was unrolled */
+            after = py_runtime(l, after, range); /* a flag, or the variable of a loop that was unrolled */
         after = l->domain->alike(l, after, before, true, range);
         if (val_failed(before) || val_failed(after)) {
             good = false;
@@ -323,7 +323,7 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     }
     l->b = ir_builder_inside(&outer, regions[0]);
     bind_carried(l, carried, regions[0]->args);
-    Val condition = py_decay(l, test_again(l, test, c, counter, flagged), node->range);
+    Val condition = py_runtime(l, test_again(l, test, c, counter, flagged), node->range);
     Refs tested = {0};
     *VEC_PUSH(&tested, l->arena) = condition.kind == VAL_TENSOR ? condition.ref : REF_NONE;
     bool good = collect_carried(l, carried, node->range, &tested) && condition.kind == VAL_TENSOR;

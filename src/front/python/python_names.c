@@ -199,6 +199,11 @@ const PyNode *names_node(const Names *names, const char *id) {
     return name && name->kind == NAME_VALUE ? name->node : NULL;
 }
 
+bool names_certain(const Names *names, const char *id) {
+    const Name *name = map_get(&names->map, id);
+    return name && name->kind == NAME_VALUE && !name->condition;
+}
+
 const char *names_path(const Names *names, const PyNode *node, Arena *arena) {
     if (node->kind == PY_Name) {
         const Name *name = map_get(&names->map, node->Name.id);

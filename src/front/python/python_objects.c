@@ -54,7 +54,7 @@ bool py_set_item(Lower *l, Val of, Val key, Val value, Range range) {
 
 Val py_host_method(Lower *l, Val v, const char *name) {
     static const char kinds[VAL_TENSOR + 1] = {
-        [VAL_LIST] = 'l', [VAL_DICT] = 'd', [VAL_STR] = 's', [VAL_TUPLE] = 't'};
+        [VAL_LIST] = 'l', [VAL_DICT] = 'd', [VAL_STR] = 's', [VAL_TUPLE] = 't', [VAL_INT] = 'i'};
     const Builtin *builtin = kinds[v.kind] ? py_builtin(l, name, kinds[v.kind]) : NULL;
     if (!builtin) return (Val){.kind = VAL_UNBOUND};
     return (Val){.kind = VAL_BUILTIN, .builtin = builtin, .self = arena_copy(l->arena, &v, sizeof v)};

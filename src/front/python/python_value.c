@@ -25,7 +25,7 @@ Val val_given(Lower *l, const FrontValue *value) {
     case FRONT_INT: return val_int(value->is_unsigned ? (PyInt)(uint64_t)value->i : value->i);
     case FRONT_FLOAT: return val_float(value->f);
     case FRONT_TEXT: {
-        if (l->unit->resolver) return val_str(value->text); /* dtypes are objects there */
+        if (l->unit->resolver || l->domain->host_in_kernels) return val_str(value->text); /* dtypes are objects there */
         const Type *dtype = l->module ? l->domain->dtype_named(l->module, value->text) : NULL;
         return dtype ? val_dtype(dtype) : val_str(value->text);
     }

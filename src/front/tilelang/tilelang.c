@@ -31,17 +31,18 @@ static bool is_decorated(const PyNode *def, const char *wanted, Arena *arena) {
 }
 
 /* A decorator that we do not know may change what the kernel means. */
-static void check_decorators(FrontUnit *unit, const PyNode *def) {
-    static const char *const known[] = {"prim_func", "jit", "autotune", "lru_cache", "cache", "macro", "lazy_jit"};
+static void check_decorators(Lower *l, const PyNode *def) {
+    static const char *const known[] = {"prim_func", "jit",       "autotune", "lru_cache",
+                                        "cache",     "lazy_jit", "simplify_prim_func"};
     for (uint32_t i = 0; i < def->FunctionDef.decorator_list->count; i++) {
         const PyNode *decorator = def->FunctionDef.decorator_list->at[i];
-        const char *path, *name = decorator_name(decorator, unit->arena, &path);
+        const char *path, *name = decorator_name(decorator, l->arena, &path);
         size_t at = 0, count = sizeof known / sizeof *known;
         while (name && at < count && strcmp(name, known[at]) != 0) at++;
         if (name && at < count) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
-        diag_emit(unit->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",
-                  near ? arena_printf(unit->arena, " (did you mean `%s`?)", near) : "");
+        diag_emit(l->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",
+                  near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
     }
 }
 
@@ -61,7 +62,7 @@ static bool has_param(const Params *params, const char *name) {
 
 static void add_constant(const Finder *f, Params *params, const PyNode *arg, const PyNode *otherwise) {
     const char *name = arg->arg.arg;
-    bool defined = names_node(f->names, name) != NULL;
+    bool defined = names_certain(f->names, name);
     for (int i = 0; i < f->unit->define_count; i++) defined |= strcmp(f->unit->defines[i].name, name) == 0;
     if (has_param(params, name)) return;
     *VEC_PUSH(params, f->unit->arena) = (FrontParam){
@@ -119,14 +120,12 @@ static void add_kernel(Finder *f, const PyNode *def, bool eager) {
     for (size_t i = 0; i < f->path.count; i++) {
         const PyNode *args = f->path.at[i]->FunctionDef.args;
         path[i] = f->path.at[i];
-        check_decorators(unit, path[i]);
         for (uint32_t a = 0; a < args->arguments.args->count; a++)
             add_constant(f, &params, args->arguments.args->at[a], lang_default(args, a));
         for (uint32_t a = 0; a < args->arguments.kwonlyargs->count; a++)
             add_constant(f, &params, args->arguments.kwonlyargs->at[a], args->arguments.kw_defaults->at[a]);
     }
     path[f->path.count] = def;
-    check_decorators(unit, def);
     *found = (Found){path, (int)f->path.count + 1, (int)params.count, eager};
     const PyNode *args = def->FunctionDef.args;
     for (uint32_t a = 0; a < args->arguments.args->count; a++) {
@@ -238,7 +237,7 @@ static void bind_constant(Lower *l, const PyNode *arg, const PyNode *otherwise) 
         v = val_given(l, given);
     else if (otherwise)
         v = py_eval(l, otherwise);
-    else if (names_node(l->names, name))
+    else if (names_certain(l->names, name))
         v = names_lookup(l, name, arg->range);
     else
         v = py_error(l, DIAG_TL_MISSING_CONSTANT, arg->range, name, name);
@@ -329,6 +328,7 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
                    .request = request};
     Lower *l = &lower;
     l->names = names_collect(unit, &lang_domain, unit->file, tree->module, m->arena);
+    for (int i = 0; i < found->depth; i++) check_decorators(l, found->path[i]);
     lang_find_symbols(l, request->kernel, request->args, found->path[0]);
     enter(l, found->path[0]);
     if (m->diag->errors > errors) return NULL;

@@ -44,6 +44,7 @@ typedef struct Box { /* part of storage */
 typedef struct Symbol { /* T.const, T.dynamic: a size that an argument's shape gives */
     const char *name;
     bool known;
+    bool missed; /* it was said that nobody gives it */
     int64_t value;
 } Symbol;
 
@@ -103,7 +104,8 @@ static inline const void *lang_thing(Val v, const Own *own) { return val_is_own(
 static inline const Storage *lang_storage(Val v) { return lang_thing(v, &lang_storage_own); }
 static inline const Box *lang_box(Val v) { return lang_thing(v, &lang_box_own); }
 Val lang_own(Lower *l, const Own *own, const void *thing, size_t size); /* copies it */
-Val lang_plain(Val v);                                                  /* a symbol that is known is a number */
+Val lang_plain(Val v);                               /* a symbol that is known is a number */
+bool lang_missing(Lower *l, Val v, Range range); /* a symbol that is not: said once */
 
 /* --- tilelang_names.c --- */
 bool lang_elem(const char *text, Elem *elem);           /* "float16" */

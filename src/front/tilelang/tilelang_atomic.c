@@ -47,13 +47,23 @@ static Ref inside_of(Lower *l, const Box *box) {
     return all;
 }
 
-static void update_box(Lower *l, const Box *to, Ref value, Word combine) {
+static void update_box(Lower *l, const Box *to, Ref value, const int64_t *dims, Word combine) {
     Op *op = ir_begin(&l->b, OP_TATOMIC);
     ir_operand(&l->b, op, to->of->ref);
     ir_operand_list(&l->b, op, 0, to->offset, to->of->rank);
     ir_operand(&l->b, op, value);
     op_set(l->kernel, op, (Attr){.id = AT_COMBINE, .word = combine});
+    int rank = val_ref_type(l, value)->rank;
+    if (dims) op_set(l->kernel, op, (Attr){.id = AT_DIMS, .list = {rank, dims}});
     ir_end(&l->b, op, NULL);
+}
+
+/* The dimensions of more than one element, in order. */
+static int long_dims(const Box *box, int64_t *dims) {
+    int count = 0;
+    for (int d = 0; d < box->of->rank; d++)
+        if (box->shape[d] != 1) dims[count++] = d;
+    return count;
 }
 
 static Val update_element(Lower *l, const Call *c, const Box *to, Word combine, bool previous) {
@@ -61,7 +71,7 @@ static Val update_element(Lower *l, const Call *c, const Box *to, Word combine, 
     if (!lang_convert(l, c->args[1], to->of->elem, c->range, &value)) return val_error;
     l->b.range = c->range;
     if (!previous && lang_state(l)->elements) { /* of many elements, which `raise` makes one */
-        update_box(l, to, value, combine);
+        update_box(l, to, value, NULL, combine);
         return val_none;
     }
     Ref pointer = address_of(l, to), inside = inside_of(l, to);
@@ -90,14 +100,22 @@ Val lang_lower_atomic(Lower *l, const Call *c) {
         !lang_check_box(l, &to, c->ranges[0]))
         return tile ? val_error : lang_types(l, c->range, "a box is updated with a tile of its extents");
     if (previous) return lang_types(l, c->range, "return_prev is for single elements");
-    int rank = from.of->rank - lang_leading_ones(&from);
-    if (rank < 1) rank = 1;
-    bool fits = rank <= to.of->rank && to.of->rank - lang_leading_ones(&to) <= rank;
-    for (int d = 1; fits && d <= rank; d++) fits = from.shape[from.of->rank - d] == to.shape[to.of->rank - d];
+    int64_t *dims = ARENA_ARRAY(l->arena, int64_t, MAX_RANK), mine[MAX_RANK], extent[MAX_RANK];
+    int count = long_dims(&to, dims);
+    bool fits = long_dims(&from, mine) == count;
+    for (int d = 0; fits && d < count; d++) {
+        extent[d] = to.shape[dims[d]];
+        fits = from.shape[mine[d]] == extent[d];
+    }
     if (!fits)
         return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, lang_shape_text(l, to.of, to.shape),
-                        lang_shape_text(l, from.of, from.shape), "both boxes must have the same extents");
+                        lang_shape_text(l, from.of, from.shape), "both boxes must have the same extents, 1s apart");
+    if (!count) count = 1, dims[0] = to.of->rank - 1, extent[0] = 1;
     l->b.range = c->range;
-    update_box(l, &to, ir_cast(&l->b, lang_load_box(l, &from, rank), to.of->elem), combine);
+    Ref value = ir_cast(&l->b, lang_load_box(l, &from, from.of->rank), to.of->elem);
+    value = ir_reshape(&l->b, value, ty_tile(l->module, to.of->elem, count, extent));
+    bool last = true; /* the last dimensions need no name */
+    for (int d = 0; d < count; d++) last = last && dims[d] == to.of->rank - count + d;
+    update_box(l, &to, value, last ? NULL : dims, combine);
     return val_none;
 }

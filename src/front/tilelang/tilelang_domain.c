@@ -24,6 +24,14 @@ Val lang_plain(Val v) {
     return symbol && symbol->known ? val_int(symbol->value) : v;
 }
 
+bool lang_missing(Lower *l, Val v, Range range) {
+    Symbol *symbol = (Symbol *)lang_thing(v, &lang_symbol_own);
+    if (!symbol || symbol->known) return false;
+    if (!symbol->missed) py_error(l, DIAG_TL_MISSING_CONSTANT, range, symbol->name, symbol->name);
+    symbol->missed = true;
+    return true;
+}
+
 static const char *describe(Lower *l, Val v) {
     const Storage *storage = lang_storage(v);
     const Box *box = lang_box(v);
@@ -40,7 +48,9 @@ static const char *describe(Lower *l, Val v) {
 static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     const Storage *storage = lang_storage(v);
     const Box *box = lang_box(v);
-    if (v.kind == VAL_DTYPE) return lang_dtype_attribute(l, v.dtype, attr);
+    Elem elem;
+    if (v.kind == VAL_DTYPE || (v.kind == VAL_STR && lang_elem(v.text, &elem)))
+        return lang_dtype_attribute(l, v.kind == VAL_DTYPE ? v.dtype : ty_scalar(l->module, elem), attr);
     if (storage && strcmp(attr, "shape") == 0) {
         Val items[MAX_RANK];
         for (int d = 0; d < storage->rank; d++) items[d] = val_int(storage->shape[d]);
@@ -87,9 +97,19 @@ static bool method(Lower *l, Val v, const PyNode *node, Val *out) {
     return true;
 }
 
-/* A dtype called with a number converts it. */
+/* A dtype called with a number converts it. Helpers that make layouts say where elements lie, which is chosen here. */
 static bool call(Lower *l, Val f, const PyNode *node, Val *out) {
-    if (f.kind != VAL_DTYPE || node->Call.args->count != 1) return false;
+    if (f.kind == VAL_MODULE && strncmp(f.text, "tilelang.", 9) == 0 && strstr(strrchr(f.text, '.'), "layout")) {
+        *out = lang_own(l, &lang_layout_own, "", 1);
+        return true;
+    }
+    bool makes = f.kind == VAL_MODULE && (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0);
+    if ((f.kind != VAL_DTYPE && !makes) || node->Call.args->count != 1) return false;
+    if (makes) {
+        *out = py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = py_builtin(l, "dtype", 'T')},
+                        (Val[]){py_eval(l, node->Call.args->at[0])}, 1, node->range);
+        return true;
+    }
     Val v = lang_plain(py_eval(l, node->Call.args->at[0]));
     bool constant = !l->kernel && val_is_number(v);
     *out = constant ? v : cast(l, v, f.dtype->elem, node->range);

@@ -41,7 +41,7 @@ static bool target_names(Lower *l, const PyNode *target, const char **names, int
 /* Of an element loop or of the grid. */
 static bool check_extent(Lower *l, Val extent, Range range, int64_t *out) {
     extent = lang_plain(extent);
-    if (val_failed(extent)) return false;
+    if (val_failed(extent) || lang_missing(l, extent, range)) return false;
     if (extent.kind != VAL_INT || extent.i < 0) {
         py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
         return false;
@@ -71,17 +71,37 @@ static void forget_names(Lower *l, size_t before, const char *const *names, int 
     for (int i = 0; i < count; i++) py_local(l->frame, names[i])->val = (Val){.kind = VAL_UNBOUND, .text = why};
 }
 
-static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *loop) {
+/* An element loop that is all of another one's body is one loop with it. */
+static const PyNode *fuse(Lower *l, const PyNode *node, const char **names, ElementLoop *loop) {
+    for (;;) {
+        const PyNode *only = node->For.body->count == 1 ? node->For.body->at[0] : NULL;
+        bool nested = only && only->kind == PY_For && only->For.iter->kind == PY_Call &&
+                      (lang_is_language(l, only->For.iter->Call.func, "Parallel") ||
+                       lang_is_language(l, only->For.iter->Call.func, "parallel"));
+        if (!nested) return node;
+        Val over = py_eval(l, only->For.iter);
+        const ElementLoop *inner = lang_thing(over, &lang_loop_own);
+        if (!inner || loop->count + inner->count > MAX_RANK) return val_failed(over) ? NULL : node;
+        if (!target_names(l, only->For.target, names + loop->count, inner->count)) return NULL;
+        for (int i = 0; i < inner->count; i++) loop->extent[loop->count++] = inner->extent[i];
+        node = only;
+    }
+}
+
+static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer) {
     const char *names[MAX_RANK];
     int64_t extent[MAX_RANK];
     LangState *s = lang_state(l);
     bool empty = false;
+    ElementLoop fused = *outer, *loop = &fused;
     if (!target_names(l, node->For.target, names, loop->count)) return;
     if (s->elements) {
         py_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel",
                  "give all extents to one T.Parallel");
         return;
     }
+    node = fuse(l, node, names, loop);
+    if (!node) return;
     for (int i = 0; i < loop->count; i++) {
         if (!check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
         empty |= extent[i] == 0;
@@ -93,31 +113,27 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *loop) 
     Builder outside = l->b;
     size_t before = l->frame->locals.count;
     l->nest++;
-    bool good = true;
-    for (int i = 0; i < loop->count; i++) good = !is_rebound(l, names[i], node->For.target->range) && good;
-    for (int i = 0; good && i < loop->count; i++) {
+    for (int i = 0; i < loop->count; i++) { /* a name of outside is gone behind it: nobody takes one for the other */
         ir_operand(&l->b, op, ir_int(&l->b, EL_I32, extent[i]));
         Ref index = ir_argument(l->kernel, region, ty_scalar(l->module, EL_I32), names[i]);
         lang_add_variable(l, index, -1, &(int64_t){0}, &(int64_t){extent[i] - 1});
         py_set_local(l, names[i], val_tensor(index));
     }
-    if (good) {
-        outside = l->b;
-        l->b = ir_builder_inside(&outside, region);
-        s->elements = true;
-        int loops = l->frame->loops;
-        l->frame->loops = 0; /* no jump leaves it */
-        if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
-            py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of T.Parallel", "put what follows under an `if`");
-        l->frame->loops = loops;
-        s->elements = false;
-        l->b.range = node->range;
-        ir_yield(&l->b, NULL, 0);
-        l->b = outside;
-        forget_names(l, before, names, loop->count);
-        l->b.range = node->range;
-        ir_end(&l->b, op, NULL);
-    }
+    outside = l->b;
+    l->b = ir_builder_inside(&outside, region);
+    s->elements = true;
+    int loops = l->frame->loops;
+    l->frame->loops = 0; /* no jump leaves it */
+    if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
+        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of T.Parallel", "put what follows under an `if`");
+    l->frame->loops = loops;
+    s->elements = false;
+    l->b.range = node->range;
+    ir_yield(&l->b, NULL, 0);
+    l->b = outside;
+    forget_names(l, before, names, loop->count);
+    l->b.range = node->range;
+    ir_end(&l->b, op, NULL);
     l->nest--;
 }
 
@@ -178,12 +194,6 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         run_parallel(l, node, loop);
         return true;
     }
-    if (over.kind == VAL_RANGE && node->For.target->kind == PY_Name) {
-        l->nest++;
-        bool rebound = is_rebound(l, node->For.target->Name.id, node->For.target->range);
-        l->nest--;
-        return rebound;
-    }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
     py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range, "this iterable",
              "loop over T.Parallel, T.Pipelined, T.serial, range or a list");
@@ -216,6 +226,44 @@ static bool set_threads(Lower *l, Val threads, Range range) {
     return true;
 }
 
+/* The region that computes the grid from the parameters. */
+typedef struct Grid {
+    Builder b;
+    RefMap map; /* of what the body has computed of them */
+} Grid;
+
+/* Computes the value there, too; false: it is made of more than parameters. */
+static bool in_grid(Lower *l, Grid *grid, Ref ref, int depth) {
+    enum { DEEPEST = 64 };
+    if (!ref_is_value(ref) || refmap_get(&grid->map, ref) != ref) return true;
+    const Op *op = ir_value(l->kernel, ref)->op;
+    bool pure = op && !op->region_count && op_has(op->code, TRAIT_PURE) && op->code != OP_PROGRAM_ID;
+    if (!pure || depth > DEEPEST) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!in_grid(l, grid, op->operands[i], depth + 1)) return false;
+    ir_clone(&grid->b, op, &grid->map);
+    return true;
+}
+
+/* An extent of the grid: a number, or computed from parameters; *known: which one, -1: not before the launch. */
+static bool grid_extent(Lower *l, Grid *grid, Val extent, Range range, Ref *out, int64_t *known) {
+    extent = lang_plain(extent);
+    *known = -1;
+    if (val_is_const(extent) || val_failed(extent)) {
+        if (!check_extent(l, extent, range, known)) return false;
+        *out = ir_int(&grid->b, EL_I32, *known);
+        return true;
+    }
+    Ref here;
+    if (!lang_convert(l, extent, EL_I32, range, &here)) return false;
+    if (!in_grid(l, grid, here, 0)) {
+        py_error(l, DIAG_TL_EXTENT, range, "computed from what a tensor holds");
+        return false;
+    }
+    *out = refmap_get(&grid->map, here);
+    return true;
+}
+
 static void run_launch(Lower *l, const PyNode *node, Val parts) {
     const PyNode *item = node->With.items->at[0], *call = item->withitem.context_expr;
     Val extents = parts.items[0];
@@ -230,28 +278,28 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
         return;
     }
     k->grid = ARENA_NEW(l->module->arena, Region);
+    Grid grid = {.b = ir_builder_inside(&l->b, k->grid), .map = {.arena = l->arena}};
     for (int i = 0; i < k->body->arg_count; i++) {
         const Value param = *ir_value(k, k->body->args[i]);
-        ir_argument(k, k->grid, param.type, param.name);
+        refmap_set(&grid.map, k->body->args[i], ir_argument(k, k->grid, param.type, param.name));
     }
-    Ref grid[3];
+    Ref extent[3];
     const char *names[3];
-    Builder b = ir_builder_inside(&l->b, k->grid);
     const PyNode *target = item->withitem.optional_vars;
     if (target && !target_names(l, target, names, count)) return;
     for (int i = 0; i < count; i++) {
-        int64_t extent;
-        if (!check_extent(l, extents.items[i], call->range, &extent)) return;
-        grid[i] = ir_int(&b, EL_I32, extent);
+        int64_t known, last;
+        if (!grid_extent(l, &grid, extents.items[i], call->range, &extent[i], &known)) return;
+        last = known - 1;
         if (!target) continue;
         Op *id = ir_begin(&l->b, OP_PROGRAM_ID);
         op_set(k, id, (Attr){.id = AT_DIM, .number = i});
         Ref block = ir_end(&l->b, id, NULL);
         ir_name(k, block, names[i]);
-        lang_add_variable(l, block, i, &(int64_t){0}, &(int64_t){extent - 1});
+        lang_add_variable(l, block, known < 0 ? -1 : i, &(int64_t){0}, known < 0 ? NULL : &last);
         py_set_local(l, names[i], val_tensor(block));
     }
-    ir_yield(&b, grid, count);
+    ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
     lang_state(l)->launched = true;
     py_run_block(l, node->With.body, 0, false);

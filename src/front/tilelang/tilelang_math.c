@@ -38,6 +38,7 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     case VAL_FLOAT: return val_tensor(ir_float(&l->b, EL_F32, v.f));
     default: break;
     }
+    if (lang_missing(l, v, range)) return val_error;
     if (storage && storage->kind == STORE_VARIABLE) return lang_variable_load(l, storage, range);
     if (box && lang_is_element(box)) return lang_load(l, box, range);
     return lang_types(l, range,
@@ -118,6 +119,7 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
                         arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]),
                         "use + - * / // % & | ^ << >>");
     Ref left, right;
+    if (lang_missing(l, x, range) || lang_missing(l, y, range)) return val_error;
     if (!py_need_ir(l, range) || !lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
     if (op == PY_OP_DIV && !is_float)

@@ -70,7 +70,7 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
         for (uint32_t d = 0; d < count; d++) {
             if (items[d]->kind != PY_Name || map_get(&lang_state(s->l)->symbols, items[d]->Name.id)) continue;
             Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
-            *symbol = (Symbol){items[d]->Name.id, true, array->extent[d]};
+            *symbol = (Symbol){.name = items[d]->Name.id, .known = true, .value = array->extent[d]};
             map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
         }
     }
@@ -116,12 +116,9 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
         Val extent = val_items(shape)[d];
         Symbol *symbol = (Symbol *)lang_thing(extent, &lang_symbol_own);
         if (symbol && !symbol->known && array->kind == FRONT_ARRAY && array->rank == out->rank)
-            *symbol = (Symbol){symbol->name, true, array->extent[d]};
+            symbol->known = true, symbol->value = array->extent[d];
         extent = lang_plain(extent);
-        if (lang_thing(extent, &lang_symbol_own)) {
-            py_error(l, DIAG_TL_MISSING_CONSTANT, range, symbol->name, symbol->name);
-            return false;
-        }
+        if (lang_missing(l, extent, range)) return false;
         if (extent.kind != VAL_INT || extent.i < 0 || extent.i > INT64_MAX) {
             if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
             return false;

@@ -14,6 +14,7 @@ static bool want_shape(Lower *l, const Call *c, int arg, Storage *out) {
     }
     for (int d = 0; d < out->rank; d++) {
         Val extent = lang_plain(val_items(items)[d]);
+        if (lang_missing(l, extent, c->ranges[arg])) return false;
         if (extent.kind != VAL_INT || extent.i < 1 || extent.i > INT32_MAX) {
             if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, c->ranges[arg], val_describe(l, extent));
             return false;

@@ -60,16 +60,6 @@ static Val logic(Lower *l, const PyNode *node, uint32_t from, Val first) {
 
 static Val both(Lower *l, Val a, Val b, Range range) { return tri_binary(l, PY_OP_BITAND, a, b, range); }
 
-/* A number lives on as a run-time value. */
-static Val assigned(Lower *l, Val v, Range range) {
-    if (val_is_number(v)) return tri_to_tensor(l, v, range);
-    if (v.kind != VAL_TUPLE) return v;
-    Val *items = ARENA_ARRAY(l->arena, Val, v.count), out = v;
-    for (int i = 0; i < v.count; i++) items[i] = assigned(l, v.items[i], range);
-    out.items = items;
-    return out;
-}
-
 static const char *describe(Lower *l, Val v) {
     if (v.own == &tri_block) return "a block pointer";
     return v.own == &tri_descriptor ? "a tensor descriptor" : tri_aggregate_text(l, v);
@@ -312,7 +302,7 @@ const Domain tri_domain = {
     .truth = tri_truth,
     .number = number,
     .to_value = tri_to_tensor,
-    .assigned = assigned,
+    .assigned = py_runtime,
     .alike = tri_block_like,
     .attribute = tri_attribute,
     .subscript = subscript,
