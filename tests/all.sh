@@ -50,7 +50,7 @@ need() { # the first of the tools that is not there
 }
 
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all && echo "builds without a warning"; }
-sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=4 make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O1 -g1" unit; }
+sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=8 make -s -j"$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1" unit; }
 make_venv() { # and what the tests need in it, once
     { [ -x $venv/bin/python ] || python3 -m venv $venv; } >build/test-venv.log 2>&1 &&
         add_to_venv requirements.txt >>build/test-venv.log 2>&1 &&

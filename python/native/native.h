@@ -85,6 +85,7 @@ typedef struct Session {
     PyObject *default_device;  /* f() -> the CUDA device of tensors that do not say where they lie, or None */
     PyObject *library_options; /* f(keywords dict, target, debug) -> (target, dict of the library's options) */
     PyObject *plain_globals;   /* truth: kernels may use globals that are no constexpr */
+    PyObject *block_constants; /* dict: int -> tl.constexpr of it */
     PyObject *cache_dir;       /* str: where compiled kernels are kept; NULL: where the library says */
 } Session;
 extern Session session;
@@ -194,6 +195,7 @@ typedef struct Function {
     tw_module *module;            /* of the main desk's context */
     unsigned generation, sources; /* the session's when it was compiled */
     Names names;                  /* of the module */
+    PyObject *parts;              /* dict: what arguments are made of -> the Function that takes them, or NULL */
     PyObject *structures;         /* list of (parameter, structure), or NULL: tw_module_options */
     Entry **entries;              /* open addressing, a power of two; NULL: free */
     size_t capacity, used;
@@ -288,6 +290,13 @@ bool entry_init(void);
 /* What is done with the arguments of a launch. */
 typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE } Purpose;
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose);
+
+/* --- native_parts.c: descriptors of the host --- */
+
+/* Launches with their parts, if all that is made of other arguments are descriptors as a launch had them before; false:
+ * Python has to take them apart. */
+bool parts_launch(Call *c, PyObject *grid, Purpose purpose, PyObject **result);
+bool parts_init(void);
 
 /* --- native_run.c --- */
 

@@ -157,6 +157,7 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(f->globals);
     Py_VISIT(f->closure);
+    Py_VISIT(f->parts);
     Py_VISIT(f->names.keep);
     Py_VISIT(f->names.watched);
     for (int i = 0; i < f->count; i++) Py_VISIT(f->params[i].fallback);
@@ -170,6 +171,7 @@ static int function_clear(PyObject *self) {
     entries_forget(f);
     Py_CLEAR(f->globals);
     Py_CLEAR(f->closure);
+    Py_CLEAR(f->parts);
     for (int i = 0; i < f->count; i++) Py_CLEAR(f->params[i].fallback);
     return 0;
 }
@@ -233,6 +235,22 @@ static PyObject *get_debug(PyObject *self, void *closure) {
 static int set_debug(PyObject *self, PyObject *value, void *closure) {
     (void)closure;
     return set_flag(&((Function *)self)->debug, value);
+}
+
+static PyObject *get_parts(PyObject *self, void *closure) {
+    PyObject *parts = ((Function *)self)->parts;
+    (void)closure;
+    return Py_NewRef(parts ? parts : Py_None);
+}
+
+static int set_parts(PyObject *self, PyObject *value, void *closure) {
+    (void)closure;
+    if (!value || !PyDict_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "the functions that take parts are a dict");
+        return -1;
+    }
+    replace(&((Function *)self)->parts, Py_NewRef(value));
+    return 0;
 }
 
 /* launch(grid, args, kwargs, purpose) -> what the make_kernel of the session gave */
@@ -332,6 +350,7 @@ bool function_init(PyObject *module) {
         {0}};
     static PyGetSetDef getters[] = {{"source", get_source, set_source, "the text that is compiled", NULL},
                                     {"debug", get_debug, set_debug, "asserts stop a launch", NULL},
+                                    {"parts", get_parts, set_parts, "functions that take arguments in parts", NULL},
                                     {"hooked", get_hooked, set_hooked, "run_hooked sees every launch", NULL},
                                     {0}};
     static PyType_Slot slots[] = {

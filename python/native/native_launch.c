@@ -160,7 +160,11 @@ static bool classify(Call *c) {
             kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i], &c->memory[i]);
             if (kind == ARGUMENT_ERROR) return false;
         }
-        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) c->structured = true;
+        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) {
+            c->structured = true; /* another function is launched: nothing is looked up by this hash */
+            c->tags[i] = TAG_CONSTANT;
+            continue;
+        }
         if (kind == ARGUMENT_MEMORY)
             c->tags[i] = (uint8_t)(TAG_POINTER + c->memory[i].dtype);
         else if (kind == ARGUMENT_NUMBER)
@@ -310,14 +314,17 @@ static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
     return result;
 }
 
-/* Python takes the arguments apart and launches the function that takes the parts. */
+/* Arguments are taken apart, by Python where that is more than native_parts.c knows, and the function that takes the
+ * parts is launched. */
 static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, PyObject *grid, PyObject *meta,
                                    Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
     if (!bind(c, args, kwargs)) return NULL;
     take_changes(c, meta);
-    PyObject *dict = bound_dict(c, false), *options = PyDict_New(), *result = NULL;
+    PyObject *result = NULL;
+    if (parts_launch(c, grid, purpose, &result)) return result;
+    PyObject *dict = bound_dict(c, false), *options = PyDict_New();
     bool ok = dict && options;
     for (int i = 0; ok && i < KEYWORDS; i++)
         if (c->values[c->count + i]) ok = PyDict_SetItem(options, keyword_names[i], c->values[c->count + i]) == 0;

@@ -77,15 +77,17 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"make_error",     "dtype_name", "make_kernel",  "plain_globals",   "default_device",
-                            "before_compile", "cache_dir",  "kernel_ready", "library_options", NULL};
+                            "before_compile", "cache_dir",  "kernel_ready", "library_options", "block_constants",
+                            NULL};
     enum { COUNT = sizeof names / sizeof *names - 1 };
     PyObject *given[COUNT] = {NULL};
     PyObject **to[COUNT] = {&session.make_error,    &session.dtype_name,     &session.make_kernel,
                             &session.plain_globals, &session.default_device, &session.before_compile,
-                            &session.cache_dir,     &session.kernel_ready,   &session.library_options};
+                            &session.cache_dir,     &session.kernel_ready,   &session.library_options,
+                            &session.block_constants};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUOO", names, &given[0], &given[1], &given[2], &given[3],
-                                     &given[4], &given[5], &given[6], &given[7], &given[8]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUOOO!", names, &given[0], &given[1], &given[2], &given[3],
+                                     &given[4], &given[5], &given[6], &given[7], &given[8], &PyDict_Type, &given[9]))
         return NULL;
     for (int i = 0; i < COUNT; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));
@@ -133,8 +135,8 @@ PyMODINIT_FUNC PyInit__native(void) {
         PyModuleDef_HEAD_INIT, "tilewright._native", "Tilewright's library", -1, methods, NULL, NULL, NULL, NULL};
     PyObject *module = PyModule_Create(&def);
     if (!module) return NULL;
-    if (session_init() && objects_init(module) && arguments_init() && entry_init() && kernel_init(module) &&
-        function_init(module) && tuner_init(module))
+    if (session_init() && objects_init(module) && arguments_init() && parts_init() && entry_init() &&
+        kernel_init(module) && function_init(module) && tuner_init(module))
         return module;
     Py_DECREF(module);
     if (!PyErr_Occurred()) PyErr_NoMemory();

@@ -46,6 +46,8 @@ bool fact_wish_equal(Facts *f, Ref x, int64_t value);
 
 bool fact_wish_least(Facts *f, Ref x, int64_t least);
 bool fact_wish_most(Facts *f, Ref x, int64_t most);
+/* Is its value one of int32, by its type or by a wish about how far what it is made of goes (facts_ends.c)? */
+bool fact_wish_32_bits(Facts *f, Ref x);
 /* Is it not negative, known or by wishes about the parameters that it is made of? */
 bool fact_wish_natural(Facts *f, Ref x);
 /* Can the launcher compute it from the arguments? */

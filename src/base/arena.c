@@ -1,6 +1,7 @@
 /* arena.c: see arena.h. */
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ enum { ALIGN = 16, FIRST_BLOCK = 16 * 1024, LARGEST_GROWTH = 4 * 1024 * 1024 };
 struct ArenaBlock {
     ArenaBlock *previous;
     size_t size, used; /* of the bytes behind this header */
+    bool marked;       /* a mark may name it: it stays where it is */
 };
 
 static size_t round_up(size_t n) { return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1); }
@@ -58,7 +60,10 @@ void arena_free(Arena *arena) {
     while (arena->last) drop_last(arena);
 }
 
-ArenaMark arena_mark(const Arena *arena) { return (ArenaMark){arena->last, arena->last ? arena->last->used : 0}; }
+ArenaMark arena_mark(const Arena *arena) {
+    if (arena->last) arena->last->marked = true;
+    return (ArenaMark){arena->last, arena->last ? arena->last->used : 0};
+}
 
 void arena_reset(Arena *arena, ArenaMark mark) {
     while (arena->last != mark.block) drop_last(arena);
@@ -74,7 +79,7 @@ static void grow(Arena *arena, size_t need) {
     size_t bytes = round_up(sizeof(ArenaBlock)) + size;
     ArenaBlock *block = arena->allocator.resize(arena->allocator.user, NULL, 0, bytes);
     if (!block) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
-    *block = (ArenaBlock){arena->last, size, 0};
+    *block = (ArenaBlock){.previous = arena->last, .size = size};
     POISON(block_bytes(block), size);
     arena->last = block;
     arena->total += bytes;
@@ -94,6 +99,40 @@ void *arena_alloc(Arena *arena, size_t size) {
 void *arena_alloc_array(Arena *arena, size_t count, size_t size) {
     if (size && count > SIZE_MAX / 2 / size) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
     return arena_alloc(arena, count * size);
+}
+
+/* The block that holds nothing but an allocation of so many bytes, and that may move; else NULL. */
+static ArenaBlock **block_of_its_own(Arena *arena, const void *at, size_t bytes) {
+    ArenaBlock **block = &arena->last;
+    while (*block && block_bytes(*block) != at) block = &(*block)->previous;
+    return *block && (*block)->used == bytes && !(*block)->marked ? block : NULL;
+}
+
+void *arena_grow(Arena *arena, void *old, size_t old_size, size_t new_size) {
+    if (new_size > SIZE_MAX / 2) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
+    size_t header = round_up(sizeof(ArenaBlock));
+    size_t had = round_up(old_size) + RED_ZONE, need = round_up(new_size) + RED_ZONE;
+    ArenaBlock *block = arena->last, **own;
+    if (old_size && (char *)old + had == block_bytes(block) + block->used && need - had <= block->size - block->used) {
+        block->used += need - had;
+    } else if (old_size >= LARGEST_GROWTH / 2 && (own = block_of_its_own(arena, old, had))) { /* no copy stays behind */
+        block = *own;
+        UNPOISON(block_bytes(block), block->size);
+        size_t more = need - block->size;
+        block = arena->allocator.resize(arena->allocator.user, block, header + block->size, header + need);
+        if (!block) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
+        block->size = block->used = need;
+        arena->total += more;
+        *own = block;
+        old = block_bytes(block);
+        POISON(old, need);
+    } else {
+        void *copy = arena_alloc(arena, new_size);
+        return old_size ? memcpy(copy, old, old_size) : copy;
+    }
+    UNPOISON(old, new_size);
+    memset((char *)old + old_size, 0, new_size - old_size);
+    return old;
 }
 
 void *arena_copy(Arena *arena, const void *data, size_t size) {

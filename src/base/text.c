@@ -14,9 +14,7 @@ static void reserve(Text *text, size_t more) {
     size_t need = text->length + more + 1;
     if (need <= text->capacity) return;
     size_t larger = text->capacity * 2 > need ? text->capacity * 2 : need;
-    char *copy = arena_alloc(text->arena, larger);
-    memcpy(copy, text->at, text->length);
-    text->at = copy;
+    text->at = arena_grow(text->arena, text->at, text->capacity, larger);
     text->capacity = larger;
 }
 
@@ -52,13 +50,13 @@ void text_add(Text *text, const char *format, ...) {
 
 void text_add_json(Text *text, const char *string) {
     text_add_char(text, '"');
-    for (const unsigned char *s = (const unsigned char *)string; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            text_add(text, "\\%c", *s);
-        else if (*s < ' ')
-            text_add(text, "\\u%04x", *s);
-        else
-            text_add_char(text, (char)*s);
+    for (const char *s = string, *run = string;; s++) {
+        bool quoted = *s == '"' || *s == '\\', control = (unsigned char)*s < ' '; /* the end too */
+        if (!quoted && !control) continue;
+        text_add_bytes(text, run, (size_t)(s - run));
+        if (!*s) break;
+        text_add(text, quoted ? "\\%c" : "\\u%04x", (unsigned char)*s);
+        run = s + 1;
     }
     text_add_char(text, '"');
 }

@@ -6,8 +6,8 @@
 void *vec_grow(Arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
     if (count < *capacity) return items;
     size_t larger = *capacity ? *capacity * 2 : 8;
-    void *copy = arena_alloc_array(arena, larger, item_size);
-    if (count) memcpy(copy, items, count * item_size);
+    if (larger > SIZE_MAX / 2 / item_size) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
+    items = arena_grow(arena, items, count * item_size, larger * item_size);
     *capacity = larger;
-    return copy;
+    return items;
 }

@@ -3,7 +3,7 @@
  *     VEC(int) v = {0};
  *     *VEC_PUSH(&v, arena) = 7;         v.at[0] == 7, v.count == 1
  *
- * Growing copies into the arena; pointers into `at` do not survive a push. */
+ * Growing may copy within the arena; pointers into `at` do not survive a push. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 #include "base/arena.h"

@@ -16,6 +16,7 @@ Op *ir_begin(Builder *b, Opcode code) {
     Op *op = ARENA_NEW(b->module->arena, Op);
     op->code = code;
     op->range = b->range;
+    if (code == OP_TASKS) b->kernel->has_tasks = true;
     return op;
 }
 
@@ -268,6 +269,7 @@ void ir_move(Op *op, Region *region, Op *before) {
 void ir_walk(Region *region, void (*visit)(Op *op, void *user), void *user) {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
+        __builtin_prefetch(next); /* a walk over a large kernel waits for memory most of its time */
         visit(op, user);
         if (!op->parent) continue; /* removed by visit */
         for (int i = 0; i < op->region_count; i++) ir_walk(op->regions[i], visit, user);

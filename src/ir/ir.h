@@ -183,19 +183,21 @@ extern const OpInfo op_info[OP_COUNT];
 bool op_has(Opcode code, Trait trait);              /* E implies P */
 bool op_allows_attr(Opcode code, AttrId id);        /* OP_NONE: of a kernel */
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */
+AttrId op_missing_attr(Opcode code, const Op *op);  /* the first positional one that the op lacks, or AT_NONE */
 
-struct Op {
+struct Op { /* what walks look at first: they wait for memory, not for work */
     Opcode code;
-    Range range;
-    Op *previous, *next;
-    Op *previous_fact, *next_fact; /* of its region; see Region */
-    Region *parent;
     int operand_count, result_count, region_count, attr_count;
-    int list_count[2]; /* lengths of the bracketed lists, in order */
-    Ref *operands;     /* flat, an absent optional operand is REF_NONE */
+    Op *next;
+    Region *parent;
+    Ref *operands; /* flat, an absent optional operand is REF_NONE */
+    Attr *attrs;
     Ref *results;
     Region **regions;
-    Attr *attrs;
+    Op *previous;
+    Op *previous_fact, *next_fact; /* of its region; see Region */
+    int list_count[2];             /* lengths of the bracketed lists, in order */
+    Range range;
 };
 
 struct Region {
@@ -220,6 +222,7 @@ struct Kernel {
     VEC(Value) values;     /* index = Ref; 0 unused */
     VEC(Literal) literals; /* index = Ref & ~REF_LITERAL */
     Map literal_map;
+    bool has_tasks; /* some were made: a flat kernel is not looked through for them by every pass */
     Form form;
 };
 

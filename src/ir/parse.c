@@ -124,8 +124,8 @@ static AttrId next_attr(Parser *p, Opcode code, const Op *op) {
         if (attr_info[id].kind != ATTR_FLAG) reader_expect(p, '=');
         return (AttrId)id;
     }
-    for (int id = 1; id < AT_COUNT; id++)
-        if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
+    AttrId next = op_missing_attr(code, op);
+    if (next) return next;
     reader_error(p, p->token.range, "%s has no such attribute",
                  code ? arena_printf(p->m->arena, "`%s`", op_info[code].mnemonic) : "a kernel");
     return AT_NONE;

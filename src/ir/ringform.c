@@ -6,7 +6,7 @@
 /* --- tasks and roles --- */
 
 Op *tasks_of(const Kernel *k) {
-    Op *op = k->body->first;
+    Op *op = k->has_tasks ? k->body->first : NULL;
     while (op && op->code != OP_TASKS) op = op->next;
     return op;
 }

@@ -25,7 +25,8 @@ const AttrInfo attr_info[AT_COUNT] = {
 bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 
 const OpInfo op_info[OP_COUNT] = {
-    {"", "", "", RES_NONE, "", "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM)",
+    {"", "", "", RES_NONE, "",
+     "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
@@ -69,6 +70,14 @@ bool op_allows_attr(Opcode code, AttrId id) {
 bool op_attr_is_positional(Opcode code, AttrId id) {
     const char *at = find_listed(code, id), *bar = strchr(op_info[code].attrs, '|');
     return at && (!bar || at < bar);
+}
+
+AttrId op_missing_attr(Opcode code, const Op *op) {
+    const char *attrs = op_info[code].attrs; /* "(POSITIONAL... | NAMED...)"; most ops have none of the first kind */
+    if (attrs[1] == '|' || attrs[1] == ')') return AT_NONE;
+    for (int id = 1; id < AT_COUNT; id++)
+        if (op_attr_is_positional(code, (AttrId)id) && !op_attr(op, (AttrId)id)) return (AttrId)id;
+    return AT_NONE;
 }
 
 /* --- attributes of an op or a kernel --- */

@@ -140,9 +140,8 @@ static void check_function(Verifier *v, const Op *op) {
 
 /* Every number in the range of its attribute (attrs.def), and what the op itself asks of them. */
 static void check_attributes(Verifier *v, const Op *op) {
-    for (int id = 1; id < AT_COUNT; id++)
-        if (op_attr_is_positional(op->code, (AttrId)id) && !op_attr(op, (AttrId)id))
-            complain(v, op, "`%s` must be given", attr_info[id].text);
+    AttrId missing = op_missing_attr(op->code, op);
+    if (missing) complain(v, op, "`%s` must be given", attr_info[missing].text);
     for (int i = 0; i < op->attr_count; i++) {
         const Attr *attr = &op->attrs[i];
         const AttrInfo *info = &attr_info[attr->id];

@@ -34,6 +34,7 @@ typedef struct MachineCost {
     int crowd_registers; /* .. with so many of a thread beside what a trip of its loop holds */
     int beside_sums;     /* registers of a thread that copies and multiplies, beside those of its sums .. */
     int beside_rows;     /* .. and of one that copies and reduces, beside what it holds of rows */
+    int flight_bytes;    /* that a block which only adds rows up should have on their way */
     int load_warps;      /* of a load role, at most, whose threads copy; 0: one group of warps .. */
     int issue_clocks;    /* .. and from a copy of a warp to its next .. */
     int search_clocks;   /* .. where its rows are found anew in each trip */
@@ -60,6 +61,7 @@ typedef struct MachineCost {
     int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */
     int strip_from;       /* elements of a tile in a thread: from so many on, trips that can go in strips do .. */
     int strip;            /* .. of so many; 0: none does */
+    bool sweeps;          /* blocks that run one after the other should be neighbours in memory */
 } MachineCost;
 
 typedef struct Machine {

@@ -74,12 +74,12 @@ static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pa
     else if (wanted) {
         ArenaMark mark = arena_mark(r->cx->scratch);
         double start = seconds();
-        pass(r->cx, r->k);
+        bool changed = pass(r->cx, r->k);
         double spent = seconds() - start;
         arena_reset(r->cx->scratch, mark);
         if (r->k->form < leaves) r->k->form = leaves;
         if (request->trace) request->trace(request->trace_user, name, r->k, spent);
-        r->done = r->cx->module->diag->errors > 0 || is_too_deep(r->cx, r->k) ||
+        r->done = r->cx->module->diag->errors > 0 || (changed && is_too_deep(r->cx, r->k)) ||
                   (request->verify_each && !ir_verify(r->k, r->k->form, r->cx->module->diag));
     }
     if (request->stop_after && strcmp(request->stop_after, name) == 0) r->done = true;

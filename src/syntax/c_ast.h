@@ -90,11 +90,11 @@ enum {
 };
 
 typedef struct CNode CNode;
-struct CNode {
-    CKind kind;
-    CTok op;
-    uint16_t flags, depth; /* depth: of the tree below, bounded by C_DEPTH_LIMIT */
-    uint32_t count;
+struct CNode { /* 48 bytes: texts may be large */
+    CTok op : 8;
+    unsigned flags : 12, depth : 11; /* depth: of the tree below, bounded by C_DEPTH_LIMIT */
+    CKind kind : 6;
+    unsigned count : 26; /* a text has fewer bytes */
     Range range, macro; /* macro: definition of the macro that made the node's first token */
     const char *name;
     union {
@@ -103,6 +103,7 @@ struct CNode {
     };
     CNode **kids;
 };
+_Static_assert((int)C_KIND_COUNT <= 64 && (int)CT_COUNT <= 256, "fields of a node");
 
 enum { C_DEPTH_LIMIT = 1000 };
 

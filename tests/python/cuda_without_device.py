@@ -9,6 +9,7 @@ import numpy as np
 
 import tilewright.triton as triton
 import tilewright.triton.language as tl
+from tilewright.triton.tools.tensor_descriptor import TensorDescriptor
 
 driver = ctypes.CDLL("libcuda.so.1")
 driver.fake_last_stream.restype = ctypes.c_void_p
@@ -29,15 +30,21 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
 
 class Tensor:
     """A tensor that says it lies on a CUDA device."""
-    dtype = "float32"
     is_cpu = False
 
-    def __init__(self, device=0):
-        self.memory = (ctypes.c_float * 256)()
+    def __init__(self, device=0, dtype="float32", floats=256):
+        self.dtype = dtype
+        self.memory = (ctypes.c_float * floats)()
         self.device = types.SimpleNamespace(type="cuda", index=device)
 
     def data_ptr(self):
         return (ctypes.addressof(self.memory) + 255) // 256 * 256
+
+    def element_size(self):
+        return 2 if self.dtype == "float16" else 4
+
+    def storage_offset(self):
+        return 0
 
     def untyped_storage(self):
         end = ctypes.addressof(self.memory) + ctypes.sizeof(self.memory)
@@ -93,6 +100,56 @@ for _ in range(2):
 assert calls() == {"cuLaunchKernel": 4, "cuModuleLoadData": 2}
 add[(2, )](x, y, out, 128, BLOCK=64)
 assert (driver.fake_last_device(), driver.fake_last_stream()) == (0, 78) and calls() == {"cuLaunchKernel": 1}
+
+
+# descriptors of the host: a warm launch takes them apart without Python, and encodes maps of those alone that lie elsewhere now
+@triton.jit
+def product(a, b, c, trips):
+    total = tl.zeros((64, 64), dtype=tl.float32)
+    for i in range(trips):
+        total = tl.dot(a.load([0, i * 64]), b.load([i * 64, 0]), total)
+    c.store([0, 0], total.to(tl.float16))
+
+
+taken_apart = []
+long_way = triton.JITFunction.launch_structured
+triton.JITFunction.launch_structured = lambda self, *rest: (taken_apart.append(self), long_way(self, *rest))[1]
+
+
+def described(tensor, extent=64, block=64):
+    return TensorDescriptor(tensor, [extent, 64], [64, 1], [block, 64])
+
+
+def product_calls(a, b, c):
+    taken_apart.clear()
+    product[(1, )](described(a), described(b), described(c), 1)
+    names = {"cuLaunchKernel": "launches", "cuTensorMapEncodeTiled": "maps", "cuModuleLoadData": "modules"}
+    counts = {word: driver.fake_calls(name.encode()) for name, word in names.items()}
+    driver.fake_forget()
+    return {**counts, "apart": len(taken_apart)}
+
+
+a, b, c, other = (Tensor(0, "float16", 4096) for _ in range(4))
+calls()
+assert product_calls(a, b, c) == {"launches": 1, "maps": 3, "modules": 1, "apart": 1}
+for _ in range(3):
+    assert product_calls(a, b, c) == {"launches": 1, "maps": 0, "modules": 0, "apart": 0}, "a warm launch launches, and nothing else"
+assert product_calls(a, b, other) == {"launches": 1, "maps": 1, "modules": 0, "apart": 0}
+triton.JITFunction.launch_structured = long_way
+
+
+# programs of one row of memory are launched one after the other, where the launch can have its axes changed
+@triton.jit
+def parts_of_rows(x, out, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + row * stride + at, tl.load(x + row * stride + at, mask=at < n), mask=at < n)
+
+
+for grid, blocks in (((4, 3), [3, 4, 1]), ((65535, 2), [2, 65535, 1]), ((65536, 2), [65536, 2, 1]), ((2, 70000), [70000, 2, 1]), ((5, ), [1, 5, 1])):
+    parts_of_rows[grid](x, out, 16, 16, BLOCK=16)
+    assert [driver.fake_last_grid(d) for d in range(3)] == blocks, grid
+calls()
 
 
 class Interface(bytearray):

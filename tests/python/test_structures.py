@@ -181,6 +181,35 @@ def test_a_changed_descriptor():
         read_block[(1, )](d, out)
 
 
+def test_descriptors_are_taken_apart_the_same_way_twice(monkeypatch):
+    """A launch like one before is taken apart by the extension; what it does not know, Python takes apart, with the same result."""
+    apart, long_way = [], triton.JITFunction.launch_structured
+    monkeypatch.setattr(triton.JITFunction, "launch_structured", lambda self, *rest: (apart.append(1), long_way(self, *rest))[1])
+    x, out = np.arange(64, dtype=np.float32).reshape(8, 8).copy(), np.zeros(16, np.float32)
+
+    def read(*parts, by):
+        apart.clear()
+        out[:] = -1
+        read_block[(1, )](TensorDescriptor(*parts), out)
+        assert len(apart) == by
+        return out.reshape(4, 4)
+
+    read(x, [8, 8], [8, 1], [4, 4], by=len(apart))  # whoever launched it before
+    for shape, strides in (([8, 8], [8, 1]), ((3, 2), (8, 1)), ([0, 8], [8, 1]), ([1, 1], [1, 1]), ([4, 4], [0, 1])):
+        want = np.zeros((4, 4), np.float32)
+        for i in range(min(shape[0], 4)):
+            for j in range(min(shape[1], 4)):
+                want[i, j] = x.flat[i * strides[0] + j]
+        np.testing.assert_array_equal(read(x, shape, strides, [4, 4], by=0), want)
+        np.testing.assert_array_equal(read(x, [*map(np.int64, shape)], strides, [4, 4], by=1), want)  # no ints: the long way
+    np.testing.assert_array_equal(read(x[2:], [4, 4], [8, 1], [4, 4], by=0), x[2:6, :4])
+    assert np.isnan(read(x, [2, 8], [8, 1], [4, 4], "nan", by=1)[2:]).all()
+    assert np.isnan(read(x, [2, 8], [8, 1], [4, 4], "nan", by=0)[2:]).all()
+    for shape, strides in (([9, 8], [8, 1]), ([8, 8], [9, 1]), ([2**62, 2**62], [2**62, 1]), ([-1, 8], [8, 1])):
+        with pytest.raises(ValueError, match="argument `d`"):
+            read(x, shape, strides, [4, 4], by=1)
+
+
 @triton.jit
 def all_parts(größe, items, table, *rest):
     i = tl.arange(0, 8)

@@ -29,6 +29,33 @@ static void test_out_of_memory(void) {
     CHECK(arena.total == 0);
 }
 
+/* A block grows where it lies as long as nothing stands behind it; what is new of it is 0, whatever was there before. */
+static void test_grow(Arena *arena) {
+    ArenaMark mark = arena_mark(arena);
+    memset(arena_alloc(arena, 4096), 1, 4096);
+    arena_reset(arena, mark);
+    char *at = arena_grow(arena, NULL, 0, 40), *longer;
+    memcpy(at, "content", 8);
+    CHECK(arena_grow(arena, at, 40, 200) == at && at[199] == 0 && strcmp(at, "content") == 0);
+    char *behind = arena_alloc(arena, 1);
+    longer = arena_grow(arena, at, 200, 400);
+    CHECK(longer != at && longer > behind && strcmp(longer, "content") == 0 && longer[399] == 0);
+    enum { MB = 1 << 20 };
+    char *large = arena_grow(arena, longer, 400, 8 * MB); /* more than its block has */
+    CHECK(strcmp(large, "content") == 0 && large[8 * MB - 1] == 0);
+    large[8 * MB - 1] = 1;
+    size_t before = arena->total;
+    arena_alloc(arena, 5 * MB);
+    large = arena_grow(arena, large, 8 * MB, 16 * MB); /* a block of its own, behind others: it takes the old one's place */
+    CHECK(strcmp(large, "content") == 0 && large[8 * MB - 1] == 1 && large[8 * MB] == 0 && large[16 * MB - 1] == 0);
+    CHECK(arena->total - before < 14 * MB);
+    char *last = arena_alloc(arena, 8 * MB);
+    ArenaMark inner = arena_mark(arena);
+    CHECK(arena_grow(arena, last, 8 * MB, 16 * MB) != last); /* a mark names its block */
+    arena_reset(arena, inner);
+    arena_reset(arena, mark);
+}
+
 static void test_containers(Arena *arena) {
     VEC(int) numbers = {0};
     for (int i = 0; i < 1000; i++) *VEC_PUSH(&numbers, arena) = i;
@@ -107,6 +134,7 @@ int main(void) {
     test_cancel();
     arena_init(&arena, allocator_malloc, &trap);
     if (!TRAP_ARM(&trap)) return 2;
+    test_grow(&arena);
     test_containers(&arena);
     test_diagnostics(&arena);
     arena_free(&arena);

@@ -162,6 +162,106 @@ static void test_forms(Arena *arena) {
     CHECK(a.wishes.count == 0);
 }
 
+/* --- how far places go --- */
+static const char places[] =
+    "(%X: *i64, %n, %h: i32, %w: i64) {\n"
+    "  require<least=0> %n, %h ; %np = num_programs<0> ; %np1 = num_programs<1> ; %TX = tensor %X, [none], [1]\n"
+    "  tasks %a, %b in %np, %np1 {\n"
+    "    role compute {\n"
+    "      %a64 = cast %a : i64 ; %y = mul %a64, 64 ; %n64 = cast %n : i64 ; %b64 = cast %b : i64\n"
+    "      for %k = 0, %n, 1 {\n"
+    "        %k64 = cast %k : i64 ; %x = mul %k64, 512 ; %sum = add %x, %y ; %less = sub %y, %x ; %down = mul %k64, -16777216\n"
+    "        %r = rem %a, %h ; %r64 = cast %r : i64 ; %rest = mul %r64, 16777216\n"
+    "        %q = div %a, %h ; %q64 = cast %q : i64 ; %part = mul %q64, 16777216\n"
+    "        %prod = mul %b64, %n64 ; %off = sub %prod, 100 ; %narrow = cast %sum : i32 ; %again = cast %narrow : i64\n"
+    "        %any = add %w, %x ; %read = tload %TX, [0] : i64 ; %far = add %read, %x\n"
+    "        %big = mul %x, 1073741824 ; %huge = mul %big, 1073741824\n"
+    "      }\n"
+    "      for %j = %n, -1, -1 { %j64 = cast %j : i64 ; %back = mul %j64, 512 }\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+typedef struct Launch {
+    int64_t n, h, np, np1;
+} Launch;
+
+static int64_t value_at(Ref x, const Launch *l) {
+    int64_t number;
+    if (ir_const_int(kernel, x, &number)) return number;
+    const Value *v = ir_value(kernel, x);
+    if (!v->op) return strcmp(v->name, "n") == 0 ? l->n : l->h;
+    int64_t first = v->op->operand_count ? value_at(v->op->operands[0], l) : 0;
+    switch (v->op->code) {
+    case OP_NUM_PROGRAMS: return op_int(v->op, AT_DIM, 0) ? l->np1 : l->np;
+    case OP_CAST: return first;
+    case OP_ADD: return first + value_at(v->op->operands[1], l);
+    case OP_SUB: return first - value_at(v->op->operands[1], l);
+    case OP_MUL: return first * value_at(v->op->operands[1], l);
+    default: CHECK(false); return 0;
+    }
+}
+
+/* `require`s beside the kernel's own, and whether the launch keeps all of them. */
+static int requires(const Launch *l, bool *kept) {
+    int count = 0;
+    *kept = true;
+    for (const Op *op = kernel->body->first_fact; op; op = op->next_fact)
+        for (int i = 0; op->operand_count == 1 && i < 1; i++) {
+            count++;
+            *kept &= value_at(op->operands[0], l) >= op_int(op, AT_LEAST, 0);
+        }
+    return count;
+}
+
+static void test_places(Module *module, SourceMap *sources, const char *name, bool ends, int count, Launch fits, Launch breaks) {
+    const char *whole = arena_printf(module->arena, "kernel @places_%zu%s", module->kernels.count, places);
+    bool good = ir_parse(module, source_add(sources, "places.ir", whole, strlen(whole))), kept;
+    CHECK(good);
+    if (!good) return;
+    kernel = module->kernels.at[module->kernels.count - 1];
+    Facts asks = facts_new(kernel, true), wishes = asks, none = facts_new(kernel, false);
+    asks.only_asks = true;
+    Ref x = named(name);
+    bool known = fact_is_32_bits(kernel, x);
+    CHECK(fact_wish_32_bits(&none, x) == known);
+    CHECK(fact_wish_32_bits(&asks, x) == ends);
+    CHECK(requires(&fits, &kept) == 0);
+    for (int turn = 0; turn < 2; turn++) { /* what is asked for again is asked for once */
+        CHECK(fact_wish_32_bits(&wishes, x) == ends);
+        CHECK(requires(&fits, &kept) == count);
+        CHECK(kept);
+        requires(&breaks, &kept);
+        CHECK(kept == !count);
+    }
+}
+
+static void test_ends(Module *module, SourceMap *sources) {
+    Launch small = {100, 3, 100, 100};
+    struct {
+        const char *name;
+        bool ends;
+        int count;
+        Launch fits, breaks;
+    } cases[] = {
+        {"x", true, 1, {1 << 22, 1, 1, 1}, {(1 << 22) + 1, 1, 1, 1}}, /* 512 * (2^22 - 1) fits, 2^31 does not */
+        {"x", true, 1, {0, 1, 1, 1}, {INT32_MAX, 1, 1, 1}},
+        {"sum", true, 1, {1 << 22, 1, 8, 1}, {1 << 22, 1, 9, 1}},
+        {"sum", true, 1, {1, 1, 1 << 25, 1}, {1, 1, (1 << 25) + 1, 1}},
+        {"less", true, 2, {(1 << 22) + 1, 1, 1, 1}, {(1 << 22) + 2, 1, 1, 1}}, /* its least end */
+        {"less", true, 2, {1, 1, 1 << 25, 1}, {1, 1, (1 << 25) + 1, 1}},       /* its most */
+        {"down", true, 2, {129, 1, 1, 1}, {130, 1, 1, 1}},
+        {"rest", true, 1, {1, 128, 1 << 30, 1}, {1, 129, 1, 1}},
+        {"part", true, 1, {1, 5, 128, 1}, {1, 5, 129, 1}},
+        {"prod", true, 1, {1 << 16, 1, 1, 1 << 15}, {1 << 16, 1, 1, (1 << 15) + 1}},
+        {"off", true, 2, {1 << 16, 1, 1, 1 << 15}, {1 << 16, 1, 1, (1 << 15) + 2}},
+        {"again", true, 0, small, small}, {"any", false, 0, small, small},  {"far", false, 0, small, small},
+        {"huge", false, 0, small, small}, {"back", false, 0, small, small}, {"k", true, 0, small, small},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        test_places(module, sources, cases[i].name, cases[i].ends, cases[i].count, cases[i].fits, cases[i].breaks);
+}
+
 int main(void) {
     Trap trap;
     Arena arena;
@@ -186,6 +286,7 @@ int main(void) {
     test_widths();
     test_forms(&arena);
     test_growth(&arena);
+    test_ends(module, &sources);
     arena_free(&arena);
     return check_done();
 }

@@ -81,6 +81,14 @@ static const Edit edits[] = {
     {"crowd", "grid=[1,0]", "grid=[1]", NULL, "`grid` names the axes"},
     {"crowd", "<order=row, grid=[1,0]>", "<order=row, persist, grid=[1,0]>", NULL, "`grid` names the axes"},
     {"late", ", persist", ", persist, grid=[0,1]", NULL, "`grid` names the axes"},
+    /* axes of the grid that the launch changes: of kernels that read their program ids so */
+    {"sweep", "", "", NULL, NULL},
+    {"sweep", ", sweep=1", "", NULL, NULL},
+    {"sweep", "sweep=1", "sweep=2", NULL, NULL},
+    {"sweep", "sweep=1", "sweep=3", NULL, "sweep"},
+    {"late", "form=schedule", "form=schedule, sweep=1", NULL, "`sweep` is of kernels whose blocks run one program each"},
+    {"crowd", "form=schedule", "form=schedule, sweep=1", NULL, "`sweep` is of kernels whose blocks run one program each"},
+    {"sweep", "%y#", "print<message=\"here\">\n  %y#", NULL, "it says which program it is by the block"},
     /* tasks that are dealt out in pairs of a long and a short one */
     {"solo", ", varies=0", "", NULL, NULL},
     {"solo", "varies=0", "varies=1", NULL, "`varies` names an index of tasks"},

@@ -79,6 +79,19 @@ static void make_map(LayoutState *st, Op *load, Op *tensor) {
     load->operands[0] = tensor->results[0];
 }
 
+/* Coordinates of 32 bits, known or wished for; `asks`: could they be? */
+static bool wish_places(LayoutState *st, const Op *op, bool asks) {
+    RefList offsets = op_list(op, 0);
+    Facts facts = st->facts;
+    facts.only_asks |= asks;
+    for (int d = 0; d < offsets.count; d++) {
+        if (fact_is_32_bits(st->k, offsets.at[d])) continue;
+        if (!fact_wish_32_bits(&facts, offsets.at[d])) return false;
+        if (!facts.only_asks) pass_find(st->cx, op->range, FIND_BOX_PLACES);
+    }
+    return true;
+}
+
 /* Can the box of this access move between global memory and the shared tile by TMA? Asks for what is missing. */
 static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const SharedTile *tile) {
     Kernel *k = st->k;
@@ -99,16 +112,11 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
     RefList offsets = op_list(op, 0);
     if (fact_divisor(&st->facts, offsets.at[inner]) * tile->elem_bytes < machine->box_align) return false;
     const Op *made = find_made(st, op);
-    if (made) {
-        for (int d = 0; d < parts.rank; d++)
-            if (!fact_is_32_bits(k, offsets.at[d])) return false;
-        return may_be_made(st, op, made, inner);
-    }
+    if (!wish_places(st, op, true)) return false;
+    if (made) return may_be_made(st, op, made, inner) && wish_places(st, op, false);
     for (int d = 0; d < parts.rank; d++) {
         bool bounded = parts.extent[d] != REF_NONE;
-        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d]) ||
-            !fact_is_32_bits(k, offsets.at[d]))
-            return false;
+        if ((bounded && !fact_at_launch(k, parts.extent[d])) || !fact_at_launch(k, parts.stride[d])) return false;
         if ((!bounded || op->code == OP_TSTORE) && !fact_wish_natural(&st->facts, offsets.at[d])) return false;
     }
     /* A store writes whole chunks of box_align bytes, also beyond the end of a row: rows have to be whole ones. */
@@ -124,7 +132,7 @@ static bool tma_fits(LayoutState *st, const Op *op, const Type *box, const Share
                                                 fact_wish_most(&st->facts, parts.extent[d], INT32_MAX)));
         if (d != inner) fits = fits && fact_wish_multiple(&st->facts, parts.stride[d], chunk);
     }
-    return fits;
+    return fits && wish_places(st, op, false);
 }
 
 /* K is contracted: where the instruction reads beyond the tile it must find zeros, which TMA does not write. */

@@ -4,8 +4,9 @@
  *
  * A program that reduces one row after the other waits for each of them to come, and memory for the program to reduce
  * it. So where the source asks for it (`tl.range(num_stages=..)`), or where a loop loads, reduces and stores a row in
- * each trip, the next rows are copied in the meantime. Copies leave zeros outside; a load that fills with another
- * number leaves that to its reader:
+ * each trip, the next rows are copied in the meantime. So they are where a loop only adds rows of a matrix up: it has
+ * as many programs as a row has parts, which are few, and each has more trips on their way. Copies leave zeros
+ * outside; a load that fills with another number leaves that to its reader:
  *
  *     %x0 = tload %X, [%row, 0] ; %x = select %inside, %x0, -inf */
 #include "ir/ringform.h"
@@ -22,8 +23,52 @@ static bool goes_over_rows(const Kernel *k, const Op *loop) {
     return reduces && stores;
 }
 
+/* Does a box go down its matrix as the loop counts: along another dimension than its rows lie in? */
+static bool goes_down(const Kernel *k, const Op *loop, const Op *load) {
+    const Op *tensor = ref_is_value(load->operands[0]) ? ir_value(k, load->operands[0])->op : NULL;
+    RefList at = op_list(load, 0);
+    if (!tensor || tensor->code != OP_TENSOR || ir_type(k, load->results[0])->rank != 2) return false;
+    RefList strides = op_list(tensor, 1);
+    bool down = false;
+    for (int d = 0; d < at.count; d++) {
+        int64_t stride;
+        const Value *v = ref_is_value(at.at[d]) ? ir_value(k, at.at[d]) : NULL;
+        bool moves = v && (v->op ? v->op->parent : v->region) == loop->regions[0];
+        bool row = ir_const_int(k, strides.at[d], &stride) && stride == 1;
+        if (moves && row) return false;
+        down |= moves;
+    }
+    return down;
+}
+
+static bool is_plain(const Op *op) {
+    return op_has(op->code, TRAIT_PURE) && !op->region_count && op->code != OP_DOT && op->code != OP_REDUCE &&
+           op->code != OP_SCAN;
+}
+
+/* Bytes that a trip loads which adds a few rows of a matrix to what the loop carries, and does nothing else; 0: it does
+ * more. */
+static int64_t added_bytes(const Kernel *k, const Op *loop) {
+    int64_t bytes = 0;
+    for (const Op *op = loop->regions[0]->first; op != loop->regions[0]->last; op = op->next) {
+        bool down = op->code == OP_TLOAD && goes_down(k, loop, op);
+        if (!down && !is_plain(op)) return 0;
+        if (down) bytes += ty_elements(ir_type(k, op->results[0])) * ty_elem_bytes(ir_type(k, op->results[0]));
+    }
+    return loop->operand_count > 3 ? bytes : 0;
+}
+
+int cut_sum_slots(const Cut *c, const Op *loop) {
+    const MachineCost *cost = &c->cx->machine->cost;
+    bool own = loop && op_int(loop, AT_STAGES, 0); /* so many, says its author */
+    int64_t bytes = loop && loop->code == OP_FOR && !own && cost->flight_bytes ? added_bytes(c->k, loop) : 0;
+    if (!bytes || 2 * bytes > cost->flight_bytes) return 0;
+    int64_t slots = 1 + cost->flight_bytes / bytes;
+    return slots < cost->most_slots ? (int)slots : cost->most_slots;
+}
+
 bool cut_is_asked(const Cut *c, const Op *loop) {
-    return op_int(loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1 ||
+    return op_int(loop, AT_STAGES, 0) > 1 || c->cx->options.slots > 1 || cut_sum_slots(c, loop) ||
            (loop->code == OP_FOR && c->cx->machine->cost.beside_rows && goes_over_rows(c->k, loop));
 }
 

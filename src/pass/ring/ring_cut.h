@@ -121,6 +121,7 @@ bool cut_control_is_replicable(const Cut *c, const Op *op); /* can each role tel
 /* Loops over rows (ring_ahead.c): should the loads of the loop run ahead although no product waits for them, and can
  * copies bring that one; before the cut, fills that are not 0 of loads that should (true: some are). */
 bool cut_is_asked(const Cut *c, const Op *loop);
+int cut_sum_slots(const Cut *c, const Op *loop); /* of a loop that only adds rows up; 0: it is none, or has no need */
 bool cut_may_be_copied(const Cut *c, const Op *load);
 bool cut_part_fills(PassContext *cx, Kernel *k);
 int cut_row_blocks(const Cut *c); /* that should share a multiprocessor, as far as slots and registers let them */

@@ -90,7 +90,8 @@ static const char *slot_table(const Cut *c) {
 }
 
 static int wanted_slots(const Cut *c, const CutRing *ring) {
-    int stages = cut_stages(c, ring);
+    int stages = cut_stages(c, ring), sum = ring->asked ? cut_sum_slots(c, ring->loop) : 0;
+    if (stages > 1 && stages < sum && !c->cx->options.slots) stages = sum;
     return is_pipelined(ring) ? (stages > 1 ? stages : 1) : c->cx->machine->roles_always ? 2 : 1;
 }
 
@@ -173,7 +174,7 @@ static void cut_outputs(Cut *c) {
 /* Loads of loops that run ahead: are there any, do they feed dots, chase, were they asked to, are they single rows, and
  * how many stages do they ask for? */
 typedef struct Ahead {
-    bool any, dots, chases, asked, rows;
+    bool any, dots, chases, asked, rows, sums;
     int stages;
 } Ahead;
 
@@ -187,6 +188,7 @@ static Ahead look_ahead(const Cut *c) {
         ahead.chases |= ring->chases;
         ahead.asked |= ring->asked;
         ahead.rows |= ring->asked && ir_type(c->k, ring->ops.at[0]->results[0])->rank == 1;
+        ahead.sums |= ring->asked && cut_sum_slots(c, ring->loop);
         if (cut_stages(c, ring) > ahead.stages) ahead.stages = cut_stages(c, ring);
     }
     return ahead;
@@ -320,8 +322,9 @@ static Execution decide(Cut *c, const char **why) {
         cut_leave_streams(c);
         *why = ahead.chases ? "no dots, but loads of loops that find their place in memory"
                : ahead.rows ? "no dots, but a loop over rows, whose next ones come meanwhile"
+               : ahead.sums ? "no dots, but a loop that adds rows up, whose next ones come meanwhile"
                             : "no dots, but a loop whose loads were asked to run ahead";
-        c->blocks = ahead.rows ? cut_row_blocks(c) : 0;
+        c->blocks = ahead.rows || ahead.sums ? cut_row_blocks(c) : 0;
         if (c->rings.count) return RUN_SKEW;
     }
     if (!ahead.any || !ahead.dots) {

@@ -191,6 +191,7 @@ static bool plan(Schedule *s) {
     schedule_move(s);
     schedule_axis(s);
     schedule_sync(s);
+    schedule_sweep(s);
     /* What the ring pass has proved is proved again, as it will be emitted; and so is all the rest. */
     return !s->tasks || schedule_is_proved(s);
 }

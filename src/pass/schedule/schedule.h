@@ -16,6 +16,7 @@
  *   schedule_map.c      maps for TMA that the kernel makes
  *   schedule_atomic.c   by which instructions elements are combined into global memory
  *   schedule_hint.c     what accesses tell the caches
+ *   schedule_sweep.c    along which axis of the grid blocks follow each other
  *   schedule_gang.c     programs side by side in a block
  *   schedule_ring.c     rings: slots, places, barriers, by what means they are filled
  *   schedule_parts.c    output tiles that leave panel by panel, warpgroup by warpgroup
@@ -157,6 +158,10 @@ const Op *schedule_map_load(const Kernel *k, const Region *region, const Op *ten
 /* --- schedule_atomic.c --- */
 void schedule_atomic(Schedule *s);
 bool schedule_atomic_holds(Schedule *s, const Op *op);
+
+/* --- schedule_sweep.c --- */
+void schedule_sweep(Schedule *s);
+bool schedule_sweep_holds(Schedule *s);
 
 /* --- schedule_hint.c --- */
 void schedule_hint(Schedule *s); /* when loads of unaligned rows are known */

@@ -63,6 +63,8 @@ tw_status cuda_code_prepare(tw_kernel *k) {
             code->params[i] = &code->maps[p->dim];
         } else if (p->kind == SIMT_ROOM) {
             code->params[i] = p->dim ? (void *)&code->places : (void *)&code->room;
+        } else if (p->kind == SIMT_SWEPT) {
+            code->params[i] = &code->swept;
         } else if (p->kind == SIMT_GRID) {
             code->params[i] = &code->grid[p->dim];
         } else {
@@ -101,6 +103,15 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
     }
     code->encoded = true;
     return TW_OK;
+}
+
+void cuda_code_blocks(CudaCode *code, const int64_t grid[3], unsigned blocks[3]) {
+    int axis = code->plan->sweep;
+    for (int d = 0; d < 3; d++) blocks[d] = (unsigned)grid[d];
+    code->swept = axis && grid[0] <= CUDA_LATER_BLOCKS;
+    if (!code->swept) return;
+    blocks[0] = (unsigned)grid[axis];
+    blocks[axis] = (unsigned)grid[0];
 }
 
 int cuda_code_cluster(const CudaCode *code, int multiprocessors) {

@@ -15,6 +15,7 @@ typedef struct CudaCode {
     /* made by cuda_code_prepare; the pointers never change, so that a launch only refreshes numbers */
     void **params;
     int32_t grid[3];
+    int32_t swept;
     ScalarProgram *program; /* computes plan->wanted */
     int64_t *numbers;
     CudaMapBytes *maps;
@@ -38,6 +39,9 @@ size_t cuda_code_place_bytes(const CudaCode *code); /* of a place for the maps o
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user);
+/* The blocks of a launch that runs one program each: the grid, swept along another axis where it should and can be. */
+void cuda_code_blocks(CudaCode *code, const int64_t grid[3], unsigned blocks[3]);
+enum { CUDA_LATER_BLOCKS = 65535 }; /* along the second and third axis of a launch, at most */
 /* Blocks of a cluster of the launch that was refreshed for, on so many multiprocessors; 1: none. */
 int cuda_code_cluster(const CudaCode *code, int multiprocessors);
 /* Embedded files that CUDA kernels include (its own, and those of all machines with lanes) whose folder ("prelude",

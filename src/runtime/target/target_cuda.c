@@ -411,12 +411,13 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     CudaFaults *faults = &device->faults;
     if (*faults->lost) return cuda_fault_check(cx, faults, arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
     unsigned grid[3], cluster = 1;
-    for (int d = 0; d < 3; d++) grid[d] = (unsigned)call->grid[d];
-    if (!code->plan->persist && (grid[1] > 65535 || grid[2] > 65535))
+    cuda_code_blocks(code, call->grid, grid);
+    if (!code->plan->persist && (grid[1] > CUDA_LATER_BLOCKS || grid[2] > CUDA_LATER_BLOCKS))
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "the grid of kernel `%s` is %u x %u x %u; CUDA allows 65535 in the second and "
+                            "the grid of kernel `%s` is %lld x %lld x %lld; CUDA allows %d in the second and "
                             "third extent: put the large one first",
-                            k->name, grid[0], grid[1], grid[2]);
+                            k->name, (long long)call->grid[0], (long long)call->grid[1], (long long)call->grid[2],
+                            CUDA_LATER_BLOCKS);
     bool entered = cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;

@@ -153,7 +153,7 @@ static tw_status emulated_launch(tw_kernel *k, const LaunchCall *call) {
                         .steps = (uint64_t)k->max_steps,
                         .cancel = &cx->cancel};
     memcpy(&launch.entry, &code->entry, sizeof launch.entry);
-    for (int d = 0; d < 3; d++) launch.grid[d] = (uint32_t)call->grid[d];
+    cuda_code_blocks(code, call->grid, launch.grid);
     launch.registers = (uint32_t)(k->pass.machine->registers / (code->plan->threads * code->plan->blocks));
     if (code->plan->persist) { /* two blocks share the programs, so that counters go on from task to
                                   task */

@@ -196,6 +196,7 @@ void cs_raw(CPrinter *p, const char *text) {
 }
 
 void cs_append(CPrinter *p, const CLines *lines) {
+    if (!p->lines.count) VEC_RESERVE(&p->lines, p->arena, lines->count);
     for (size_t i = 0; i < lines->count; i++) *VEC_PUSH(&p->lines, p->arena) = lines->at[i];
 }
 

@@ -58,6 +58,7 @@ static CLines without_unread(const CLines *all, Arena *arena) {
         note_line(&reads, line, i, gone[i]);
         if (!gone[i] && line->kind != LINE_LINE) next = line;
     }
+    VEC_RESERVE(&kept, arena, all->count);
     for (size_t i = 0; i < all->count; i++)
         if (!gone[i]) *VEC_PUSH(&kept, arena) = all->at[i];
     return kept;

@@ -38,6 +38,7 @@ typedef struct CudaPlan {
      * (or `many`) along index `share`; else its blocks are alone. */
     int cluster, waves, many, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
+    int sweep;                          /* the axis of the grid that should be the launch's first; 0: the grid's own */
     bool waits;                         /* for the launches before it: it may begin before they end */
     bool persist;                       /* the grid is at most what fits at once, blocks loop over the programs */
     SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */

@@ -31,6 +31,7 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     cuda.plan->blocks = (int)kernel_int(k, AT_BLOCKS, 1);
     cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
     cuda.plan->persist = e->persist;
+    cuda.plan->sweep = (int)kernel_int(k, AT_SWEEP, 0);
     cuda.plan->made = schedule_maps_made(k);
     cuda.plan->name = entry_name(&e->p, k->name);
     gang_read(e, tasks);

@@ -45,14 +45,15 @@ static const char *param_name(const Kernel *k, int arg) {
 static void add_params(Text *t, const Kernel *k, const CudaPlan *plan) {
     static const char *const kinds[] = {
         [SIMT_SCALAR] = "scalar", [SIMT_POINTER] = "pointer", [SIMT_EXTENT] = "extent", [SIMT_STRIDE] = "stride",
-        [SIMT_GRID] = "grid",     [SIMT_OWN] = "map",         [SIMT_ROOM] = "room"};
+        [SIMT_GRID] = "grid",     [SIMT_OWN] = "map",         [SIMT_ROOM] = "room",
+        [SIMT_SWEPT] = "swept"};
     text_add(t, "  \"parameters\": [");
     for (size_t i = 0; i < plan->params.count; i++) {
         const SimtParam *p = &plan->params.at[i];
         text_add(t, "%s\n    {\"kind\": \"%s\"", i ? "," : "", kinds[p->kind]);
         if (p->kind == SIMT_OWN)
             text_add(t, ", \"map\": %d}", p->dim);
-        else if (p->kind == SIMT_GRID || p->kind == SIMT_ROOM)
+        else if (p->kind == SIMT_GRID || p->kind == SIMT_SWEPT || p->kind == SIMT_ROOM)
             text_add(t, ", \"dim\": %d}", p->dim);
         else {
             text_add(t, ", \"of\": ");

@@ -30,12 +30,13 @@ static void emit_program_id(Emit *e, const Op *op) {
     if (!e->uses[op->results[0]]) return;
     static const char axis[3] = {'x', 'y', 'z'};
     int dim = (int)op_int(op, AT_DIM, 0);
-    const char *name = cs_name(&e->p, op->results[0]);
-    const Expr *text;
-    if (op->code == OP_NUM_PROGRAMS)
-        text = e->persist ? ex(e->arena, "grid%d", dim) : ex(e->arena, "tw_blocks_%c()", axis[dim]);
-    else
-        text = ex(e->arena, "tw_block_%c()", axis[dim]);
+    int sweep = (int)kernel_int(e->k, AT_SWEEP, 0), other = dim == sweep ? 0 : dim ? dim : sweep;
+    const char *name = cs_name(&e->p, op->results[0]), *of = op->code == OP_NUM_PROGRAMS ? "blocks" : "block";
+    const Expr *text = ex(e->arena, "tw_%s_%c()", of, axis[dim]);
+    if (op->code == OP_NUM_PROGRAMS && e->persist)
+        text = ex(e->arena, "grid%d", dim);
+    else if (other != dim)
+        text = ex(e->arena, "swept ? tw_%s_%c() : %p", of, axis[other], text);
     cs_line(&e->p, "const i32 %s = %p;", name, text);
     emit_set_name(e, op->results[0], HOLD_SCALAR, name);
 }

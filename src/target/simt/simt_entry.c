@@ -12,11 +12,11 @@
 
 #include <string.h>
 
-const char *const entry_words[] = {"r",     "i",      "j",    "kk",    "lane",     "warp", "grid0", "grid1",  "grid2",
-                                   "cell",  "raw",    "word", "other", "other_at", "mine", "all",   "all_at", "from",
-                                   "piece", "zero",   "i0",   "i1",    "i2",       "i3",   "i4",    "i5",     "i6",
-                                   "i7",    "i8",     "i9",   "i10",   "i11",      "got0", "old",   "low",    "high",
-                                   "swap",  "number", "bin",  "q",     "b",        NULL};
+const char *const entry_words[] = {"r",     "i",     "j",      "kk",   "lane",  "warp",     "grid0", "grid1", "grid2",
+                                   "swept", "cell",  "raw",    "word", "other", "other_at", "mine",  "all",   "all_at",
+                                   "from",  "piece", "zero",   "i0",   "i1",    "i2",       "i3",    "i4",    "i5",
+                                   "i6",    "i7",    "i8",     "i9",   "i10",   "i11",      "got0",  "old",   "low",
+                                   "high",  "swap",  "number", "bin",  "q",     "b",        NULL};
 
 const char *entry_name(CPrinter *p, const char *name) {
     static const char ending[] = "_kernel";
@@ -56,6 +56,8 @@ void entry_params(Emit *e, SimtParams *list, ExprList *text) {
 }
 
 void entry_grid(Emit *e, SimtParams *list, ExprList *text) {
+    int sweep = (int)kernel_int(e->k, AT_SWEEP, 0);
+    if (sweep) entry_param(e, list, text, (SimtParam){SIMT_SWEPT, 0, sweep, EL_I32}, "i32", "swept");
     for (int d = 0; e->persist && d < 3; d++)
         entry_param(e, list, text, (SimtParam){SIMT_GRID, 0, d, EL_I32}, "i32", arena_printf(e->arena, "grid%d", d));
 }

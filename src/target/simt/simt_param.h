@@ -10,6 +10,7 @@ typedef enum SimtParamKind {
     SIMT_EXTENT,  /* i64: extent dim of a tensor argument */
     SIMT_STRIDE,  /* i64: its stride, in elements */
     SIMT_GRID,    /* i32: extent dim of the source's grid, for kernels that run many programs a block */
+    SIMT_SWEPT,   /* i32: the launch has axes 0 and dim of the grid changed */
     SIMT_ROOM,    /* memory of the kernel's own: its address (dim 0), how many blocks it has a place for (dim 1, i32) */
     SIMT_OWN      /* number dim of what only the target knows: CUDA's tensor maps */
 } SimtParamKind;

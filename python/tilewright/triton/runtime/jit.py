@@ -15,7 +15,7 @@ from ..compiler import errors
 from . import annotations, cache, hooks, interpreter, keys, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
-from .structures import part_names, take_apart
+from .structures import block_constants, part_names, take_apart
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
 type_canonicalisation_dict = {
@@ -73,7 +73,7 @@ def _make_error(status, message, rows, function, cause, compile):
     return error
 
 
-_native.configure(make_error=_make_error, dtype_name=_dtype_name)
+_native.configure(make_error=_make_error, dtype_name=_dtype_name, block_constants=block_constants)
 LAUNCH, WARMUP, SANITIZE, PREPARE = range(4)  # what a launch of the extension is for
 
 
@@ -209,7 +209,7 @@ class JITFunction(JITCallable, _native.Function):
         self.pre_run_hooks = []
         self.params = []
         self._rest = None  # the number of the parameter that takes all further arguments
-        self._parts = {}
+        self.parts = {}  # what the arguments are made of -> the function that takes their parts (native_parts.c)
         self.contradiction = None  # said when it is compiled: a module that holds such a kernel can be imported
         rows = []
         for i, param in enumerate(self.signature.parameters.values()):
@@ -256,7 +256,7 @@ class JITFunction(JITCallable, _native.Function):
 
     def _unsafe_update_src(self, new_src):
         """Another text for the same function; what was compiled from the old one is dropped."""
-        self._parts.clear()
+        self.parts.clear()
         self.source = new_src
 
     @property
@@ -276,18 +276,22 @@ class JITFunction(JITCallable, _native.Function):
             text = take_apart(value, name, values)
             if text != ".":
                 structures.append((name, text))
-        function = self._parts.get(tuple(structures)) or self._parts_function(structures, self._part_rows(bound))
+        function = self.parts.get(self._parts_key(structures)) or self._parts_function(structures, self._part_rows(bound))
         return function.launch(grid, tuple(values), options, purpose)
 
     def _part_rows(self, bound):
         return [(part, None, False, plain) for (name, _, _, plain), value in zip(self._rows, bound.values())
                 for part in ([name] if name in self._constant_names else part_names(value, name))]
 
+    def _parts_key(self, structures):
+        texts = dict(structures)
+        return "".join([texts.get(name, ".") for name in self.arg_names])
+
     def _parts_function(self, structures, rows):
-        key = tuple(structures)
-        if key not in self._parts:
-            self._parts[key] = _PartsFunction(self, structures, rows)
-        return self._parts[key]
+        key = self._parts_key(structures)
+        if key not in self.parts:
+            self.parts[key] = _PartsFunction(self, structures, rows)
+        return self.parts[key]
 
     def preload(self, specialization_data):
         """Compiles the kernel that a compile hook was told of, without a launch."""
@@ -301,11 +305,11 @@ class JITFunction(JITCallable, _native.Function):
 
     def results(self):
         """All kernels that were compiled, the last one last."""
-        found = [kernel for function in self._parts.values() for kernel in function.results()] + super().results()
+        found = [kernel for function in self.parts.values() for kernel in function.results()] + super().results()
         return sorted(found, key=lambda kernel: kernel.number)
 
     def forget(self):
-        self._parts.clear()
+        self.parts.clear()
         super().forget()
 
     def run(self, *args, grid, warmup=False, **kwargs):
@@ -422,7 +426,7 @@ class _PartsFunction(JITFunction):
     def __init__(self, origin, structures, rows):
         self.__dict__.update(origin.__dict__)
         self.origin, self.structures, self._rows = origin, structures, rows
-        self._parts, self._rest, self.debug = {}, None, origin.debug
+        self.parts, self._rest, self.debug = {}, None, origin.debug
         self.arg_names = [row[0] for row in rows]
         _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
                                   _cells(origin.fn), rows, structures)

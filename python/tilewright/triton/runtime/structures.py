@@ -9,12 +9,12 @@ def _elements_from(base):
     return getattr(base, "size", None) if whole and isinstance(getattr(base, "size", None), int) else None
 
 
-_constants = {}  # int -> constexpr: extents of blocks are the same in every launch
+block_constants = {}  # int -> constexpr: extents of blocks are the same in every launch
 
 
 def _constant(number):
     from ..language.core import constexpr
-    found = _constants[number] = constexpr(int(number))
+    found = block_constants[number] = constexpr(int(number))
     return found
 
 
@@ -40,7 +40,7 @@ def _take_descriptor(value, name, values):
     values.append(value.base)
     values += shape
     values += strides
-    values += [_constants.get(number) or _constant(number) for number in block]
+    values += [block_constants.get(number) or _constant(number) for number in block]
     return "<2>" if rank == 2 and value.padding != "nan" else f"<{rank}{' nan' if value.padding == 'nan' else ''}>"
 
 
