@@ -284,3 +284,85 @@ hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright run bad.py --arg n=8 --arg 'A=zeros:f32[8]'
 A: f32[8], 1 of 8 elements changed
+$ cat > around.py <<'END'
+> import tilelang.language as T
+>
+>
+> def check(n):
+>     assert n % 4 == 0, "n in fours"
+>
+>
+> def fill(xs, n):
+>     xs.append(n)
+>     xs.append(unknown(n))
+>
+>
+> def f(n, kind="x"):
+>     xs = [1]
+>     ys = [2]
+>     zs = xs
+>     check(n)
+>     if kind == "append":
+>         xs.append(unknown(n))
+>     if kind == "helper":
+>         fill(xs, n)
+>     if kind == "element":
+>         xs[0] = unknown(n)
+>     ref = unknown(ys)
+>
+>     @T.prim_func
+>     def main(A: T.Tensor((n,), "float32")):
+>         with T.Kernel(1) as bx:
+>             A[0] = zs[0] + ys[0]
+>
+>     return main
+> END
+$ tilewright run around.py --arg n=8 --arg kind=x --arg 'A=zeros:f32[8]'
+A: f32[8], 1 of 8 elements changed
+$ tilewright run around.py --arg n=8 --arg kind=append --arg 'A=zeros:f32[8]'
+around.py:29:20: error: `list` has no value here: `unknown` is not defined; a size or option of the kernel is given as a definition, unknown=VALUE [unbound]
+   29 |             A[0] = zs[0] + ys[0]
+      |                    ^~
+hint: a definition is given with -D NAME=VALUE
+[1]
+$ tilewright run around.py --arg n=8 --arg kind=helper --arg 'A=zeros:f32[8]'
+around.py:29:20: error: `list` has no value here: `unknown` is not defined; a size or option of the kernel is given as a definition, unknown=VALUE [unbound]
+   29 |             A[0] = zs[0] + ys[0]
+      |                    ^~
+hint: a definition is given with -D NAME=VALUE
+[1]
+$ tilewright run around.py --arg n=8 --arg kind=element --arg 'A=zeros:f32[8]'
+around.py:29:20: error: `list` has no value here: `unknown` is not defined; a size or option of the kernel is given as a definition, unknown=VALUE [unbound]
+   29 |             A[0] = zs[0] + ys[0]
+      |                    ^~
+hint: a definition is given with -D NAME=VALUE
+[1]
+$ tilewright run around.py --arg n=6 --arg 'A=zeros:f32[6]'
+around.py:5:5: error: this assert does not hold for the sizes given: n in fours; give others as arguments or definitions [assert]
+    5 |     assert n % 4 == 0, "n in fours"
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+around.py:17:5: note: in the call of `check`
+   17 |     check(n)
+      |     ^~~~~~~~
+hint: a definition is given with -D NAME=VALUE
+[1]
+$ cat > nan.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def top(A: T.Tensor((2, 4), "float32"), B: T.Tensor((2,), "float32"), C: T.Tensor((2,), "float32")):
+>     with T.Kernel(1) as bx:
+>         a = T.alloc_fragment((2, 4), "float32")
+>         m = T.alloc_fragment((2,), "float32")
+>         for i, j in T.Parallel(2, 4):
+>             a[i, j] = T.if_then_else(i == j, T.log(A[i, j] - 100), A[i, j])
+>         T.reduce_max(a, m)
+>         T.copy(m, B)
+>         T.reduce_max(a, m, nan_propagate=True)
+>         T.copy(m, C)
+> END
+$ tilewright run nan.py --arg 'A=arange:f32[2,4]' --arg 'B=zeros:f32[2]' --arg 'C=zeros:f32[2]' --save B=o.npy > said && od -A n -t f4 -j 128 -w24 o.npy
+               3               7
+$ tilewright run nan.py --arg 'A=arange:f32[2,4]' --arg 'B=zeros:f32[2]' --arg 'C=zeros:f32[2]' --save C=o.npy > said && od -A n -t f4 -j 128 -w24 o.npy
+             nan             nan

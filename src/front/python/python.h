@@ -115,8 +115,10 @@ typedef VEC(Ref) Refs;
 typedef VEC(Val) Vals;
 struct List {
     Vals vals;
-    int nest; /* Lower.nest where it was made */
+    int nest;           /* Lower.nest where it was made */
+    const char *broken; /* why nobody knows what it holds; NULL: it is whole */
 };
+typedef VEC(List *) Lists;
 
 /* A function being run. */
 typedef struct Frame Frame;
@@ -151,6 +153,7 @@ typedef struct Lower {
     Kernel *kernel;
     Builder b;
     Frame *frame; /* NULL at module level */
+    Lists *changed; /* by the statement that may fail in silence; NULL: nobody asks */
     int nest;     /* run-time loops and branches around the place */
     int branches; /* the branches among them */
     int64_t steps;

@@ -100,6 +100,7 @@ static Val eval_name(Lower *l, const PyNode *node) {
     const char *const *around = names_all(l, &count);
     for (size_t i = 0; i < count; i++) *VEC_PUSH(&known, l->arena) = around[i];
     const char *near = text_nearest(id, known.at, known.count);
+    if (near && strcmp(near, id) == 0) near = NULL; /* a name of other conditions */
     const char *language = l->domain->suggest(l, id);
     if (language) near = language;
     return l->domain->unknown(l, node, near);
@@ -496,6 +497,8 @@ static bool is_small(Val v, int *left, int depth) {
 /* What a kernel computes at compile time stays small, whatever its text says. */
 static Val bounded(Lower *l, Val v, Range range) {
     int left = PYTHON_MAX_TUPLE;
+    if ((v.kind == VAL_LIST || v.kind == VAL_DICT) && v.list->broken)
+        return py_error(l, DIAG_EVAL_UNBOUND, range, v.kind == VAL_LIST ? "list" : "dict", v.list->broken);
     if (v.kind == VAL_STR && strnlen(v.text, PYTHON_MAX_TEXT) == PYTHON_MAX_TEXT)
         return py_error(l, DIAG_EVAL_LONG_TEXT, range, PYTHON_MAX_TEXT);
     if (!is_small(v, &left, PYTHON_MAX_DEPTH))

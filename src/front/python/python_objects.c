@@ -9,6 +9,7 @@
 #include <string.h>
 
 static bool may_change(Lower *l, Val of, Range range) {
+    if (l->changed) *VEC_PUSH(l->changed, l->arena) = of.list;
     if (l->nest <= of.list->nest) return true;
     py_error(l, DIAG_EVAL_CHANGED, range, of.kind == VAL_DICT ? "dict" : "list");
     return false;

@@ -321,20 +321,52 @@ static void run_simple(Lower *l, const PyNode *node) {
     }
 }
 
-/* A simple statement of plain Python whose value cannot be computed: what it would have bound says so where it is used.
- */
+/* Whose list or dict a statement changes, by a method or at an element: a.b.append(x), a[i] = x. */
+static const PyNode *changed_by(const PyNode *node) {
+    const PyNode *of = node->kind == PY_Expr        ? node->Expr.value
+                       : node->kind == PY_Assign    ? node->Assign.targets->at[0]
+                       : node->kind == PY_AugAssign ? node->AugAssign.target
+                                                    : NULL;
+    if (of && of->kind == PY_Call) of = of->Call.func->kind == PY_Attribute ? of->Call.func->Attribute.value : NULL;
+    while (of && (of->kind == PY_Subscript || of->kind == PY_Attribute))
+        of = of->kind == PY_Subscript ? of->Subscript.value : of->Attribute.value;
+    return of && of->kind == PY_Name ? of : NULL;
+}
+
+/* A mistake that is none of ours: the program says itself that it cannot go on. */
+static bool is_said(const Diag *diag) {
+    for (size_t i = 0; i < diag->messages.count; i++) {
+        DiagId id = diag->messages.at[i].id;
+        if (id == DIAG_TL_ASSERT || id == DIAG_EVAL_STATIC_ASSERT || id == DIAG_EVAL_RAISE || id == DIAG_EVAL_STEPS)
+            return true;
+    }
+    return false;
+}
+
+/* A simple statement of plain Python that may fail in silence: what it would have bound or changed says so where it is
+ * used. */
 static void run_forgiving(Lower *l, const PyNode *node) {
     Diag *loud = l->diag, quiet;
-    bool exhausted = l->exhausted;
+    Lists changed = {0}, *around = l->changed;
+    const PyNode *name = changed_by(node);
+    Local *local = name ? py_local(l->frame, name->Name.id) : NULL;
+    if (local && (local->val.kind == VAL_LIST || local->val.kind == VAL_DICT))
+        *VEC_PUSH(&changed, l->arena) = local->val.list;
     diag_init(&quiet, l->arena, l->unit->sources);
     l->diag = &quiet;
+    l->changed = &changed;
     run_simple(l, node);
     l->diag = loud;
-    if (!quiet.errors || l->exhausted != exhausted) return;
+    l->changed = around;
+    for (size_t i = 0; around && i < changed.count; i++) *VEC_PUSH(around, l->arena) = changed.at[i];
+    if (!quiet.errors) return;
+    if (is_said(&quiet)) diag_pass_on(&quiet, loud);
+    const char *text = quiet.messages.at[0].text;
     py_poison_stored(l, node);
-    Val why = {.kind = VAL_UNBOUND, .text = quiet.messages.at[0].text};
+    for (size_t i = 0; i < changed.count; i++) changed.at[i]->broken = text;
     for (size_t i = 0; i < l->frame->locals.count; i++)
-        if (val_failed(l->frame->locals.at[i].val)) l->frame->locals.at[i].val = why;
+        if (val_failed(l->frame->locals.at[i].val))
+            l->frame->locals.at[i].val = (Val){.kind = VAL_UNBOUND, .text = text};
 }
 
 End py_run_block(Lower *l, const PyList *list, uint32_t at, bool tail) {

@@ -32,6 +32,10 @@ bool lang_want_elem(Lower *l, const Call *c, int arg, Elem *elem) {
     Val v = c->args[arg];
     if (val_failed(v)) return false;
     if (lang_elem_of(v, elem)) return true;
+    if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_planned) {
+        lang_lower_planned(l, &(Call){.builtin = v.builtin, .range = c->ranges[arg]});
+        return false;
+    }
     const char *here = v.kind == VAL_STR ? arena_printf(l->arena, "\"%s\"", v.text) : val_text(l, v);
     py_error(l, DIAG_TL_DTYPE, c->ranges[arg], here);
     return false;

@@ -78,6 +78,8 @@ Val lang_lower_empty(Lower *l, const Call *c) {
     Val shape = c->args[0], last = shape.count ? shape.items[shape.count - 1] : val_none;
     Note note = {.strides = val_none, .elem = EL_F32, .range = c->ranges[0]};
     bool named = c->args[1].kind != VAL_NONE;
+    if (!named && last.kind == VAL_BUILTIN && last.builtin->lower == lang_lower_planned)
+        return lang_lower_planned(l, &(Call){.builtin = last.builtin, .range = c->ranges[0]});
     if (named ? !lang_want_elem(l, c, 1, &note.elem) : !lang_elem_of(last, &note.elem) && last.kind == VAL_STR)
         return named ? val_error : py_error(l, DIAG_TL_DTYPE, c->ranges[0], val_text(l, last));
     Elem unused;

@@ -26,12 +26,12 @@ static bool want_dim(Lower *l, const Call *c, int arg, const Box *of, int64_t *d
 
 Val lang_lower_reduce(Lower *l, const Call *c) {
     Box from, to;
-    bool clear;
+    bool clear, nan;
     int64_t dim;
     size_t k = 0;
     while (kinds[k].code != c->builtin->code) k++;
     if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
-        !want_dim(l, c, 2, &from, &dim) || !lang_flag(l, c, 3, true, &clear))
+        !want_dim(l, c, 2, &from, &dim) || !lang_flag(l, c, 3, true, &clear) || !lang_flag(l, c, 5, false, &nan))
         return val_error;
     Elem elem = to.of->elem;
     Word combine = kinds[k].combine;
@@ -43,12 +43,15 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     Ref value = lang_load_box(l, &from, from.of->rank);
     if (kinds[k].magnitudes) value = ir_unary(&l->b, OP_ABS, value);
     value = ir_reduce(&l->b, combine, ir_cast(&l->b, value, wide ? EL_F32 : elem), (int)dim);
+    bool keeps = nan && elem_is_float(elem) && combine != COMBINE_ADD;
+    if (keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     const Type *got = val_ref_type(l, value), *want = lang_box_type(l, &to, got->elem, to.of->rank);
     if (ty_elements(got) != ty_elements(want) || (to.of->rank != got->rank && to.of->rank != from.of->rank))
         return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, ty_text(got, l->arena),
                         lang_shape_text(l, to.of, to.shape), "the output drops the reduced dimension or keeps it as 1");
     value = ir_cast(&l->b, ir_reshape(&l->b, value, want), elem);
     if (!clear) value = ir_binary(&l->b, kinds[k].join, lang_load_box(l, &to, to.of->rank), value);
+    if (!clear && keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     lang_store_box(l, &to, value);
     return val_none;
 }
