@@ -346,6 +346,29 @@ around.py:17:5: note: in the call of `check`
       |     ^~~~~~~~
 hint: a definition is given with -D NAME=VALUE
 [1]
+$ cat > grid.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def g(A: T.Tensor((3, 4), "int32")):
+>     with T.Kernel(1) as bx:
+>         n = T.alloc_var("int32", 0)
+>         for i, j in T.grid(3, 4):
+>             if i != 1:
+>                 n += 1
+>             A[i, j] = n
+>         for i in T.vectorized(2):
+>             A[0, i] = -1
+>         T.print(n, "n")
+> END
+$ tilewright run grid.py --target interp --arg 'A=zeros:i32[3,4]' --save A=o.npy && od -A n -t d4 -j 128 -w16 o.npy
+pid (0, 0, 0) idx () n: 8
+          -1          -1           3           4
+           4           4           4           4
+           5           6           7           8
+$ tilewright check grid.py --arg 'A=zeros:i32[3,4]' | tail -1
+A: i32[3, 4], max error 0: ok
 $ cat > nan.py <<'END'
 > import tilelang.language as T
 >

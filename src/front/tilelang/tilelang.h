@@ -48,7 +48,8 @@ typedef struct Symbol { /* T.const, T.dynamic: a size that an argument's shape g
     int64_t value;
 } Symbol;
 
-typedef struct ElementLoop { /* T.Parallel(..) */
+typedef struct ElementLoop { /* T.Parallel(..); T.grid(..) */
+    bool in_order; /* T.grid: one iteration after the other */
     int count;
     Val extent[MAX_RANK];
     Range range;

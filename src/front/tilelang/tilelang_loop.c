@@ -54,10 +54,10 @@ static bool check_extent(Lower *l, Val extent, Range range, int64_t *out) {
 }
 
 Val lang_lower_parallel(Lower *l, const Call *c) {
-    ElementLoop loop = {.count = c->args[0].count, .range = c->range};
+    ElementLoop loop = {.in_order = c->builtin->code == 1, .count = c->args[0].count, .range = c->range};
+    const char *wrong = loop.count < 1 ? "T.%s needs at least one extent" : "T.%s takes at most 8 extents";
     if (loop.count < 1 || loop.count > MAX_RANK)
-        return py_error(l, DIAG_TL_ARGUMENTS, c->range,
-                        loop.count ? "T.Parallel takes at most 8 extents" : "T.Parallel needs at least one extent");
+        return py_error(l, DIAG_TL_ARGUMENTS, c->range, arena_printf(l->arena, wrong, c->builtin->name));
     memcpy(loop.extent, c->args[0].items, (size_t)loop.count * sizeof *loop.extent);
     return lang_own(l, &lang_loop_own, &loop, sizeof loop);
 }
@@ -69,6 +69,17 @@ static void forget_names(Lower *l, size_t before, const char *const *names, int 
         if (l->frame->locals.at[i].name[0] != '\1')
             l->frame->locals.at[i].val = (Val){.kind = VAL_UNBOUND, .text = why};
     for (int i = 0; i < count; i++) py_local(l->frame, names[i])->val = (Val){.kind = VAL_UNBOUND, .text = why};
+}
+
+/* The body of loops that no jump leaves, and the end of its region. */
+static void run_closed(Lower *l, const PyNode *node) {
+    int loops = l->frame->loops;
+    l->frame->loops = 0;
+    if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
+        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of this loop", "put what follows under an `if`");
+    l->frame->loops = loops;
+    l->b.range = node->range;
+    ir_yield(&l->b, NULL, 0);
 }
 
 /* An element loop that is all of another one's body is one loop with it. */
@@ -122,18 +133,44 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     outside = l->b;
     l->b = ir_builder_inside(&outside, region);
     s->elements = true;
-    int loops = l->frame->loops;
-    l->frame->loops = 0; /* no jump leaves it */
-    if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
-        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of T.Parallel", "put what follows under an `if`");
-    l->frame->loops = loops;
+    run_closed(l, node);
     s->elements = false;
-    l->b.range = node->range;
-    ir_yield(&l->b, NULL, 0);
     l->b = outside;
     forget_names(l, before, names, loop->count);
     l->b.range = node->range;
     ir_end(&l->b, op, NULL);
+    l->nest--;
+}
+
+/* T.grid: loops one inside the other. */
+static void run_grid(Lower *l, const PyNode *node, const ElementLoop *loop) {
+    const char *names[MAX_RANK];
+    Builder outside[MAX_RANK];
+    int64_t extent[MAX_RANK];
+    size_t before = l->frame->locals.count;
+    int begun = 0;
+    if (!target_names(l, node->For.target, names, loop->count)) return;
+    for (int i = 0; i < loop->count; i++)
+        if (!check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
+    l->nest++;
+    for (int i = 0; i < loop->count; i++) {
+        l->b.range = loop->range;
+        Ref bounds[3] = {ir_int(&l->b, EL_I32, 0), ir_int(&l->b, EL_I32, extent[i]), ir_int(&l->b, EL_I32, 1)};
+        Op *op = ir_for(&l->b, bounds[0], bounds[1], bounds[2], NULL, 0, names[i]);
+        outside[i] = l->b;
+        l->b = ir_builder_inside(&outside[i], op->regions[0]);
+        py_set_local(l, names[i], val_tensor(op->regions[0]->args[0]));
+        begun += lang_loop_begin(l, op->regions[0]->args[0], bounds);
+    }
+    run_closed(l, node);
+    for (int i = loop->count - 1; i >= 0; i--) {
+        l->b = outside[i];
+        if (!i) break;
+        l->b.range = node->range;
+        ir_yield(&l->b, NULL, 0);
+    }
+    lang_loop_end(l, begun);
+    forget_names(l, before, names, loop->count);
     l->nest--;
 }
 
@@ -191,7 +228,7 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        run_parallel(l, node, loop);
+        (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;

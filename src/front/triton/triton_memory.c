@@ -263,6 +263,7 @@ Val tri_lower_device_assert(Lower *l, const Call *c) {
 
 Val tri_lower_device_print(Lower *l, const Call *c) {
     bool python = c->builtin->code == 1, hex = false;
+    if (python && !l->kernel) return py_lower_print(l, c);
     if (!python && !py_want_bool(l, c, 2, &hex)) return val_error;
     Val args = c->args[python ? 0 : 1], prefix = python ? val_str("") : c->args[0];
     Text text = text_new(l->arena);
