@@ -41,6 +41,7 @@ typedef struct MachineCost {
     int long_product;    /* elements along K from which products take longer than an exponential an element */
     int pair_registers;  /* of a thread, at least, where two blocks that load by themselves share a multiprocessor */
     int other_registers; /* that a thread needs beside its tiles: addresses, partial results */
+    int lead_registers;  /* .. the same where products are issued a trip early: two slots more, and their descriptors */
     int held_registers; /* of a thread, that tiles which live through a trip may take with what is loaded ahead of it */
     int joined_registers; /* .. and the sums of products which run beside each other */
     int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */

@@ -424,6 +424,28 @@ static void test_matmul_roles(void) {
 
 /* Rows that are not aligned, in a load role: their words are copied ahead and shifted, the first and
  * last ones of the tensor loaded element by element; no byte outside is read. */
+/* A number that a trip loads for the next one is the thread's own, and a sum of 16 bits is rounded two at a time. */
+static void test_next_number(void) {
+    static const char text[] =
+        "kernel @mm(%A, %B, %C: *$T, %M, %N, %K, %sa, %sb, %sc: i32) {\n"
+        "  %pm = program_id<0> ; %pn = program_id<1> ; %m = mul %pm, $M ; %n = mul %pn, $N\n"
+        "  %TA = tensor %A, [%M, %K], [%sa, 1] ; %TB = tensor %B, [%K, %N], [%sb, 1] ; %TC = tensor %C, [%M, %N], [%sc, 1]\n"
+        "  %z = splat 0.0 : f32[$M,$N] ; %zh = splat 0.0 : $T[$M,$N] ; %nk = cdiv %K, $K\n"
+        "  %acc = for %k = 0, %nk, 1 (%c = %z) {\n"
+        "    %kk = mul %k, $K ; %a = tload %TA, [%m, %kk] : $T[$M,$K] ; %b = tload %TB, [%kk, %n] : $T[$K,$N]\n"
+        "    %x = tload %TA, [0, %k] : $T ; %y = cast %x : f32\n"
+        "    %d = dot %a, %b, %zh ; %e = cast %d : f32[$M,$N] ; %c1 = fma %e, %y, %c ; yield %c1 }\n"
+        "  %h = cast %acc : $T[$M,$N] ; tstore %TC, [%m, %n], %h\n"
+        "  return }\n";
+    static const MatmulCase cases[] = {
+        {"f16", "cuda:sm_90a", 4, 64, 64, 64, 128, 64, 128, "tw_own("},
+        {"bf16", "cuda:sm_90a", 4, 64, 64, 64, 64, 64, 64, "tw_own("},
+        {"f16", "cuda:sm_90a", 4, 64, 64, 64, 64, 64, 192, "tw_round_two("},
+        {"bf16", "cuda:sm_80", 4, 64, 64, 64, 64, 128, 128, "tw_round_two("},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_matmul(&cases[i], text, warps(cases[i].warps), NULL);
+}
+
 static void test_odd_rows(void) {
     static const RolesCase plans[] = {{3, 2, 1, true, false, true, false},
                                       {2, 1, 1, false, false, true, false}};
@@ -877,7 +899,7 @@ int main(void) {
     static void (*const tests[])(void) = {
         test_matmul_roles, test_add,   test_elementwise,    test_kernels,
         test_softmax,      test_lean,  test_pairs, test_unaligned_rows, test_matmul_flat,
-        test_odd_rows,     test_parts, test_mixed_item,     test_executions,
+        test_next_number,  test_odd_rows,     test_parts, test_mixed_item,     test_executions,
         test_clusters, test_clusters_chosen};
     cuda_bench_begin();
     bool can = cuda_bench_have("c++");

@@ -12,6 +12,7 @@ enum {
     ALONE,
     PARTS,
     TURNED,
+    LEADS,
     GANG,
     SKEW,
     SKEW_MMA,
@@ -58,6 +59,18 @@ static const Origin origins[KERNELS] = {
          "    %e = mul %s, 0.125 ; %p = cast %e : f16[128,64] ; %v = tload %B, [%n, 0] : f16[64,128]\n"
          "    %h = mul %c, 0.5 ; %d = dot %p, %v, %h ; yield %d }\n"
          "  %o = cast %acc : f16[128,128] ; tstore %C, [%m, 0], %o }\n",
+         "cuda:sm_90a", 1, 0},
+    [LEADS] =
+        {"kernel @leads(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
+         "  %pm = program_id<0> ; %m = mul %pm, 64 ; %z = splat 0.0 : f32[64,64] ; %y = splat 0.0 : f32[64,32]\n"
+         "  %k = tload %A, [%m, 0] : f16[64,64] ; %v = tload %A, [%m, 64] : f16[64,64]\n"
+         "  %a, %b = for<stages=4> %j = 0, %nk, 1 (%c = %z, %e = %z) {\n"
+         "    %n = mul %j, 32 ; %q = tload %B, [%n, 0] : f16[32,64] ; %qt = permute<dims=[1,0]> %q ; %s = dot %k, %qt, "
+         "%y\n"
+         "    %g = tload %B, [%n, 64] : f16[32,64] ; %gt = permute<dims=[1,0]> %g ; %t = dot %v, %gt, %y\n"
+         "    %p = mul %s, 0.125 ; %ph = cast %p : f16[64,32] ; %x = dot %ph, %g, %c\n"
+         "    %d = mul %p, %t ; %dh = cast %d : f16[64,32] ; %w = dot %dh, %q, %e ; yield %x, %w }\n"
+         "  %o = add %a, %b ; %h = cast %o : f16[64,64] ; tstore %C, [%m, 0], %h }\n",
          "cuda:sm_90a", 1, 0},
     [GANG] =
         {"kernel @gang(%A, %B, %C: tensor<f16,2>, %nk: i32) {\n"
@@ -199,6 +212,21 @@ static const Mutant mutants[] = {
     {TURNED, "the turn is not handed on", "tw_bar_arrive(15 - (warp >> 2), 256);", "", 0, EMU_FAULT_DEADLOCK},
     {TURNED, "a worker hands on a turn that it did not wait for", "tw_bar_sync(14 + (warp >> 2), 256);", "", 0,
      EMU_FAULT_BARRIER},
+    {LEADS, "the first trip's products are read while they run", "tw_wgmma_wait(0);", "", 0, CUDA_FAULT_MATRIX},
+    {LEADS, "the products of the trip before still run when their slots are given back", "tw_wgmma_wait(2);", "", 0,
+     CUDA_FAULT_MATRIX},
+    {LEADS, "slots are given back while they are read",
+     "tw_wgmma_wait(2);\n                    tw_wgmma_settle(c);\n                    tw_wgmma_settle(e);\n", "", 0,
+     EMU_FAULT_RACE},
+    {LEADS, "the next trip's products are read while they run", "tw_wgmma_wait(2);", "", 1, CUDA_FAULT_MATRIX},
+    {LEADS, "only the first of them is waited for", "tw_wgmma_wait(2);", "tw_wgmma_wait(3);", 1, CUDA_FAULT_MATRIX},
+    {LEADS, "the last products are not waited for", "tw_wgmma_wait(0);", "", 2, CUDA_FAULT_MATRIX},
+    {LEADS, "this trip's slot is given back for that of the trip before", "in_1_empty + was * 8", "in_1_empty + now * 8",
+     0, EMU_FAULT_DEADLOCK},
+    {LEADS, "slots of the trip before are kept", "if (was >= 0 && lane == 0) tw_mbar_arrive", "if (0) tw_mbar_arrive", 0,
+     EMU_FAULT_DEADLOCK},
+    {LEADS, "the next trip's item is not waited for", "tw_mbar_wait(in_1_full + in_1_slot_1 * 8, in_1_phase);", "", 0,
+     EMU_FAULT_RACE},
     {GANG, "a shorter program does not pass by its neighbours' items", "n < longest; n++", "n < 0; n++", 0,
      EMU_FAULT_DEADLOCK},
     {GANG, "a worker without a program does not pass by the items", "n < longest; n++", "n < 0; n++", 1,
@@ -305,7 +333,7 @@ static void add_arguments(CudaBench *b, int kernel) {
         cuda_bench_tensor(b, "A", EL_F16, true, 2, rows, 256);
         cuda_bench_tensor(b, "B", EL_F16, true, 2, 256, columns);
         cuda_bench_tensor(b, "C", EL_F16, false, 2, rows, columns);
-        cuda_bench_int(b, kernel == GANG ? 6 : 4); /* GANG: more trips than slots; zeros follow */
+        cuda_bench_int(b, kernel == GANG ? 6 : kernel == LEADS ? 8 : 4); /* more trips than slots; GANG: zeros follow */
     }
 }
 
@@ -314,7 +342,7 @@ static void try_mutant(const Mutant *m) {
     PassOptions options = pass_options_default;
     options.roles = origins[m->kernel].roles;
     options.cluster = origins[m->kernel].cluster;
-    options.slots = m->kernel == PARTS ? 6 : 3; /* more than fit beside a whole tile */
+    options.slots = m->kernel == PARTS ? 6 : m->kernel == LEADS ? 4 : 3; /* more than fit beside a whole tile */
     if (m->kernel == LOOSE) options.generic = REQUIRE_UNIT;
     bool open = cuda_bench_open(&b, origins[m->kernel].text, origins[m->kernel].machine, options);
     CHECK(open);
@@ -329,7 +357,7 @@ static void try_mutant(const Mutant *m) {
             void *entry = cuda_bench_compile(&b);
             static const int64_t grids[KERNELS][3] = {
                 [ROLES] = {2, 2, 1},    [TWO_WORKERS] = {2, 2, 1}, [CLUSTER] = {3, 2, 1}, [ALONE] = {3, 2, 1},
-                [PARTS] = {2, 2, 1},    [TURNED] = {4, 1, 1},      [GANG] = {14, 1, 1},   [SKEW] = {2, 2, 1},
+                [PARTS] = {2, 2, 1},    [TURNED] = {4, 1, 1}, [LEADS] = {2, 1, 1},      [GANG] = {14, 1, 1},   [SKEW] = {2, 2, 1},
                 [SKEW_MMA] = {2, 2, 1}, [SUM] = {3, 1, 1},         [NORM] = {3, 1, 1},    [SCAN] = {1, 1, 1},
                 [ORDER] = {1, 1, 1},    [ADDED] = {2, 2, 1},       [STAGED] = {2, 2, 1},  [LOOSE] = {2, 2, 1},
                 [COPIED] = {2, 2, 1},   [ADDS] = {2, 1, 1}};

@@ -65,6 +65,30 @@ static const Edit edits[] = {
      "sub %s_3, %lr\n        %x#r1 = dot<instr=wgmma, grid=[1,1], width=32, fresh> %v, %dt, %zs\n", NULL, "a loop `trails`"},
     {"trail", "mul %p, %dp", "mul %p, %b1", NULL, ""},
     {"trail", "for %i", "for<trails> %i", "role load", "a loop `trails`"},
+    /* a loop that leads: some or all of its heads a trip early with all of its waits, tails in flight, releases a trip late */
+    {"lead", "", "", NULL, NULL},
+    {"lead", "ahead=1, width=32, fresh> %v", "width=32, fresh> %v", NULL, NULL},
+    {"lead", "ahead=1, width=32, fresh> %k", "width=32, fresh> %k", NULL, "a loop `leads`"},
+    {"lead", "leads=8", "leads=7", NULL, NULL},
+    {"lead", "leads=8", "leads=0", NULL, NULL},
+    {"lead", "leads=8", "leads=9", NULL, NULL},
+    {"lead", "leads=8", "leads=11", NULL, "a loop `leads`"},
+    {"lead", "leads=8", "leads=1000000", NULL, "a loop `leads`"},
+    {"lead", "leads=8", "leads=8, trails", NULL, "turned in one way"},
+    {"lead", "leads=8", "rotate, leads=8", NULL, "turned in one way"},
+    {"lead", "unroll=1, leads=8", "unroll=1", "role compute", "a product stays in flight"},
+    {"lead", "%x#r1 = sub %s_3, %lr", "%x#r1 = sub %lr, %s_3", NULL, NULL},
+    {"lead", "%x#r1 = sub %s_3, %lr", "%x#r1 = exp2 %s_3", NULL, "a loop `leads`"},
+    {"lead", "wait<ahead=1> %in_1", "wait %in_1", NULL, "a loop `leads`"},
+    {"lead", "slots=4, hold=3, at=16384", "slots=4, hold=2, at=16384", NULL, "a loop `leads`"},
+    {"lead", "flight, width=64> %ph", "width=64> %ph", NULL, "a loop `leads`"},
+    {"lead", "flight, width=64> %dh", "ahead=1, flight, width=64> %dh", NULL, "a loop `leads`"},
+    {"lead", "ahead=1, width=32, fresh> %v", "ahead=1, flight, width=32, fresh> %v", NULL, "a loop `leads`"},
+    {"lead", "ahead=1, width=32, fresh> %v", "ahead=1, width=32> %v", NULL, "a loop `leads`"},
+    {"lead", "release<behind=1> %in_2", "release %in_2", NULL, "a loop `leads`"},
+    {"lead", "mul %p, %dp", "mul %p, %b1", NULL, ""},
+    {"lead", "for %i", "for<leads=0> %i", "role load", "a loop `leads`"},
+    {"lead", "wait %in\n", "wait<ahead=1> %in\n", NULL, "in loops that lead"},
     /* stores under a product: it is waited for behind them, and who writes what it reads comes later */
     {"span", "", "", NULL, NULL},
     {"span", "spans, width=64, fresh", "width=64, fresh", NULL, NULL},
@@ -444,7 +468,7 @@ static bool run_without(const char *file, int number, Arena *arena, Arena *scrat
 }
 
 int main(void) {
-    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join", "trail"};
+    static const char *const files[] = {"late", "turned", "skew", "loose", "copies", "branches", "sync", "scratch", "pieces", "axis", "forms", "meet", "join", "trail", "lead"};
     static size_t file; /* outlive a longjmp */
     size_t count = sizeof edits / sizeof *edits;
     static int number, all;

@@ -5,6 +5,7 @@
  *   schedule_dot.c      how wide the instructions of a product are, how its operands come; casts that it does itself
  *   schedule_turn.c     loops turned so that a product runs under the next trip's arithmetic
  *   schedule_trail.c    loops whose last products run under the next trip's arithmetic
+ *   schedule_lead.c     loops whose first products are issued a trip early
  *   schedule_flight.c   products in flight while the next item is waited for
  *   schedule_join.c     products that are waited for when the next one has been issued
  *   schedule_span.c     stores that leave under a product
@@ -107,6 +108,7 @@ bool schedule_is_async(const Schedule *s, const Op *dot);
 /* --- schedule_trail.c --- */
 void schedule_trail(Schedule *s); /* when the rings have their slots */
 bool schedule_trail_holds(Schedule *s, const Op *loop);
+bool schedule_lead_holds(Schedule *s, const Op *loop); /* schedule_lead.c */
 
 /* --- schedule_flight.c --- */
 /* Does the sum go from trip to trip, and nowhere else? Is the value made of a product of the body? */

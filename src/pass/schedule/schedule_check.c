@@ -6,17 +6,25 @@
 #include "pass/ring/ring_check.h"
 #include "pass/schedule/schedule.h"
 
+static bool is_turned_once(Schedule *s, const Op *loop) {
+    int ways = op_flag(loop, AT_ROTATE) + op_flag(loop, AT_TRAILS) + (op_attr(loop, AT_LEADS) != NULL);
+    return ways < 2 || schedule_fail(s, loop, "a loop is turned in one way: `rotate`, `trails` or `leads`");
+}
+
 static bool holds(Schedule *s, const Op *op) {
     if (op->code == OP_FOR && op_attr(op, AT_TURNS) && !op_flag(op, AT_ROTATE))
         return schedule_fail(s, op, "workers take turns in loops that are turned (`rotate`)");
     if (op->code == OP_FOR)
-        return schedule_loose_holds(s, op) &&
+        return schedule_loose_holds(s, op) && is_turned_once(s, op) &&
                (op_flag(op, AT_ROTATE)   ? schedule_turn_holds(s, op)
                 : op_flag(op, AT_TRAILS) ? schedule_trail_holds(s, op)
+                : op_attr(op, AT_LEADS)  ? schedule_lead_holds(s, op)
                                          : schedule_flight_holds(s, op));
     bool of_loop = op_attr(op, AT_BEHIND) || op_flag(op, AT_FLIGHT);
-    if (of_loop && !(op->parent->owner && op->parent->owner->code == OP_FOR))
-        return schedule_fail(s, op, "`behind` and `flight` stand in loops");
+    bool in_loop = op->parent->owner && op->parent->owner->code == OP_FOR;
+    if (of_loop && !in_loop) return schedule_fail(s, op, "`behind` and `flight` stand in loops");
+    if (op_attr(op, AT_AHEAD) && !(in_loop && op_attr(op->parent->owner, AT_LEADS)))
+        return schedule_fail(s, op, "products and waits run `ahead` in loops that lead (`leads`)");
     if (op->code == OP_CONVERT && !schedule_pieces_hold(s, op)) return false;
     if (!schedule_natural_holds(s, op) || !schedule_atomic_holds(s, op) || !schedule_hint_holds(s, op)) return false;
     if (op->code == OP_TENSOR && !schedule_map_holds(s, op)) return false;

@@ -12,6 +12,7 @@
  * make the compiler wait for a product by itself. */
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
+#include "pass/schedule/text_order.h"
 
 /* Does the op before the product do no more than hand the item to it, or compute numbers? */
 static bool is_short(const Schedule *s, const Op *op) {
@@ -52,7 +53,7 @@ static void find_twin(Op *op, void *user) {
 /* The product of the loop that covers its loads; NULL: none does. */
 static Op *cover_of(const Schedule *s, const Op *loop) {
     bool ahead = loop->code == OP_FOR && op_attr(loop, AT_TWIN) && op_attr(loop, AT_AHEAD) &&
-                 !op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS);
+                 !loop_is_turned(loop);
     Op *dot = ahead ? first_product(s, loop) : NULL;
     Twin twin = {ahead ? op_int(loop, AT_TWIN, 0) : 0, NULL};
     if (!dot) return NULL;

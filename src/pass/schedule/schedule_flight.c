@@ -126,7 +126,7 @@ static bool can_cross(const Schedule *s, const Op *loop, Op **dot, Op **release)
 static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
     Op *dot, *release;
-    if (loop->code != OP_FOR || op_flag(loop, AT_ROTATE) || op_flag(loop, AT_TRAILS)) return;
+    if (loop->code != OP_FOR || loop_is_turned(loop)) return;
     if (!can_come_late(s, loop, &dot, &release)) {
         if (!can_cross(s, loop, &dot, &release)) return;
         pass_find(s->cx, dot->range, FIND_DOT_CROSSES);

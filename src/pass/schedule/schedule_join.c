@@ -145,7 +145,7 @@ static void join(Schedule *s, Op *dot, Op *end) {
 }
 
 static bool is_turned(const Region *region) {
-    return region->owner && (op_flag(region->owner, AT_ROTATE) || op_flag(region->owner, AT_TRAILS));
+    return region->owner && loop_is_turned(region->owner);
 }
 
 static void plan_region(Schedule *s, Region *region) {

@@ -19,7 +19,7 @@
 static bool can_span(const Schedule *s, const Op *dot) {
     const Op *around = dot->parent->owner;
     return dot->code == OP_DOT && schedule_is_async(s, dot) && !op_flag(dot, AT_FLIGHT) && !op_flag(dot, AT_JOINS) &&
-           !(around && (op_flag(around, AT_ROTATE) || op_flag(around, AT_TRAILS)));
+           !(around && loop_is_turned(around));
 }
 
 /* The product behind the op under which the store could leave; NULL: there is none before it. */

@@ -80,7 +80,7 @@ static void run_acquire(Sync *y, Op *acquire) {
 
 static void run_release(Sync *y, Op *release) {
     const Op *loop = release->parent->owner;
-    bool late = op_attr(release, AT_BEHIND) && !op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS);
+    bool late = op_attr(release, AT_BEHIND) && !loop_is_turned(loop);
     if (ring_is_fused(ring_of(y, release)) || late || !y->o.now.unread) return;
     pending_drain(&y->o, release, true);
     y->o.now.unread = false;
@@ -247,6 +247,25 @@ static void run_trailing(Sync *y, Op *loop) {
     pending_join(&y->o, before); /* there may have been no trip */
 }
 
+/* Its products run beside the threads, and are done where its last trip ends; in between nothing is written that they
+ * read. */
+static void run_leading_trip(Sync *y, const Region *body, const LeadingLoop *l) {
+    run_ops(y, body->first, l->first);
+    for (Op *op = (Op *)l->first; op != body->last; op = op->next) {
+        if (op->code == OP_DOT && dot_reads_scratch(y->k, op)) pending_read(&y->o, op, SYNC_BEFORE);
+        if (op->code != OP_DOT) run_ops(y, op, op->next);
+    }
+}
+
+static void run_leading(Sync *y, Op *loop) {
+    LeadingLoop l = leading_parts(loop);
+    Pending before = y->o.now;
+    run_leading_trip(y, loop->regions[0], &l);
+    pending_enter_loop(&y->o, loop);
+    run_leading_trip(y, loop->regions[0], &l);
+    pending_join(&y->o, before); /* there may have been no trip */
+}
+
 static void run_plain_loop(Sync *y, Op *loop) {
     const Region *body = loop->regions[0];
     Order *o = &y->o;
@@ -276,6 +295,8 @@ static void run_for(Sync *y, Op *loop) {
         run_turned(y, loop);
     else if (op_flag(loop, AT_TRAILS))
         run_trailing(y, loop);
+    else if (op_attr(loop, AT_LEADS))
+        run_leading(y, loop);
     else
         run_plain_loop(y, loop);
     if (y->in_gang && loop == y->together && gang_varies(y->k, loop)) pass_trips(y); /* of longer neighbours */

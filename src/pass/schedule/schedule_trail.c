@@ -21,23 +21,18 @@
  * No sum is added up in another order. It pays where there are several products of one kind or the other, and those
  * behind take at least half as long as those that a trip waits for (gradients of attention, D 64, on an H200: turned
  * where a product is dK or dV 0.94 of Triton, where it is dQ too 0.99). */
-#include "pass/schedule/schedule.h"
+#include "pass/schedule/schedule_trail.h"
 #include "pass/schedule/scratch.h"
 #include "pass/schedule/text_order.h"
 
-typedef struct Trail {
-    VEC(Op *) heads, tails, releases; /* in the order of the body */
-    uint8_t *early;                   /* by Ref: what the heads are made of, in the body */
-} Trail;
-
-static const Op *maker(const Schedule *s, const Region *body, Ref ref) {
+const Op *trail_maker(const Schedule *s, const Region *body, Ref ref) {
     const Op *op = ref_is_value(ref) ? ir_value(s->k, ref)->op : NULL;
     return op && op->parent == body ? op : NULL;
 }
 
 /* Marks what a head needs; false: it needs a product, or arithmetic of this trip. */
 static bool gather(const Schedule *s, const Region *body, Ref ref, uint8_t *early) {
-    const Op *op = maker(s, body, ref);
+    const Op *op = trail_maker(s, body, ref);
     if (!op || early[ref]) return true;
     bool hands = op->code == OP_GET || op->code == OP_WAIT;
     if (op->code == OP_DOT || op->region_count || op->result_count != 1) return false;
@@ -52,10 +47,11 @@ static bool gather(const Schedule *s, const Region *body, Ref ref, uint8_t *earl
 
 /* The release of the slot of this trip that the tail's right operand lies in, if its items may be held twice. */
 static Op *release_of(const Schedule *s, const Op *dot) {
-    const Op *get = maker(s, dot->parent, dot->operands[1]);
-    while (get && get->code == OP_PERMUTE) get = maker(s, dot->parent, get->operands[0]);
+    const Op *get = trail_maker(s, dot->parent, dot->operands[1]);
+    while (get && get->code == OP_PERMUTE) get = trail_maker(s, dot->parent, get->operands[0]);
     if (!get || get->code != OP_GET || !schedule_in_shared(s->k, get->results[0])) return NULL;
-    if (!maker(s, dot->parent, get->operands[0]) || !schedule_may_hold_twice(s, dot->parent->owner, get)) return NULL;
+    if (!trail_maker(s, dot->parent, get->operands[0])) return NULL;
+    if (!schedule_may_hold_twice(s, dot->parent->owner, get)) return NULL;
     for (Op *op = dot->parent->first; op; op = op->next)
         if (op->code == OP_RELEASE && op->operands[1] == get->operands[0]) return op;
     return NULL;
@@ -71,7 +67,7 @@ static int64_t work_of(const Schedule *s, const Op *dot) {
     return a->extent[0] * a->extent[1] * b->extent[1];
 }
 
-static bool gives_back_behind(const Trail *t, const Op *op) {
+bool trail_gives_back(const Trail *t, const Op *op) {
     for (size_t i = 0; i < t->releases.count; i++)
         if (t->releases.at[i] == op) return true;
     return false;
@@ -96,7 +92,7 @@ static bool pays(const Schedule *s, const Trail *t) {
     int64_t ahead = 0, behind = 0;
     for (size_t i = 0; i < t->heads.count; i++) ahead += work_of(s, t->heads.at[i]);
     for (size_t i = 0; i < t->tails.count; i++) behind += work_of(s, t->tails.at[i]);
-    return t->heads.count + t->tails.count > 2 && 2 * behind >= ahead;
+    return 2 * behind >= ahead;
 }
 
 /* While a trip computes, a thread holds the sums, those of its heads or what is made of them, what the tails of the
@@ -117,7 +113,7 @@ static bool has_room(const Schedule *s, const Op *loop, const Trail *t) {
     return words * machine->thread_registers <= machine->cost.joined_registers * all;
 }
 
-static bool can_trail(const Schedule *s, const Op *loop, Trail *t) {
+bool trail_find(const Schedule *s, const Op *loop, Trail *t) {
     const Region *body = loop->regions[0];
     int64_t step;
     bool given_back = false;
@@ -144,13 +140,12 @@ static bool can_trail(const Schedule *s, const Op *loop, Trail *t) {
         if (hands && ring_is_fused(hand_ring_op(s->k, op))) return false;
         if (!hands && op->code != OP_DOT && !schedule_is_plain(op)) return false;
         if (op->code == OP_WAIT && (!t->early[op->results[0]] || given_back)) return false;
-        given_back |= op->code == OP_RELEASE && !gives_back_behind(t, op);
+        given_back |= op->code == OP_RELEASE && !trail_gives_back(t, op);
     }
     return true;
 }
 
-/* The heads side by side behind what they need, the tails and the releases of their slots last. */
-static void sort_body(Region *body, const Trail *t) {
+void trail_sort(Region *body, const Trail *t) {
     Op *first = t->heads.at[0], *after = first;
     for (Op *op = first->next, *next; op; op = next) {
         next = op->next;
@@ -160,20 +155,21 @@ static void sort_body(Region *body, const Trail *t) {
         if (after->next != t->heads.at[i]) ir_move(t->heads.at[i], body, after->next);
         after = t->heads.at[i];
     }
-    for (size_t i = 0; i < t->tails.count; i++) ir_move(t->tails.at[i], body, body->last);
     for (size_t i = 0; i < t->releases.count; i++) ir_move(t->releases.at[i], body, body->last);
 }
 
 static void plan_loop(Op *loop, void *user) {
     Schedule *s = user;
     Trail t;
-    if (loop->code != OP_FOR || s->gang.programs > 1 || !can_trail(s, loop, &t)) return;
-    if (!pays(s, &t)) return;
+    if (loop->code != OP_FOR || s->gang.programs > 1 || !trail_find(s, loop, &t)) return;
+    if (t.heads.count + t.tails.count <= 2 || schedule_lead(s, loop, &t) || !pays(s, &t)) return;
     if (!has_room(s, loop, &t)) {
         pass_find(s->cx, t.tails.at[0]->range, FIND_LOOP_NOT_TURNED, "a thread's registers do not hold what goes on");
         return;
     }
-    sort_body(loop->regions[0], &t);
+    Region *body = loop->regions[0];
+    for (size_t i = 0; i < t.tails.count; i++) ir_move(t.tails.at[i], body, body->last);
+    trail_sort(body, &t);
     op_set(s->k, loop, (Attr){.id = AT_TRAILS, .number = 1});
     for (size_t i = 0; i < t.tails.count; i++) {
         op_set(s->k, t.tails.at[i], (Attr){.id = AT_BEHIND, .number = 1});
@@ -188,7 +184,7 @@ void schedule_trail(Schedule *s) {
 
 bool schedule_trail_holds(Schedule *s, const Op *loop) {
     Trail t;
-    bool holds = can_trail(s, loop, &t);
+    bool holds = trail_find(s, loop, &t);
     const Op *at = holds ? t.heads.at[0] : NULL, *op = loop->regions[0]->first;
     for (; holds && op != at; op = op->next) holds = !op_attr(op, AT_BEHIND);
     for (size_t i = 0; holds && i < t.heads.count; i++, op = op->next)

@@ -1,6 +1,7 @@
 /* text_order.c: see text_order.h. */
 #include "pass/schedule/text_order.h"
 
+#include "ir/build.h"
 #include "ir/tile_layout.h"
 
 /* --- headers --- */
@@ -163,6 +164,10 @@ TurnedLoop turned_parts(const Op *loop) {
     return t;
 }
 
+bool loop_is_turned(const Op *loop) {
+    return op_flag(loop, AT_ROTATE) || op_flag(loop, AT_TRAILS) || op_attr(loop, AT_LEADS);
+}
+
 TrailingLoop trailing_parts(const Op *loop) {
     TrailingLoop t = {.first = loop->regions[0]->first};
     while (t.first->code != OP_DOT) t.first = t.first->next;
@@ -173,4 +178,28 @@ TrailingLoop trailing_parts(const Op *loop) {
     t.releases = t.tail;
     while (t.releases->code == OP_DOT) t.releases = t.releases->next;
     return t;
+}
+
+/* Does it need that a head is done which is issued when its trip begins, or that the tails of the trip before are? */
+static bool needs_earlier(const LeadingLoop *l, const Op *op) {
+    if (op->code == OP_RELEASE || op->code == OP_DOT) return true;
+    for (const Op *head = l->first; head != l->rest; head = head->next)
+        if (!op_attr(head, AT_AHEAD) && ir_op_uses(op, head->results[0])) return true;
+    return false;
+}
+
+LeadingLoop leading_parts(const Op *loop) {
+    LeadingLoop l = {.first = loop->regions[0]->first};
+    bool all = true;
+    while (l.first->code != OP_DOT) l.first = l.first->next;
+    l.rest = l.first;
+    for (; l.rest->code == OP_DOT && !op_flag(l.rest, AT_FLIGHT); l.rest = l.rest->next)
+        all &= op_attr(l.rest, AT_AHEAD) != NULL;
+    l.issue = l.rest;
+    for (int64_t i = op_int(loop, AT_LEADS, 0); i > 0; i--) l.issue = l.issue->next;
+    l.settle = l.issue;
+    while (!all && !needs_earlier(&l, l.settle)) l.settle = l.settle->next;
+    l.releases = l.settle;
+    while (!op_attr(l.releases, AT_BEHIND)) l.releases = l.releases->next;
+    return l;
 }

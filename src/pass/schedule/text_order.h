@@ -57,4 +57,15 @@ typedef struct TrailingLoop {
     const Op *tail, *releases; /* the first of the tails, and of their releases, which end at the yield */
 } TrailingLoop;
 TrailingLoop trailing_parts(const Op *loop);
+
+/* --- loops that `leads`: heads side by side; what comes before the next trip's are issued; the rest, with tails in
+ * flight; the releases of their slots, a trip late --- */
+typedef struct LeadingLoop {
+    const Op *first, *rest; /* the first head, and what stands behind the last */
+    const Op *issue;        /* before this op the next trip's heads are issued .. */
+    const Op *settle;       /* .. and before this one, all products before those are waited for */
+    const Op *releases;     /* the first of those that come late; they end at the yield */
+} LeadingLoop;
+LeadingLoop leading_parts(const Op *loop);
+bool loop_is_turned(const Op *loop); /* one of these three */
 #endif

@@ -247,6 +247,16 @@ const char *dot_issue(Emit *e, const Op *op) {
     return d.acc;
 }
 
+void dot_issue_at(Emit *e, const Op *op, const char *accumulator) {
+    Dot d = dot_of(e, op);
+    d.acc = accumulator;
+    d.fresh = op_flag(op, AT_FRESH);
+    emit_block(e);
+    issue(&d);
+    cs_close(&e->p);
+    dot_say(&d);
+}
+
 const char *dot_declare_left(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
     return declare_left(&d, op_flag(op, AT_SETTLES));

@@ -11,7 +11,10 @@
  *   cuda_parts.c        output tiles that leave panel by panel
  *   cuda_cluster.c      pairs of blocks that load for each other
  *   cuda_gang.c         programs side by side in a block
+ *   cuda_trips.c        the frame of loops that are turned
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
+ *   cuda_trail.c        loops whose last products do
+ *   cuda_lead.c         loops whose first products are issued under the arithmetic of the trip before
  *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
@@ -99,6 +102,7 @@ void loose_load(Emit *e, const Op *load);
 /* wgmma in pieces: issued into an accumulator of its own (its name); onto an array that holds the
  * sum, the left operand packed before (NULL: it lies in shared memory). */
 const char *dot_issue(Emit *e, const Op *op);
+void dot_issue_at(Emit *e, const Op *op, const char *accumulator); /* into an array that is there already */
 void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *left);
 const char *dot_declare_left(Emit *e, const Op *op);
 void dot_pack_left(Emit *e, const Op *op, const char *words);
@@ -169,6 +173,22 @@ void skew_turn_end(Emit *e, const Op *loop, const Op *other);
 void skew_end(Emit *e, const Op *other);
 void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
 
+/* --- cuda_trips.c --- */
+/* The frame of a loop that is turned, whose body is written more than once. */
+typedef struct Trips {
+    Emit *e;
+    const Op *loop;
+    const char *variable, *type;
+    const Expr *lo, *hi;
+} Trips;
+Trips trips_open(Emit *e, const Op *loop);                            /* what it carries; if there is a trip, .. */
+void trips_one(const Trips *t, const Expr *at);                       /* .. a trip of this number, .. */
+void trips_each(const Trips *t, const Expr *from, const Expr *until); /* .. those from one up to another, .. */
+void trips_end(const Trips *t);                                       /* .. each of them up to here; */
+void trips_close(const Trips *t);                                     /* the carried values are the loop's results */
+/* Carried values go on to the next trip, but sums of products that run on, which are added to where they are. */
+void trips_carry(Emit *e, const Op *loop);
+
 /* --- cuda_rotate.c --- */
 void rotate_emit(Emit *e, const Op *loop); /* of a loop that is turned */
 /* Around a role's tasks: whose turn it is first, where its workers take turns. */
@@ -177,6 +197,9 @@ void rotate_end(Emit *e, const Op *role);
 
 /* --- cuda_trail.c --- */
 void trail_emit(Emit *e, const Op *loop); /* of a loop that `trails` */
+
+/* --- cuda_lead.c --- */
+void lead_emit(Emit *e, const Op *loop); /* of a loop that `leads` */
 
 /* What ends a loop whose dot stays in flight. */
 void roles_give_back_late(Emit *e, const Op *release); /* the slot that is still held */

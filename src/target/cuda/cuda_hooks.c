@@ -32,11 +32,13 @@ typedef struct LoopState {
 } LoopState;
 
 static bool turned(Emit *e, const Op *loop) {
-    if (!op_flag(loop, AT_ROTATE) && !op_flag(loop, AT_TRAILS)) return false;
+    if (!loop_is_turned(loop)) return false;
     if (op_flag(loop, AT_ROTATE))
         rotate_emit(e, loop);
-    else
+    else if (op_flag(loop, AT_TRAILS))
         trail_emit(e, loop);
+    else
+        lead_emit(e, loop);
     gang_end_loop(e, loop);
     return true;
 }

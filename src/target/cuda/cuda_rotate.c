@@ -125,29 +125,17 @@ void rotate_end(Emit *e, const Op *role) {
 
 void rotate_emit(Emit *e, const Op *loop) {
     Turned t = turned_of(e, loop);
-    int count = loop->operand_count - 3;
-    for (int i = 0; i < count; i++) emit_carried(e, t.body->args[i + 1], loop->operands[i + 3]);
+    Trips trips = trips_open(e, loop);
     t.accumulator = emit_hold(e, t.body->args[1 + t.parts.carried])->by->text;
-    Ref variable = t.body->args[0];
-    const char *k = cs_name(&e->p, variable);
-    const char *type = cs_value_type(&e->p, ir_type(e->k, variable));
-    const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
-    emit_set_name(e, variable, HOLD_SCALAR, k);
-    cs_open(&e->p, "if (%p < %p)", lo, hi);
     t.left = dot_declare_left(e, t.parts.second);
-    emit_block(e);
-    cs_line(&e->p, "const %s %s = %p;", type, k, lo);
+    trips_one(&trips, trips.lo);
     write_trip(&t, false);
-    cs_close(&e->p);
-    emit_forget(e, t.body);
-    cs_raw(&e->p, "#pragma unroll 1");
-    cs_open(&e->p, "for (%s %s = %p + 1; %s < %p; %s++)", type, k, lo, k, hi, k);
+    trips_end(&trips);
+    trips_each(&trips, ex(e->arena, "%p + 1", trips.lo), trips.hi);
     write_trip(&t, true);
-    cs_close(&e->p);
-    emit_forget(e, t.body);
+    trips_end(&trips);
     write_tail(&t, false);
     write_wait(e, 0, t.accumulator);
     write_tail(&t, true);
-    cs_close(&e->p);
-    for (int i = 0; i < count; i++) emit_same(e, loop->results[i], t.body->args[i + 1]);
+    trips_close(&trips);
 }

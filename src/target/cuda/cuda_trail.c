@@ -98,13 +98,6 @@ static void settle_lefts(Trailing *t) {
     ring_wait_again(e, wait);
 }
 
-static int tail_of(const Trailing *t, Ref sum) {
-    const Op *dot = t->parts.tail;
-    for (int i = 0; i < t->tails; i++, dot = dot->next)
-        if (dot->results[0] == sum) return i;
-    return -1;
-}
-
 /* What goes on to the next trip, but the sums of the tails, which are added to where they are. */
 static void carry_on(Trailing *t) {
     Emit *e = t->e;
@@ -112,14 +105,7 @@ static void carry_on(Trailing *t) {
     for (int i = 0; i < t->tails; i++, dot = dot->next) dot_pack_left(e, dot, t->lefts[i]);
     for (int i = 0; i < t->releases; i++, release = release->next)
         cs_line(&e->p, "%s = %p;", t->was[i], emit_hold(e, release->operands[1])->by);
-    int all = t->loop->operand_count - 3, count = 0;
-    Ref *places = ARENA_ARRAY(e->arena, Ref, all), *sources = ARENA_ARRAY(e->arena, Ref, all);
-    for (int i = 0; i < all; i++) {
-        if (tail_of(t, t->body->last->operands[i]) >= 0) continue;
-        places[count] = t->body->args[1 + i];
-        sources[count++] = t->body->last->operands[i];
-    }
-    emit_copies(e, places, sources, count);
+    trips_carry(e, t->loop);
 }
 
 /* One trip; with the tails of the trip before in flight under it. */
@@ -156,14 +142,7 @@ static Trailing trailing_of(Emit *e, const Op *loop) {
 
 void trail_emit(Emit *e, const Op *loop) {
     Trailing t = trailing_of(e, loop);
-    int count = loop->operand_count - 3;
-    for (int i = 0; i < count; i++) emit_carried(e, t.body->args[i + 1], loop->operands[i + 3]);
-    Ref variable = t.body->args[0];
-    const char *k = cs_name(&e->p, variable);
-    const char *type = cs_value_type(&e->p, ir_type(e->k, variable));
-    const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
-    emit_set_name(e, variable, HOLD_SCALAR, k);
-    cs_open(&e->p, "if (%p < %p)", lo, hi);
+    Trips trips = trips_open(e, loop);
     const Op *dot = t.parts.tail;
     for (int i = 0; i < t.tails; i++, dot = dot->next) {
         t.sums[i] = emit_hold(e, dot->operands[2])->by->text;
@@ -173,18 +152,13 @@ void trail_emit(Emit *e, const Op *loop) {
         t.was[i] = cs_fresh(&e->p, "was");
         cs_line(&e->p, "u32 %s;", t.was[i]);
     }
-    emit_block(e);
-    cs_line(&e->p, "const %s %s = %p;", type, k, lo);
+    trips_one(&trips, trips.lo);
     write_trip(&t, false);
-    cs_close(&e->p);
-    emit_forget(e, t.body);
-    cs_raw(&e->p, "#pragma unroll 1");
-    cs_open(&e->p, "for (%s %s = %p + 1; %s < %p; %s++)", type, k, lo, k, hi, k);
+    trips_end(&trips);
+    trips_each(&trips, ex(e->arena, "%p + 1", trips.lo), trips.hi);
     write_trip(&t, true);
-    cs_close(&e->p);
-    emit_forget(e, t.body);
+    trips_end(&trips);
     issue_tails(&t);
     end_tails(&t);
-    cs_close(&e->p);
-    for (int i = 0; i < count; i++) emit_same(e, loop->results[i], t.body->args[i + 1]);
+    trips_close(&trips);
 }

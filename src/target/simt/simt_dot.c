@@ -132,8 +132,12 @@ static void close_accumulator(Dot *d) {
     Emit *e = d->e;
     if (is_sum_type(d->type)) return;
     const char *array = emit_declare(e, d->op->results[0]);
-    emit_unroll(e, "r", d->layout->registers, 1);
-    cs_line(&e->p, "%s[r] = %p;", array, cs_pack(&e->p, d->type->elem, ex(e->arena, "%s[r]", d->acc)));
+    bool two = (d->type->elem == EL_F16 || d->type->elem == EL_BF16) && d->layout->registers % 2 == 0;
+    emit_unroll(e, "r", d->layout->registers, two ? 2 : 1);
+    if (two) /* one instruction rounds both */
+        cs_line(&e->p, "tw_round_two(%s + r, %s[r], %s[r + 1]);", array, d->acc, d->acc);
+    else
+        cs_line(&e->p, "%s[r] = %p;", array, cs_pack(&e->p, d->type->elem, ex(e->arena, "%s[r]", d->acc)));
     cs_close(&e->p);
 }
 

@@ -70,6 +70,7 @@ bool emit_may_reuse(Emit *e, Ref ref, const Op *op) {
     if (!ref_is_value(ref) || e->uses[ref] != 1 || emit_hold(e, ref)->kind != HOLD_ARRAY) return false;
     const Value *v = ir_value(e->k, ref);
     if (!v->op) return v->region == op->parent;
+    if (v->op->code == OP_DOT && op_attr(v->op, AT_AHEAD)) return false; /* the next trip's is written there */
     /* An op that only renames its operand's array does not own it. */
     bool renames =
         v->op->code == OP_EXPAND || v->op->code == OP_RESHAPE || v->op->code == OP_PERMUTE || v->op->code == OP_CONVERT;

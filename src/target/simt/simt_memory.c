@@ -246,10 +246,30 @@ static const char *open_scalar(Emit *e, const Op *op, const Expr *fill) {
     return raw;
 }
 
+/* Does the number, as it is or in another type, go on to the next trip of a loop? */
+static bool goes_on(const Op *op) {
+    Ref value = op->results[0];
+    for (;;) {
+        const Region *region = op->parent;
+        for (const Op *user = op->next; user; user = user->next)
+            if (user->code == OP_CAST && user->operands[0] == value) value = user->results[0];
+        const Op *yield = region->last;
+        int at = 0;
+        while (at < yield->operand_count && yield->operands[at] != value) at++;
+        op = region->owner;
+        if (!op || at == yield->operand_count || op->code != OP_IF) break;
+        value = op->results[at];
+    }
+    return op && op->code == OP_FOR && ir_op_uses(op->regions[0]->last, value);
+}
+
+/* All threads load the same number. Compilers keep that in a register of the warp, and wait for the load at once, to
+ * move it there; one that goes on to the next trip is loaded by each thread for itself. */
 static void load_scalar(Emit *e, const Op *op, const char *raw, const Expr *row, const Expr *condition) {
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
     const char *name = cs_name(&e->p, result);
+    if (elem_is_float(type->elem) && goes_on(op)) row = ex(e->arena, "tw_own(%p)", row);
     if (hint_of(op))
         load_hinted(e, op, 1, condition, ex(e->arena, "&%s", raw), row, ex_name(e->arena, raw));
     else if (condition)

@@ -51,8 +51,8 @@
  *            tw_ldg_or(V, bool, to, p, T fill): fill in all V where false
  *            tw_ldg_singly(bool, to, p, T fill): of 16 bits, one by one; none waits for the one before
  *            tw_ldg_pairs(words, bool, u32 *to, p, u32 fill): the same for 16-bit elements, kept two a word;
- *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32
- *            tw_zero(): 0, but no compiler knows
+ *            tw_bf16_at(words, i) tw_f16_at(words, i): element i of them, as f32   tw_round_two(f16|bf16 *to, lo, hi)
+ *            tw_zero(): 0, but no compiler knows   tw_own(p): p, which a compiler takes for the thread's own
  *            tw_ldg_volatile(V, bool, to, p): read from memory each time it is met, nothing where false
  *            tw_ldg_nc: data that nobody writes during the kernel, not kept in L1   tw_stg_cs: streamed out
  *            name_hinted(.., hint) of loads and stores (tile.cuh), tw_cp_async, tw_tma_load, _multicast, _store: TW_CA TW_CG TW_CS TW_CV

@@ -116,6 +116,14 @@ TW_FN void tw_ldg_hinted_words(int count, int size, bool on, void *to, const voi
 /* Element i of 16-bit floats that lie two a word. */
 TW_FN f32 tw_bf16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_bf16(pairs[i / 2]) : tw_lo_bf16(pairs[i / 2]); }
 TW_FN f32 tw_f16_at(const u32 *pairs, int i) { return i % 2 ? tw_hi_f16(pairs[i / 2]) : tw_lo_f16(pairs[i / 2]); }
+TW_FN void tw_round_two(f16 *to, f32 lo, f32 hi) {
+    const u32 pair = tw_pack_f16(lo, hi);
+    to[0].bits = (u16)pair, to[1].bits = (u16)(pair >> 16);
+}
+TW_FN void tw_round_two(bf16 *to, f32 lo, f32 hi) {
+    const u32 pair = tw_pack_bf16(lo, hi);
+    to[0].bits = (u16)pair, to[1].bits = (u16)(pair >> 16);
+}
 
 /* x as it is, but what the compiler made of it is made again. */
 TW_FN void tw_fresh_elements(int count, int size, void *x) {

@@ -152,6 +152,7 @@ TW_FN u16 tw_ldg_half(bool on, const void *p, u16 fill, TW_LINE) {
     return fill;
 }
 TW_FN u32 tw_zero() { return 0; }
+#define tw_own(p) (p)
 #define tw_stg_cs_bytes tw_stg_bytes
 TW_FN u32 tw_ld_acquire(const u32 *p, TW_LINE) {
     u32 x, none = 0;
