@@ -186,6 +186,7 @@ struct Builtin {
 typedef struct DomainWords {
     const char *kernels;  /* "Triton kernels" */
     const char *language; /* "tl.*" */
+    const char *device;   /* how a function becomes one that kernels may call: "decorate it with @triton.jit" */
     const char *constant; /* how a number comes to be known: ", or pass it as a tl.constexpr parameter" */
     const char *pass;     /* the same, of an argument */
     const char *cast;     /* ".to(...)" */
@@ -204,6 +205,7 @@ struct Domain {
     bool host_in_kernels; /* plain Python is run inside of kernels, too: lists, dicts, lambdas, functions */
     bool carries;         /* names are variables, which run-time loops and branches hand on; else they are bindings */
     bool forgives;        /* a value of plain Python that cannot be computed is a mistake where it is used */
+    DiagId asserted; /* its message about an assert that does not hold */
     /* Instead of a construct of Python that kernels do not have; NULL: nothing better is known. */
     const char *(*instead)(PyKind kind);
 
@@ -284,6 +286,10 @@ Val val_list(Lower *l, const Val *items, int count); /* a list; a tuple in kerne
 /* Lists and dicts as they are now, as tuples: what a kernel without lists sees of them. */
 Val val_frozen(Lower *l, Val v);
 bool val_equal(Val a, Val b); /* Python's == */
+/* Of one sort, if they are the domain's? */
+static inline bool val_like(Val a, Val b) {
+    return a.kind == b.kind && (a.kind != VAL_OWN || a.own == b.own || (a.own->of && a.own->of == b.own->of));
+}
 static inline bool val_is_own(Val v, const Own *own) { return v.kind == VAL_OWN && v.own == own; }
 static const Val val_none = {.kind = VAL_NONE}, val_error = {.kind = VAL_ERROR};
 Val val_bool(bool value);

@@ -64,7 +64,7 @@ Val py_with_leaves(Lower *l, Val v, const Ref **next) {
 
 bool py_same_form(Lower *l, Val a, Val b) {
     if (a.kind == VAL_TENSOR && b.kind == VAL_TENSOR) return val_type(l, a) == val_type(l, b);
-    if (val_has_items(a) && a.kind == b.kind && a.count == b.count) {
+    if (val_has_items(a) && val_like(a, b) && a.count == b.count) {
         for (int i = 0; i < a.count; i++)
             if (!py_same_form(l, a.items[i], b.items[i])) return false;
         return true;
@@ -156,7 +156,7 @@ void py_branch_leave(Lower *l, Branches *br, int side) {
 /* Numbers of v that differ from those of the other side, as run-time values; parts of a thing of the domain's that are
  * the same constant stay constants. */
 static Val decay_unlike(Lower *l, Val v, Val other, Range range) {
-    if (v.kind != VAL_OWN || v.own->whole || !v.own->of || other.kind != v.kind || other.own != v.own)
+    if (v.kind != VAL_OWN || v.own->whole || !v.own->of || !val_like(v, other) || other.count != v.count)
         return py_same_form(l, v, other) ? v : py_runtime(l, v, range);
     Val *items = ARENA_ARRAY(l->arena, Val, v.count);
     for (int i = 0; i < v.count; i++) items[i] = decay_unlike(l, v.items[i], other.items[i], range);

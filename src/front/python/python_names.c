@@ -333,7 +333,7 @@ static Val function_value(Lower *l, Names *names, Name *name, const char *id, Ra
     bool device = names->live || names->domain->is_device(names, name->node, l->arena);
     bool host = !device && (!l->kernel || names->domain->on_constants(names, name->node, l->arena));
     name->function = (Function){.node = name->node, .names = names, .host = host};
-    if (!device && !host) return py_error(l, DIAG_TRI_NOT_JIT, range, id);
+    if (!device && !host) return py_error(l, DIAG_EVAL_NOT_DEVICE, range, id, l->domain->words.device);
     return (Val){.kind = VAL_FUNCTION, .function = &name->function};
 }
 

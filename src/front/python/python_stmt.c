@@ -334,11 +334,10 @@ static const PyNode *changed_by(const PyNode *node) {
 }
 
 /* A mistake that is none of ours: the program says itself that it cannot go on. */
-static bool is_said(const Diag *diag) {
+static bool is_said(const Lower *l, const Diag *diag) {
     for (size_t i = 0; i < diag->messages.count; i++) {
         DiagId id = diag->messages.at[i].id;
-        if (id == DIAG_TL_ASSERT || id == DIAG_EVAL_STATIC_ASSERT || id == DIAG_EVAL_RAISE || id == DIAG_EVAL_STEPS)
-            return true;
+        if (id == l->domain->asserted || id == DIAG_EVAL_RAISE || id == DIAG_EVAL_STEPS) return true;
     }
     return false;
 }
@@ -360,7 +359,7 @@ static void run_forgiving(Lower *l, const PyNode *node) {
     l->changed = around;
     for (size_t i = 0; around && i < changed.count; i++) *VEC_PUSH(around, l->arena) = changed.at[i];
     if (!quiet.errors) return;
-    if (is_said(&quiet)) diag_pass_on(&quiet, loud);
+    if (is_said(l, &quiet)) diag_pass_on(&quiet, loud);
     const char *text = quiet.messages.at[0].text;
     py_poison_stored(l, node);
     for (size_t i = 0; i < changed.count; i++) changed.at[i]->broken = text;

@@ -65,7 +65,7 @@ bool val_is_const(Val v) {
 }
 
 bool val_same(Val a, Val b) {
-    if (a.kind != b.kind) return false;
+    if (!val_like(a, b)) return false;
     switch (a.kind) {
     case VAL_ERROR:
     case VAL_UNBOUND:

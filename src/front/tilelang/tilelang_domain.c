@@ -234,6 +234,7 @@ static const char *instead(PyKind kind) {
 const Domain lang_domain = {
     .words = {.kernels = "TileLang kernels",
               .language = "T.*",
+              .device = "decorate it with @T.macro",
               .constant = ", or give it as a definition",
               .pass = "give it as a definition",
               .cast = "T.cast",
@@ -247,6 +248,7 @@ const Domain lang_domain = {
     .builtin_count = sizeof builtins / sizeof *builtins,
     .host_in_kernels = true,
     .forgives = true,
+    .asserted = DIAG_TL_ASSERT,
     .instead = instead,
     .module_path = lang_module_path,
     .is_library = lang_is_library,

@@ -267,6 +267,7 @@ static const char *instead(PyKind kind) {
 const Domain tri_domain = {
     .words = {.kernels = "Triton kernels",
               .language = "tl.*",
+              .device = "decorate it with @triton.jit",
               .constant = ", or pass it as a tl.constexpr parameter",
               .pass = "pass it as a tl.constexpr parameter",
               .cast = ".to(...)",
@@ -280,6 +281,7 @@ const Domain tri_domain = {
     .builtins = tri_builtins,
     .builtin_count = TRI_BUILTIN_COUNT,
     .carries = true,
+    .asserted = DIAG_EVAL_STATIC_ASSERT,
     .instead = instead,
     .module_path = tri_module_path,
     .is_library = tri_is_library,
