@@ -204,6 +204,7 @@ struct Domain {
     size_t builtin_count;
     bool host_in_kernels; /* plain Python is run inside of kernels, too: lists, dicts, lambdas, functions */
     bool carries;         /* names are variables, which run-time loops and branches hand on; else they are bindings */
+    bool imported;        /* the file is no program: what it does as `__main__` only, it does not do */
     bool forgives;        /* a value of plain Python that cannot be computed is a mistake where it is used */
     DiagId asserted; /* its message about an assert that does not hold */
     /* Instead of a construct of Python that kernels do not have; NULL: nothing better is known. */

@@ -278,6 +278,13 @@ static Holds holds(Lower *l, Names *names, const Name *name) {
     return answer;
 }
 
+/* if __name__ == "__main__": what only it defines is there when the file is the program. */
+static bool is_main(const Condition *c) {
+    for (; c; c = c->around)
+        if (c->test->kind == PY_Compare && py_is_name(c->test->Compare.left, "__name__")) return true;
+    return false;
+}
+
 /* The definition of a name that counts; NULL: none does. *unsure: another one may as well. */
 static Name *definition(Lower *l, Names *names, const char *id, bool *unsure) {
     Name *name = map_get(&names->map, id);
@@ -285,7 +292,7 @@ static Name *definition(Lower *l, Names *names, const char *id, bool *unsure) {
     while (name && name->kind == NAME_VALUE && name->condition) {
         Holds answer = holds(l, names, name);
         *unsure = answer == UNSURE && name->before;
-        if (answer != NEVER) break;
+        if (answer != NEVER || (!name->before && is_main(name->condition))) break;
         name = name->before;
     }
     return name;
@@ -376,7 +383,7 @@ static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
         case NAME_LOOP: return py_error(l, DIAG_EVAL_UNSURE, range, id, "in a loop, or changes it by a call");
         }
     }
-    if (strcmp(id, "__name__") == 0 && names->file) return val_str(names->file->name); /* it is not the program */
+    if (names->domain->imported && strcmp(id, "__name__") == 0 && names->file) return val_str(names->file->name);
     Val v = starred(l, names, id, range);
     if (v.kind != VAL_UNBOUND || !names->live) return v;
     v = py_live_lookup(l, names->scope, id, range);

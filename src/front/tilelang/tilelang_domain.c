@@ -247,6 +247,7 @@ const Domain lang_domain = {
     .builtins = builtins,
     .builtin_count = sizeof builtins / sizeof *builtins,
     .host_in_kernels = true,
+    .imported = true,
     .forgives = true,
     .asserted = DIAG_TL_ASSERT,
     .instead = instead,
