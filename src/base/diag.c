@@ -61,6 +61,17 @@ void diag_emit(Diag *diag, DiagId id, Range range, ...) {
     va_end(args);
 }
 
+void diag_pass_on(const Diag *from, Diag *to) {
+    for (size_t i = 0; i < from->messages.count; i++) {
+        const DiagMessage *message = &from->messages.at[i];
+        bool error = message->severity == SEVERITY_ERROR, note = message->severity == SEVERITY_NOTE;
+        if (note ? to->muted : seen_before(to, message)) continue;
+        to->muted = error && to->errors >= DIAG_LIMIT;
+        to->errors += error;
+        if (!to->muted) *VEC_PUSH(&to->messages, to->arena) = *message;
+    }
+}
+
 void diag_amounts(Diag *diag, int64_t needed, int64_t available) {
     if (!diag->messages.count || diag->muted) return;
     DiagMessage *last = &diag->messages.at[diag->messages.count - 1];

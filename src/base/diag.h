@@ -45,6 +45,8 @@ typedef struct Diag {
 void diag_init(Diag *diag, Arena *arena, SourceMap *sources);
 void diag_emit(Diag *diag, DiagId id, Range range, ...);
 void diag_vemit(Diag *diag, DiagId id, Range range, va_list args);
+/* All that one has collected goes on to another. */
+void diag_pass_on(const Diag *from, Diag *to);
 /* The last message is about something that does not suffice, for those who read numbers and no text. */
 void diag_amounts(Diag *diag, int64_t needed, int64_t available);
 /* "error"; "unknown-name". */

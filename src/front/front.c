@@ -54,7 +54,7 @@ static bool has_any(const char *text, const char *const *starts) {
 
 const FrontDoor *front_choose(const char *name, const char *text) {
     static const char *const tilelang_marks[] = {"@T.prim_func", "@tilelang.jit", NULL};
-    static const char *const triton_marks[] = {"@triton.jit", "@jit", NULL};
+    static const char *const triton_marks[] = {"@triton.jit", NULL};
     static const char *const tilelang_imports[] = {"import tilelang", "from tilelang", NULL};
     static const char *const triton_imports[] = {"import triton", "from triton", NULL};
     if (ends_with(name, ".tile.c")) return front_find("tilec");

@@ -13,11 +13,15 @@ static const Line triton_lines[] = {
 #define TL(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
 #include "front/triton/triton_builtins.def"
 #undef TL
+#define PYTHON(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
+#include "front/python/python_builtins.def"
 };
 static const Line tilelang_lines[] = {
-#define BUILTIN(name, params, handler, doc) {"T." #name, params, doc, "", ""},
+#define BUILTIN(name, kinds, signature, lowering, code, doc) {#name, signature, doc, #lowering, kinds},
 #include "front/tilelang/tilelang.def"
 #undef BUILTIN
+#include "front/python/python_builtins.def"
+#undef PYTHON
 };
 static const Line tilec_lines[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, #scope ", " operands, doc, "", ""},
@@ -48,8 +52,15 @@ static const struct {
      "start of a loop's variable, chained comparisons.",
      triton_lines, sizeof triton_lines / sizeof *triton_lines},
     {"tilelang", "TileLang: what works",
-     "Kernels marked `@T.prim_func`, at the top of a file or inside a function that returns one. `=` marks arguments "
-     "that may be left out.",
+     "Kernels marked `@T.prim_func`, at the top of a file or inside functions that return one, and `@tilelang.jit` "
+     "functions in the eager style (`T.const`, `T.empty`). Signatures are Python's.\n\n"
+     "The functions around a kernel are plain Python: numbers, strings, lists, dicts, comprehensions, lambdas, inner "
+     "functions and helper functions of the file are run; their parameters are constants of the kernel (`--arg`, "
+     "`-D`). "
+     "What cannot be computed is an error where a kernel uses it. Inside a kernel names are bindings: `T.alloc_var` "
+     "and tiles hold what changes. `if`, `while`, `break` and `continue` on run-time values work, in `T.Parallel` "
+     "`if` and loops. `+ - * / // % & | ^ << >> **`, comparisons, `and or not`, `a if c else b` work on run-time "
+     "numbers.",
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
     {"tile-c", "Tile C: what works",
      "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t "
@@ -57,10 +68,18 @@ static const struct {
      tilec_lines, sizeof tilec_lines / sizeof *tilec_lines},
 };
 
-static bool is_refused(const Line *line) { return strcmp(line->handler, "tri_lower_unsupported") == 0; }
+/* Why a row is refused; NULL: it works. */
+static const char *refusal(const Line *line) {
+    static const char *const rows[][2] = {{"tri_lower_unsupported", "refused"},
+                                          {"lang_lower_planned", "planned"},
+                                          {"lang_lower_other_chip", "another chip"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(line->handler, rows[i][0]) == 0) return rows[i][1];
+    return NULL;
+}
 
-/* Under what names Triton's kernels know it; other doors have one. */
-static const char *full_names(const Line *line, Arena *arena) {
+/* Under what names kernels know it. */
+static const char *full_names(const Line *line, bool tilelang, Arena *arena) {
     static const struct {
         char kind;
         const char *before;
@@ -74,11 +93,21 @@ static const char *full_names(const Line *line, Arena *arena) {
                   {'G', "tl.target_info."},
                   {'L', "libdevice."},
                   {'D', "descriptor."},
+                  {'l', "list."},
+                  {'d', "dict."},
+                  {'s', "str."},
+                  {'t', "tuple."},
+                  {'i', "int."},
+                  {'Z', "tilelang.layout."},
+                  {'A', "tilelang.carver.arch.driver."},
                   {'C', "tl.extra.cuda."}};
     Text out = text_new(arena);
     for (size_t i = 0; line->kinds && i < sizeof places / sizeof *places; i++)
-        if (strchr(line->kinds, places[i].kind))
-            text_add(&out, "%s`%s%s`", out.length ? ", " : "", places[i].before, line->name);
+        if (strchr(line->kinds, places[i].kind)) {
+            const char *before = places[i].before;
+            if (tilelang) before = places[i].kind == 'T' ? "T." : places[i].kind == 'H' ? "tilelang." : before;
+            text_add(&out, "%s`%s%s`", out.length ? ", " : "", before, line->name);
+        }
     return out.length ? out.at : arena_printf(arena, "`%s`", line->name);
 }
 
@@ -93,9 +122,11 @@ char *front_manual(const char *topic, Arena *arena) {
         Text refused = text_new(arena);
         for (size_t i = 0; i < pages[p].count; i++) {
             const Line *line = &pages[p].lines[i];
-            bool no = is_refused(line);
-            text_add(no ? &refused : &out, "| %s | `%s` | %s |\n", full_names(line, arena),
-                     no || !*line->form ? " " : line->form, line->doc);
+            const char *no = refusal(line), *names = full_names(line, strcmp(topic, "tilelang") == 0, arena);
+            if (no)
+                text_add(&refused, "| %s | %s | %s |\n", names, no, line->doc);
+            else
+                text_add(&out, "| %s | `%s` | %s |\n", names, *line->form ? line->form : " ", line->doc);
         }
         if (refused.length)
             text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);
@@ -107,6 +138,6 @@ char *front_manual(const char *topic, Arena *arena) {
 bool front_builtin(size_t index, FrontBuiltin *out) {
     if (index >= sizeof triton_lines / sizeof *triton_lines) return false;
     const Line *line = &triton_lines[index];
-    *out = (FrontBuiltin){line->name, line->kinds, line->form, line->doc, is_refused(line)};
+    *out = (FrontBuiltin){line->name, line->kinds, line->form, line->doc, refusal(line) != NULL};
     return true;
 }

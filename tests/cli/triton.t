@@ -63,3 +63,31 @@ $ tilewright ir const.py:machine --arg dst=zeros:i32[1] --target cuda:sm_80 --pa
 kernel @machine(%dst: *i32) {
   store %dst, 10
 }
+$ cat > built.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> def configs():
+>     out = []
+>     for block in (64, 128):
+>         options = {"BLOCK": block}
+>         options.update(dict(SHIFT=block // 64))
+>         out.append(triton.Config(options, num_warps=4 if block > 64 else 2))
+>     print("made", len(out))
+>     return [c for c in out]
+>
+>
+> @triton.autotune(configs=configs(), key=["n"])
+> @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+> @triton.jit
+> def k(x, n, BLOCK: tl.constexpr, SHIFT: tl.constexpr, EVEN: tl.constexpr):
+>     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+>     tl.store(x + i, i + SHIFT, mask=i < n)
+> END
+$ tilewright list built.py
+k(x, n, BLOCK: constant, SHIFT: constant, EVEN: constant?)
+  --config 1: BLOCK=64, SHIFT=1, num_warps=2
+  --config 2: BLOCK=128, SHIFT=2, num_warps=4
+$ tilewright check built.py --config 2 --arg 'x=zeros:i32[200]' --arg n=200 --grid 2
+x: i32[200], max error 0: ok

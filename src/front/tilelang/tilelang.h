@@ -1,65 +1,65 @@
 /* tilelang.h: what the files of the TileLang door share.
  *
- * The door runs the kernel's Python as TileLang itself does: what is known on the host (sizes, tile shapes, dtypes,
- * helper arithmetic) is computed, what depends on the device becomes IR. So every expression gives a Val: a host value,
- * a traced scalar, or storage. tilelang.c finds kernels and lowers one; tilelang_expr.c evaluates expressions;
- * tilelang_stmt.c lowers statements; tilelang_calls.c is the table of `T.*` (tilelang.def). */
+ * The door is a domain of the evaluator in front/python, and runs the kernel's Python as TileLang itself does: what is
+ * known on the host (sizes, tile shapes, dtypes, helper functions) is computed, what depends on the device becomes IR.
+ * A run-time number is a VAL_TENSOR; the door's own things are storage (tensors, tiles, variables), boxes of storage,
+ * symbols (sizes that arguments give), element loops, annotations and layouts.
+ *
+ *     tilelang.c         which kernels a file has; one kernel as IR     tilelang_param.c  its parameters
+ *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
+ *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
+ *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
+ *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c
+ *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H
-#include "front/front.h"
-#include "front/python/host_number.h"
-#include "ir/build.h"
-#include "syntax/py_ast.h"
-
-typedef enum ValKind {
-    VAL_NONE,   /* None */
-    VAL_BOOL,   /* host, in i */
-    VAL_INT,    /* host, in i */
-    VAL_FLOAT,  /* host, in f */
-    VAL_TEXT,   /* host, in text */
-    VAL_TUPLE,  /* host, items */
-    VAL_DTYPE,  /* an element type */
-    VAL_MODULE, /* a dotted name that leads into tilelang: text = "T", "T.Kernel", "tilelang.jit" ... */
-    VAL_DEF,    /* a function of the file: node */
-    VAL_SCALAR, /* traced: ref */
-    VAL_TENSOR, /* a global tensor: ref */
-    VAL_BUFFER, /* alloc_*: ref */
-    VAL_REGION, /* part of a tensor or buffer: ref, offsets and extents */
-    VAL_WRONG   /* its statement had an error, which is told; what uses it stays silent */
-} ValKind;
+#include "front/python/python.h"
 
 enum { MAX_TERMS = 6 };
-typedef struct Linear { /* constant + sum of factor * variable; a variable is a traced integer */
+typedef struct Linear { /* constant + sum of factor * variable; a variable is a run-time integer */
     int64_t constant;
     int count;
     Ref var[MAX_TERMS];
     int64_t factor[MAX_TERMS];
 } Linear;
 
-typedef struct Val Val;
-struct Val {
-    ValKind kind;
-    int64_t i;
-    double f;
-    const char *text;
-    Elem elem; /* DTYPE; also of SCALAR, TENSOR, BUFFER, REGION */
-    int count; /* TUPLE: items; TENSOR, BUFFER, REGION: rank */
-    const Val *items;
-    const PyNode *node;
+typedef enum StorageKind { STORE_TENSOR, STORE_TILE, STORE_VARIABLE } StorageKind;
+typedef struct Storage {
+    StorageKind kind;
     Ref ref;
-    bool is_tensor; /* REGION: of a tensor, not of a buffer */
-    int64_t
-        shape[MAX_RANK];  /* TENSOR, BUFFER: extents of the whole; REGION: of the part, 0 = taken from the other side */
-    Ref offset[MAX_RANK]; /* REGION */
-    const Linear *at[MAX_RANK]; /* REGION: the offsets as sums; NULL: not known */
-    const Linear *linear;       /* SCALAR, of 32 or 64 bits: NULL: a variable of its own */
-};
+    Elem elem;
+    int rank;
+    int64_t shape[MAX_RANK];
+    const struct Storage *base; /* of a view in another shape; NULL: it is none */
+} Storage;
 
-typedef struct Scope {
-    struct Scope *outer;
-    Map names;    /* -> Val */
-    bool repeats; /* the body of a loop, or of a run-time `if`: what it binds is gone behind it */
-} Scope;
+typedef struct Box { /* part of storage */
+    const Storage *of;
+    bool slice; /* written with `:`; else an element, or the head of a box whose extents its use settles */
+    int64_t shape[MAX_RANK];
+    Ref offset[MAX_RANK];
+    const Linear *at[MAX_RANK]; /* the offsets as sums; NULL: not known */
+} Box;
+
+typedef struct Symbol { /* T.const, T.dynamic: a size that an argument's shape gives */
+    const char *name;
+    bool known;
+    bool missed; /* it was said that nobody gives it */
+    int64_t value;
+} Symbol;
+
+typedef struct ElementLoop { /* T.Parallel(..); T.grid(..) */
+    bool in_order; /* T.grid: one iteration after the other */
+    int count;
+    Val extent[MAX_RANK];
+    Range range;
+} ElementLoop;
+
+typedef struct Note { /* T.Tensor(shape, dtype): of a parameter */
+    Val shape, strides;
+    Elem elem;
+    Range range; /* of the shape */
+} Note;
 
 typedef struct Variable { /* of a loop or of the grid */
     Ref ref;
@@ -74,72 +74,125 @@ typedef struct BlockIndex { /* of a tensor, by one variable of the grid */
     Range range;
 } BlockIndex;
 
-typedef struct Lang { /* one lowering */
-    FrontUnit *unit;
-    const FrontRequest *request; /* NULL while opening */
-    Module *module;
-    Arena *arena;
-    Diag *diag;
-    Kernel *kernel;
-    Builder b;
-    Scope *scope;
-    int depth;      /* of statements and calls, bounded */
-    int conditions; /* run-time ifs around here: what stands there may be guarded */
+typedef struct Found {         /* FrontKernel.node */
+    const PyNode *const *path; /* the functions around the kernel, outermost first, and the kernel */
+    int depth;                 /* how many these are */
+    int constants;             /* parameters of the kernel that come first: those of the functions around it */
+    bool eager;                /* @tilelang.jit with the tensors in its body */
+} Found;
+
+typedef struct LangState { /* Lower.own */
+    const Found *found;
+    int level;      /* how many of its functions have been entered */
+    bool reached;   /* the kernel has been lowered */
+    int idle;       /* loops around here that never run */
     Ref guard;      /* under which the expression is needed; REF_NONE: always */
+    bool launched;  /* inside `with T.Kernel` */
+    bool elements;  /* inside T.Parallel */
+    Map linears;    /* of run-time integers: Ref -> Linear */
+    Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
-    bool in_kernel; /* inside `with T.Kernel` */
-    bool in_parallel;
-    bool failed; /* in this statement */
-} Lang;
+} LangState;
+static inline LangState *lang_state(const Lower *l) { return l->own; }
 
-typedef struct Param { /* an argument of a call, bound to a parameter of a builtin's row */
-    Val val;
-    Range range;
-    bool given;
-} Param;
+extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
+extern const Own lang_fresh_own; /* a variable that has no name yet */
+extern const Domain lang_domain;
 
-/* --- tilelang.c --- */
-Val *scope_find(Lang *l, const char *name);
-void scope_set(Lang *l, const char *name, Val val);
-/* Says something and returns false; the first thing said in a statement wins. */
-bool lang_error(Lang *l, DiagId id, Range range, ...);
-bool elem_from_text(const char *text, Elem *elem);
-bool lang_bind_params(Lang *l, const PyNode *def, const Val *given, int given_count);
+/* The thing of a value, or NULL. */
+static inline const void *lang_thing(Val v, const Own *own) { return val_is_own(v, own) ? v.thing : NULL; }
+static inline const Storage *lang_storage(Val v) { return lang_thing(v, &lang_storage_own); }
+static inline const Box *lang_box(Val v) { return lang_thing(v, &lang_box_own); }
+Val lang_own(Lower *l, const Own *own, const void *thing, size_t size); /* copies it */
+Val lang_plain(Val v);                               /* a symbol that is known is a number */
+bool lang_missing(Lower *l, Val v, Range range); /* a symbol that is not: said once */
 
-/* --- tilelang_expr.c --- */
-bool eval(Lang *l, const PyNode *node, Val *out);
-/* The same where the condition holds (or does not): elements of tiles outside of it are not read. */
-bool eval_under(Lang *l, const PyNode *node, Ref condition, bool holds, Val *out);
-bool truth(const Val *v, bool *out); /* of a host value */
-bool binary(Lang *l, PyOp op, const Val *x, const Val *y, Range range, Val *out);
+/* --- tilelang_names.c --- */
+bool lang_elem(const char *text, Elem *elem);           /* "float16" */
+bool lang_elem_of(Val v, Elem *elem);                   /* of a dtype, its name, torch.float16 */
+const char *lang_elem_name(Elem elem);
+const char *lang_module_path(const char *path);
+bool lang_is_library(const char *path);
+Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range range);
+Val lang_unknown_op(Lower *l, const char *name, Range range);
+Val lang_dtype_attribute(Lower *l, const Type *dtype, const char *attr);
+bool lang_is_language(const Lower *l, const PyNode *func, const char *name); /* is it `T.name`, whatever T is called? */
+
+/* --- tilelang_math.c --- */
+Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range);
+Val lang_compare(Lower *l, PyOp op, Val x, Val y, Range range);
+Val lang_unary(Lower *l, PyOp op, Val x, Range range);
+Val lang_both(Lower *l, Val a, Val b, Range range);
+Val lang_logic(Lower *l, const PyNode *node, uint32_t from, Val first);
+Val lang_choose(Lower *l, Ref condition, const PyNode *yes, const PyNode *no, Range range);
+Val lang_truth(Lower *l, Val v, Range range);
+Val lang_scalar(Lower *l, Val v, Range range); /* a run-time number from a host number or element */
+bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out); /* a number as an element of that type */
 /* Two numbers in the type in which they meet. */
-bool meet_scalars(Lang *l, const Val *x, const Val *y, Range range, Ref *left, Ref *right);
-bool choose(Lang *l, Ref condition, const Val *x, const Val *y, Range range, Val *out);
-bool to_scalar(Lang *l, const Val *val, Range range, Val *out);          /* a traced scalar from a host number */
-bool convert(Lang *l, const Val *val, Elem elem, Range range, Ref *out); /* a scalar as an element of that type */
-char *val_text(Lang *l, const Val *val);
-Val val_int(int64_t i);
-Val val_scalar(Lang *l, Ref ref);
+bool lang_meet(Lower *l, Val x, Val y, Range range, Ref *left, Ref *right);
+Val lang_select(Lower *l, Ref condition, Val x, Val y, Range range);
+Val lang_if_then_else(Lower *l, const PyNode *call); /* only the side that is taken reads its elements */
+Val lang_types(Lower *l, Range range, const char *text);
 
 /* --- tilelang_index.c --- */
-bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out);
-bool load_element(Lang *l, const Val *region, Range range, Val *out);
-bool store_element(Lang *l, const Val *region, const Val *value, Range range);
-bool is_element(const Val *region);                                                  /* a region of one element */
-void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out);            /* sets out->linear */
-void add_variable(Lang *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi); /* NULL: not known */
+Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
+bool lang_is_element(const Box *box);
+Val lang_load(Lower *l, const Box *box, Range range);
+bool lang_store(Lower *l, const Box *box, Val value, Range range);
+Val lang_variable_load(Lower *l, const Storage *variable, Range range);
+bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range);
+void lang_linear_join(Lower *l, PyOp op, Val x, Val y, Val out);                       /* what out is as a sum */
+void lang_add_variable(Lower *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi); /* NULL: not known */
 /* False, and said, when the elements lie outside of the tile whatever the variables are. */
-bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t extent, Range range);
-bool check_grid(Lang *l); /* at the kernel's end: are the extents of the grid swapped? */
+bool lang_inside(Lower *l, const Storage *tile, int d, const Linear *at, int64_t extent, Range range);
+bool lang_check_grid(Lower *l); /* at the kernel's end: are the extents of the grid swapped? */
+const char *lang_shape_text(Lower *l, const Storage *of, const int64_t *shape);
 
-/* --- tilelang_stmt.c --- */
-bool lower_body(Lang *l, const PyList *body);
+/* --- tilelang_copy.c --- */
+/* Whole storage as a box; a head element takes its extents from `other` (or NULL), aligned at the last axis. */
+bool lang_as_box(Lower *l, const Call *c, int arg, const Val *other, Box *out);
+bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out); /* the same, and no tensor */
+bool lang_check_box(Lower *l, const Box *box, Range range);    /* its size, and that it lies inside */
+const Type *lang_box_type(Lower *l, const Box *box, Elem elem, int rank); /* without leading extents of 1 */
+int lang_leading_ones(const Box *box);
+Ref lang_load_box(Lower *l, const Box *box, int rank);
+void lang_store_box(Lower *l, const Box *box, Ref value);
+bool lang_move(Lower *l, Val from, Val to, Range range);  /* `to[..] = from`, of boxes */
+bool lang_fill(Lower *l, Val to, Val value, Range range); /* the same with a number */
+/* A word that must be one of a list "a, b, c"; T.GemmWarpPolicy.FullRow counts as its last part. */
+bool lang_word(Lower *l, const Call *c, int arg, const char *what, const char *words);
+bool lang_want_elem(Lower *l, const Call *c, int arg, Elem *elem);
+bool lang_flag(Lower *l, const Call *c, int arg, bool otherwise, bool *out);
+bool lang_in_kernel(Lower *l, const Call *c); /* false, and said, outside of T.Kernel */
 
-/* --- tilelang_calls.c --- */
-bool lang_knows_call(Lang *l, const PyNode *call); /* is it no `T.x(..)`, or one that there is? Else a message */
-bool call_builtin(Lang *l, const PyNode *call, const char *name, Val *out);
-/* The iterators and the launch are not values; statements ask for their arguments by the rows of the table. */
-bool bind_call(Lang *l, const PyNode *call, const char *name, Param *params, int *extra_count, Val *extra);
-enum { MAX_PARAMS = 12, MAX_EXTRA = 8 };
+/* --- tilelang_loop.c --- */
+bool lang_for(Lower *l, const PyNode *node, Val over);
+bool lang_with(Lower *l, const PyNode *node);
+bool lang_bind(Lower *l, const PyNode *target, Val value);
+bool lang_assign(Lower *l, const PyNode *target, Val value);
+bool lang_augmented(Lower *l, const PyNode *node);
+bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3]);
+int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]);
+void lang_loop_end(Lower *l, int begun);
+
+/* --- tilelang_eager.c --- */
+void lang_annotated(Lower *l, const PyNode *node);
+bool lang_bind_output(Lower *l, const PyNode *target, Val note); /* a name given to T.empty; false: it is no output */
+
+/* --- tilelang_param.c --- */
+const PyNode *lang_default(const PyNode *arguments, uint32_t index);
+bool lang_is_tensor_note(const PyNode *annotation); /* T.Tensor(..) behind a parameter? */
+int lang_peek_elem(const PyNode *annotation);       /* its dtype, where the text says it; -1 */
+void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def);
+/* A tensor parameter becomes an argument of the kernel and a name. place: in the request. */
+void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val note, int place);
+void lang_scalar_param(Lower *l, const PyNode *arg, int place);
+
+/* --- tilelang.c --- */
+bool lang_define(Lower *l, const PyNode *def, Val *function);
+
+#define BUILTIN(name, kinds, signature, function, code, doc) Val function(Lower *l, const Call *call);
+#include "front/tilelang/tilelang.def"
+#undef BUILTIN
 #endif

@@ -12,28 +12,34 @@
 
 /* --- sums of variables --- */
 
-void add_variable(Lang *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi) {
-    *VEC_PUSH(&l->variables, l->arena) =
+void lang_add_variable(Lower *l, Ref ref, int grid, const int64_t *lo, const int64_t *hi) {
+    *VEC_PUSH(&lang_state(l)->variables, l->arena) =
         (Variable){.ref = ref, .grid = grid, .starts = lo, .ends = lo && hi, .lo = lo ? *lo : 0, .hi = hi ? *hi : 0};
 }
 
-static const Variable *find_variable(const Lang *l, Ref ref) {
-    for (size_t i = 0; i < l->variables.count; i++)
-        if (l->variables.at[i].ref == ref) return &l->variables.at[i];
+static const Variable *find_variable(const Lower *l, Ref ref) {
+    const LangState *s = lang_state(l);
+    for (size_t i = 0; i < s->variables.count; i++)
+        if (s->variables.at[i].ref == ref) return &s->variables.at[i];
     return NULL;
 }
 
-static bool linear_of(const Val *v, Linear *out) {
+static bool is_index(Elem elem) { return elem == EL_I32 || elem == EL_I64; }
+
+static bool linear_of(const Lower *l, Val v, Linear *out) {
     *out = (Linear){0};
-    if (v->kind == VAL_INT || v->kind == VAL_BOOL) {
-        out->constant = v->i;
-        return true;
+    v = lang_plain(v);
+    if (v.kind == VAL_INT || v.kind == VAL_BOOL) {
+        out->constant = (int64_t)v.i;
+        return v.i >= INT64_MIN && v.i <= INT64_MAX;
     }
-    if (v->kind != VAL_SCALAR || (v->elem != EL_I32 && v->elem != EL_I64)) return false;
-    if (v->linear)
-        *out = *v->linear;
+    if (v.kind != VAL_TENSOR || !is_index(val_type(l, v)->elem)) return false;
+    if (ir_const_int(l->kernel, v.ref, &out->constant)) return true;
+    const MapEntry *known = map_find_number(&lang_state(l)->linears, v.ref);
+    if (known)
+        *out = *(const Linear *)known->value;
     else
-        *out = (Linear){.count = 1, .var = {v->ref}, .factor = {1}};
+        *out = (Linear){.count = 1, .var = {v.ref}, .factor = {1}};
     return true;
 }
 
@@ -57,19 +63,20 @@ static bool linear_add(Linear *x, const Linear *y, int64_t factor) {
     return true;
 }
 
-void linear_join(Lang *l, PyOp op, const Val *x, const Val *y, Val *out) {
+void lang_linear_join(Lower *l, PyOp op, Val x, Val y, Val out) {
     Linear a, b, sum = {0};
-    bool good = (out->elem == EL_I32 || out->elem == EL_I64) && linear_of(x, &a) && linear_of(y, &b);
+    bool good = ref_is_value(out.ref) && is_index(val_type(l, out)->elem) && linear_of(l, x, &a) && linear_of(l, y, &b);
     if (good && op == PY_OP_MUL)
         good = a.count == 0 ? linear_add(&sum, &b, a.constant) : b.count == 0 && linear_add(&sum, &a, b.constant);
     else if (good)
         good = (op == PY_OP_ADD || op == PY_OP_SUB) && linear_add(&sum, &a, 1) &&
                linear_add(&sum, &b, op == PY_OP_ADD ? 1 : -1);
-    out->linear = good ? arena_copy(l->arena, &sum, sizeof sum) : NULL;
+    if (good)
+        map_put_number(&lang_state(l)->linears, l->arena, out.ref, arena_copy(l->arena, &sum, sizeof sum));
 }
 
 /* The smallest and the largest value, if both are taken for sure. */
-static bool linear_ends(const Lang *l, const Linear *sum, int64_t *lo, int64_t *hi) {
+static bool linear_ends(const Lower *l, const Linear *sum, int64_t *lo, int64_t *hi) {
     *lo = *hi = sum->constant;
     for (int i = 0; i < sum->count; i++) {
         const Variable *v = find_variable(l, sum->var[i]);
@@ -84,23 +91,24 @@ static bool linear_ends(const Lang *l, const Linear *sum, int64_t *lo, int64_t *
     return true;
 }
 
-bool check_inside(Lang *l, const Val *whole, int d, const Linear *at, int64_t extent, Range range) {
-    int64_t lo, hi, end = ir_type(l->kernel, whole->ref)->extent[d];
+bool lang_inside(Lower *l, const Storage *tile, int d, const Linear *at, int64_t extent, Range range) {
+    int64_t lo, hi, end = tile->shape[d];
+    const LangState *s = lang_state(l);
     if (!at || !linear_ends(l, at, &lo, &hi)) lo = hi = 0; /* somewhere */
     if (lo >= 0 && extent <= end && hi <= end - extent) return true;
-    if (extent <= end && at->count && (l->conditions || l->guard)) return true;
-    Val tile = {.kind = VAL_BUFFER, .elem = whole->elem, .count = whole->count};
-    memcpy(tile.shape, ir_type(l->kernel, whole->ref)->extent, sizeof tile.shape);
-    return lang_error(l, DIAG_TL_OUTSIDE, range, d + 1, (long long)lo,
-                      (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1), val_text(l, &tile),
-                      (long long)(end - 1));
+    if (extent <= end && at && at->count && (l->branches || s->idle || s->guard)) return true;
+    if (extent <= end && s->idle) return true;
+    py_error(l, DIAG_TL_OUTSIDE, range, d + 1, (long long)lo,
+             (long long)(hi > INT64_MAX - extent ? INT64_MAX : hi + extent - 1), lang_shape_text(l, tile, tile->shape),
+             (long long)(end - 1));
+    return false;
 }
 
 /* --- the grid --- */
 
 /* Notes where the blocks of a tensor begin that one variable of the grid counts, with the loops inside at their
  * start. */
-static void note_blocks(Lang *l, const Val *base, int d, const Linear *at, Range range) {
+static void note_blocks(Lower *l, const Storage *base, int d, const Linear *at, Range range) {
     const Variable *block = NULL;
     int64_t start = at ? at->constant : 0, part, step = 0;
     for (int i = 0; at && i < at->count; i++) {
@@ -111,8 +119,9 @@ static void note_blocks(Lang *l, const Val *base, int d, const Linear *at, Range
         else if (__builtin_mul_overflow(v->lo, at->factor[i], &part) || __builtin_add_overflow(start, part, &start))
             return;
     }
-    if (!block || l->conditions || step < 1 || step > 1 << 20 || start < 0 || start > (int64_t)1 << 40) return;
-    *VEC_PUSH(&l->blocks, l->arena) = (BlockIndex){block->grid, d, step, start, base->shape[d], range};
+    bool sure = !l->branches && !lang_state(l)->idle;
+    if (!block || !sure || step < 1 || step > 1 << 20 || start < 0 || start > (int64_t)1 << 40) return;
+    *VEC_PUSH(&lang_state(l)->blocks, l->arena) = (BlockIndex){block->grid, d, step, start, base->shape[d], range};
 }
 
 static int64_t last_block(const BlockIndex *index, const int64_t *grid, int which) {
@@ -122,20 +131,23 @@ static int64_t last_block(const BlockIndex *index, const int64_t *grid, int whic
 /* Blocks outside of a tensor are only empty work. But if they lie there because two extents of the grid stand in each
  * other's place, other blocks are missing: along one variable whole blocks lie outside, along another some are not
  * reached, and exchanged they would not. */
-bool check_grid(Lang *l) {
+bool lang_check_grid(Lower *l) {
+    const LangState *s = lang_state(l);
     int64_t grid[3] = {0};
-    for (size_t i = 0; i < l->variables.count; i++)
-        if (l->variables.at[i].grid >= 0) grid[l->variables.at[i].grid] = l->variables.at[i].hi + 1;
-    for (size_t i = 0; i < l->blocks.count; i++) {
-        const BlockIndex *out = &l->blocks.at[i];
+    for (size_t i = 0; i < s->variables.count; i++)
+        if (s->variables.at[i].grid >= 0) grid[s->variables.at[i].grid] = s->variables.at[i].hi + 1;
+    for (size_t i = 0; i < s->blocks.count; i++) {
+        const BlockIndex *out = &s->blocks.at[i];
         if (last_block(out, grid, out->grid) < out->extent) continue;
-        for (size_t n = 0; n < l->blocks.count; n++) {
-            const BlockIndex *in = &l->blocks.at[n];
+        for (size_t n = 0; n < s->blocks.count; n++) {
+            const BlockIndex *in = &s->blocks.at[n];
             bool missing = in->grid != out->grid && last_block(in, grid, in->grid) + in->step < in->extent;
-            if (missing && last_block(out, grid, in->grid) < out->extent &&
-                last_block(in, grid, out->grid) < in->extent)
-                return lang_error(l, DIAG_TL_BLOCK_OUTSIDE, out->range, out->dim + 1,
-                                  (long long)last_block(out, grid, out->grid), (long long)out->extent);
+            if (!missing || last_block(out, grid, in->grid) >= out->extent ||
+                last_block(in, grid, out->grid) >= in->extent)
+                continue;
+            py_error(l, DIAG_TL_BLOCK_OUTSIDE, out->range, out->dim + 1, (long long)last_block(out, grid, out->grid),
+                     (long long)out->extent);
+            return false;
         }
     }
     return true;
@@ -143,111 +155,167 @@ bool check_grid(Lang *l) {
 
 /* --- elements and boxes --- */
 
-bool is_element(const Val *region) {
-    for (int d = 0; d < region->count; d++)
-        if (region->shape[d] != 1) return false;
-    return region->kind == VAL_REGION && region->text == NULL;
+const char *lang_shape_text(Lower *l, const Storage *of, const int64_t *shape) {
+    Text text = text_new(l->arena);
+    text_add(&text, "%s %s[", of->kind == STORE_TENSOR ? "tensor" : "tile", elem_info[of->elem].text);
+    for (int d = 0; d < of->rank; d++) text_add(&text, "%s%lld", d ? "," : "", (long long)shape[d]);
+    text_add_char(&text, ']');
+    return text.at;
 }
 
+bool lang_is_element(const Box *box) { return !box->slice; }
+
+static Val bad_index(Lower *l, Range range, const char *text) { return py_error(l, DIAG_TL_INDEX, range, text); }
+
 /* As Python counts from the end. */
-static bool from_end(Lang *l, const Val *base, int64_t extent, Range range, Val *index) {
-    if (index->kind == VAL_BOOL || index->kind != VAL_INT || index->i >= 0) return true;
-    if (index->i < -extent)
-        return lang_error(l, DIAG_TL_INDEX, range,
-                          arena_printf(l->arena, "index %lld lies before the first element of %s", (long long)index->i,
-                                       val_text(l, base)));
+static bool from_end(Lower *l, const Storage *base, int64_t extent, Range range, Val *index) {
+    *index = lang_plain(*index);
+    if (val_failed(*index)) return false;
+    if (index->kind != VAL_INT || index->i >= 0) return true;
+    if (index->i < -extent) {
+        bad_index(l, range,
+                  arena_printf(l->arena, "index %lld lies before the first element of %s", (long long)index->i,
+                               lang_shape_text(l, base, base->shape)));
+        return false;
+    }
     index->i += extent;
     return true;
 }
 
 /* a:b, whose extent must be known; a and b need not be. */
-static bool slice_bounds(Lang *l, const Val *base, int d, const PyNode *at, Val *first, int64_t *extent) {
+static bool slice_bounds(Lower *l, const Storage *base, int d, const PyNode *at, Val *first, int64_t *extent) {
     Val stop = val_int(base->shape[d]);
     Linear from, to;
     *first = val_int(0);
-    if (at->Slice.step) return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
-    if (at->Slice.lower && !eval(l, at->Slice.lower, first)) return false;
-    if (at->Slice.upper && !eval(l, at->Slice.upper, &stop)) return false;
+    if (at->Slice.step) {
+        py_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice with a step", "take whole boxes");
+        return false;
+    }
+    if (at->Slice.lower) *first = py_eval(l, at->Slice.lower);
+    if (at->Slice.upper) stop = py_eval(l, at->Slice.upper);
     if (!from_end(l, base, base->shape[d], at->range, first) || !from_end(l, base, base->shape[d], at->range, &stop))
         return false;
-    if (!linear_of(first, &from) || !linear_of(&stop, &to) || !linear_add(&to, &from, -1) || to.count)
-        return lang_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant",
-                          "write it as `start : start + 16`, with its extent as the constant");
+    if (!linear_of(l, *first, &from) || !linear_of(l, stop, &to) || !linear_add(&to, &from, -1) || to.count) {
+        py_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant",
+                 "write it as `start : start + 16`, with its extent as the constant");
+        return false;
+    }
     *extent = to.constant;
     return true;
 }
 
-/* base[i, j], base[a:b, j], base[i] as a head element; the extents of head elements are settled by their use */
-bool index_storage(Lang *l, const Val *base, const PyNode *node, Val *out) {
-    const PyNode *slice = node->Subscript.slice;
-    const PyNode *single[1] = {slice};
-    uint32_t count = 1;
-    const PyNode *const *parts = single;
-    if (slice->kind == PY_Tuple) {
-        count = slice->Tuple.elts->count;
-        parts = (const PyNode *const *)slice->Tuple.elts->at;
+/* One index of a box. */
+static bool index_one(Lower *l, const Storage *base, int d, const PyNode *at, Box *box) {
+    Val index;
+    box->shape[d] = 1;
+    if (at->kind == PY_Slice) {
+        if (!slice_bounds(l, base, d, at, &index, &box->shape[d])) return false;
+        box->slice = true;
+    } else {
+        index = py_eval(l, at);
+        if (!from_end(l, base, base->shape[d], at->range, &index)) return false;
     }
-    if ((int)count != base->count)
-        return lang_error(l, DIAG_TL_INDEX, node->range,
-                          arena_printf(l->arena, "%s has %d dimensions, %u indices are given", val_text(l, base),
-                                       base->count, count));
-    *out = (Val){.kind = VAL_REGION,
-                 .ref = base->ref,
-                 .elem = base->elem,
-                 .count = base->count,
-                 .is_tensor = base->kind == VAL_TENSOR};
-    for (uint32_t d = 0; d < count; d++) {
-        Val index, scalar;
-        out->shape[d] = 1;
-        const PyNode *at = parts[d];
-        if (at->kind == PY_Slice) {
-            if (!slice_bounds(l, base, (int)d, at, &index, &out->shape[d])) return false;
-            out->text = "slice";
-        } else if (!eval(l, at, &index) || !from_end(l, base, base->shape[d], at->range, &index)) {
-            return false;
-        }
-        if (!to_scalar(l, &index, at->range, &scalar)) return false;
-        if (!elem_is_int(scalar.elem)) return lang_error(l, DIAG_TL_INDEX, at->range, "an index must be an integer");
-        out->offset[d] = scalar.ref;
-        Linear sum;
-        if (linear_of(&scalar, &sum)) out->at[d] = arena_copy(l->arena, &sum, sizeof sum);
-        if (!out->is_tensor && !check_inside(l, base, (int)d, out->at[d], out->shape[d], at->range)) return false;
-        if (out->is_tensor) note_blocks(l, base, (int)d, out->at[d], at->range);
+    Val scalar = lang_scalar(l, index, at->range);
+    if (val_failed(scalar)) return false;
+    if (!elem_is_int(val_type(l, scalar)->elem)) {
+        bad_index(l, at->range, "an index must be an integer");
+        return false;
     }
+    box->offset[d] = scalar.ref;
+    Linear sum;
+    if (linear_of(l, index, &sum) || linear_of(l, scalar, &sum)) box->at[d] = arena_copy(l->arena, &sum, sizeof sum);
+    if (base->kind == STORE_TENSOR)
+        note_blocks(l, base, d, box->at[d], at->range);
+    else
+        return lang_inside(l, base, d, box->at[d], box->shape[d], at->range);
     return true;
+}
+
+/* base[i, j], base[a:b, j], base[i] as a head element; the extents of head elements are settled by their use */
+Val lang_index(Lower *l, const Storage *storage, const PyNode *node) {
+    const PyNode *slice = node->Subscript.slice;
+    bool tuple = slice->kind == PY_Tuple;
+    uint32_t count = tuple ? slice->Tuple.elts->count : 1;
+    const PyNode *const *parts = tuple ? (const PyNode *const *)slice->Tuple.elts->at : &slice;
+    if (!py_need_ir(l, node->range)) return val_error;
+    if ((int)count != storage->rank)
+        return bad_index(l, node->range,
+                         arena_printf(l->arena, "%s has %d dimensions, %u indices are given",
+                                      lang_shape_text(l, storage, storage->shape), storage->rank, count));
+    Box box = {.of = storage};
+    for (uint32_t d = 0; d < count; d++)
+        if (!index_one(l, storage, (int)d, parts[d], &box)) return val_error;
+    return lang_own(l, &lang_box_own, &box, sizeof box);
 }
 
 /* Where the condition around the expression does not hold, element 0 stands in for one that may lie outside. */
-static void guard_offsets(Lang *l, const Val *region, Ref *offset) {
-    for (int d = 0; d < region->count; d++) {
+static void guard_offsets(Lower *l, const Box *box, Ref *offset) {
+    Ref guard = lang_state(l)->guard;
+    for (int d = 0; d < box->of->rank; d++) {
         int64_t lo, hi;
-        offset[d] = region->offset[d];
-        bool inside = region->at[d] && linear_ends(l, region->at[d], &lo, &hi) && lo >= 0 &&
-                      hi < ir_type(l->kernel, region->ref)->extent[d];
-        if (inside || !l->guard) continue;
+        offset[d] = box->offset[d];
+        bool inside = box->at[d] && linear_ends(l, box->at[d], &lo, &hi) && lo >= 0 && hi < box->of->shape[d];
+        if (inside || !guard) continue;
         offset[d] =
-            ir_ternary(&l->b, OP_SELECT, l->guard, offset[d], ir_int(&l->b, ir_type(l->kernel, offset[d])->elem, 0));
+            ir_ternary(&l->b, OP_SELECT, guard, offset[d], ir_int(&l->b, val_ref_type(l, offset[d])->elem, 0));
     }
 }
 
-bool load_element(Lang *l, const Val *region, Range range, Val *out) {
-    l->b.range = range;
-    const Type *type = ty_scalar(l->module, region->elem);
+/* The place of an element of a view in the storage that it shows: both count their elements in one order. */
+static const Storage *through_view(Lower *l, const Storage *of, Ref *offset) {
+    const Storage *base = of->base;
+    if (!base) return of;
+    Ref flat = ir_int(&l->b, EL_I32, 0);
+    for (int d = 0; d < of->rank; d++) {
+        flat = ir_binary(&l->b, OP_MUL, flat, ir_int(&l->b, EL_I32, of->shape[d]));
+        flat = ir_binary(&l->b, OP_ADD, flat, ir_cast(&l->b, offset[d], EL_I32));
+    }
+    for (int d = base->rank - 1; d >= 0; d--) {
+        Ref extent = ir_int(&l->b, EL_I32, base->shape[d]);
+        offset[d] = d ? ir_binary(&l->b, OP_MOD, flat, extent) : flat;
+        flat = ir_binary(&l->b, OP_FLOORDIV, flat, extent);
+    }
+    return base;
+}
+
+Val lang_load(Lower *l, const Box *box, Range range) {
+    const Storage *of = box->of;
     Ref offset[MAX_RANK];
-    if (!region->is_tensor) guard_offsets(l, region, offset);
-    Ref ref = region->is_tensor ? ir_tload(&l->b, region->ref, region->offset, REF_NONE, type)
-                                : ir_bload(&l->b, region->ref, offset, type);
-    *out = val_scalar(l, ref);
+    l->b.range = range;
+    const Type *type = ty_scalar(l->module, of->elem);
+    if (of->kind == STORE_TENSOR && !of->base)
+        return val_tensor(ir_tload(&l->b, of->ref, box->offset, REF_NONE, type));
+    guard_offsets(l, box, offset);
+    of = through_view(l, of, offset);
+    return val_tensor(of->kind == STORE_TENSOR ? ir_tload(&l->b, of->ref, offset, REF_NONE, type)
+                                               : ir_bload(&l->b, of->ref, offset, type));
+}
+
+bool lang_store(Lower *l, const Box *box, Val value, Range range) {
+    Ref ref, offset[MAX_RANK];
+    if (!lang_convert(l, value, box->of->elem, range, &ref)) return false;
+    l->b.range = range;
+    memcpy(offset, box->offset, sizeof offset);
+    const Storage *of = through_view(l, box->of, offset);
+    if (of->kind == STORE_TENSOR)
+        ir_tstore(&l->b, of->ref, offset, ref, REF_NONE);
+    else
+        ir_bstore(&l->b, of->ref, offset, ref);
     return true;
 }
 
-bool store_element(Lang *l, const Val *region, const Val *value, Range range) {
-    Ref ref;
-    if (!convert(l, value, region->elem, range, &ref)) return false;
+/* --- variables: T.alloc_var --- */
+
+Val lang_variable_load(Lower *l, const Storage *variable, Range range) {
+    Ref zero[1] = {ir_int(&l->b, EL_I32, 0)};
     l->b.range = range;
-    if (region->is_tensor)
-        ir_tstore(&l->b, region->ref, region->offset, ref, REF_NONE);
-    else
-        ir_bstore(&l->b, region->ref, region->offset, ref);
+    return val_tensor(ir_bload(&l->b, variable->ref, zero, ty_scalar(l->module, variable->elem)));
+}
+
+bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range) {
+    Ref ref, zero[1] = {ir_int(&l->b, EL_I32, 0)};
+    if (!lang_convert(l, value, variable->elem, range, &ref)) return false;
+    l->b.range = range;
+    ir_bstore(&l->b, variable->ref, zero, ref);
     return true;
 }

@@ -11,17 +11,6 @@
 
 #include <string.h>
 
-Val tri_error(Lower *l, DiagId id, Range range, ...) {
-    va_list args;
-    va_start(args, range);
-    diag_vemit(l->diag, id, range, args);
-    va_end(args);
-    int shown = 0;
-    for (const Frame *f = l->frame; f && f->caller && shown < 3; f = f->caller, shown++)
-        diag_emit(l->diag, DIAG_TRI_CALLED, f->call, f->function->node->FunctionDef.name);
-    return val_error;
-}
-
 /* --- open --- */
 
 typedef struct Uses {
@@ -48,7 +37,7 @@ typedef struct Finder {
 static void find_jit(void *user, PyNode *node) {
     Finder *finder = user;
     if (node->kind == PY_FunctionDef) {
-        if (finder->live || tri_names_is_jit(finder->tree->names, node, finder->arena))
+        if (finder->live || tri_is_jit(finder->tree->names, node, finder->arena))
             *VEC_PUSH(&finder->found, finder->arena) = node;
         return;
     }
@@ -88,7 +77,7 @@ static FrontParam describe_param(FrontUnit *unit, const Tree *tree, const PyNode
         .name = arg->arg.arg, .kind = FRONT_OPEN, .elem = -1, .rank = -1, .optional = optional, .range = arg->range};
     const PyNode *annotation = arg->arg.annotation;
     if (!annotation) return param;
-    const char *path = tri_names_path(tree->names, annotation, unit->arena);
+    const char *path = names_path(tree->names, annotation, unit->arena);
     const char *text =
         annotation->kind == PY_Constant && annotation->Constant.what == PY_STR ? annotation->Constant.text->at : NULL;
     if (path && strncmp(path, "triton.language.", 16) == 0) text = strrchr(path, '.') + 1;
@@ -124,12 +113,12 @@ static Val add_leaf(void *user, const char *path, bool constant) {
 
 /* The parameter, or those that it is made of. */
 static void add_param(FrontUnit *unit, Leaves *leaves, FrontParam param) {
-    const char *structure = tri_structure_of(unit, param.name);
+    const char *structure = structure_of(unit, param.name);
     leaves->whole = param;
     if (!structure)
         *VEC_PUSH(&leaves->all, unit->arena) = param;
-    else if (!tri_structure_leaves(structure, param.name, unit->arena, add_leaf, leaves))
-        diag_emit(unit->diag, DIAG_TRI_STRUCTURE, param.range, param.name, structure);
+    else if (!structure_leaves(structure, param.name, unit->arena, add_leaf, leaves))
+        diag_emit(unit->diag, DIAG_EVAL_STRUCTURE, param.range, param.name, structure);
 }
 
 static void add_kernel(FrontUnit *unit, const Tree *tree, PyNode *function) {
@@ -168,7 +157,7 @@ bool triton_open(FrontUnit *unit) {
     Tree *tree = ARENA_NEW(unit->arena, Tree);
     tree->module = py_parse(unit->file, unit->arena, unit->diag);
     if (unit->diag->errors > errors) return false;
-    tree->names = tri_names_collect(unit, unit->file, tree->module, unit->arena);
+    tree->names = names_collect(unit, &tri_domain, unit->file, tree->module, unit->arena);
     unit->tree = tree;
     Finder finder = {.tree = tree, .arena = unit->arena, .live = unit->resolver != NULL};
     find_jit(&finder, tree->module);
@@ -192,7 +181,7 @@ bool triton_open(FrontUnit *unit) {
 /* --- lower --- */
 
 static Val runtime_parameter(Lower *l, const FrontParam *param, const Type *type) {
-    return tri_val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
+    return val_tensor(ir_argument(l->kernel, l->kernel->body, type, param->name));
 }
 
 static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *value) {
@@ -207,39 +196,40 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
 }
 
 static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue *value) {
-    if (value->kind != FRONT_OBJECT) return tri_val_given(l, value);
-    Val v = tri_live_value(l, value->object, param->name, param->range);
-    return v.kind == VAL_UNBOUND ? tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name) : v;
+    if (value->kind != FRONT_OBJECT) return val_given(l, value);
+    Val v = py_live_value(l, value->object, param->name, param->range);
+    return v.kind == VAL_UNBOUND ? py_error(l, DIAG_EVAL_MISSING, param->range, l->kernel->name, param->name) : v;
 }
 
 static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value, const PyNode *otherwise) {
     bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
     if (value->kind == FRONT_ABSENT) {
         if (otherwise) {
-            Val v = tri_eval_outside(l, l->names, otherwise);
-            return param->kind == FRONT_CONSTANT || !tri_val_is_number(v) ? v : tri_to_tensor(l, v, otherwise->range);
+            Val v = py_eval_outside(l, l->names, otherwise);
+            return param->kind == FRONT_CONSTANT || !val_is_number(v) ? v : tri_to_tensor(l, v, otherwise->range);
         }
         if (param->kind == FRONT_POINTER) return runtime_parameter(l, param, ty_pointer(l->module, (Elem)param->elem));
         if (param->kind == FRONT_SCALAR) return bind_scalar(l, param, value);
-        return tri_error(l, DIAG_TRI_MISSING, param->range, l->kernel->name, param->name);
+        return py_error(l, DIAG_EVAL_MISSING, param->range, l->kernel->name, param->name);
     }
     if (param->kind == FRONT_CONSTANT) {
         if (value->kind == FRONT_ARRAY)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant", "an array");
+            return py_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a constant", "an array");
         return constant_argument(l, param, value);
     }
     if (value->kind == FRONT_ARRAY) {
         if (param->kind == FRONT_SCALAR)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a number", "an array");
+            return py_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "a number", "an array");
         if (param->elem >= 0 && param->elem != (int)value->elem)
-            return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, tri_dtype_name((Elem)param->elem),
-                             tri_dtype_name(value->elem));
+            return py_error(l, DIAG_TRI_PARAMETER, param->range, param->name, tri_dtype_name((Elem)param->elem),
+                            tri_dtype_name(value->elem));
         return runtime_parameter(l, param, ty_pointer(l->module, value->elem));
     }
     if (number && param->kind == FRONT_POINTER)
-        return tri_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
-    if (l->specialize_ones && param->kind == FRONT_OPEN && value->kind == FRONT_INT && value->i == 1 && !value->runtime)
-        return tri_val_int(1);
+        return py_error(l, DIAG_TRI_PARAMETER, param->range, param->name, "an array", "a number");
+    bool one = value->kind == FRONT_INT && value->i == 1 && !value->runtime;
+    if (l->request->specialize_ones && param->kind == FRONT_OPEN && one)
+        return val_int(1);
     return number ? bind_scalar(l, param, value) : constant_argument(l, param, value);
 }
 
@@ -269,21 +259,21 @@ static Val bind_next(void *user, const char *path, bool constant) {
 
 /* What a parameter of the def is given. */
 static Val bind_argument(Binder *b, const PyNode *arg, const PyNode *otherwise) {
-    const char *structure = tri_structure_of(b->l->unit, arg->arg.arg);
+    const char *structure = structure_of(b->l->unit, arg->arg.arg);
     b->otherwise = otherwise;
-    return structure ? tri_structure_value(b->l, structure, arg->arg.arg, arg->range, bind_next, b)
+    return structure ? structure_value(b->l, structure, arg->arg.arg, arg->range, bind_next, tri_descriptor_given, b)
                      : bind_next(b, arg->arg.arg, false);
 }
 
 /* *xs: without a structure there are none. */
 static Val bind_rest(Binder *b, const PyNode *arg) {
-    if (tri_structure_of(b->l->unit, arg->arg.arg)) return bind_argument(b, arg, NULL);
+    if (structure_of(b->l->unit, arg->arg.arg)) return bind_argument(b, arg, NULL);
     const FrontValue *value = &b->request->args[b->at++];
     if (value->kind == FRONT_ABSENT && b->l->unit->resolver) return (Val){.kind = VAL_TUPLE};
-    return tri_error(b->l, DIAG_TRI_UNSUPPORTED, arg->range, "a `*` parameter of a kernel");
+    return py_unsupported(b->l, arg->range, "a `*` parameter of a kernel");
 }
 
-/* All arguments, in the order in which tri_run_kernel takes them. */
+/* All arguments, in the order in which py_run_kernel takes them. */
 static Val *bind_arguments(Lower *l, const FrontRequest *request, const PyNode *function) {
     const PyNode *a = function->FunctionDef.args;
     const PyList *lists[] = {a->arguments.posonlyargs, a->arguments.args, a->arguments.kwonlyargs};
@@ -307,22 +297,24 @@ Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     PyNode *function = ((Entry *)wanted->node)->function;
     Module *m = request->module;
     int errors = m->diag->errors;
-    Lower lower = {.unit = unit,
+    TritonState state = {0};
+    Lower lower = {.domain = &tri_domain,
+                   .own = &state,
+                   .unit = unit,
                    .arena = m->arena,
                    .diag = m->diag,
                    .module = m,
-                   .request = request,
-                   .specialize_ones = request->specialize_ones};
+                   .request = request};
     Lower *l = &lower;
     /* Constants are computed afresh: their types belong to the module. */
-    l->names = tri_names_collect(unit, unit->file, tree->module, m->arena);
+    l->names = names_collect(unit, &tri_domain, unit->file, tree->module, m->arena);
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;
-    if (a->arguments.kwarg) tri_error(l, DIAG_TRI_UNSUPPORTED, a->range, "a `**` parameter of a kernel");
+    if (a->arguments.kwarg) py_unsupported(l, a->range, "a `**` parameter of a kernel");
     const Val *args = bind_arguments(l, request, function);
     Function entry = {.node = function, .names = l->names, .handle = unit->scope};
-    if (m->diag->errors == errors) tri_run_kernel(l, &entry, args);
+    if (m->diag->errors == errors) py_run_kernel(l, &entry, args);
     if (m->diag->errors == errors) tri_check_const(l, wanted);
     if (m->diag->errors > errors) return NULL;
     l->kernel->form = FORM_SOURCE;

@@ -36,14 +36,14 @@ static int bits_of(const Type *type) { return 8 * ty_elem_bytes(type); }
 static Elem word_of(int bits) { return bits == 8 ? EL_U8 : bits == 16 ? EL_U16 : bits == 32 ? EL_U32 : EL_U64; }
 
 static Ref bitcast(Lower *l, Ref x, Elem elem) {
-    const Type *type = tri_ref_type(l, x);
+    const Type *type = val_ref_type(l, x);
     if (!type->pointer && type->elem == elem) return x;
-    return tri_bitcast(l, tri_val_tensor(x), ty_scalar(l->module, elem), l->b.range).ref;
+    return tri_bitcast(l, val_tensor(x), ty_scalar(l->module, elem), l->b.range).ref;
 }
 
 /* The bits of an element as an unsigned number of its width; booleans are 0 and 1. */
 static Ref element_bits(Lower *l, Ref x) {
-    const Type *type = tri_ref_type(l, x);
+    const Type *type = val_ref_type(l, x);
     if (type->pointer) return ir_cast(&l->b, bitcast(l, x, EL_I64), EL_U64);
     Elem word = word_of(bits_of(type));
     return elem_is_float(type->elem) ? bitcast(l, x, word) : ir_cast(&l->b, x, word);
@@ -52,15 +52,15 @@ static Ref element_bits(Lower *l, Ref x) {
 /* The same, back. */
 static Ref element_value(Lower *l, Ref bits, Elem elem) {
     if (elem == EL_I1) {
-        Ref low = ir_binary(&l->b, OP_AND, bits, ir_int(&l->b, tri_ref_type(l, bits)->elem, 1));
-        return ir_compare(&l->b, CMP_NE, low, ir_int(&l->b, tri_ref_type(l, bits)->elem, 0));
+        Ref low = ir_binary(&l->b, OP_AND, bits, ir_int(&l->b, val_ref_type(l, bits)->elem, 1));
+        return ir_compare(&l->b, CMP_NE, low, ir_int(&l->b, val_ref_type(l, bits)->elem, 0));
     }
     bits = ir_cast(&l->b, bits, word_of(elem_info[elem].bits));
     return elem_is_float(elem) ? bitcast(l, bits, elem) : ir_cast(&l->b, bits, elem);
 }
 
 static bool fail(Lower *l, Range range, const char *what) {
-    tri_error(l, DIAG_TRI_ASM, range, what);
+    py_error(l, DIAG_TRI_ASM, range, what);
     return false;
 }
 
@@ -85,12 +85,12 @@ static bool fill_number(Lower *l, const Call *c, Assembly *a, Val argument) {
     if (argument.kind == VAL_TENSOR && ir_const_int(l->kernel, argument.ref, number)) return true;
     return fail(
         l, c->ranges[ARGS],
-        arena_printf(l->arena, "input $%d is `n`, a constant; here is %s", a->used - 1, tri_val_describe(l, argument)));
+        arena_printf(l->arena, "input $%d is `n`, a constant; here is %s", a->used - 1, val_describe(l, argument)));
 }
 
 /* `pack` elements of one argument into registers. */
 static bool fill_registers(Lower *l, const Call *c, Assembly *a, Val argument, const Ref *element) {
-    int bits = bits_of(tri_ref_type(l, element[0])), per = elements_per_register(bits, a->pack);
+    int bits = bits_of(val_ref_type(l, element[0])), per = elements_per_register(bits, a->pack);
     for (int at = 0; at < a->pack; at += per) {
         char letter;
         if (a->used < a->regs.outputs + a->regs.inputs && a->regs.at[a->used].letter == 'n') {
@@ -99,7 +99,7 @@ static bool fill_registers(Lower *l, const Call *c, Assembly *a, Val argument, c
         }
         if (!next_register(l, c, a, per * bits, "argument", &letter)) return false;
         Elem elem = asm_elem(letter), word = word_of(elem_info[elem].bits);
-        if (tri_ref_type(l, element[at])->elem == elem && !tri_ref_type(l, element[at])->pointer) {
+        if (val_ref_type(l, element[at])->elem == elem && !val_ref_type(l, element[at])->pointer) {
             a->register_of[a->used++] = element[at];
             continue;
         }
@@ -136,7 +136,7 @@ static bool read_registers(Lower *l, const Call *c, Assembly *a, Elem elem, Ref 
 }
 
 static bool read_constraints(Lower *l, const Call *c, Assembly *a, const char **code, const char **constraints) {
-    if (!tri_want_text(l, c, CODE, code) || !tri_want_text(l, c, CONSTRAINTS, constraints)) return false;
+    if (!py_want_text(l, c, CODE, code) || !py_want_text(l, c, CONSTRAINTS, constraints)) return false;
     if (!*code || !*constraints) return fail(l, c->range, "the code and its constraints are strings");
     const char *wrong = asm_registers(*constraints, &a->regs);
     if (wrong) return fail(l, c->ranges[CONSTRAINTS], wrong);
@@ -163,7 +163,7 @@ static bool read_arguments(Lower *l, const Call *c, Assembly *a) {
     if (!tiles.count)
         return a->pack == 1 || fail(l, c->ranges[PACK], "without arguments there is nothing to pack: pack=1");
     if (!tri_tiles_broadcast(l, c, &tiles)) return false;
-    const Type *shape = tri_val_type(l, tiles.v[0]);
+    const Type *shape = val_type(l, tiles.v[0]);
     int64_t elements = ty_elements(shape);
     if (elements % a->pack) return fail(l, c->ranges[PACK], "pack must divide the number of elements");
     if (shape->rank) a->result = shape;
@@ -185,7 +185,7 @@ static Val give_results(Lower *l, const Call *c, Assembly *a, Val dtypes, bool s
         Ref element[MAX_MAP_OPERANDS];
         if (!read_registers(l, c, a, dtypes.items[i].dtype->elem, element)) return val_error;
         TriTiles tiles = {.count = (int)a->pack};
-        for (int k = 0; k < a->pack; k++) tiles.v[k] = tri_val_tensor(element[k]);
+        for (int k = 0; k < a->pack; k++) tiles.v[k] = val_tensor(element[k]);
         if (a->pack > 1) tri_tiles_pack(l, &tiles, (int)a->pack, a->result, c->range);
         out[i] = tiles.v[0];
     }
@@ -193,7 +193,7 @@ static Val give_results(Lower *l, const Call *c, Assembly *a, Val dtypes, bool s
         fail(l, c->ranges[CONSTRAINTS], "there are more outputs (`=`) than the results fill");
         return val_error;
     }
-    return single ? out[0] : tri_val_tuple(l, out, dtypes.count);
+    return single ? out[0] : val_tuple(l, out, dtypes.count);
 }
 
 /* Code and constraints with the numbers written into the code, and the registers behind them counted anew. */
@@ -239,21 +239,21 @@ Val tri_lower_asm(Lower *l, const Call *c) {
     Assembly a = {0};
     const char *code, *constraints;
     bool pure;
-    if (!tri_need_ir(l, c->range) || !read_constraints(l, c, &a, &code, &constraints) ||
-        !tri_want_bool(l, c, IS_PURE, &pure) || !tri_want_int(l, c, PACK, &a.pack))
+    if (!py_need_ir(l, c->range) || !read_constraints(l, c, &a, &code, &constraints) ||
+        !py_want_bool(l, c, IS_PURE, &pure) || !py_want_int(l, c, PACK, &a.pack))
         return val_error;
     Val dtypes = c->args[DTYPE];
     bool single = dtypes.kind != VAL_TUPLE, good = true;
     if (single) dtypes = (Val){.kind = VAL_TUPLE, .items = &c->args[DTYPE], .count = 1};
     for (int i = 0; i < dtypes.count; i++) good &= dtypes.items[i].kind == VAL_DTYPE && !dtypes.items[i].dtype->pointer;
     if (!good || !dtypes.count || dtypes.count > MAX_MAP_RESULTS)
-        return tri_error(l, DIAG_TRI_ASM, c->ranges[DTYPE], "dtype is a dtype, or a tuple of at most 16");
+        return py_error(l, DIAG_TRI_ASM, c->ranges[DTYPE], "dtype is a dtype, or a tuple of at most 16");
     if (a.pack < 1 || a.pack > MAX_MAP_OPERANDS / 2)
-        return tri_error(l, DIAG_TRI_ASM, c->ranges[PACK], "pack is a number from 1 to 32");
+        return py_error(l, DIAG_TRI_ASM, c->ranges[PACK], "pack is a number from 1 to 32");
     if (!read_arguments(l, c, &a)) return val_error;
     int inputs = c->args[ARGS].count ? a.used - a.regs.outputs : 0;
     if (inputs != a.regs.inputs)
-        return tri_error(l, DIAG_TRI_ASM, c->ranges[CONSTRAINTS], "there are more inputs than the arguments fill");
+        return py_error(l, DIAG_TRI_ASM, c->ranges[CONSTRAINTS], "there are more inputs than the arguments fill");
     if (a.has_numbers) write_numbers(l, &a, &code, &constraints);
     Op *op = write_asm(l, pure ? OP_ASM : OP_ASM_ACT, code, constraints, a.regs.inputs, a.register_of + a.regs.outputs);
     for (int i = 0; i < op->result_count; i++) a.register_of[i] = op->results[i];
@@ -262,9 +262,9 @@ Val tri_lower_asm(Lower *l, const Call *c) {
 
 /* A register of the machine that has a name: read each time, where it stands. */
 Val tri_lower_register(Lower *l, const Call *c) {
-    if (!tri_need_ir(l, c->range)) return val_error;
+    if (!py_need_ir(l, c->range)) return val_error;
     bool wide = c->builtin->code == EL_I64;
     const char *code = arena_printf(l->arena, "mov.u%d $0, %%%s;", wide ? 64 : 32, c->builtin->name);
     Op *op = write_asm(l, OP_ASM_ACT, code, wide ? "=l" : "=r", 0, NULL);
-    return tri_val_tensor(ir_cast(&l->b, op->results[0], (Elem)c->builtin->code));
+    return val_tensor(ir_cast(&l->b, op->results[0], (Elem)c->builtin->code));
 }

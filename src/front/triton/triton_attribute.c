@@ -8,12 +8,12 @@
 #include <string.h>
 
 static Val scalar_of(Lower *l, const Type *type) {
-    return tri_val_dtype(type->pointer ? ty_pointer(l->module, type->elem) : ty_scalar(l->module, type->elem));
+    return val_dtype(type->pointer ? ty_pointer(l->module, type->elem) : ty_scalar(l->module, type->elem));
 }
 static Val shape_of(Lower *l, const Type *type) {
     Val items[MAX_RANK];
-    for (int d = 0; d < type->rank; d++) items[d] = tri_val_int(type->extent[d]);
-    return tri_val_tuple(l, items, type->rank);
+    for (int d = 0; d < type->rank; d++) items[d] = val_int(type->extent[d]);
+    return val_tuple(l, items, type->rank);
 }
 
 /* Triton's own name: "fp32", "int64", "pointer<fp16>". */
@@ -31,23 +31,23 @@ static const struct {
 static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range range) {
     if (strcmp(attr, "element_ty") == 0) {
         if (type->rank == 0)
-            return tri_val_dtype(ty_scalar(l->module, type->elem)); /* of a pointer: what it points to */
+            return val_dtype(ty_scalar(l->module, type->elem)); /* of a pointer: what it points to */
         return scalar_of(l, type);
     }
     if (strcmp(attr, "scalar") == 0) return scalar_of(l, type);
     if (strcmp(attr, "primitive_bitwidth") == 0 || strcmp(attr, "int_bitwidth") == 0)
-        return tri_val_int(type->pointer ? 64 : elem_info[type->elem].bits);
-    if (strcmp(attr, "itemsize") == 0) return tri_val_int(ty_elem_bytes(type));
-    if (strcmp(attr, "name") == 0) return tri_val_str(dtype_name(l, type));
-    if (strcmp(attr, "numel") == 0) return tri_val_int(ty_elements(type));
+        return val_int(type->pointer ? 64 : elem_info[type->elem].bits);
+    if (strcmp(attr, "itemsize") == 0) return val_int(ty_elem_bytes(type));
+    if (strcmp(attr, "name") == 0) return val_str(dtype_name(l, type));
+    if (strcmp(attr, "numel") == 0) return val_int(ty_elements(type));
     for (size_t i = 0; !type->pointer && i < sizeof float_forms / sizeof *float_forms; i++) {
         if (float_forms[i].elem != type->elem) continue;
-        if (strcmp(attr, "fp_mantissa_width") == 0) return tri_val_int(float_forms[i].mantissa);
-        if (strcmp(attr, "exponent_bias") == 0) return tri_val_int(float_forms[i].bias);
+        if (strcmp(attr, "fp_mantissa_width") == 0) return val_int(float_forms[i].mantissa);
+        if (strcmp(attr, "exponent_bias") == 0) return val_int(float_forms[i].bias);
     }
     if (strcmp(attr, "shape") == 0) return shape_of(l, type);
-    if (strcmp(attr, "nbytes") == 0 && type->rank) return tri_val_int(ty_elements(type) * ty_elem_bytes(type));
-    if (strcmp(attr, "address_space") == 0 && type->pointer) return tri_val_int(1);
+    if (strcmp(attr, "nbytes") == 0 && type->rank) return val_int(ty_elements(type) * ty_elem_bytes(type));
+    if (strcmp(attr, "address_space") == 0 && type->pointer) return val_int(1);
     static const char *const known[] = {"element_ty",
                                         "scalar",
                                         "primitive_bitwidth",
@@ -69,8 +69,8 @@ static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range r
                                         "is_fp64",
                                         "is_block"};
     const char *near = text_nearest(attr, known, sizeof known / sizeof *known);
-    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "dtype.%s", attr),
-                     near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+    return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "dtype.%s", attr),
+                    near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
                           : "; a dtype has element_ty, primitive_bitwidth, itemsize, name and "
                             "questions such as is_fp16()");
 }
@@ -124,37 +124,37 @@ static bool dtype_question(const Type *type, const char *name, bool *answer) {
 
 Val tri_dtype_method(Lower *l, const Type *type, const char *name) {
     bool answer;
-    if (dtype_question(type, name, &answer)) return tri_val_bool(answer);
+    if (dtype_question(type, name, &answer)) return val_bool(answer);
     bool integer = !type->pointer && elem_is_int(type->elem), is_signed = elem_is_signed(type->elem);
     int bits = elem_info[type->elem].bits;
     PyInt half = (PyInt)1 << (bits - 1);
-    if (integer && strcmp(name, "get_int_max_value") == 0) return tri_val_int(is_signed ? half - 1 : 2 * half - 1);
-    if (integer && strcmp(name, "get_int_min_value") == 0) return tri_val_int(is_signed ? -half : 0);
+    if (integer && strcmp(name, "get_int_max_value") == 0) return val_int(is_signed ? half - 1 : 2 * half - 1);
+    if (integer && strcmp(name, "get_int_min_value") == 0) return val_int(is_signed ? -half : 0);
     if (type->rank && strcmp(name, "get_block_shapes") == 0) return shape_of(l, type);
     if (!type->pointer && strcmp(name, "kind") == 0) /* Triton's order: bool < int < float */
-        return tri_val_int(type->elem == EL_I1 ? 0 : elem_is_float(type->elem) ? 2 : 1);
-    if (strcmp(name, "codegen_name") == 0) return tri_val_str(tri_dtype_name(type->elem));
+        return val_int(type->elem == EL_I1 ? 0 : elem_is_float(type->elem) ? 2 : 1);
+    if (strcmp(name, "codegen_name") == 0) return val_str(tri_dtype_name(type->elem));
     return (Val){.kind = VAL_UNBOUND};
 }
 
 static Val tensor_attribute(Lower *l, Val v, const char *attr, Range range) {
-    const Type *type = tri_val_type(l, v);
+    const Type *type = val_type(l, v);
     if (strcmp(attr, "dtype") == 0) return scalar_of(l, type);
-    if (strcmp(attr, "type") == 0) return tri_val_dtype(type);
+    if (strcmp(attr, "type") == 0) return val_dtype(type);
     if (strcmp(attr, "shape") == 0) return shape_of(l, type);
-    if (strcmp(attr, "numel") == 0) return tri_val_int(ty_elements(type));
+    if (strcmp(attr, "numel") == 0) return val_int(ty_elements(type));
     if (strcmp(attr, "T") == 0) {
-        if (type->rank != 2) return tri_error(l, DIAG_TRI_TRANSPOSE, range, tri_type_text(l, type));
-        return tri_val_tensor(ir_permute(&l->b, v.ref, (int64_t[]){1, 0}, 2));
+        if (type->rank != 2) return py_error(l, DIAG_TRI_TRANSPOSE, range, val_type_text(l, type));
+        return val_tensor(ir_permute(&l->b, v.ref, (int64_t[]){1, 0}, 2));
     }
     const Builtin *builtin = tri_builtin_find(attr, 'm');
     if (!builtin) {
         VEC(const char *) all = {0};
-        for (size_t i = 0; i < tri_builtin_count; i++)
+        for (int i = 0; i < TRI_BUILTIN_COUNT; i++)
             if (strchr(tri_builtins[i].kinds, 'm')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
         const char *near = text_nearest(attr, all.at, all.count);
-        return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, ".%s", attr),
-                         near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+        return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, ".%s", attr),
+                        near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
                               : "; a tensor has dtype, shape, type, numel, T and methods such as "
                                 ".to(..) and .sum(..)");
     }
@@ -166,16 +166,14 @@ static const char constexpr_type[] = "triton.language.constexpr_type";
 
 Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
     switch (v.kind) {
-    case VAL_ERROR: return v;
-    case VAL_MODULE: return tri_names_attribute(l, v.text, attr, range);
-    case VAL_HOST: return tri_live_attribute(l, v.host, attr, range);
     case VAL_DTYPE:
         if (strcmp(attr, "value") == 0) return v; /* tl.constexpr's own */
         return dtype_attribute(l, v.dtype, attr, range);
     case VAL_TENSOR: return tensor_attribute(l, v, attr, range);
-    case VAL_AGGREGATE: return tri_aggregate_attribute(l, v, attr, range);
-    case VAL_BLOCK: return tri_block_attribute(l, v, attr, range);
-    case VAL_DESCRIPTOR: return tri_descriptor_attribute(l, v, attr, range);
+    case VAL_OWN:
+        if (v.own == &tri_block) return tri_block_attribute(l, v, attr, range);
+        return v.own == &tri_descriptor ? tri_descriptor_attribute(l, v, attr, range)
+                                        : tri_aggregate_attribute(l, v, attr, range);
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT: {
@@ -183,18 +181,14 @@ Val tri_attribute(Lower *l, Val v, const char *attr, Range range) {
         if (strcmp(attr, "type") == 0) return (Val){.kind = VAL_MODULE, .text = constexpr_type};
         /* Triton makes a number argument of 1 a constant, on which `.to` fails; here it works. */
         Val tensor = tri_to_tensor(l, v, range);
-        return tri_val_failed(tensor) ? tensor : tensor_attribute(l, tensor, attr, range);
+        return val_failed(tensor) ? tensor : tensor_attribute(l, tensor, attr, range);
     }
     case VAL_STR:
     case VAL_NONE:
         if (strcmp(attr, "value") == 0) return v;
         if (strcmp(attr, "type") == 0) return (Val){.kind = VAL_MODULE, .text = constexpr_type};
         break;
-    case VAL_TUPLE:
-        for (int i = 0; v.fields && i < v.count; i++)
-            if (strcmp(v.fields[i], attr) == 0) return v.items[i];
-        break;
     default: break;
     }
-    return tri_error(l, DIAG_TRI_ATTRIBUTE, range, tri_val_describe(l, v), attr);
+    return (Val){.kind = VAL_UNBOUND};
 }

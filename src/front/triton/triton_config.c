@@ -13,15 +13,17 @@
 /* Runs in silence: whoever asks says what it means that it failed. */
 typedef struct Quiet {
     Lower lower;
+    TritonState state;
     Diag diag;
 } Quiet;
 
 static Lower *begin_quiet(Quiet *q, FrontUnit *unit, Arena *arena) {
     const Tree *tree = unit->tree;
     diag_init(&q->diag, arena, unit->sources);
-    q->lower = (Lower){.unit = unit, .arena = arena, .diag = &q->diag};
+    q->state = (TritonState){0};
+    q->lower = (Lower){.domain = &tri_domain, .own = &q->state, .unit = unit, .arena = arena, .diag = &q->diag};
     q->lower.module = ir_module_new(arena, &q->diag, unit->sources);
-    q->lower.names = tri_names_collect(unit, unit->file, tree->module, arena);
+    q->lower.names = names_collect(unit, &tri_domain, unit->file, tree->module, arena);
     return &q->lower;
 }
 
@@ -39,17 +41,17 @@ static const PyNode *argument_of(const PyNode *call, uint32_t position, const ch
 
 /* triton.Config: a dict of constants, and the options that are given. */
 Val tri_lower_config(Lower *l, const Call *c) {
-    if (l->kernel) return tri_error(l, DIAG_TRI_HOST, c->range, "triton.Config", "");
+    if (l->kernel) return py_error(l, DIAG_EVAL_HOST, c->range, "triton.Config", "", l->domain->words.language);
     Val parts[3] = {c->args[0], c->args[1], c->args[2]};
     if (parts[0].kind != VAL_DICT)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "triton.Config", "a dict", tri_val_describe(l, parts[0]));
-    return tri_val_tuple(l, parts, 3);
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], "triton.Config", "a dict", val_describe(l, parts[0]));
+    return val_tuple(l, parts, 3);
 }
 
 /* As --arg reads it. */
 static const char *value_text(Lower *l, Val v) {
     if (v.kind == VAL_BOOL) return v.i ? "true" : "false";
-    return v.kind == VAL_NONE ? "none" : tri_val_text(l, v);
+    return v.kind == VAL_NONE ? "none" : val_text(l, v);
 }
 
 static bool is_parameter(const FrontKernel *kernel, const char *name) {
@@ -65,11 +67,13 @@ static bool read_config(Lower *l, const FrontKernel *kernel, Val config, FrontCo
     Val dict = config.items[0];
     Text text = text_new(l->arena);
     size_t count = 0;
-    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, dict.count / 2), *given = ARENA_ARRAY(l->arena, FrontPair, 2);
-    for (int i = 0; i < dict.count; i += 2) {
-        if (dict.items[i].kind != VAL_STR) return false;
-        if (!is_parameter(kernel, dict.items[i].text)) continue;
-        FrontPair pair = {dict.items[i].text, value_text(l, dict.items[i + 1])};
+    FrontPair *values = ARENA_ARRAY(l->arena, FrontPair, val_count(dict) / 2);
+    FrontPair *given = ARENA_ARRAY(l->arena, FrontPair, 2);
+    for (int i = 0; i < val_count(dict); i += 2) {
+        const Val *item = &val_items(dict)[i];
+        if (item[0].kind != VAL_STR) return false;
+        if (!is_parameter(kernel, item[0].text)) continue;
+        FrontPair pair = {item[0].text, value_text(l, item[1])};
         values[count++] = pair;
         text_add(&text, "%s%s=%s", text.length ? ", " : "", pair.name, pair.value);
     }
@@ -88,7 +92,7 @@ static void read_configs(FrontUnit *unit, const PyNode *call, FrontKernel *kerne
     Quiet quiet;
     Lower *l = begin_quiet(&quiet, unit, unit->arena);
     const PyNode *node = argument_of(call, 0, "configs");
-    Val list = node ? tri_eval(l, node) : val_error;
+    Val list = val_frozen(l, node ? py_eval(l, node) : val_error);
     kernel->config_range = call->range;
     if (quiet.diag.messages.count) {
         const DiagMessage *first = &quiet.diag.messages.at[0];
@@ -108,7 +112,7 @@ static void read_configs(FrontUnit *unit, const PyNode *call, FrontKernel *kerne
 static void read_heuristics(FrontUnit *unit, const PyNode *call, Entry *entry) {
     const PyNode *dict = argument_of(call, 0, "values");
     if (dict && dict->kind == PY_Name) {
-        const PyNode *value = tri_names_node(((Tree *)unit->tree)->names, dict->Name.id);
+        const PyNode *value = names_node(((Tree *)unit->tree)->names, dict->Name.id);
         if (value) dict = value;
     }
     if (!dict || dict->kind != PY_Dict) return;
@@ -124,7 +128,7 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
     for (uint32_t i = 0; i < decorators->count; i++) {
         const PyNode *node = decorators->at[i];
         const char *path =
-            node->kind == PY_Call ? tri_names_path(((Tree *)unit->tree)->names, node->Call.func, unit->arena) : NULL;
+            node->kind == PY_Call ? names_path(((Tree *)unit->tree)->names, node->Call.func, unit->arena) : NULL;
         if (path && strcmp(path, "triton.autotune") == 0) read_configs(unit, node, kernel);
         if (path && strcmp(path, "triton.heuristics") == 0) read_heuristics(unit, node, entry);
     }
@@ -132,31 +136,21 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
 
 /* The arguments as a dict; an array is there, and nothing more is known of it. */
 static Val arguments_dict(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
-    VEC(Val) items = {0};
+    Val dict = val_list(l, NULL, 0);
+    dict.kind = VAL_DICT;
     for (int i = 0; i < kernel->param_count; i++) {
         const char *name = kernel->params[i].name;
         if (args[i].kind == FRONT_ABSENT) continue;
-        *VEC_PUSH(&items, l->arena) = tri_val_str(name);
-        *VEC_PUSH(&items, l->arena) =
-            args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : tri_val_given(l, &args[i]);
+        Val value = args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : val_given(l, &args[i]);
+        py_set_item(l, dict, val_str(name), value, kernel->range);
     }
-    return (Val){.kind = VAL_DICT, .items = items.at, .count = (int)items.count};
+    return dict;
 }
 
 static Val run_heuristic(Lower *l, const PyNode *node, Val dict) {
-    if (node->kind != PY_Lambda) {
-        Val f = tri_eval(l, node);
-        if (f.kind != VAL_FUNCTION || !f.function->host) return val_error;
-        return tri_run_function(l, f.function, &dict, node->range);
-    }
-    const PyNode *a = node->Lambda.args;
-    if (a->arguments.args->count != 1) return val_error;
-    Frame frame = {0};
-    *VEC_PUSH(&frame.locals, l->arena) = (Local){a->arguments.args->at[0]->arg.arg, dict};
-    l->frame = &frame;
-    Val v = tri_eval(l, node->Lambda.body);
-    l->frame = NULL;
-    return v;
+    Val f = py_eval(l, node);
+    if (f.kind != VAL_FUNCTION || !f.function->host) return val_error;
+    return py_apply(l, f, &dict, 1, node->range);
 }
 
 static bool to_front_value(Val v, FrontValue *out) {

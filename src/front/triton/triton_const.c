@@ -58,7 +58,7 @@ static void check_write(Op *op, void *user) {
     if (op->code != OP_STORE && op->code != OP_ATOMIC && op->code != OP_ATOMIC_CAS) return;
     s->seen = (Map){0};
     const char *name = find_const(s, op->operands[0]);
-    if (name) tri_error(s->l, DIAG_TRI_CONST, op->range, name);
+    if (name) py_error(s->l, DIAG_TRI_CONST, op->range, name);
 }
 
 void tri_check_const(Lower *l, const FrontKernel *wanted) {

@@ -35,14 +35,14 @@ typedef struct Side {
 } Side;
 
 static bool want(Lower *l, const Call *c, int arg, const char *what) {
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], "tl.dot_scaled", what, tri_val_describe(l, c->args[arg]));
+    py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[arg], "tl.dot_scaled", what, val_describe(l, c->args[arg]));
     return false;
 }
 
 static bool read_format(Lower *l, const Call *c, Side *s) {
     int arg = s->arg + LHS_FORMAT;
     const char *text;
-    if (!tri_want_text(l, c, arg, &text)) return false;
+    if (!py_want_text(l, c, arg, &text)) return false;
     for (size_t i = 0; text && i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i].text, text) == 0) s->format = &formats[i];
     return s->format || want(l, c, arg, "the format 'e2m1', 'e4m3', 'e5m2', 'bf16' or 'fp16'");
@@ -51,7 +51,7 @@ static bool read_format(Lower *l, const Call *c, Side *s) {
 /* The operand in the type of its format. */
 static bool read_operand(Lower *l, const Call *c, Side *s) {
     if (!tri_want_tensor(l, c, s->arg, &s->v)) return false;
-    const Type *type = tri_val_type(l, s->v);
+    const Type *type = val_type(l, s->v);
     Elem elem = s->format->elem, bits = s->format->bits;
     if (type->pointer || type->rank < 2 || type->rank > 3 || (type->elem != elem && type->elem != bits))
         return want(l, c, s->arg,
@@ -67,8 +67,8 @@ static bool read_side(Lower *l, const Call *c, int arg, Side *s) {
     *s = (Side){.arg = arg, .packed = -1};
     int pack = arg == LHS ? LHS_K_PACK : RHS_K_PACK;
     bool along_k;
-    if (!read_format(l, c, s) || !read_operand(l, c, s) || !tri_want_bool(l, c, pack, &along_k)) return false;
-    int rank = tri_val_type(l, s->v)->rank;
+    if (!read_format(l, c, s) || !read_operand(l, c, s) || !py_want_bool(l, c, pack, &along_k)) return false;
+    int rank = val_type(l, s->v)->rank;
     s->k = arg == LHS ? rank - 1 : rank - 2;
     if (s->format->elem == EL_U8)
         s->packed = along_k ? s->k : 2 * rank - 3 - s->k;
@@ -80,12 +80,12 @@ static bool read_side(Lower *l, const Call *c, int arg, Side *s) {
 /* --- numbers --- */
 
 static Ref bitcast(Lower *l, Ref x, Elem elem) {
-    return tri_bitcast(l, tri_val_tensor(x), ty_scalar(l->module, elem), l->b.range).ref;
+    return tri_bitcast(l, val_tensor(x), ty_scalar(l->module, elem), l->b.range).ref;
 }
 
 /* Bits of x under a mask, moved up (or down): one field of a float. */
 static Ref field(Lower *l, Ref x, int64_t mask, int up) {
-    Elem elem = tri_ref_type(l, x)->elem;
+    Elem elem = val_ref_type(l, x)->elem;
     x = ir_binary(&l->b, OP_AND, x, ir_int(&l->b, elem, mask));
     return ir_binary(&l->b, OP_SHL, x, ir_int(&l->b, elem, up));
 }
@@ -102,7 +102,7 @@ static Val unpack(Lower *l, Val v, int axis, Elem elem) {
         half[high] = bitcast(l, ir_binary(b, OP_OR, number, sign), elem);
         half[high] = ir_binary(b, OP_MUL, half[high], ir_float(b, elem, elem == EL_BF16 ? 0x1p126 : 0x1p14));
     }
-    const Type *type = tri_val_type(l, v);
+    const Type *type = val_type(l, v);
     int64_t order[MAX_RANK], extent[MAX_RANK];
     int rank = type->rank;
     for (int d = 0, at = 0; d < rank; d++) {
@@ -112,13 +112,13 @@ static Val unpack(Lower *l, Val v, int axis, Elem elem) {
     }
     Ref pairs = ir_binary(b, OP_JOIN, half[0], half[1]);
     if (axis != rank - 1) pairs = ir_permute(b, pairs, order, rank + 1);
-    return tri_reshape(l, tri_val_tensor(pairs), rank, extent, l->b.range);
+    return tri_reshape(l, val_tensor(pairs), rank, extent, l->b.range);
 }
 
 /* A scale as a float: the exponent of a power of two (0 is 2^-127, a subnormal; 255 a NaN), or a number. */
 static Ref scale_number(Lower *l, Ref scale, Elem elem, bool fast) {
     Builder *b = &l->b;
-    if (tri_ref_type(l, scale)->elem == EL_F8E4M3) return ir_cast(b, scale, elem);
+    if (val_ref_type(l, scale)->elem == EL_F8E4M3) return ir_cast(b, scale, elem);
     Elem word = elem == EL_BF16 ? EL_U16 : EL_U32;
     int fraction = elem == EL_BF16 ? 7 : 23;
     Ref number = ir_cast(b, scale, word);
@@ -131,7 +131,7 @@ static Ref scale_number(Lower *l, Ref scale, Elem elem, bool fast) {
 
 /* Every scale at the places of the elements it scales. */
 static Ref spread(Lower *l, const Side *s, Ref scale) {
-    const Type *type = tri_val_type(l, s->v);
+    const Type *type = val_type(l, s->v);
     int rank = type->rank;
     int64_t order[MAX_RANK], extent[MAX_RANK];
     for (int d = 0; d < rank; d++) order[d] = d;
@@ -141,7 +141,7 @@ static Ref spread(Lower *l, const Side *s, Ref scale) {
     for (int d = 0; d < rank; d++) extent[d > s->k ? d + 1 : d] = type->extent[d];
     extent[s->k] /= s->group;
     extent[s->k + 1] = s->group;
-    const Type *of_scale = tri_ref_type(l, scale);
+    const Type *of_scale = val_ref_type(l, scale);
     scale = ir_expand(&l->b, scale, s->k + 1);
     scale = ir_broadcast(&l->b, scale, ty_with_shape(l->module, of_scale, rank + 1, extent));
     return ir_reshape(&l->b, scale, ty_with_shape(l->module, of_scale, rank, type->extent));
@@ -152,10 +152,10 @@ static bool read_scale(Lower *l, const Call *c, Side *s) {
     int arg = s->arg + LHS_SCALE, rank;
     if (c->args[arg].kind == VAL_NONE) return true;
     if (!tri_want_tensor(l, c, arg, &s->scale)) return false;
-    const Type *type = tri_val_type(l, s->v), *scale = tri_val_type(l, s->scale);
+    const Type *type = val_type(l, s->v), *scale = val_type(l, s->scale);
     if (scale->elem == EL_I8 && !scale->pointer) { /* the same bits */
         s->scale = tri_bitcast(l, s->scale, ty_scalar(l->module, EL_U8), c->ranges[arg]);
-        scale = tri_val_type(l, s->scale);
+        scale = val_type(l, s->scale);
     }
     if (scale->pointer || (scale->elem != EL_U8 && scale->elem != EL_F8E4M3))
         return want(l, c, arg, "scales as exponents (uint8) or as float8e4nv");
@@ -169,10 +169,10 @@ static bool read_scale(Lower *l, const Call *c, Side *s) {
     const Type *needed = ty_with_shape(l->module, scale, rank, extent);
     if (k % s->group == 0 && scale == needed) return true;
     if (k % s->group != 0)
-        tri_error(l, DIAG_TRI_SCALE_K, c->ranges[arg], (int)s->group, (long long)k);
+        py_error(l, DIAG_TRI_SCALE_K, c->ranges[arg], (int)s->group, (long long)k);
     else
-        tri_error(l, DIAG_TRI_SCALE_SHAPE, c->ranges[arg], tri_type_text(l, type), tri_type_text(l, needed),
-                  (int)s->group, tri_type_text(l, scale));
+        py_error(l, DIAG_TRI_SCALE_SHAPE, c->ranges[arg], val_type_text(l, type), val_type_text(l, needed),
+                 (int)s->group, val_type_text(l, scale));
     return false;
 }
 
@@ -181,13 +181,13 @@ static bool scales_agree(Lower *l, const Call *c, const Side *side) {
     if (side[0].scale.kind != VAL_TENSOR || side[1].scale.kind != VAL_TENSOR || side[0].group == side[1].group)
         return true;
     const Side *half = side[0].group == 16 ? &side[0] : &side[1];
-    const Type *type = tri_val_type(l, half->v), *scale = tri_val_type(l, half->scale);
+    const Type *type = val_type(l, half->v), *scale = val_type(l, half->scale);
     if (scale->elem == EL_F8E4M3) return true;
     int64_t extent[MAX_RANK];
     memcpy(extent, scale->extent, sizeof extent);
     extent[scale->rank - 1] /= 2;
-    tri_error(l, DIAG_TRI_SCALE_SHAPE, c->ranges[half->arg + LHS_SCALE], tri_type_text(l, type),
-              tri_type_text(l, ty_with_shape(l->module, scale, scale->rank, extent)), 32, tri_type_text(l, scale));
+    py_error(l, DIAG_TRI_SCALE_SHAPE, c->ranges[half->arg + LHS_SCALE], val_type_text(l, type),
+             val_type_text(l, ty_with_shape(l->module, scale, scale->rank, extent)), 32, val_type_text(l, scale));
     return false;
 }
 
@@ -197,15 +197,15 @@ static Val scaled(Lower *l, const Side *s, Elem elem, bool fast) {
     Elem wide = elem == EL_F16 ? EL_F32 : elem; /* float16 does not hold the scales */
     Ref scale = spread(l, s, scale_number(l, s->scale.ref, wide, fast));
     Ref product = ir_binary(&l->b, OP_MUL, ir_cast(&l->b, s->v.ref, wide), scale);
-    return tri_val_tensor(ir_cast(&l->b, product, elem));
+    return val_tensor(ir_cast(&l->b, product, elem));
 }
 
 Val tri_lower_dot_scaled(Lower *l, const Call *c) {
     Side side[2];
     const Type *out;
     bool fast;
-    if (!tri_need_ir(l, c->range) || !read_side(l, c, LHS, &side[0]) || !read_side(l, c, RHS, &side[1]) ||
-        !tri_want_bool(l, c, FAST_MATH, &fast) || !tri_want_dtype(l, c, OUT_DTYPE, &out))
+    if (!py_need_ir(l, c->range) || !read_side(l, c, LHS, &side[0]) || !read_side(l, c, RHS, &side[1]) ||
+        !py_want_bool(l, c, FAST_MATH, &fast) || !tri_want_dtype(l, c, OUT_DTYPE, &out))
         return val_error;
     if (out->elem != EL_F32 || out->pointer) {
         want(l, c, OUT_DTYPE, "out_dtype=tl.float32; cast the result with .to(...)");
@@ -213,12 +213,12 @@ Val tri_lower_dot_scaled(Lower *l, const Call *c) {
     }
     bool half = side[0].format->elem == EL_F16 || side[1].format->elem == EL_F16;
     Elem elem = half ? EL_F16 : EL_BF16;
-    const Type *given[2] = {tri_val_type(l, side[0].v), tri_val_type(l, side[1].v)};
+    const Type *given[2] = {val_type(l, side[0].v), val_type(l, side[1].v)};
     for (int i = 0; i < 2; i++)
         if (side[i].packed >= 0) side[i].v = unpack(l, side[i].v, side[i].packed, elem);
-    if (!tri_dot_fits(tri_val_type(l, side[0].v), tri_val_type(l, side[1].v)))
-        return tri_error(l, DIAG_TRI_DOT_SCALED, c->range, tri_type_text(l, given[0]), side[0].format->text,
-                         tri_type_text(l, given[1]), side[1].format->text);
+    if (!tri_dot_fits(val_type(l, side[0].v), val_type(l, side[1].v)))
+        return py_error(l, DIAG_TRI_DOT_SCALED, c->range, val_type_text(l, given[0]), side[0].format->text,
+                        val_type_text(l, given[1]), side[1].format->text);
     if (!read_scale(l, c, &side[0]) || !read_scale(l, c, &side[1]) || !scales_agree(l, c, side)) return val_error;
     return tri_dot(l, c, scaled(l, &side[0], elem, fast), scaled(l, &side[1], elem, fast), ACC, EL_F32, NULL);
 }

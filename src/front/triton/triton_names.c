@@ -1,407 +1,30 @@
-/* triton_names.c: what names mean to a Triton kernel: the file's imports, constants and jit
- * functions, the definitions of the user, and the modules `triton` and `triton.language` under
- * whatever name the file gives them.
- *
- * Names are looked up only where code is live, as in Triton; a constant of the module is computed
- * when a kernel first asks for it, from what the module had defined until then. A definition of the
- * user wins over the file's own value. */
+/* triton_names.c: the modules `triton` and `triton.language` as a kernel sees them, under whatever name its file gives
+ * them. */
 #include "front/triton/triton.h"
 
-#include <math.h>
 #include <string.h>
 
-typedef enum NameKind {
-    NAME_VALUE,
-    NAME_FUNCTION,
-    NAME_MODULE,
-    NAME_OPAQUE,
-    NAME_LOOP /* what a loop of the module leaves, which is not run */
-} NameKind;
-
-/* The `if` of the module that a statement stands under. */
-typedef struct Condition {
-    const PyNode *test;
-    bool branch; /* what the test must be */
-    const struct Condition *around;
-} Condition;
-
-typedef struct Name {
-    NameKind kind;
-    const PyNode *node; /* VALUE: the expression; FUNCTION: the def */
-    Function function;  /* FUNCTION */
-    const char *path;   /* MODULE */
-    bool busy, ready;   /* VALUE: being computed; computed. MODULE: being looked for */
-    Val value;
-    const Diag *failed;  /* VALUE: where it was last said that this one cannot be computed; NULL: nowhere */
-    int order;           /* of the statement that defines it, from 1 */
-    struct Name *before; /* what the name meant until then; NULL: nothing */
-    const Condition *condition;
-} Name;
-
-struct Names {
-    FrontUnit *unit;
-    Arena *arena;
-    Map map;
-    const SourceFile *file;     /* NULL for live names */
-    int statements;             /* seen so far */
-    const Condition *condition; /* of the one that is being looked at */
-    int until;                  /* while a constant is computed: the statement that defines it, and only those before
-                  it count; 0: all do */
-    VEC(const char *) stars;    /* modules whose names are all taken: from x import * */
-    const char *starred;        /* the name that is looked for in these; NULL: none */
-    bool live;                  /* what the map does not have is asked of the host */
-    void *scope;                /* by that handle */
-};
-
-static Name *define(Names *names, const char *id, NameKind kind) {
-    Name *name = ARENA_NEW(names->arena, Name);
-    name->kind = kind;
-    name->order = names->statements;
-    name->before = map_get(&names->map, id);
-    name->condition = names->condition;
-    map_set(&names->map, names->arena, id, name);
-    return name;
-}
-
-static void define_module(Names *names, const char *id, const char *path) {
+const char *tri_module_path(const char *path) {
     /* Projects hand Triton on through modules of their own: `from vllm.triton_utils import tl, triton`. */
     if (strncmp(path, "triton", 6) != 0) {
         const char *last = strrchr(path, '.');
-        if (last && strcmp(last, ".tl") == 0) path = "triton.language";
-        if (last && strcmp(last, ".triton") == 0) path = "triton";
+        if (last && strcmp(last, ".tl") == 0) return "triton.language";
+        if (last && strcmp(last, ".triton") == 0) return "triton";
     }
-    define(names, id, NAME_MODULE)->path = path;
+    return path;
 }
 
-static void collect_import(Names *names, const PyNode *node) {
-    for (uint32_t i = 0; i < node->Import.names->count; i++) {
-        const PyNode *alias = node->Import.names->at[i];
-        const char *path = alias->alias.name;
-        if (alias->alias.asname) {
-            define_module(names, alias->alias.asname, path);
-        } else { /* `import a.b` binds a */
-            const char *first = arena_string(names->arena, path, strcspn(path, "."));
-            define_module(names, first, first);
-        }
-    }
+bool tri_is_library(const char *path) {
+    return strncmp(path, "triton", 6) == 0 && (!path[6] || path[6] == '.');
 }
 
-static void collect_from(Names *names, const PyNode *node) {
-    const char *module = node->ImportFrom.module ? node->ImportFrom.module : "";
-    Text dots = text_new(names->arena);
-    for (int i = 0; i < (int)node->ImportFrom.level; i++) text_add_char(&dots, '.');
-    for (uint32_t i = 0; i < node->ImportFrom.names->count; i++) {
-        const PyNode *alias = node->ImportFrom.names->at[i];
-        const char *name = alias->alias.name, *as = alias->alias.asname ? alias->alias.asname : name;
-        const char *from = arena_printf(names->arena, "%s%s", dots.at, module);
-        const char *between = *module ? "." : "";
-        if (strcmp(name, "*") == 0)
-            *VEC_PUSH(&names->stars, names->arena) = from;
-        else
-            define_module(names, as, arena_printf(names->arena, "%s%s%s", from, between, name));
-    }
+bool tri_is_jit(const Names *names, const PyNode *function, Arena *arena) {
+    return names_decorated(names, function, "triton.jit", arena) ||
+           names_decorated(names, function, "triton.runtime.jit", arena);
 }
 
-static void collect(Names *names, const PyList *body);
-
-static void define_value(void *user, const char *id, const PyNode *value) {
-    define(user, id, NAME_VALUE)->node = value;
-}
-
-static void collect_branch(Names *names, const PyNode *test, bool branch, const PyList *body) {
-    const Condition *around = names->condition;
-    Condition condition = {test, branch, around};
-    names->condition = arena_copy(names->arena, &condition, sizeof condition);
-    collect(names, body);
-    names->condition = around;
-}
-
-static void define_loop(void *user, const char *id, const PyNode *value) {
-    (void)value;
-    define(user, id, NAME_LOOP);
-}
-
-static void collect_loop(void *user, PyNode *node) {
-    Names *names = user;
-    py_each_binding(node, names->arena, define_loop, names);
-    if (py_kinds[node->kind].cls == PY_STMT && node->kind != PY_FunctionDef && node->kind != PY_ClassDef)
-        py_each_child(node, collect_loop, names);
-}
-
-static void collect_statement(Names *names, const PyNode *node) {
-    names->statements++;
-    switch ((PyKind)node->kind) {
-    case PY_Import: collect_import(names, node); break;
-    case PY_ImportFrom: collect_from(names, node); break;
-    case PY_FunctionDef: define(names, node->FunctionDef.name, NAME_FUNCTION)->node = node; break;
-    case PY_ClassDef: define(names, node->ClassDef.name, NAME_OPAQUE); break;
-    case PY_Assign:
-    case PY_AnnAssign:
-    case PY_AugAssign: py_each_binding(node, names->arena, define_value, names); break;
-    case PY_If:
-        collect_branch(names, node->If.test, false, node->If.orelse);
-        collect_branch(names, node->If.test, true, node->If.body);
-        break;
-    case PY_Try:
-        for (uint32_t i = 0; i < node->Try.handlers->count; i++)
-            collect(names, node->Try.handlers->at[i]->ExceptHandler.body);
-        collect(names, node->Try.body);
-        break;
-    case PY_With: collect(names, node->With.body); break;
-    case PY_For:
-    case PY_While: py_each_child(node, collect_loop, names); break;
-    default: break;
-    }
-}
-
-static void collect(Names *names, const PyList *body) {
-    for (uint32_t i = 0; i < body->count; i++) collect_statement(names, body->at[i]);
-}
-
-Names *tri_names_live(FrontUnit *unit, void *scope, Arena *arena) {
-    Names *names = ARENA_NEW(arena, Names);
-    *names = (Names){.unit = unit, .arena = arena, .live = true, .scope = scope};
-    return names;
-}
-
-Names *tri_names_collect(FrontUnit *unit, const SourceFile *file, const PyNode *module, Arena *arena) {
-    Names *names = ARENA_NEW(arena, Names);
-    *names = (Names){.unit = unit, .arena = arena, .file = file, .live = unit->resolver, .scope = unit->scope};
-    collect(names, module->Module.body);
-    return names;
-}
-
-const PyNode *tri_names_node(const Names *names, const char *id) {
-    const Name *name = map_get(&names->map, id);
-    return name && name->kind == NAME_VALUE ? name->node : NULL;
-}
-
-const char *tri_names_path(const Names *names, const PyNode *node, Arena *arena) {
-    if (node->kind == PY_Name) {
-        const Name *name = map_get(&names->map, node->Name.id);
-        if (!name && names->live) return tri_live_path(names->unit, names->scope, node, arena);
-        return name && name->kind == NAME_MODULE ? name->path : node->Name.id;
-    }
-    if (names->live) return tri_live_path(names->unit, names->scope, node, arena);
-    if (node->kind != PY_Attribute) return NULL;
-    const char *left = tri_names_path(names, node->Attribute.value, arena);
-    return left ? arena_printf(arena, "%s.%s", left, node->Attribute.attr) : NULL;
-}
-
-bool tri_names_is_jit(const Names *names, const PyNode *function, Arena *arena) {
-    for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
-        const PyNode *decorator = function->FunctionDef.decorator_list->at[i];
-        if (decorator->kind == PY_Call) decorator = decorator->Call.func;
-        const char *path = tri_names_path(names, decorator, arena);
-        if (path && (strcmp(path, "triton.jit") == 0 || strcmp(path, "triton.runtime.jit") == 0)) return true;
-    }
-    return false;
-}
-
-/* --- values --- */
-
-/* No frame, and no IR. */
-Val tri_eval_outside(Lower *l, Names *names, const PyNode *node) {
-    Frame *frame = l->frame;
-    Kernel *kernel = l->kernel;
-    Names *inside = l->names;
-    l->frame = NULL;
-    l->kernel = NULL;
-    l->names = names;
-    Val v = tri_eval(l, node);
-    l->frame = frame;
-    l->kernel = kernel;
-    l->names = inside;
-    return v;
-}
-
-const char *const *tri_names_all(Lower *l, size_t *count) {
-    VEC(const char *) all = {0};
-    for (size_t i = 0; i < l->names->map.count; i++) *VEC_PUSH(&all, l->arena) = l->names->map.entries[i].key;
-    for (size_t i = 0; i < tri_builtin_count; i++)
-        if (strchr(tri_builtins[i].kinds, 'P')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
-    *count = all.count;
-    return all.at;
-}
-
-/* Computes a module constant once. Each asker hears of a mistake, and none of them twice: constants that double one
- * that is wrong would compute it 2^n times. */
-static Val compute(Lower *l, Names *names, Name *name, const char *id, Range range) {
-    if (name->ready) return name->value;
-    if (name->failed == l->diag && l->diag->errors) return val_error;
-    if (name->busy) return tri_error(l, DIAG_TRI_CYCLE, range, id);
-    int until = names->until;
-    name->busy = true;
-    names->until = name->order;
-    name->value = tri_eval_outside(l, names, name->node);
-    names->until = until;
-    name->busy = false;
-    name->ready = name->value.kind != VAL_ERROR;
-    name->failed = name->ready ? NULL : l->diag;
-    return name->value;
-}
-
-typedef enum Holds { NEVER, ALWAYS, UNSURE } Holds;
-
-/* Is the statement reached? Tests that a compiler cannot answer (is there a GPU?) are not. */
-static Holds holds(Lower *l, Names *names, const Name *name) {
-    Diag *diag = l->diag, quiet;
-    int until = names->until;
-    Holds answer = ALWAYS;
-    diag_init(&quiet, l->arena, diag->sources);
-    l->diag = &quiet;
-    names->until = name->order;
-    for (const Condition *c = name->condition; c && answer == ALWAYS; c = c->around) {
-        Val test = tri_eval_outside(l, names, c->test);
-        bool known = test.kind == VAL_NONE || test.kind == VAL_BOOL || test.kind == VAL_INT || test.kind == VAL_FLOAT ||
-                     test.kind == VAL_STR;
-        answer = !known || quiet.errors ? UNSURE : tri_val_truth(test) == c->branch ? ALWAYS : NEVER;
-    }
-    names->until = until;
-    l->diag = diag;
-    return answer;
-}
-
-/* The definition of a name that counts; NULL: none does. *unsure: another one may as well. */
-static Name *definition(Lower *l, Names *names, const char *id, bool *unsure) {
-    Name *name = map_get(&names->map, id);
-    while (name && name->kind == NAME_VALUE && names->until && name->order >= names->until) name = name->before;
-    while (name && name->kind == NAME_VALUE && name->condition) {
-        Holds answer = holds(l, names, name);
-        *unsure = answer == UNSURE && name->before;
-        if (answer != NEVER) break;
-        name = name->before;
-    }
-    return name;
-}
-
-static Val lookup_in(Lower *l, Names *names, const char *id, Range range);
-
-static bool is_library(const char *path) {
-    static const char *const roots[] = {"triton", "math", "builtins", "itertools", NULL};
-    for (const char *const *root = roots; *root; root++) {
-        size_t n = strlen(*root);
-        if (strncmp(path, *root, n) == 0 && (!path[n] || path[n] == '.')) return true;
-    }
-    return false;
-}
-
-/* A name of another file, or a module below it; UNBOUND when no file of the user's has it. */
-static Val file_attribute(Lower *l, const SourceFile *from, const char *path, const char *attr, Range range) {
-    Names *names = tri_import(l, from, path);
-    Val v = {.kind = VAL_UNBOUND};
-    if (names) v = lookup_in(l, names, attr, range);
-    size_t length = strlen(path);
-    const char *below = arena_printf(l->arena, "%s%s%s", path, length && path[length - 1] != '.' ? "." : "", attr);
-    if (v.kind == VAL_UNBOUND && tri_import(l, from, below)) return (Val){.kind = VAL_MODULE, .text = below};
-    return v;
-}
-
-/* What an import binds: `path` is a module, or a name of one. */
-static Val imported(Lower *l, const Names *names, const char *path, Range range) {
-    const char *dot = strrchr(path, '.');
-    bool library = is_library(path);
-    if (!dot) return (Val){.kind = VAL_MODULE, .text = path};
-    bool relative = dot == path || dot[-1] == '.'; /* from . import x */
-    const char *parent = arena_string(l->arena, path, (size_t)(dot - path) + relative);
-    if (!library && !names->live) {
-        Val v = file_attribute(l, names->file, parent, dot + 1, range);
-        if (v.kind != VAL_UNBOUND) return v;
-    }
-    return library ? tri_names_attribute(l, parent, dot + 1, range) : (Val){.kind = VAL_MODULE, .text = path};
-}
-
-static bool has_decorator(const Names *names, const PyNode *function, const char *wanted, Arena *arena) {
-    for (uint32_t i = 0; i < function->FunctionDef.decorator_list->count; i++) {
-        const char *path = tri_names_path(names, function->FunctionDef.decorator_list->at[i], arena);
-        if (path && strcmp(path, wanted) == 0) return true;
-    }
-    return false;
-}
-
-/* A def of a file: a jit function, or plain Python that runs on constants where that is allowed. */
-static Val function_value(Lower *l, Names *names, Name *name, const char *id, Range range) {
-    bool jit = names->live || tri_names_is_jit(names, name->node, l->arena);
-    bool host = !jit && (!l->kernel || has_decorator(names, name->node, "triton.constexpr_function", l->arena));
-    name->function = (Function){.node = name->node, .names = names, .host = host};
-    if (!jit && !host) return tri_error(l, DIAG_TRI_NOT_JIT, range, id);
-    return (Val){.kind = VAL_FUNCTION, .function = &name->function};
-}
-
-/* A file may import a name from itself, or from one that imports it from there: a submodule, if anything. */
-static Val imported_once(Lower *l, const Names *names, Name *name, Range range) {
-    if (name->busy) return (Val){.kind = VAL_UNBOUND};
-    name->busy = true;
-    Val v = imported(l, names, name->path, range);
-    name->busy = false;
-    return v;
-}
-
-/* In the modules whose names are all taken; these may take each other's. */
-static Val starred(Lower *l, Names *names, const char *id, Range range) {
-    Val v = {.kind = VAL_UNBOUND};
-    if (names->starred && strcmp(names->starred, id) == 0) return v;
-    const char *before = names->starred;
-    names->starred = id;
-    for (size_t i = 0; i < names->stars.count && v.kind == VAL_UNBOUND; i++) {
-        Names *other = tri_import(l, names->file, names->stars.at[i]);
-        if (other) v = lookup_in(l, other, id, range);
-    }
-    names->starred = before;
-    return v;
-}
-
-/* UNBOUND when the module has no such name. */
-static Val lookup_in(Lower *l, Names *names, const char *id, Range range) {
-    const FrontValue *given = front_define(l->unit, id);
-    if (given) return tri_val_given(l, given);
-    bool unsure = false;
-    Name *name = definition(l, names, id, &unsure);
-    if (unsure) return tri_error(l, DIAG_TRI_UNSURE, range, id, "under a condition");
-    if (name) {
-        switch (name->kind) {
-        case NAME_VALUE: return compute(l, names, name, id, range);
-        case NAME_MODULE: return imported_once(l, names, name, range);
-        case NAME_FUNCTION: return function_value(l, names, name, id, range);
-        case NAME_OPAQUE: return (Val){.kind = VAL_MODULE, .text = id};
-        case NAME_LOOP: return tri_error(l, DIAG_TRI_UNSURE, range, id, "in a loop");
-        }
-    }
-    Val v = starred(l, names, id, range);
-    if (v.kind != VAL_UNBOUND || !names->live) return v;
-    v = tri_live_lookup(l, names->scope, id, range);
-    if (v.kind == VAL_UNBOUND) return v;
-    name = define(names, id, NAME_VALUE);
-    name->ready = true;
-    name->value = v;
-    return v;
-}
-
-Val tri_names_lookup(Lower *l, const char *id, Range range) {
-    Val v = lookup_in(l, l->names, id, range);
-    if (v.kind != VAL_UNBOUND) return v;
-    const Builtin *builtin = tri_builtin_find(id, 'P');
-    if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    if (strcmp(id, "str") == 0) return (Val){.kind = VAL_MODULE, .text = "builtins.str"};
-    return v;
-}
-
-/* The parts of Python's own `math` that are constants. */
-static bool math_constant(const char *attr, Val *value) {
-    static const struct {
-        const char *name;
-        double value;
-    } table[] = {{"pi", 3.14159265358979323846},
-                 {"e", 2.71828182845904523536},
-                 {"tau", 6.28318530717958647692},
-                 {"inf", INFINITY},
-                 {"nan", NAN}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, attr) == 0) {
-            *value = tri_val_float(table[i].value);
-            return true;
-        }
-    return false;
+bool tri_on_constants(const Names *names, const PyNode *function, Arena *arena) {
+    return names_decorated(names, function, "triton.constexpr_function", arena);
 }
 
 static bool is_one_of(const char *text, const char *const *list) {
@@ -410,21 +33,19 @@ static bool is_one_of(const char *text, const char *const *list) {
     return false;
 }
 
-const char *tri_names_suggest(Lower *l, const char *wrong) {
+static const char *suggest(Lower *l, const char *wrong) {
     VEC(const char *) all = {0};
-    for (size_t i = 0; i < tri_builtin_count; i++)
+    for (int i = 0; i < TRI_BUILTIN_COUNT; i++)
         if (strchr(tri_builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
     for (int e = 0; e < EL_COUNT; e++) *VEC_PUSH(&all, l->arena) = tri_dtype_name((Elem)e);
     const char *nearest = text_nearest(wrong, all.at, all.count);
     return nearest ? arena_printf(l->arena, "; did you mean `tl.%s`?", nearest) : "";
 }
 
-const char *tri_names_suggest_host(Lower *l, const char *path) {
+const char *tri_suggest_host(Lower *l, const char *path) {
     VEC(const char *) all = {0};
-    if (!is_library(path) && !l->names->live && strchr(path, '.'))
-        return "no file beside this one or in its package has it; ";
     if (strncmp(path, "triton.", 7) != 0 || strchr(path + 7, '.')) return "";
-    for (size_t i = 0; i < tri_builtin_count; i++)
+    for (int i = 0; i < TRI_BUILTIN_COUNT; i++)
         if (strchr(tri_builtins[i].kinds, 'H')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
     const char *nearest = text_nearest(path + 7, all.at, all.count);
     return nearest ? arena_printf(l->arena, "did you mean `triton.%s`? Else ", nearest) : "";
@@ -452,9 +73,9 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
     bool math = strcmp(path, "triton.language.math") == 0;
     bool info = strcmp(path, "triton.language.target_info") == 0;
     bool cuda = strcmp(path, "triton.language.extra.cuda") == 0;
-    if (strcmp(attr, "TRITON_MAX_TENSOR_NUMEL") == 0) return tri_val_int(MAX_TILE_ELEMENTS);
+    if (strcmp(attr, "TRITON_MAX_TENSOR_NUMEL") == 0) return val_int(MAX_TILE_ELEMENTS);
     if (strcmp(path, "triton.language.PropagateNan") == 0) /* Triton's own numbers */
-        return tri_val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
+        return val_int(strcmp(attr, "ALL") == 0 ? 0xFFFF : 0);
     const Builtin *builtin = tri_builtin_find(attr, libdevice ? 'L' : math ? 'M' : info ? 'G' : cuda ? 'C' : 'T');
     if (!builtin && math) builtin = tri_builtin_find(attr, 'L'); /* as in older releases */
     if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
@@ -462,23 +83,23 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
     if (l->module) {
         const Type *dtype = tri_dtype_named(l->module, strcmp(attr, "pi32_t") == 0 ? "*i32" : attr);
-        if (dtype) return tri_val_dtype(dtype);
+        if (dtype) return val_dtype(dtype);
     }
     if (libdevice || math) {
         VEC(const char *) all = {0};
-        for (size_t i = 0; i < tri_builtin_count; i++)
+        for (int i = 0; i < TRI_BUILTIN_COUNT; i++)
             if (strpbrk(tri_builtins[i].kinds, libdevice ? "L" : "ML"))
                 *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
         const char *near = text_nearest(attr, all.at, all.count);
         const char *where = libdevice ? "libdevice" : "tl.math";
-        return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
-                         near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
+        return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
+                        near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
                               : "; the page `triton` of the manual lists what there is");
     }
-    return tri_error(l, DIAG_TRI_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr), tri_names_suggest(l, attr));
+    return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr), suggest(l, attr));
 }
 
-Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range range) {
+Val tri_module_attribute(Lower *l, const char *path, const char *attr, Range range) {
     if (strncmp(path, "triton.language", 15) == 0 && (path[15] == '\0' || path[15] == '.'))
         return language_attribute(l, path, attr, range);
     if (strcmp(path, "triton") == 0) {
@@ -486,30 +107,13 @@ Val tri_names_attribute(Lower *l, const char *path, const char *attr, Range rang
         const Builtin *builtin = tri_builtin_find(attr, 'H');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
     }
-    if (strcmp(path, "builtins") == 0) {
-        const Builtin *builtin = tri_builtin_find(attr, 'P');
-        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    }
-    Val value;
     /* What a stand-in for Triton's driver says of itself. */
     if (strcmp(path, "triton.runtime.driver.active.target") == 0 && strcmp(attr, "backend") == 0)
-        return tri_val_str("cpu");
-    if (strcmp(path, "math") == 0) {
-        if (math_constant(attr, &value)) return value;
-        const Builtin *builtin = tri_builtin_find(attr, 'Y');
-        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    }
-    if (strcmp(path, "itertools") == 0) {
-        const Builtin *builtin = tri_builtin_find(attr, 'I');
-        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-    }
-    if (!is_library(path) && !l->names->live) {
-        value = file_attribute(l, l->names->file, path, attr, range);
-        if (value.kind != VAL_UNBOUND) return value;
-        if (tri_import(l, l->names->file, path)) {
-            const char *wrong = arena_printf(l->arena, "%s.%s", path, attr);
-            return tri_error(l, DIAG_TRI_UNKNOWN, range, wrong, "");
-        }
-    }
-    return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "%s.%s", path, attr)};
+        return val_str("cpu");
+    return (Val){.kind = VAL_UNBOUND};
+}
+
+const char *tri_suggest_name(Lower *l, const char *id) {
+    bool known = tri_builtin_find(id, 'T') || (l->module && tri_dtype_named(l->module, id));
+    return known ? arena_printf(l->arena, "tl.%s", id) : NULL;
 }

@@ -17,15 +17,15 @@ static Val add(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_ADD, a, b, l
 static Val xor_of(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_BITXOR, a, b, l->b.range); }
 static Val scaled(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_MUL, a, b, l->b.range); }
 static Val call_1(Lower *l, const char *name, Val x) {
-    return tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find(name, 'M')}, &x, 1, l->b.range);
+    return py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find(name, 'M')}, &x, 1, l->b.range);
 }
-static Val word(Lower *l, Elem elem, uint64_t bits) { return tri_val_tensor(ir_int(&l->b, elem, (int64_t)bits)); }
+static Val word(Lower *l, Elem elem, uint64_t bits) { return val_tensor(ir_int(&l->b, elem, (int64_t)bits)); }
 static Val high_product(Lower *l, Val constant, Val x) {
-    return tri_val_failed(x) ? x : tri_val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
+    return val_failed(x) ? x : val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
 }
 
 static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) {
-    Elem elem = tri_val_type(l, c->w[0])->elem;
+    Elem elem = val_type(l, c->w[0])->elem;
     bool wide = elem == EL_U64;
     Val key_a = word(l, elem, wide ? 0x9E3779B97F4A7C15u : 0x9E3779B9u),
         key_b = word(l, elem, wide ? 0xBB67AE8584CAA73Bu : 0xBB67AE85u),
@@ -40,24 +40,24 @@ static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) {
         k0 = add(l, k0, key_a);
         k1 = add(l, k1, key_b);
         for (int k = 0; k < 4; k++)
-            if (tri_val_failed(c->w[k])) return false;
+            if (val_failed(c->w[k])) return false;
     }
     return true;
 }
 
 static bool want_rounds(Lower *l, const Call *c, int arg, int64_t *rounds) {
-    if (!tri_want_int(l, c, arg, rounds)) return false;
+    if (!py_want_int(l, c, arg, rounds)) return false;
     if (*rounds >= 0 && *rounds <= 100) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "0 to 100 rounds",
-              tri_val_describe(l, c->args[arg]));
+    py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[arg], py_title(l, c->builtin), "0 to 100 rounds",
+             val_describe(l, c->args[arg]));
     return false;
 }
 
 static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
     if (!tri_want_tensor(l, c, arg, v)) return false;
-    const Type *type = tri_val_type(l, *v);
+    const Type *type = val_type(l, *v);
     if (!type->pointer && elem_is_int(type->elem)) return true;
-    tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[arg], tri_title(l, c->builtin), "integers", tri_val_describe(l, *v));
+    py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[arg], py_title(l, c->builtin), "integers", val_describe(l, *v));
     return false;
 }
 
@@ -65,11 +65,11 @@ static bool want_integer(Lower *l, const Call *c, int arg, Val *v) {
 static bool seeded(Lower *l, Val seed, Words *c, int64_t rounds) {
     Range range = l->b.range;
     const Type *u64 = ty_scalar(l->module, EL_U64);
-    bool wide = elem_info[tri_val_type(l, c->w[0])->elem].bits == 64;
+    bool wide = elem_info[val_type(l, c->w[0])->elem].bits == 64;
     const Type *as = ty_scalar(l->module, wide ? EL_U64 : EL_U32);
     for (int k = 0; k < 4; k++) c->w[k] = tri_cast(l, c->w[k], as, range);
     seed = tri_cast(l, seed, u64, range);
-    Val high = tri_binary(l, PY_OP_SHR, seed, tri_val_int(32), range);
+    Val high = tri_binary(l, PY_OP_SHR, seed, val_int(32), range);
     return encipher(l, c, tri_cast(l, seed, as, range), wide ? word(l, EL_U64, 0) : tri_cast(l, high, as, range),
                     rounds);
 }
@@ -80,12 +80,12 @@ Val tri_lower_philox_impl(Lower *l, const Call *c) {
     int64_t rounds;
     for (int k = 0; k < 6; k++)
         if (!want_integer(l, c, k, k < 4 ? &words.w[k] : &key[k - 4])) return val_error;
-    Elem elem = tri_val_type(l, words.w[0])->elem;
+    Elem elem = val_type(l, words.w[0])->elem;
     if (elem != EL_U32 && elem != EL_U64)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], "tl.philox_impl", "uint32 or uint64",
-                         tri_val_describe(l, words.w[0]));
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], "tl.philox_impl", "uint32 or uint64",
+                        val_describe(l, words.w[0]));
     if (!want_rounds(l, c, 6, &rounds) || !encipher(l, &words, key[0], key[1], rounds)) return val_error;
-    return tri_val_tuple(l, words.w, 4);
+    return val_tuple(l, words.w, 4);
 }
 
 Val tri_lower_philox(Lower *l, const Call *c) {
@@ -95,11 +95,11 @@ Val tri_lower_philox(Lower *l, const Call *c) {
     if (!want_integer(l, c, 0, &seed)) return val_error;
     for (int k = 0; k < 4; k++)
         if (!want_integer(l, c, k + 1, &words.w[k])) return val_error;
-    if (elem_info[tri_val_type(l, words.w[0])->elem].bits < 32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[1], "tl.philox", "words of 32 or 64 bits",
-                         tri_val_describe(l, words.w[0]));
+    if (elem_info[val_type(l, words.w[0])->elem].bits < 32)
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[1], "tl.philox", "words of 32 or 64 bits",
+                        val_describe(l, words.w[0]));
     if (!want_rounds(l, c, 5, &rounds) || !seeded(l, seed, &words, rounds)) return val_error;
-    return tri_val_tuple(l, words.w, 4);
+    return val_tuple(l, words.w, 4);
 }
 
 /* The four words of (seed, offset). */
@@ -110,14 +110,14 @@ static bool random_words(Lower *l, const Call *c, Words *words) {
         return false;
     const Type *u32 = ty_scalar(l->module, EL_U32);
     Val zero = word(l, EL_U32, 0), high = zero;
-    if (elem_info[tri_val_type(l, offset)->elem].bits > 32)
-        high = tri_cast(l, tri_binary(l, PY_OP_SHR, offset, tri_val_int(32), c->range), u32, c->range);
+    if (elem_info[val_type(l, offset)->elem].bits > 32)
+        high = tri_cast(l, tri_binary(l, PY_OP_SHR, offset, val_int(32), c->range), u32, c->range);
     *words = (Words){{tri_cast(l, offset, u32, c->range), high, zero, zero}};
     if (!seeded(l, seed, words, rounds)) return false;
-    const Type *type = tri_val_type(l, offset);
+    const Type *type = val_type(l, offset);
     for (int k = 0; k < 4; k++) { /* with no rounds some words are scalars still */
         words->w[k] = tri_broadcast_to(l, words->w[k], type->rank, type->extent, c->range);
-        if (tri_val_failed(words->w[k])) return false;
+        if (val_failed(words->w[k])) return false;
     }
     return true;
 }
@@ -125,45 +125,45 @@ static bool random_words(Lower *l, const Call *c, Words *words) {
 /* [0, 1): the largest 31-bit (63-bit) number times the scale rounds below 1. */
 static Val uniform(Lower *l, Val x) {
     Range range = l->b.range;
-    bool wide = elem_info[tri_val_type(l, x)->elem].bits == 64;
+    bool wide = elem_info[val_type(l, x)->elem].bits == 64;
     x = tri_bitcast(l, x, ty_scalar(l->module, wide ? EL_I64 : EL_I32), range);
     Ref below = ir_compare(&l->b, CMP_LT, x.ref, word(l, wide ? EL_I64 : EL_I32, 0).ref);
     /* -x - 1 has the bits of x inverted */
-    x = tri_val_tensor(ir_ternary(&l->b, OP_SELECT, below, ir_unary(&l->b, OP_NOT, x.ref), x.ref));
+    x = val_tensor(ir_ternary(&l->b, OP_SELECT, below, ir_unary(&l->b, OP_NOT, x.ref), x.ref));
     Ref scale = ir_float(&l->b, EL_F32, wide ? 1.0842020432385337e-19 : 4.6566127342e-10);
     Ref number = ir_cast(&l->b, x.ref, EL_F32);
-    return tri_val_tensor(ir_binary(&l->b, OP_MUL, number, scale));
+    return val_tensor(ir_binary(&l->b, OP_MUL, number, scale));
 }
 
 Val tri_lower_uniform(Lower *l, const Call *c) {
     Val x;
     if (!want_integer(l, c, 0, &x)) return val_error;
-    if (elem_info[tri_val_type(l, x)->elem].bits < 32)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin), "integers of 32 or 64 bits",
-                         tri_val_describe(l, x));
+    if (elem_info[val_type(l, x)->elem].bits < 32)
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], py_title(l, c->builtin), "integers of 32 or 64 bits",
+                        val_describe(l, x));
     return uniform(l, x);
 }
 
 /* Box and Muller: two independent normal numbers from two uniform ones. */
 static bool to_normal(Lower *l, Val u1, Val u2, Val out[2]) {
     Range range = l->b.range;
-    Val args[] = {tri_val_float(1.0e-7), u1};
-    u1 = tri_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("maximum", 'T')}, args, 2, range);
-    Val angle = scaled(l, tri_val_float(6.283185307179586), u2);
-    if (tri_val_failed(u1) || tri_val_failed(angle)) return false;
+    Val args[] = {val_float(1.0e-7), u1};
+    u1 = py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find("maximum", 'T')}, args, 2, range);
+    Val angle = scaled(l, val_float(6.283185307179586), u2);
+    if (val_failed(u1) || val_failed(angle)) return false;
     Val radius = call_1(l, "log", u1);
-    if (tri_val_failed(radius)) return false;
-    radius = call_1(l, "sqrt", scaled(l, tri_val_float(-2.0), radius));
+    if (val_failed(radius)) return false;
+    radius = call_1(l, "sqrt", scaled(l, val_float(-2.0), radius));
     out[0] = scaled(l, radius, call_1(l, "cos", angle));
     out[1] = scaled(l, radius, call_1(l, "sin", angle));
-    return !tri_val_failed(out[0]) && !tri_val_failed(out[1]);
+    return !val_failed(out[0]) && !val_failed(out[1]);
 }
 
 Val tri_lower_normal_pair(Lower *l, const Call *c) {
     Val u[2], out[2];
     if (!tri_want_tensor(l, c, 0, &u[0]) || !tri_want_tensor(l, c, 1, &u[1]) || !to_normal(l, u[0], u[1], out))
         return val_error;
-    return tri_val_tuple(l, out, 2);
+    return val_tuple(l, out, 2);
 }
 
 /* randint, rand, randn and their forms of four: code is the kind, large for one, small for four. */
@@ -181,5 +181,5 @@ Val tri_lower_random(Lower *l, const Call *c) {
             words.w[k] = pair[0];
             words.w[k + 1] = pair[1];
         }
-    return four ? tri_val_tuple(l, words.w, 4) : words.w[0];
+    return four ? val_tuple(l, words.w, 4) : words.w[0];
 }

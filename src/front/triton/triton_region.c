@@ -21,19 +21,19 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, TriTiles *tiles) {
     bool good = input.count >= 1 && input.count <= 16;
     for (int i = 0; i < input.count && good; i++) {
         Val v = input.items[i];
-        good = v.kind == VAL_TENSOR && !tri_val_type(l, v)->pointer;
+        good = v.kind == VAL_TENSOR && !val_type(l, v)->pointer;
         tiles->v[i] = v;
     }
     if (!good) {
-        tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[0], tri_title(l, c->builtin),
-                  "a tensor of numbers, or a tuple of at most 16", tri_val_describe(l, c->args[0]));
+        py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[0], py_title(l, c->builtin),
+                 "a tensor of numbers, or a tuple of at most 16", val_describe(l, c->args[0]));
         return false;
     }
-    const Type *first = tri_val_type(l, tiles->v[0]);
+    const Type *first = val_type(l, tiles->v[0]);
     for (int i = 1; i < tiles->count; i++) {
-        const Type *type = tri_val_type(l, tiles->v[i]);
+        const Type *type = val_type(l, tiles->v[i]);
         if (ty_with_elem(l->module, type, first->elem) != first) {
-            tri_error(l, DIAG_TRI_SHAPES, c->ranges[0], tri_type_text(l, first), tri_type_text(l, type));
+            py_error(l, DIAG_TRI_SHAPES, c->ranges[0], val_type_text(l, first), val_type_text(l, type));
             return false;
         }
     }
@@ -41,7 +41,7 @@ static bool collect_tiles(Lower *l, const Call *c, Val input, TriTiles *tiles) {
 }
 
 static Val give_tiles(Lower *l, const TriTiles *tiles) {
-    return tiles->single ? tiles->v[0] : tri_val_tuple(l, tiles->v, tiles->count);
+    return tiles->single ? tiles->v[0] : val_tuple(l, tiles->v, tiles->count);
 }
 
 static bool used_after(const Op *op) {
@@ -57,7 +57,7 @@ static void drop_unused_tiles(Lower *l, Region *region) {
         before = op->previous;
         for (int i = 0; i < op->region_count; i++) drop_unused_tiles(l, op->regions[i]);
         bool tile = false;
-        for (int i = 0; i < op->result_count; i++) tile |= !ty_is_scalar(tri_ref_type(l, op->results[i]));
+        for (int i = 0; i < op->result_count; i++) tile |= !ty_is_scalar(val_ref_type(l, op->results[i]));
         if (tile && op_has(op->code, TRAIT_PURE) && !used_after(op)) ir_remove(op);
     }
 }
@@ -66,7 +66,7 @@ static void drop_unused_tiles(Lower *l, Region *region) {
 static bool only_computes(Lower *l, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->result_count; i++)
-            if (!ty_is_scalar(tri_ref_type(l, op->results[i]))) return false;
+            if (!ty_is_scalar(val_ref_type(l, op->results[i]))) return false;
         if (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES) || op_has(op->code, TRAIT_SYNC))
             return false;
         for (int i = 0; i < op->region_count; i++)
@@ -81,32 +81,32 @@ static int fill_region(Lower *l, const Call *c, Op *op, Val function, Range wher
                        bool *single) {
     Region *region = ir_region(&l->b, op);
     Val *args = ARENA_ARRAY(l->arena, Val, count);
-    for (int i = 0; i < count; i++) args[i] = tri_val_tensor(ir_argument(l->kernel, region, types[i], NULL));
+    for (int i = 0; i < count; i++) args[i] = val_tensor(ir_argument(l->kernel, region, types[i], NULL));
     Builder outer = l->b;
     l->b = ir_builder_inside(&outer, region);
-    l->regions++;
-    Val result = tri_apply(l, function, args, count, where);
-    l->regions--;
+    tri_state(l)->regions++;
+    Val result = py_apply(l, function, args, count, where);
+    tri_state(l)->regions--;
     Refs refs = {0};
-    bool good = !tri_val_failed(result);
+    bool good = !val_failed(result);
     Val one = result;
     *single = result.kind != VAL_TUPLE;
     if (*single) result = (Val){.kind = VAL_TUPLE, .items = &one, .count = 1};
     for (int i = 0; i < result.count && good; i++) {
         Val v = result.items[i];
-        good = v.kind == VAL_TENSOR || tri_val_is_number(v);
+        good = v.kind == VAL_TENSOR || val_is_number(v);
         v = good ? tri_to_tensor(l, v, where) : v;
-        good = good && !tri_val_failed(v) && tri_val_type(l, v)->rank == 0 && !tri_val_type(l, v)->pointer;
+        good = good && !val_failed(v) && val_type(l, v)->rank == 0 && !val_type(l, v)->pointer;
         if (good)
             *VEC_PUSH(&refs, l->arena) = v.ref;
         else
-            tri_error(l, DIAG_TRI_REGION_RESULT, where, c->builtin->name, tri_val_describe(l, v));
+            py_error(l, DIAG_TRI_REGION_RESULT, where, c->builtin->name, val_describe(l, v));
     }
     if (good) ir_yield(&l->b, refs.at, (int)refs.count);
     l->b = outer;
     drop_unused_tiles(l, region);
     if (good && !only_computes(l, region)) {
-        tri_error(l, DIAG_TRI_REGION_PURE, where, c->builtin->name);
+        py_error(l, DIAG_TRI_REGION_PURE, where, c->builtin->name);
         good = false;
     }
     return good ? (int)refs.count : -1;
@@ -137,7 +137,7 @@ static bool combine_tiles(Lower *l, const Call *c, Opcode code, TriTiles *tiles,
     const Type *types[32];
     Op *op = ir_begin(&l->b, code);
     for (int i = 0; i < tiles->count; i++) {
-        types[i] = types[tiles->count + i] = ty_scalar(l->module, tri_val_type(l, tiles->v[i])->elem);
+        types[i] = types[tiles->count + i] = ty_scalar(l->module, val_type(l, tiles->v[i])->elem);
         ir_operand(&l->b, op, tiles->v[i].ref);
     }
     bool single;
@@ -145,13 +145,13 @@ static bool combine_tiles(Lower *l, const Call *c, Opcode code, TriTiles *tiles,
     if (count < 0) return false;
     const Op *end = op->regions[0]->last;
     for (int i = 0; i < tiles->count && count == tiles->count; i++)
-        if (tri_ref_type(l, end->operands[i]) != types[i]) {
-            tri_error(l, DIAG_TRI_COMBINE_TYPE, where, c->builtin->name, tri_type_text(l, types[i]),
-                      tri_type_text(l, tri_ref_type(l, end->operands[i])));
+        if (val_ref_type(l, end->operands[i]) != types[i]) {
+            py_error(l, DIAG_TRI_COMBINE_TYPE, where, c->builtin->name, val_type_text(l, types[i]),
+                     val_type_text(l, val_ref_type(l, end->operands[i])));
             return false;
         }
     if (count != tiles->count) {
-        tri_error(l, DIAG_TRI_COMBINE_COUNT, where, c->builtin->name, tiles->count, count);
+        py_error(l, DIAG_TRI_COMBINE_COUNT, where, c->builtin->name, tiles->count, count);
         return false;
     }
     Word word = named_combination(op);
@@ -160,7 +160,7 @@ static bool combine_tiles(Lower *l, const Call *c, Opcode code, TriTiles *tiles,
     op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = axis});
     if (reverse) op_set(l->kernel, op, (Attr){.id = AT_REVERSE, .number = 1});
     ir_end(&l->b, op, NULL);
-    for (int i = 0; i < tiles->count; i++) tiles->v[i] = tri_val_tensor(op->results[i]);
+    for (int i = 0; i < tiles->count; i++) tiles->v[i] = val_tensor(op->results[i]);
     return true;
 }
 
@@ -168,8 +168,8 @@ Val tri_lower_reduce(Lower *l, const Call *c) {
     TriTiles tiles;
     bool keep, all = c->args[1].kind == VAL_NONE;
     int axis = 0;
-    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &keep)) return val_error;
-    const Type *type = tri_val_type(l, tiles.v[0]);
+    if (!collect_tiles(l, c, c->args[0], &tiles) || !py_want_bool(l, c, 3, &keep)) return val_error;
+    const Type *type = val_type(l, tiles.v[0]);
     int rank = type->rank;
     if (rank == 0) return give_tiles(l, &tiles);
     if (!all && !tri_want_axis(l, c, 1, rank, &axis)) return val_error;
@@ -179,7 +179,7 @@ Val tri_lower_reduce(Lower *l, const Call *c) {
     if (!combine_tiles(l, c, OP_REDUCE, &tiles, axis, c->args[2], c->ranges[2], false)) return val_error;
     for (int i = 0; i < tiles.count && keep; i++)
         for (int d = 0; d < (all ? rank : 1); d++)
-            tiles.v[i] = tri_val_tensor(ir_expand(&l->b, tiles.v[i].ref, all ? 0 : axis));
+            tiles.v[i] = val_tensor(ir_expand(&l->b, tiles.v[i].ref, all ? 0 : axis));
     return give_tiles(l, &tiles);
 }
 
@@ -187,8 +187,8 @@ Val tri_lower_scan(Lower *l, const Call *c) {
     TriTiles tiles;
     bool reverse;
     int axis;
-    if (!collect_tiles(l, c, c->args[0], &tiles) || !tri_want_bool(l, c, 3, &reverse)) return val_error;
-    if (!tri_want_axis(l, c, 1, tri_val_type(l, tiles.v[0])->rank, &axis)) return val_error;
+    if (!collect_tiles(l, c, c->args[0], &tiles) || !py_want_bool(l, c, 3, &reverse)) return val_error;
+    if (!tri_want_axis(l, c, 1, val_type(l, tiles.v[0])->rank, &axis)) return val_error;
     if (!combine_tiles(l, c, OP_SCAN, &tiles, axis, c->args[2], c->ranges[2], reverse)) return val_error;
     return give_tiles(l, &tiles);
 }
@@ -219,7 +219,7 @@ void tri_tiles_pack(Lower *l, TriTiles *tiles, int pack, const Type *shape, Rang
         Op *op = ir_begin(&l->b, OP_CAT);
         for (int k = 0; k < pack; k++) ir_operand(&l->b, op, ir_expand(&l->b, tiles->v[i * pack + k].ref, 1));
         op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = 1});
-        tiles->v[i] = tri_reshape(l, tri_val_tensor(ir_end(&l->b, op, NULL)), shape->rank, shape->extent, range);
+        tiles->v[i] = tri_reshape(l, val_tensor(ir_end(&l->b, op, NULL)), shape->rank, shape->extent, range);
     }
     tiles->count /= pack;
 }
@@ -229,8 +229,8 @@ bool tri_tiles_broadcast(Lower *l, const Call *c, TriTiles *tiles) {
     for (int i = 0; i < tiles->count; i++)
         for (int k = 0; k < tiles->count; k++)
             if (i != k && !tri_align(l, &tiles->v[i], &tiles->v[k], c->range)) return false;
-    const Type *shape = tri_val_type(l, tiles->v[0]);
-    for (int i = 1; i < tiles->count; i++) shape = ty_broadcast(l->module, shape, tri_val_type(l, tiles->v[i]));
+    const Type *shape = val_type(l, tiles->v[0]);
+    for (int i = 1; i < tiles->count; i++) shape = ty_broadcast(l->module, shape, val_type(l, tiles->v[i]));
     for (int i = 0; i < tiles->count; i++)
         tiles->v[i] = tri_broadcast_to(l, tiles->v[i], shape->rank, shape->extent, c->range);
     return true;
@@ -238,53 +238,53 @@ bool tri_tiles_broadcast(Lower *l, const Call *c, TriTiles *tiles) {
 
 /* What the function gives on the tiles themselves. */
 static Val map_tiles(Lower *l, const Call *c, const TriTiles *tiles, const Type *shape) {
-    Val result = tri_apply(l, c->args[0], tiles->v, tiles->count, c->ranges[0]);
-    if (tri_val_failed(result)) return result;
+    Val result = py_apply(l, c->args[0], tiles->v, tiles->count, c->ranges[0]);
+    if (val_failed(result)) return result;
     bool tuple = result.kind == VAL_TUPLE;
     Val *items = ARENA_ARRAY(l->arena, Val, tuple ? result.count : 1);
     for (int i = 0; i < (tuple ? result.count : 1); i++) {
         items[i] = tri_to_tensor(l, tuple ? result.items[i] : result, c->range);
         items[i] = tri_broadcast_to(l, items[i], shape->rank, shape->extent, c->range);
     }
-    return tuple ? tri_val_tuple(l, items, result.count) : items[0];
+    return tuple ? val_tuple(l, items, result.count) : items[0];
 }
 
 Val tri_lower_map(Lower *l, const Call *c) {
     Val args = c->args[1];
     int64_t pack;
     TriTiles tiles = {.count = args.count};
-    if (!tri_want_int(l, c, 2, &pack)) return val_error;
+    if (!py_want_int(l, c, 2, &pack)) return val_error;
     if (args.count < 1 || pack < 1 || args.count * pack > MAX_MAP_OPERANDS)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->range, tri_title(l, c->builtin), "1 to 64 tensors, packs counted",
-                         tri_val_describe(l, args));
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->range, py_title(l, c->builtin), "1 to 64 tensors, packs counted",
+                        val_describe(l, args));
     for (int i = 0; i < args.count; i++) {
         Call one = {c->builtin, c->range, &args.items[i], &c->ranges[1]};
         if (!tri_want_tensor(l, &one, 0, &tiles.v[i])) return val_error;
-        if (tri_val_type(l, tiles.v[i])->pointer)
-            return tri_error(l, DIAG_TRI_OPERAND, c->ranges[1], c->builtin->name, tri_val_describe(l, tiles.v[i]), "");
+        if (val_type(l, tiles.v[i])->pointer)
+            return py_error(l, DIAG_EVAL_OPERAND, c->ranges[1], c->builtin->name, val_describe(l, tiles.v[i]), "");
     }
     if (!tri_tiles_broadcast(l, c, &tiles)) return val_error;
-    const Type *shape = tri_val_type(l, tiles.v[0]), *types[MAX_MAP_OPERANDS];
+    const Type *shape = val_type(l, tiles.v[0]), *types[MAX_MAP_OPERANDS];
     int64_t elements = ty_elements(shape);
-    if (shape->rank == 0) return tri_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
+    if (shape->rank == 0) return py_apply(l, c->args[0], tiles.v, tiles.count, c->ranges[0]);
     if (elements % pack)
-        return tri_error(l, DIAG_TRI_ARGUMENT, c->ranges[2], tri_title(l, c->builtin),
-                         "a pack that divides the number of elements", tri_val_describe(l, c->args[2]));
+        return py_error(l, DIAG_EVAL_ARGUMENT, c->ranges[2], py_title(l, c->builtin),
+                        "a pack that divides the number of elements", val_describe(l, c->args[2]));
     if (pack > 1) tri_tiles_unpack(l, &tiles, (int)pack, elements, c->range);
     Op *op = ir_begin(&l->b, OP_MAP);
     for (int i = 0; i < tiles.count; i++) {
-        types[i] = ty_scalar(l->module, tri_val_type(l, tiles.v[i])->elem);
+        types[i] = ty_scalar(l->module, val_type(l, tiles.v[i])->elem);
         ir_operand(&l->b, op, tiles.v[i].ref);
     }
     bool single;
     int count = fill_region(l, c, op, c->args[0], c->ranges[0], types, tiles.count, &single);
     if (count < 0) return val_error;
     if (count == 0 || count % pack || count > MAX_MAP_RESULTS)
-        return tri_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack, count);
+        return py_error(l, DIAG_TRI_COMBINE_COUNT, c->ranges[0], c->builtin->name, (int)pack, count);
     if (pack == 1 && is_elementwise(op->regions[0])) return map_tiles(l, c, &tiles, shape);
     ir_end(&l->b, op, NULL);
     TriTiles out = {.count = count};
-    for (int i = 0; i < count; i++) out.v[i] = tri_val_tensor(op->results[i]);
+    for (int i = 0; i < count; i++) out.v[i] = val_tensor(op->results[i]);
     if (pack > 1) tri_tiles_pack(l, &out, (int)pack, shape, c->range);
-    return single ? out.v[0] : tri_val_tuple(l, out.v, out.count);
+    return single ? out.v[0] : val_tuple(l, out.v, out.count);
 }

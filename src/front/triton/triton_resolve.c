@@ -25,7 +25,7 @@ static void find_bound(void *user, PyNode *node) {
                                                                           : NULL;
     if (name) map_set(&w->bound, w->l->arena, name, node);
     if (node->kind == PY_arg && node->arg.annotation) {
-        const char *path = tri_names_path(w->l->names, node->arg.annotation, w->l->arena);
+        const char *path = names_path(w->l->names, node->arg.annotation, w->l->arena);
         if (path && strstr(path, "constexpr")) map_set(&w->constants, w->l->arena, name, node);
     }
     py_each_child(node, find_bound, user);
@@ -66,7 +66,7 @@ static void walk(void *user, PyNode *node) {
     const char *root = root_of(node);
     if (root) {
         if (is_bound(w, root)) return;
-        Val v = tri_eval_outside(w->l, w->l->names, node);
+        Val v = py_eval_outside(w->l, w->l->names, node);
         if (v.kind == VAL_FUNCTION && !v.function->host) walk_function(w->l, v.function, w->seen);
         return;
     }
@@ -98,10 +98,11 @@ static void walk_function(Lower *l, const Function *function, Seen *seen) {
 
 bool triton_resolve(FrontUnit *unit, const FrontKernel *kernel, Arena *arena, Diag *diag) {
     const Tree *tree = unit->tree;
-    Lower l = {.unit = unit, .arena = arena, .diag = diag};
+    TritonState state = {0};
+    Lower l = {.domain = &tri_domain, .own = &state, .unit = unit, .arena = arena, .diag = diag};
     int errors = diag->errors;
     l.module = ir_module_new(arena, diag, unit->sources);
-    l.names = tri_names_collect(unit, unit->file, tree->module, arena);
+    l.names = names_collect(unit, &tri_domain, unit->file, tree->module, arena);
     Function entry = {.node = ((Entry *)kernel->node)->function, .names = l.names, .handle = unit->scope};
     Seen seen = {0};
     walk_function(&l, &entry, &seen);

@@ -1,10 +1,10 @@
-/* triton_format.c: fields of an f-string on values known at compile time.
+/* python_format.c: fields of an f-string on values known at compile time.
  *
  *     f"{N}"  f"{N=}"  f"{N!r}"  f"{N:04d}"  f"{scale:.3f}"  f"{name:>8}"
  *
  * Of Python's format language: alignment with a fill character, sign, 0, width, precision and the
  * types d, b, o, x, X, c, f, F, e, E, g, G, %, s. */
-#include "front/triton/triton.h"
+#include "front/python/python.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,12 +71,12 @@ static const char *body_of(Lower *l, const Spec *s, Val v) {
         return s->alternate && base != 10 ? arena_printf(l->arena, "0%c%s", s->type, digits) : digits;
     }
     if (s->type == 'c' && v.kind == VAL_INT && v.i >= 32 && v.i < 127) return arena_printf(l->arena, "%c", (int)v.i);
-    double f = fabs(tri_val_as_double(v));
+    double f = fabs(val_as_double(v));
     int precision = s->precision < 0 ? 6 : s->precision;
     if (s->type == '%') return arena_printf(l->arena, "%.*f%%", precision, f * 100);
     if (s->type == 's' || s->type == 'd' || (s->type && strchr("boxXc", s->type))) return NULL;
     if (!s->type && s->precision < 0) { /* as str() has it */
-        return tri_val_text(l, tri_val_float(f));
+        return val_text(l, val_float(f));
     }
     char format[] = {'%', '.', '*', s->type ? s->type : 'g', '\0'};
     char text[512];
@@ -97,17 +97,17 @@ static const char *pad(Lower *l, const Spec *s, const char *sign, const char *bo
     return out.at;
 }
 
-const char *tri_format(Lower *l, Val v, const char *spec, int conversion) {
+const char *val_format(Lower *l, Val v, const char *spec, int conversion) {
     if (conversion > 0) {
-        const char *text = tri_val_text(l, v);
-        v = tri_val_str(conversion != 's' && v.kind == VAL_STR ? arena_printf(l->arena, "'%s'", text) : text);
+        const char *text = val_text(l, v);
+        v = val_str(conversion != 's' && v.kind == VAL_STR ? arena_printf(l->arena, "'%s'", text) : text);
     }
-    if (!spec || !*spec) return tri_val_text(l, v);
+    if (!spec || !*spec) return val_text(l, v);
     Spec s;
     if (!read_spec(spec, &s)) return NULL;
-    if (!tri_val_is_number(v) || (v.kind == VAL_BOOL && !s.type)) {
+    if (!val_is_number(v) || (v.kind == VAL_BOOL && !s.type)) {
         if ((s.type && s.type != 's') || s.sign) return NULL;
-        const char *text = tri_val_text(l, v);
+        const char *text = val_text(l, v);
         size_t length = strlen(text);
         if (s.precision >= 0 && (size_t)s.precision < length) length = (size_t)s.precision;
         return pad(l, &s, "", arena_string(l->arena, text, length), false);

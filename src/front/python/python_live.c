@@ -1,4 +1,4 @@
-/* triton_live.c: names of the Python program around a kernel, asked of its resolver
+/* python_live.c: names of the Python program around a kernel, asked of its resolver
  * (FrontResolver).
  *
  *     @triton.jit                    tl       NAMED "triton.language"
@@ -8,7 +8,7 @@
  * What comes back becomes a Val: numbers, strings and None are constants, a full name is looked up
  * in the tables, tuples are taken over item by item. Any other object stays the host's: attributes
  * and calls on constants go back to it. */
-#include "front/triton/triton.h"
+#include "front/python/python.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static Val named_value(Lower *l, const char *path, Range range) {
     const char *dot = strrchr(path, '.');
     if (!dot) return (Val){.kind = VAL_MODULE, .text = path};
     const char *parent = arena_string(l->arena, path, (size_t)(dot - path));
-    return tri_names_attribute(l, parent, dot + 1, range);
+    return names_attribute(l, parent, dot + 1, range);
 }
 
 /* The def in the source of a live function; NULL after errors in it. Parsed once a module. */
@@ -54,12 +54,12 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
     const PyNode *def = object->source ? parse_function(l, object) : NULL;
     if (!def)
         return l->diag->errors > errors ? val_error
-                                        : tri_error(l, DIAG_TRI_REFUSED, range, object->text ? object->text : "it",
-                                                    "its source is not there");
+                                        : py_error(l, DIAG_EVAL_REFUSED, range, object->text ? object->text : "it",
+                                                   "its source is not there");
     MapEntry *entry = map_find_number(&l->scopes, (uintptr_t)object->handle);
     Names *names = entry ? entry->value : NULL;
     if (!names) {
-        names = tri_names_live(l->unit, object->handle, l->arena);
+        names = names_live(l->unit, l->domain, object->handle, l->arena);
         map_put_number(&l->scopes, l->arena, (uintptr_t)object->handle, names);
     }
     Function *function = ARENA_NEW(l->arena, Function);
@@ -67,11 +67,11 @@ static Val function_value(Lower *l, const FrontObject *object, Range range) {
     return (Val){.kind = VAL_FUNCTION, .function = function};
 }
 
-const char *const *tri_live_names(Lower *l, void *handle, const char *attr, size_t *count) {
+const char *const *py_live_names(Lower *l, void *handle, const char *attr, size_t *count) {
     const FrontResolver *host = l->unit->resolver;
     FrontObject fields = {0};
     host->attribute(host->user, handle, attr, &fields);
-    if (fields.kind != FRONT_OBJECT_TUPLE || fields.count > TRITON_MAX_TUPLE) return NULL;
+    if (fields.kind != FRONT_OBJECT_TUPLE || fields.count > PYTHON_MAX_TUPLE) return NULL;
     const char **names = ARENA_ARRAY(l->arena, const char *, fields.count);
     for (size_t i = 0; i < fields.count; i++) {
         FrontObject item = {0};
@@ -90,7 +90,7 @@ static Val make_named(Lower *l, const char *const *fields, size_t count, const P
     const PyList *args = node->Call.args, *keywords = node->Call.keywords;
     bool fits = args->count + keywords->count == count;
     for (uint32_t i = 0; fits && i < args->count; i++) {
-        items[i] = tri_eval(l, args->at[i]);
+        items[i] = py_eval(l, args->at[i]);
         given[i] = true;
     }
     for (uint32_t k = 0; fits && k < keywords->count; k++) {
@@ -99,41 +99,41 @@ static Val make_named(Lower *l, const char *const *fields, size_t count, const P
         while (at < count && (!name || strcmp(fields[at], name) != 0)) at++;
         fits = at < count && !given[at];
         if (!fits) break;
-        items[at] = tri_eval(l, keywords->at[k]->keyword.value);
+        items[at] = py_eval(l, keywords->at[k]->keyword.value);
         given[at] = true;
     }
-    if (!fits) return tri_error(l, DIAG_TRI_UNPACK, node->range, (int)count, "other arguments");
+    if (!fits) return py_error(l, DIAG_EVAL_UNPACK, node->range, (int)count, "other arguments");
     for (size_t i = 0; i < count; i++)
-        if (tri_val_failed(items[i])) return val_error;
+        if (val_failed(items[i])) return val_error;
     return (Val){.kind = VAL_TUPLE, .fields = fields, .items = items, .count = (int)count};
 }
 
 static Val tuple_value(Lower *l, const FrontObject *object, const char *name, Range range) {
     const FrontResolver *host = l->unit->resolver;
-    if (object->count > TRITON_MAX_TUPLE)
-        return tri_error(l, DIAG_TRI_REFUSED, range, name, "it is too long for a tuple");
+    if (object->count > PYTHON_MAX_TUPLE)
+        return py_error(l, DIAG_EVAL_REFUSED, range, name, "it is too long for a tuple");
     Val *items = ARENA_ARRAY(l->arena, Val, object->count);
     for (size_t i = 0; i < object->count; i++) {
         FrontObject item = {0};
         host->item(host->user, object->handle, i, &item);
-        items[i] = tri_live_value(l, &item, name, range);
-        if (tri_val_failed(items[i])) return val_error;
+        items[i] = py_live_value(l, &item, name, range);
+        if (val_failed(items[i])) return val_error;
     }
     size_t named = 0;
-    const char *const *fields = tri_live_names(l, object->handle, "_fields", &named);
+    const char *const *fields = py_live_names(l, object->handle, "_fields", &named);
     return (Val){.kind = VAL_TUPLE,
                  .fields = named == object->count ? fields : NULL,
                  .items = items,
                  .count = (int)object->count};
 }
 
-Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range range) {
-    if (!tri_step(l, range)) return val_error;
-    if (l->depth >= TRITON_MAX_DEPTH) /* a list that holds itself */
-        return tri_error(l, DIAG_TRI_DEPTH, range, TRITON_MAX_DEPTH);
+Val py_live_value(Lower *l, const FrontObject *object, const char *name, Range range) {
+    if (!py_step(l, range)) return val_error;
+    if (l->depth >= PYTHON_MAX_DEPTH) /* a list that holds itself */
+        return py_error(l, DIAG_EVAL_DEPTH, range, PYTHON_MAX_DEPTH);
     switch (object->kind) {
     case FRONT_OBJECT_UNKNOWN: break;
-    case FRONT_OBJECT_VALUE: return tri_val_given(l, &object->value);
+    case FRONT_OBJECT_VALUE: return val_given(l, &object->value);
     case FRONT_OBJECT_NAMED: return named_value(l, object->text, range);
     case FRONT_OBJECT_FUNCTION: return function_value(l, object, range);
     case FRONT_OBJECT_TUPLE: {
@@ -148,25 +148,25 @@ Val tri_live_value(Lower *l, const FrontObject *object, const char *name, Range 
         return (Val){.kind = VAL_HOST, .host = host};
     }
     case FRONT_OBJECT_REFUSED:
-        return tri_error(l, DIAG_TRI_REFUSED, range, name, object->text ? object->text : "the program refuses it");
+        return py_error(l, DIAG_EVAL_REFUSED, range, name, object->text ? object->text : "the program refuses it");
     }
     return (Val){.kind = VAL_UNBOUND};
 }
 
-Val tri_live_lookup(Lower *l, void *scope, const char *name, Range range) {
+Val py_live_lookup(Lower *l, void *scope, const char *name, Range range) {
     const FrontResolver *host = l->unit->resolver;
     FrontObject object = {0};
     host->lookup(host->user, scope, name, &object);
-    return tri_live_value(l, &object, name, range);
+    return py_live_value(l, &object, name, range);
 }
 
-Val tri_live_attribute(Lower *l, const Host *of, const char *attr, Range range) {
+Val py_live_attribute(Lower *l, const Host *of, const char *attr, Range range) {
     const FrontResolver *host = l->unit->resolver;
     FrontObject object = {0};
     host->attribute(host->user, of->handle, attr, &object);
-    Val v = tri_live_value(l, &object, arena_printf(l->arena, "%s.%s", of->name, attr), range);
+    Val v = py_live_value(l, &object, arena_printf(l->arena, "%s.%s", of->name, attr), range);
     return v.kind == VAL_UNBOUND
-               ? tri_error(l, DIAG_TRI_ATTRIBUTE, range, arena_printf(l->arena, "`%s`", of->name), attr)
+               ? py_error(l, DIAG_EVAL_ATTRIBUTE, range, arena_printf(l->arena, "`%s`", of->name), attr)
                : v;
 }
 
@@ -194,7 +194,7 @@ static bool to_object(Lower *l, Val v, FrontObject *out) {
         return true;
     case VAL_DTYPE:
         *out = (FrontObject){.kind = FRONT_OBJECT_NAMED};
-        out->text = arena_printf(l->arena, "triton.language.%s", tri_type_text(l, v.dtype));
+        out->text = l->domain->dtype_path(l, v.dtype);
         return v.dtype->rank == 0;
     case VAL_FUNCTION:
         *out = (FrontObject){.kind = FRONT_OBJECT_FUNCTION, .handle = v.function->handle};
@@ -211,14 +211,14 @@ static bool to_object(Lower *l, Val v, FrontObject *out) {
     }
 }
 
-Val tri_live_call(Lower *l, const Host *function, const PyNode *node) {
+Val py_live_call(Lower *l, const Host *function, const PyNode *node) {
     const FrontResolver *host = l->unit->resolver;
     const PyList *args = node->Call.args;
     size_t named = 0;
-    const char *const *fields = tri_live_names(l, function->handle, "_fields", &named);
+    const char *const *fields = py_live_names(l, function->handle, "_fields", &named);
     if (fields) return make_named(l, fields, named, node);
-    const Aggregate *aggregate = tri_aggregate_of(l, function);
-    if (aggregate) return tri_aggregate_make(l, aggregate, node);
+    Val made;
+    if (l->domain->call_class(l, function, node, &made)) return made;
     const PyList *keywords = node->Call.keywords;
     uint32_t count = args->count + keywords->count;
     FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count);
@@ -226,31 +226,31 @@ Val tri_live_call(Lower *l, const Host *function, const PyNode *node) {
         const PyNode *keyword = i < args->count ? NULL : keywords->at[i - args->count];
         const PyNode *arg = keyword ? keyword->keyword.value : args->at[i];
         if (keyword && !keyword->keyword.arg)
-            return tri_error(l, DIAG_TRI_UNSUPPORTED, keyword->range, "`**` in a call");
-        Val v = tri_eval(l, arg);
-        if (tri_val_failed(v)) return v;
+            return py_unsupported(l, keyword->range, "`**` in a call");
+        Val v = py_eval(l, arg);
+        if (val_failed(v)) return v;
         if (!to_object(l, v, &given[i]))
-            return tri_error(l, DIAG_TRI_NEED_CONSTANT, arg->range,
+            return py_need_constant(l, arg->range,
                              arena_printf(l->arena, "an argument of the host function `%s`", function->name),
-                             tri_val_describe(l, v));
+                             v);
         given[i].keyword = keyword ? keyword->keyword.arg : NULL;
     }
     FrontObject result = {0};
     host->call(host->user, function->handle, given, count, &result);
-    Val v = tri_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
+    Val v = py_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
     return v.kind == VAL_UNBOUND ? val_none : v;
 }
 
-Val tri_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count, Range range) {
+Val py_live_method(Lower *l, const Host *of, const char *name, const Val *args, int count, Range range) {
     const FrontResolver *host = l->unit->resolver;
-    Val method = tri_live_attribute(l, of, name, range);
-    if (tri_val_failed(method)) return method;
-    if (method.kind != VAL_HOST) return tri_error(l, DIAG_TRI_NOT_CALLABLE, range, tri_val_describe(l, method), "");
+    Val method = py_live_attribute(l, of, name, range);
+    if (val_failed(method)) return method;
+    if (method.kind != VAL_HOST) return py_error(l, DIAG_EVAL_NOT_CALLABLE, range, val_describe(l, method), "");
     FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count + 1), result = {0};
     for (int i = 0; i < count; i++)
         if (!to_object(l, args[i], &given[i])) return val_error;
     host->call(host->user, method.host->handle, given, (size_t)count, &result);
-    Val v = tri_live_value(l, &result, name, range);
+    Val v = py_live_value(l, &result, name, range);
     return v.kind == VAL_UNBOUND ? val_none : v;
 }
 
@@ -273,7 +273,7 @@ static bool find_path(const FrontUnit *unit, void *scope, const PyNode *node, Ar
     return out->kind == FRONT_OBJECT_NAMED || out->kind == FRONT_OBJECT_HOST;
 }
 
-const char *tri_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena) {
+const char *py_live_path(const FrontUnit *unit, void *scope, const PyNode *node, Arena *arena) {
     FrontObject object;
     bool found = find_path(unit, scope, node, arena, &object);
     return found && object.kind == FRONT_OBJECT_NAMED ? object.text : NULL;

@@ -1,4 +1,4 @@
-/* triton_import.c: names that a file takes from other files of its folder.
+/* python_import.c: names that a file takes from other files of its folder.
  *
  *     from helpers import gelu       helpers.py beside the file, or helpers/__init__.py
  *     from pack.ops import gelu      the same; else pack/ops.py in the folder of the file's package: the nearest one
@@ -8,7 +8,7 @@
  *
  * Files are read by the unit's import function, parsed once a module, and only when live code asks
  * for one of their names. What no file answers for is host code. */
-#include "front/triton/triton.h"
+#include "front/python/python.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static const SourceFile *find_file(Lower *l, const SourceFile *from, const char 
     return *above ? find_below(l, from, above, path) : NULL;
 }
 
-Names *tri_import(Lower *l, const SourceFile *from, const char *dotted) {
+Names *names_import(Lower *l, const SourceFile *from, const char *dotted) {
     const SourceFile *file = find_file(l, from, dotted);
     if (!file) return NULL;
     MapEntry *entry = map_find_number(&l->files, (uintptr_t)file);
@@ -61,7 +61,7 @@ Names *tri_import(Lower *l, const SourceFile *from, const char *dotted) {
         if (l->diag->errors == errors) map_put_number(parsed, l->unit->arena, (uintptr_t)file, fresh);
         module = fresh;
     }
-    Names *names = tri_names_collect(l->unit, file, module, l->arena);
+    Names *names = names_collect(l->unit, l->domain, file, module, l->arena);
     map_put_number(&l->files, l->arena, (uintptr_t)file, names);
     return names;
 }

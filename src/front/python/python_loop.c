@@ -1,17 +1,16 @@
-/* triton_loop.c: loops of a Triton kernel.
+/* python_loop.c: loops.
  *
- * tl.static_range and loops over tuples are unrolled. A run-time loop carries every variable that
- * its body stores and that exists before it; Triton's rule holds that such a variable keeps its
- * exact type. What is first assigned inside a loop does not exist after it.
+ * Loops over constants (tl.static_range, tuples) are unrolled. A run-time loop carries every variable that its body
+ * stores and that exists before it; such a variable keeps its exact type. What is first assigned inside a loop does not
+ * exist after it.
  *
  *     for k in range(n):     %acc_1 = for %k = 0, %n, 1 (%acc_2 = %acc) { .. yield %acc_3 }
  *         acc += ..
  *
- * `continue` leaves out the rest of the body, which the flag `skip` says. `break` and `return` set
- * the flag `stop`, which the loop carries: then a `for` becomes a `while` over its counter. The
- * value that a `return` inside a loop gives has no type before the loop has been seen, so the body
- * is run once on the side. */
-#include "front/triton/triton_flow.h"
+ * `continue` leaves out the rest of the body, which the flag `skip` says. `break` and `return` set the flag `stop`,
+ * which the loop carries: then a `for` becomes a `while` over its counter. The value that a `return` inside a loop
+ * gives has no type before the loop has been seen, so the body is run once on the side. */
+#include "front/python/python_flow.h"
 
 #include <string.h>
 
@@ -29,10 +28,10 @@ static void find_stored(void *user, PyNode *node) {
     if (node->kind != PY_FunctionDef && node->kind != PY_Lambda) py_each_child(node, find_stored, user);
 }
 
-void tri_poison_stored(Lower *l, const PyNode *node) {
+void py_poison_stored(Lower *l, const PyNode *node) {
     Stored stored = {l, {0}};
     py_each_child(node, find_stored, &stored);
-    for (size_t i = 0; i < stored.names.count; i++) tri_set_local(l, stored.names.entries[i].key, val_error);
+    for (size_t i = 0; i < stored.names.count; i++) py_set_local(l, stored.names.entries[i].key, val_error);
 }
 
 typedef struct Jumps {
@@ -51,29 +50,6 @@ static void find_jumps(void *user, PyNode *node) {
     jumps->inner -= loop;
 }
 
-/* Is the name marked tl.constexpr, as a parameter or in an assignment of the function? */
-typedef struct Declared {
-    Lower *l;
-    const char *name;
-    bool found;
-} Declared;
-
-static void find_declared(void *user, PyNode *node) {
-    Declared *d = user;
-    const PyNode *annotation = NULL;
-    if (node->kind == PY_arg && strcmp(node->arg.arg, d->name) == 0) annotation = node->arg.annotation;
-    if (node->kind == PY_AnnAssign && py_is_name(node->AnnAssign.target, d->name))
-        annotation = node->AnnAssign.annotation;
-    if (annotation && tri_is_constexpr_annotation(d->l, annotation)) d->found = true;
-    if (!d->found) py_each_child(node, find_declared, user);
-}
-
-static bool is_declared_constant(Lower *l, const char *name) {
-    Declared declared = {l, name, false};
-    py_each_child(l->frame->function->node, find_declared, &declared);
-    return declared.found;
-}
-
 /* --- carried variables --- */
 
 /* Stored in the loop, bound before it, with something to carry. */
@@ -84,23 +60,23 @@ typedef struct Carried {
 } Carried;
 
 static void carry(Lower *l, Carried *carried, const char *name) {
-    Val v = tri_local(l->frame, name)->val;
+    Val v = py_local(l->frame, name)->val;
     *VEC_PUSH(&carried->names, l->arena) = name;
     *VEC_PUSH(&carried->before, l->arena) = v;
-    tri_leaves(l, v, &carried->refs);
+    py_leaves(l, v, &carried->refs);
 }
 
 static Carried find_carried(Lower *l, const PyNode *loop, const char *variable) {
     Stored stored = {l, {0}};
     py_each_child(loop, find_stored, &stored);
     Carried carried = {0};
-    for (size_t i = 0; i < stored.names.count; i++) {
+    for (size_t i = 0; l->domain->carries && i < stored.names.count; i++) {
         const char *name = stored.names.entries[i].key;
-        Local *local = tri_local(l->frame, name);
+        Local *local = py_local(l->frame, name);
         if (!local || local->val.kind == VAL_UNBOUND || (variable && strcmp(name, variable) == 0)) continue;
         /* An argument that happens to be constant starts a run-time variable. */
-        if (tri_val_is_number(local->val) && !is_declared_constant(l, name))
-            tri_set_local(l, local->name, tri_to_tensor(l, local->val, loop->range));
+        if (val_is_number(local->val) && !l->domain->stays_constant(l, name))
+            py_set_local(l, local->name, l->domain->to_value(l, local->val, loop->range));
         carry(l, &carried, local->name);
     }
     return carried;
@@ -108,7 +84,7 @@ static Carried find_carried(Lower *l, const PyNode *loop, const char *variable) 
 
 static void bind_carried(Lower *l, const Carried *carried, const Ref *refs) {
     for (size_t i = 0; i < carried->names.count; i++)
-        tri_set_local(l, carried->names.at[i], tri_with_leaves(l, carried->before.at[i], &refs));
+        py_set_local(l, carried->names.at[i], py_with_leaves(l, carried->before.at[i], &refs));
 }
 
 /* What the body left in the carried variables; false after a change of type. */
@@ -116,21 +92,23 @@ static bool collect_carried(Lower *l, const Carried *carried, Range range, Refs 
     bool good = true;
     for (size_t i = 0; i < carried->names.count; i++) {
         const char *name = carried->names.at[i];
-        Val before = carried->before.at[i], after = tri_local(l->frame, name)->val;
-        if (before.kind == VAL_TENSOR && tri_val_is_number(after))
-            after = tri_decay(l, after, range); /* a flag, or the variable of a loop that was unrolled */
-        after = tri_block_like(l, after, before, true, range);
-        if (tri_val_failed(before) || tri_val_failed(after)) {
+        Val before = carried->before.at[i], after = py_local(l->frame, name)->val;
+        if (before.kind == VAL_TENSOR && val_is_number(after))
+            after = py_runtime(l, after, range); /* a flag, or the variable of a loop that was unrolled */
+        after = l->domain->alike(l, after, before, true, range);
+        if (val_failed(before) || val_failed(after)) {
             good = false;
         } else if (after.kind == VAL_UNBOUND) {
-            tri_error(l, DIAG_TRI_UNBOUND, range, name, after.text);
+            py_error(l, DIAG_EVAL_UNBOUND, range, name, after.text);
             good = false;
-        } else if (!tri_same_form(l, before, after)) {
-            tri_error(l, tri_val_is_const(before) ? DIAG_TRI_LOOP_CONSTANT : DIAG_TRI_LOOP_TYPE, range, name,
-                      tri_val_describe(l, before), tri_val_describe(l, after));
+        } else if (!py_same_form(l, before, after)) {
+            const DomainWords *words = &l->domain->words;
+            bool constant = val_is_const(before);
+            py_error(l, constant ? DIAG_EVAL_LOOP_CONSTANT : DIAG_EVAL_LOOP_TYPE, range, name, val_describe(l, before),
+                     val_describe(l, after), constant ? words->change : words->cast);
             good = false;
         } else {
-            tri_leaves(l, after, refs);
+            py_leaves(l, after, refs);
         }
     }
     return good;
@@ -142,24 +120,24 @@ static const char loop_only[] = "it is first assigned inside a loop; give it a v
 
 static void enter_loop(Lower *l) {
     int depth = ++l->frame->loops;
-    tri_set_flag(l, FLAG_STOP, depth, tri_val_bool(false));
-    tri_set_flag(l, FLAG_SKIP, depth, tri_val_bool(false));
+    py_set_flag(l, FLAG_STOP, depth, val_bool(false));
+    py_set_flag(l, FLAG_SKIP, depth, val_bool(false));
 }
 
 /* A return inside the loop is one of the loop around it, too. */
 static void leave_loop(Lower *l) {
     int depth = l->frame->loops--;
-    tri_set_flag(l, FLAG_STOP, depth, tri_val_bool(false));
-    tri_set_flag(l, FLAG_SKIP, depth, tri_val_bool(false));
-    Val returned = tri_flag(l, FLAG_SKIP, 0);
+    py_set_flag(l, FLAG_STOP, depth, val_bool(false));
+    py_set_flag(l, FLAG_SKIP, depth, val_bool(false));
+    Val returned = py_flag(l, FLAG_SKIP, 0);
     if (depth == 1 || (returned.kind == VAL_BOOL && !returned.i)) return;
-    tri_set_flag(l, FLAG_SKIP, depth - 1, returned);
-    tri_set_flag(l, FLAG_STOP, depth - 1, returned);
+    py_set_flag(l, FLAG_SKIP, depth - 1, returned);
+    py_set_flag(l, FLAG_STOP, depth - 1, returned);
 }
 
 static void run_body(Lower *l, const PyList *body) {
-    tri_set_flag(l, FLAG_SKIP, l->frame->loops, tri_val_bool(false));
-    tri_run_block(l, body, 0, false);
+    py_set_flag(l, FLAG_SKIP, l->frame->loops, val_bool(false));
+    py_run_block(l, body, 0, false);
 }
 
 /* Behind a run-time loop: what was first assigned in it is gone, again if an earlier loop had such a name, too. */
@@ -177,26 +155,26 @@ static void unbind_new(Lower *l, const Locals *before, const char *variable) {
 
 /* One iteration; false when no further one can run. */
 static bool run_unrolled(Lower *l, const PyNode *node, Val item) {
-    Val stop = tri_flag(l, FLAG_STOP, l->frame->loops);
-    if (!tri_step(l, node->range) || tri_val_failed(stop)) return false;
+    Val stop = py_flag(l, FLAG_STOP, l->frame->loops);
+    if (!py_step(l, node->range) || val_failed(stop)) return false;
     if (stop.kind != VAL_TENSOR) {
         if (stop.i) return false;
-        tri_assign(l, node->For.target, item);
+        py_assign(l, node->For.target, item);
         run_body(l, node->For.body);
         return true;
     }
     Branches br;
-    tri_branch_begin(l, &br, stop.ref);
-    tri_branch_enter(l, &br, 0);
-    tri_branch_leave(l, &br, 0);
-    tri_branch_enter(l, &br, 1);
-    tri_set_flag(l, FLAG_STOP, l->frame->loops, tri_val_bool(false));
-    tri_assign(l, node->For.target, item);
+    py_branch_begin(l, &br, stop.ref);
+    py_branch_enter(l, &br, 0);
+    py_branch_leave(l, &br, 0);
+    py_branch_enter(l, &br, 1);
+    py_set_flag(l, FLAG_STOP, l->frame->loops, val_bool(false));
+    py_assign(l, node->For.target, item);
     run_body(l, node->For.body);
-    tri_branch_leave(l, &br, 1);
-    Local *before = tri_local(&(Frame){.locals = br.after[0]}, tri_flag_name(l, FLAG_STOP, l->frame->loops));
-    before->val = tri_val_bool(true);
-    tri_branch_merge(l, &br, false, node->range);
+    py_branch_leave(l, &br, 1);
+    Local *before = py_local(&(Frame){.locals = br.after[0]}, py_flag_name(l, FLAG_STOP, l->frame->loops));
+    before->val = val_bool(true);
+    py_branch_merge(l, &br, false, node->range);
     return true;
 }
 
@@ -204,7 +182,7 @@ static void run_static_for(Lower *l, const PyNode *node, const Range3 *range) {
     PyInt start = range->start.i, stop = range->stop.i, step = range->step.i;
     enter_loop(l);
     for (PyInt i = start; step > 0 ? i < stop : i > stop; i += step)
-        if (!run_unrolled(l, node, tri_val_int(i))) break;
+        if (!run_unrolled(l, node, val_int(i))) break;
     leave_loop(l);
 }
 
@@ -223,6 +201,7 @@ typedef struct Counted {
     Elem elem;     /* of the variable */
     bool backward; /* the variable is (lo + hi) - counter */
     Ref lo, hi, step;
+    bool staged;
     int stages, unroll;
 } Counted;
 
@@ -234,11 +213,11 @@ static Val foresee_result(Lower *l, const PyNode *node, const Counted *counted) 
     Branches scratch;
     diag_init(&silent, l->arena, l->unit->sources);
     l->diag = &silent;
-    tri_branch_begin(l, &scratch, ir_int(&l->b, EL_I1, 0)); /* an op that is never put in */
-    tri_branch_enter(l, &scratch, 0);
-    if (counted) tri_set_local(l, counted->variable, tri_val_tensor(ir_cast(&l->b, counted->lo, counted->elem)));
+    py_branch_begin(l, &scratch, ir_int(&l->b, EL_I1, 0)); /* an op that is never put in */
+    py_branch_enter(l, &scratch, 0);
+    if (counted) py_set_local(l, counted->variable, val_tensor(ir_cast(&l->b, counted->lo, counted->elem)));
     run_body(l, counted ? node->For.body : node->While.body);
-    const Local *local = tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0));
+    const Local *local = py_local(l->frame, py_flag_name(l, FLAG_RESULT, 0));
     Val result = local ? local->val : (Val){.kind = VAL_UNBOUND};
     Frame *at = l->frame;
     int64_t steps = l->steps;
@@ -253,19 +232,19 @@ static bool prepare_flags(Lower *l, const PyNode *node, const Counted *counted, 
     Jumps jumps = {0};
     const PyList *body = counted ? node->For.body : node->While.body;
     for (uint32_t i = 0; i < body->count; i++) find_jumps(&jumps, body->at[i]);
-    if (jumps.returns && !tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) {
+    if (jumps.returns && !py_local(l->frame, py_flag_name(l, FLAG_RESULT, 0))) {
         Val like = foresee_result(l, node, counted);
         jumps.returns = like.kind != VAL_UNBOUND; /* else none of them is live */
-        if (jumps.returns && !tri_val_failed(like)) tri_set_flag(l, FLAG_RESULT, 0, tri_dummy(l, like));
+        if (jumps.returns && !val_failed(like)) py_set_flag(l, FLAG_RESULT, 0, py_stand_in(l, like));
     }
     if (!jumps.breaks && !jumps.returns) return false;
-    Val no = tri_val_tensor(ir_int(&l->b, EL_I1, 0));
-    tri_set_flag(l, FLAG_STOP, l->frame->loops, no);
-    carry(l, carried, tri_flag_name(l, FLAG_STOP, l->frame->loops));
+    Val no = val_tensor(ir_int(&l->b, EL_I1, 0));
+    py_set_flag(l, FLAG_STOP, l->frame->loops, no);
+    carry(l, carried, py_flag_name(l, FLAG_STOP, l->frame->loops));
     if (jumps.returns) {
-        tri_set_flag(l, FLAG_SKIP, 0, no);
-        carry(l, carried, tri_flag_name(l, FLAG_SKIP, 0));
-        if (tri_local(l->frame, tri_flag_name(l, FLAG_RESULT, 0))) carry(l, carried, tri_flag_name(l, FLAG_RESULT, 0));
+        py_set_flag(l, FLAG_SKIP, 0, no);
+        carry(l, carried, py_flag_name(l, FLAG_SKIP, 0));
+        if (py_local(l->frame, py_flag_name(l, FLAG_RESULT, 0))) carry(l, carried, py_flag_name(l, FLAG_RESULT, 0));
     }
     return true;
 }
@@ -273,18 +252,27 @@ static bool prepare_flags(Lower *l, const PyNode *node, const Counted *counted, 
 static void set_variable(Lower *l, const Counted *c, Ref counter) {
     if (c->backward) /* counts up */
         counter = ir_binary(&l->b, OP_SUB, ir_binary(&l->b, OP_ADD, c->lo, c->hi), counter);
-    tri_set_local(l, c->variable, tri_val_tensor(ir_cast(&l->b, counter, c->elem)));
+    py_set_local(l, c->variable, val_tensor(ir_cast(&l->b, counter, c->elem)));
+}
+
+/* The body, with what the domain says of its variable. */
+static void run_counted(Lower *l, const PyNode *node, const Counted *c) {
+    const Domain *domain = l->domain;
+    Ref variable = py_local(l->frame, c->variable)->val.ref, bounds[3] = {c->lo, c->hi, c->step};
+    int begun = domain->loop_begin && !c->backward ? domain->loop_begin(l, variable, bounds) : 0;
+    run_body(l, node->For.body);
+    if (domain->loop_end && !c->backward) domain->loop_end(l, begun);
 }
 
 static void run_for_op(Lower *l, const PyNode *node, const Counted *c, const Carried *carried) {
     Op *op = ir_for(&l->b, c->lo, c->hi, c->step, carried->refs.at, (int)carried->refs.count, c->variable);
-    if (c->stages) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = c->stages});
+    if (c->stages || c->staged) op_set(l->kernel, op, (Attr){.id = AT_STAGES, .number = c->stages});
     if (c->unroll) op_set(l->kernel, op, (Attr){.id = AT_UNROLL, .number = c->unroll});
     Builder outer = l->b;
     l->b = ir_builder_inside(&outer, op->regions[0]);
     bind_carried(l, carried, op->regions[0]->args + 1);
     set_variable(l, c, op->regions[0]->args[0]);
-    run_body(l, node->For.body);
+    run_counted(l, node, c);
     Refs yields = {0};
     if (collect_carried(l, carried, node->range, &yields)) ir_yield(&l->b, yields.at, (int)yields.count);
     l->b = outer;
@@ -293,27 +281,27 @@ static void run_for_op(Lower *l, const PyNode *node, const Counted *c, const Car
 
 /* Does another iteration run? With a flag, only if it is not set, and then the test counts. */
 static Val test_again(Lower *l, const PyNode *test, const Counted *c, const char *counter, bool flagged) {
-    Val stop = tri_flag(l, FLAG_STOP, l->frame->loops);
-    Val not_stopped = flagged ? tri_unary(l, PY_OP_NOT, stop, l->b.range) : tri_val_bool(true);
+    Val stop = py_flag(l, FLAG_STOP, l->frame->loops);
+    Val not_stopped = flagged ? l->domain->unary(l, PY_OP_NOT, stop, l->b.range) : val_bool(true);
     if (c) {
-        Ref now = tri_local(l->frame, counter)->val.ref;
-        Val more = tri_val_tensor(ir_compare(&l->b, CMP_LT, now, c->hi));
-        return flagged ? tri_binary(l, PY_OP_BITAND, more, not_stopped, l->b.range) : more;
+        Ref now = py_local(l->frame, counter)->val.ref;
+        Val more = val_tensor(ir_compare(&l->b, CMP_LT, now, c->hi));
+        return flagged ? l->domain->both(l, more, not_stopped, l->b.range) : more;
     }
     bool always = test->kind == PY_Constant && test->Constant.what == PY_TRUE;
-    if (!flagged || always) return always ? not_stopped : tri_truth(l, tri_eval(l, test), test->range);
+    if (!flagged || always) return always ? not_stopped : l->domain->truth(l, py_eval(l, test), test->range);
     const char *answer = "\1test";
     Branches br;
-    tri_branch_begin(l, &br, stop.ref);
-    tri_branch_enter(l, &br, 0);
-    tri_set_local(l, answer, tri_val_bool(false));
-    tri_branch_leave(l, &br, 0);
-    tri_branch_enter(l, &br, 1);
-    tri_set_local(l, answer, tri_truth(l, tri_eval(l, test), test->range));
-    tri_branch_leave(l, &br, 1);
-    tri_branch_merge(l, &br, false, test->range);
-    Val v = tri_local(l->frame, answer)->val;
-    tri_set_local(l, answer, (Val){.kind = VAL_UNBOUND});
+    py_branch_begin(l, &br, stop.ref);
+    py_branch_enter(l, &br, 0);
+    py_set_local(l, answer, val_bool(false));
+    py_branch_leave(l, &br, 0);
+    py_branch_enter(l, &br, 1);
+    py_set_local(l, answer, l->domain->truth(l, py_eval(l, test), test->range));
+    py_branch_leave(l, &br, 1);
+    py_branch_merge(l, &br, false, test->range);
+    Val v = py_local(l->frame, answer)->val;
+    py_set_local(l, answer, (Val){.kind = VAL_UNBOUND});
     return v;
 }
 
@@ -321,7 +309,7 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     const PyNode *test = c ? NULL : node->While.test;
     const char *counter = arena_printf(l->arena, "\1counter %d", l->frame->loops);
     if (c) {
-        tri_set_local(l, counter, tri_val_tensor(c->lo));
+        py_set_local(l, counter, val_tensor(c->lo));
         carry(l, carried, counter);
     }
     Op *op = ir_begin(&l->b, OP_WHILE);
@@ -331,11 +319,11 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     for (int r = 0; r < 2; r++) {
         regions[r] = ir_region(&l->b, op);
         for (size_t i = 0; i < carried->refs.count; i++)
-            ir_argument(l->kernel, regions[r], tri_ref_type(l, carried->refs.at[i]), NULL);
+            ir_argument(l->kernel, regions[r], val_ref_type(l, carried->refs.at[i]), NULL);
     }
     l->b = ir_builder_inside(&outer, regions[0]);
     bind_carried(l, carried, regions[0]->args);
-    Val condition = tri_decay(l, test_again(l, test, c, counter, flagged), node->range);
+    Val condition = py_runtime(l, test_again(l, test, c, counter, flagged), node->range);
     Refs tested = {0};
     *VEC_PUSH(&tested, l->arena) = condition.kind == VAL_TENSOR ? condition.ref : REF_NONE;
     bool good = collect_carried(l, carried, node->range, &tested) && condition.kind == VAL_TENSOR;
@@ -346,10 +334,13 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
     }
     l->b = ir_builder_inside(&outer, regions[1]);
     bind_carried(l, carried, regions[1]->args);
-    Ref now = c ? tri_local(l->frame, counter)->val.ref : REF_NONE;
+    Ref now = c ? py_local(l->frame, counter)->val.ref : REF_NONE;
     if (c) set_variable(l, c, now);
-    run_body(l, c ? node->For.body : node->While.body);
-    if (c) tri_set_local(l, counter, tri_val_tensor(ir_binary(&l->b, OP_ADD, now, c->step)));
+    if (c)
+        run_counted(l, node, c);
+    else
+        run_body(l, node->While.body);
+    if (c) py_set_local(l, counter, val_tensor(ir_binary(&l->b, OP_ADD, now, c->step)));
     Refs yields = {0};
     good = collect_carried(l, carried, node->range, &yields) && good;
     if (good) ir_yield(&l->b, yields.at, (int)yields.count);
@@ -358,7 +349,7 @@ static void run_while_op(Lower *l, const PyNode *node, const Counted *c, Carried
         ir_end(&l->b, op, NULL);
         bind_carried(l, carried, op->results);
     }
-    if (c) tri_set_local(l, counter, (Val){.kind = VAL_UNBOUND});
+    if (c) py_set_local(l, counter, (Val){.kind = VAL_UNBOUND});
 }
 
 static void run_loop(Lower *l, const PyNode *node, Counted *c) {
@@ -366,6 +357,7 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
     Carried carried = find_carried(l, node, c ? c->variable : NULL);
     bool flagged = prepare_flags(l, node, c, &carried);
     Locals before = {0};
+    l->nest++;
     for (size_t i = 0; i < l->frame->locals.count; i++) *VEC_PUSH(&before, l->arena) = l->frame->locals.at[i];
     if (c && !flagged) {
         run_for_op(l, node, c, &carried);
@@ -377,43 +369,27 @@ static void run_loop(Lower *l, const PyNode *node, Counted *c) {
         }
         run_while_op(l, node, c, &carried, flagged);
     }
+    l->nest--;
     unbind_new(l, &before, c ? c->variable : NULL);
     leave_loop(l);
 }
 
-/* The bounds in their common integer type. */
-static bool loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3]) {
-    Val v[3] = {range->start, range->stop, range->step};
-    for (int i = 0; i < 3; i++) {
-        v[i] = tri_to_tensor(l, v[i], where);
-        if (tri_val_failed(v[i])) return false;
-        const Type *type = tri_val_type(l, v[i]);
-        if (type->rank || type->pointer || elem_is_float(type->elem)) {
-            tri_error(l, DIAG_TRI_LOOP_BOUND, where, tri_val_describe(l, v[i]));
-            return false;
-        }
-    }
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            if (i != k && !tri_promote(l, &v[i], &v[k], 0, where)) return false;
-    for (int i = 0; i < 3; i++) bounds[i] = v[i].ref;
-    return true;
-}
-
-void tri_run_for(Lower *l, const PyNode *node) {
-    if (node->For.orelse->count) tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
+void py_run_for(Lower *l, const PyNode *node) {
+    if (node->For.orelse->count) py_unsupported(l, node->range, "`else` of a loop");
     const PyNode *iter = node->For.iter;
-    Val over = tri_eval(l, iter);
-    if (!l->kernel && over.kind == VAL_RANGE) over = tri_iterable(l, over, iter->range);
+    Val over = py_eval(l, iter);
+    bool host = py_on_host(l) && (over.kind == VAL_LIST || over.kind == VAL_DICT || over.kind == VAL_STR);
+    if (host || (!l->kernel && over.kind == VAL_RANGE)) over = py_iterable(l, over, iter->range);
     if (over.kind == VAL_TUPLE) {
         run_tuple_for(l, node, over);
         return;
     }
+    if (l->kernel && l->domain->loop && l->domain->loop(l, node, over)) return;
     bool good = over.kind == VAL_RANGE && node->For.target->kind == PY_Name;
-    if (over.kind != VAL_RANGE && !tri_val_failed(over))
-        tri_error(l, DIAG_TRI_LOOP_OVER, iter->range, tri_val_describe(l, over));
-    if (node->For.target->kind != PY_Name)
-        tri_error(l, DIAG_TRI_UNSUPPORTED, node->For.target->range, "a loop variable that is no plain name");
+    if (over.kind != VAL_RANGE && !val_failed(over))
+        py_error(l, DIAG_EVAL_LOOP_OVER, iter->range, l->domain->words.loops, val_describe(l, over));
+    if (node->For.target->kind != PY_Name && !val_failed(over))
+        py_unsupported(l, node->For.target->range, "a loop variable that is no plain name");
     if (good && over.range->is_static) {
         run_static_for(l, node, over.range);
         return;
@@ -424,19 +400,20 @@ void tri_run_for(Lower *l, const PyNode *node) {
     if (backward) {
         forward.start = over.range->stop;
         forward.stop = over.range->start;
-        forward.step = tri_val_int(-over.range->step.i);
+        forward.step = val_int(-over.range->step.i);
     }
-    if (!good || !loop_bounds(l, &forward, iter->range, bounds)) {
-        tri_poison_stored(l, node);
+    if (!good || !l->domain->loop_bounds(l, &forward, iter->range, bounds)) {
+        py_poison_stored(l, node);
         return;
     }
     run_loop(l, node,
              &(Counted){.variable = node->For.target->Name.id,
-                        .elem = tri_ref_type(l, bounds[0])->elem,
+                        .elem = val_ref_type(l, bounds[0])->elem,
                         .backward = backward,
                         .lo = bounds[0],
                         .hi = bounds[1],
                         .step = bounds[2],
+                        .staged = over.range->staged,
                         .stages = over.range->stages,
                         .unroll = over.range->unroll});
 }
@@ -445,18 +422,18 @@ void tri_run_for(Lower *l, const PyNode *node) {
 static void run_host_while(Lower *l, const PyNode *node) {
     const PyNode *test = node->While.test;
     enter_loop(l);
-    while (tri_step(l, node->range)) {
-        Val truth = tri_truth(l, tri_eval(l, test), test->range);
+    while (py_step(l, node->range)) {
+        Val truth = l->domain->truth(l, py_eval(l, test), test->range);
         if (truth.kind != VAL_BOOL || !truth.i) break;
         run_body(l, node->While.body);
-        Val stop = tri_flag(l, FLAG_STOP, l->frame->loops);
+        Val stop = py_flag(l, FLAG_STOP, l->frame->loops);
         if (stop.kind != VAL_BOOL || stop.i) break;
     }
     leave_loop(l);
 }
 
-void tri_run_while(Lower *l, const PyNode *node) {
-    if (node->While.orelse->count) tri_error(l, DIAG_TRI_UNSUPPORTED, node->range, "`else` of a loop");
+void py_run_while(Lower *l, const PyNode *node) {
+    if (node->While.orelse->count) py_unsupported(l, node->range, "`else` of a loop");
     if (l->kernel)
         run_loop(l, node, NULL);
     else

@@ -1,4 +1,4 @@
-/* triton_structure.c: arguments of a kernel that are made of others: tuples, named tuples and
+/* python_structure.c: arguments of a kernel that are made of others: tuples, named tuples and
  * tensor descriptors of the host.
  *
  *     kernel[grid]((x, 3), desc)      parameters a, d   structures a "(.,.)", d "<2>"
@@ -8,13 +8,14 @@
  * The caller says what each argument is made of (FrontUnit.structures). The kernel's parameters are
  * the leaves then, and its own parameter is put together from them. Both walks over the text are
  * one, with another thing done at the leaves. */
-#include "front/triton/triton.h"
+#include "front/python/python.h"
 
 #include <string.h>
 
 typedef struct Walk {
     const char *at;
-    TriLeaf leaf;
+    StructureLeaf leaf;
+    StructureBox box;
     void *user;
     Lower *l; /* NULL: only the leaves matter */
     Arena *arena;
@@ -52,7 +53,7 @@ static Val walk_tuple(Walk *w, const char *path) {
         *VEC_PUSH(&items, w->arena) = item;
     }
     for (size_t i = 0; i < items.count; i++)
-        if (tri_val_failed(items.at[i])) return val_error;
+        if (val_failed(items.at[i])) return val_error;
     return (Val){.kind = VAL_TUPLE,
                  .fields = fields.count && fields.count == items.count ? fields.at : NULL,
                  .items = items.at,
@@ -64,8 +65,8 @@ static Val walk_numbers(Walk *w, const char *path, const char *what, int rank, b
     for (int d = 0; d < rank; d++)
         items[d] = w->leaf(w->user, arena_printf(w->arena, "%s.%s.%d", path, what, d), constant);
     for (int d = 0; d < rank; d++)
-        if (tri_val_failed(items[d])) return val_error;
-    return w->l ? tri_val_tuple(w->l, items, rank) : val_none;
+        if (val_failed(items[d])) return val_error;
+    return w->l ? val_tuple(w->l, items, rank) : val_none;
 }
 
 static Val walk_descriptor(Walk *w, const char *path) {
@@ -79,12 +80,12 @@ static Val walk_descriptor(Walk *w, const char *path) {
                    walk_numbers(w, path, "shape", rank, false), walk_numbers(w, path, "strides", rank, false),
                    walk_numbers(w, path, "block", rank, true)};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (tri_val_failed(parts[i])) return val_error;
-    return w->l ? tri_descriptor_given(w->l, parts[0], parts[1], parts[2], parts[3], nan, w->range) : val_none;
+        if (val_failed(parts[i])) return val_error;
+    return w->l ? w->box(w->l, parts[0], parts[1], parts[2], parts[3], nan, w->range) : val_none;
 }
 
 static Val walk_value(Walk *w, const char *path) {
-    if (w->depth >= TRITON_MAX_DEPTH) return broken(w);
+    if (w->depth >= PYTHON_MAX_DEPTH) return broken(w);
     w->depth++;
     Val v = accept(w, '.')   ? w->leaf(w->user, path, false)
             : accept(w, '(') ? walk_tuple(w, path)
@@ -94,19 +95,20 @@ static Val walk_value(Walk *w, const char *path) {
     return v;
 }
 
-const char *tri_structure_of(const FrontUnit *unit, const char *parameter) {
+const char *structure_of(const FrontUnit *unit, const char *parameter) {
     for (size_t i = 0; i < unit->structure_count; i++)
         if (strcmp(unit->structures[i].name, parameter) == 0) return unit->structures[i].value;
     return NULL;
 }
 
-bool tri_structure_leaves(const char *text, const char *name, Arena *arena, TriLeaf leaf, void *user) {
+bool structure_leaves(const char *text, const char *name, Arena *arena, StructureLeaf leaf, void *user) {
     Walk w = {.at = text, .leaf = leaf, .user = user, .arena = arena};
     walk_value(&w, name);
     return !w.broken && !*w.at;
 }
 
-Val tri_structure_value(Lower *l, const char *text, const char *name, Range range, TriLeaf leaf, void *user) {
-    Walk w = {.at = text, .leaf = leaf, .user = user, .l = l, .arena = l->arena, .range = range};
+Val structure_value(Lower *l, const char *text, const char *name, Range range, StructureLeaf leaf, StructureBox box,
+                    void *user) {
+    Walk w = {.at = text, .leaf = leaf, .box = box, .user = user, .l = l, .arena = l->arena, .range = range};
     return walk_value(&w, name);
 }

@@ -1,0 +1,201 @@
+/* tilelang_param.c: parameters of a kernel: tensors of a stated shape, and numbers.
+ *
+ *     A: T.Tensor((M, K), "float16")      an address; its shape is part of the kernel, other arrays are refused
+ *     scale: T.float32                    a number
+ *
+ * A size that is a symbol (T.dynamic, T.const) is what the array has there. */
+#include "front/python/python_flow.h"
+#include "front/tilelang/tilelang.h"
+
+#include <string.h>
+
+const PyNode *lang_default(const PyNode *arguments, uint32_t index) {
+    const PyList *args = arguments->arguments.args, *defaults = arguments->arguments.defaults;
+    uint32_t first = args->count - defaults->count;
+    return index >= first ? defaults->at[index - first] : NULL;
+}
+
+bool lang_is_tensor_note(const PyNode *annotation) {
+    if (!annotation || (annotation->kind != PY_Subscript && annotation->kind != PY_Call)) return false;
+    const PyNode *of = annotation->kind == PY_Call ? annotation->Call.func : annotation->Subscript.value;
+    const char *name = of->kind == PY_Attribute ? of->Attribute.attr : of->kind == PY_Name ? of->Name.id : "";
+    return strstr(name, "Tensor") || strstr(name, "Buffer");
+}
+
+/* The shape and the dtype as the text has them; NULL: it does not. */
+static void note_parts(const PyNode *note, const PyNode **shape, const PyNode **dtype) {
+    const PyList *parts = note->kind == PY_Call                       ? note->Call.args
+                          : note->Subscript.slice->kind == PY_Tuple   ? note->Subscript.slice->Tuple.elts
+                                                                      : NULL;
+    *shape = parts && parts->count ? parts->at[0] : NULL;
+    *dtype = parts && parts->count > 1 ? parts->at[parts->count - 1] : NULL;
+    for (uint32_t i = 0; note->kind == PY_Call && i < note->Call.keywords->count; i++) {
+        const PyNode *keyword = note->Call.keywords->at[i];
+        if (!keyword->keyword.arg) continue;
+        if (strcmp(keyword->keyword.arg, "shape") == 0) *shape = keyword->keyword.value;
+        if (strcmp(keyword->keyword.arg, "dtype") == 0) *dtype = keyword->keyword.value;
+    }
+}
+
+int lang_peek_elem(const PyNode *annotation) {
+    const PyNode *shape, *dtype = NULL;
+    Elem elem;
+    if (annotation) note_parts(annotation, &shape, &dtype);
+    if (!dtype) return -1;
+    if (dtype->kind == PY_Constant && dtype->Constant.what == PY_STR)
+        return lang_elem(dtype->Constant.text->at, &elem) ? (int)elem : -1;
+    return dtype->kind == PY_Attribute && lang_elem(dtype->Attribute.attr, &elem) ? (int)elem : -1;
+}
+
+/* --- symbols --- */
+
+typedef struct Search {
+    Lower *l;
+    const FrontKernel *kernel;
+    const FrontValue *args;
+} Search;
+
+/* The names that stand alone in the shape of a parameter are what its array has there. */
+static void learn_shape(Search *s, const char *id, const PyNode *note) {
+    const PyNode *shape, *dtype;
+    note_parts(note, &shape, &dtype);
+    if (!shape) return;
+    bool tuple = shape->kind == PY_Tuple || shape->kind == PY_List;
+    uint32_t count = tuple ? shape->Tuple.elts->count : 1;
+    const PyNode *const *items = tuple ? (const PyNode *const *)shape->Tuple.elts->at : &shape;
+    for (int p = 0; p < s->kernel->param_count; p++) {
+        const FrontValue *array = &s->args[p];
+        if (strcmp(s->kernel->params[p].name, id) != 0 || array->kind != FRONT_ARRAY) continue;
+        if (array->rank != (int)count) continue;
+        for (uint32_t d = 0; d < count; d++) {
+            if (items[d]->kind != PY_Name || map_get(&lang_state(s->l)->symbols, items[d]->Name.id)) continue;
+            Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
+            *symbol = (Symbol){.name = items[d]->Name.id, .known = true, .value = array->extent[d]};
+            map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
+        }
+    }
+}
+
+static void search(void *user, PyNode *node) {
+    Search *s = user;
+    if (node->kind == PY_arg && lang_is_tensor_note(node->arg.annotation))
+        learn_shape(s, node->arg.arg, node->arg.annotation);
+    if (node->kind == PY_AnnAssign && node->AnnAssign.target->kind == PY_Name &&
+        lang_is_tensor_note(node->AnnAssign.annotation))
+        learn_shape(s, node->AnnAssign.target->Name.id, node->AnnAssign.annotation);
+    py_each_child(node, search, s);
+}
+
+void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def) {
+    Search s = {l, kernel, args};
+    py_each_child(def, search, &s);
+}
+
+/* --- tensors --- */
+
+Val lang_lower_tensor(Lower *l, const Call *c) {
+    Note note = {.shape = lang_plain(c->args[0]), .strides = c->builtin->code ? c->args[1] : val_none, .elem = EL_F32,
+                 .range = c->ranges[0]};
+    int dtype = c->builtin->code ? 2 : 1;
+    if (val_failed(note.shape) || !lang_want_elem(l, c, dtype, &note.elem)) return val_error;
+    return lang_own(l, &lang_note_own, &note, sizeof note);
+}
+
+static bool is_sequence(Val v) { return v.kind == VAL_TUPLE || v.kind == VAL_LIST; }
+
+/* The extents; an unknown symbol becomes what the array has. */
+static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range range, Storage *out) {
+    Val one = shape;
+    if (!is_sequence(shape)) shape = val_tuple(l, &one, 1);
+    out->rank = val_count(shape);
+    if (out->rank < 1 || out->rank > MAX_RANK) {
+        py_error(l, DIAG_TL_ANNOTATION, range);
+        return false;
+    }
+    for (int d = 0; d < out->rank; d++) {
+        Val extent = val_items(shape)[d];
+        Symbol *symbol = (Symbol *)lang_thing(extent, &lang_symbol_own);
+        if (symbol && !symbol->known && array->kind == FRONT_ARRAY && array->rank == out->rank)
+            symbol->known = true, symbol->value = array->extent[d];
+        extent = lang_plain(extent);
+        if (lang_missing(l, extent, range)) return false;
+        if (extent.kind != VAL_INT || extent.i < 0 || extent.i > INT64_MAX) {
+            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
+            return false;
+        }
+        out->shape[d] = (int64_t)extent.i;
+    }
+    int64_t longest = 1; /* as the strides need it, a dimension of 0 apart */
+    for (int d = 0; d < out->rank; d++)
+        if (__builtin_mul_overflow(longest, out->shape[d] ? out->shape[d] : 1, &longest) || longest > INT64_MAX / 8) {
+            lang_types(l, range, "a tensor of so many elements does not fit the address space; give smaller sizes");
+            return false;
+        }
+    return true;
+}
+
+static bool check_array(Lower *l, const PyNode *name, const char *id, const Storage *tensor, const FrontValue *array) {
+    int64_t stride = 1, elements = 1;
+    if (array->kind != FRONT_ARRAY) return true;
+    bool same = array->elem == tensor->elem && array->rank == tensor->rank;
+    for (int d = 0; d < tensor->rank; d++) elements *= tensor->shape[d] ? 1 : 0;
+    for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--)
+        same = array->extent[d] == tensor->shape[d] &&
+               (array->stride[d] == stride || tensor->shape[d] == 1 || !elements);
+    if (same) return true;
+    Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
+    py_error(l, DIAG_TL_ARRAY, name->range, id, lang_shape_text(l, tensor, tensor->shape),
+             lang_shape_text(l, &got, array->extent));
+    return false;
+}
+
+void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int place) {
+    const Note *note = lang_thing(v, &lang_note_own);
+    const FrontValue *array = &l->request->args[place];
+    FrontShape *stated = l->request->shapes ? &l->request->shapes[place] : NULL;
+    Storage tensor = {.kind = STORE_TENSOR};
+    Range range = name->kind == PY_arg && name->arg.annotation ? name->arg.annotation->range : name->range;
+    l->b.range = name->range;
+    if (!note && !val_failed(v)) py_error(l, DIAG_TL_ANNOTATION, range);
+    if (note) tensor.elem = note->elem, range = note->range;
+    if (note && note->strides.kind != VAL_NONE)
+        py_error(l, DIAG_TL_PLANNED, range, "T.StridedTensor", "tensors without gaps work");
+    bool good = note && note->strides.kind == VAL_NONE && read_extents(l, note->shape, array, range, &tensor) &&
+                check_array(l, name, id, &tensor, array);
+    if (!good) {
+        py_set_local(l, id, val_error);
+        return;
+    }
+    if (stated) {
+        *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.rank};
+        memcpy(stated->extent, tensor.shape, sizeof stated->extent);
+    }
+    Ref extents[MAX_RANK], strides[MAX_RANK];
+    int64_t stride = 1;
+    for (int d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d], d--) {
+        extents[d] = ir_int(&l->b, tensor.shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor.shape[d]);
+        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
+    }
+    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor.elem), id);
+    tensor.ref = ir_tensor(&l->b, pointer, extents, strides, tensor.rank);
+    py_set_local(l, id, lang_own(l, &lang_storage_own, &tensor, sizeof tensor));
+}
+
+void lang_scalar_param(Lower *l, const PyNode *arg, int place) {
+    const FrontValue *value = &l->request->args[place];
+    Elem elem = value->kind == FRONT_FLOAT ? EL_F32 : EL_I32;
+    if (arg->arg.annotation) {
+        Val note = py_eval(l, arg->arg.annotation);
+        if (!val_failed(note) && !lang_elem_of(note, &elem)) {
+            py_error(l, DIAG_TL_DTYPE, arg->range, val_text(l, note));
+            note = val_error;
+        }
+        if (val_failed(note)) {
+            py_set_local(l, arg->arg.arg, val_error);
+            return;
+        }
+    }
+    l->b.range = arg->range;
+    Ref ref = ir_argument(l->kernel, l->kernel->body, ty_scalar(l->module, elem), arg->arg.arg);
+    py_set_local(l, arg->arg.arg, val_tensor(ref));
+}

@@ -1,0 +1,85 @@
+/* tilelang_reduce.c: reductions and running sums of tiles along a dimension. */
+#include "front/tilelang/tilelang.h"
+
+static const struct {
+    char code;
+    Word combine;
+    Opcode join;
+    bool magnitudes; /* of the absolute values */
+} kinds[] = {{'s', COMBINE_ADD, OP_ADD, false}, {'S', COMBINE_ADD, OP_ADD, true}, {'x', COMBINE_MAX, OP_MAX, false},
+             {'X', COMBINE_MAX, OP_MAX, true},  {'n', COMBINE_MIN, OP_MIN, false}, {'a', COMBINE_AND, OP_AND, false},
+             {'o', COMBINE_OR, OP_OR, false},   {'e', COMBINE_XOR, OP_XOR, false}};
+
+static bool want_dim(Lower *l, const Call *c, int arg, const Box *of, int64_t *dim) {
+    Val v = lang_plain(c->args[arg]);
+    int rank = of->of->rank;
+    if (v.kind != VAL_INT) {
+        py_error(l, DIAG_TL_ARGUMENTS, c->ranges[arg], "dim must be a known integer");
+        return false;
+    }
+    *dim = (int64_t)(v.i < 0 ? v.i + rank : v.i);
+    if (v.i >= -rank && v.i < rank) return true;
+    py_error(l, DIAG_TL_ARGUMENTS, c->range,
+             arena_printf(l->arena, "dim is outside of %s", lang_shape_text(l, of->of, of->shape)));
+    return false;
+}
+
+Val lang_lower_reduce(Lower *l, const Call *c) {
+    Box from, to;
+    bool clear, nan;
+    int64_t dim;
+    size_t k = 0;
+    while (kinds[k].code != c->builtin->code) k++;
+    if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
+        !want_dim(l, c, 2, &from, &dim) || !lang_flag(l, c, 3, true, &clear) || !lang_flag(l, c, 5, false, &nan))
+        return val_error;
+    Elem elem = to.of->elem;
+    Word combine = kinds[k].combine;
+    bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
+    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers; cast or reinterpret first");
+    l->b.range = c->range;
+    /* In the output's type, but sums of floats in f32 at least. */
+    bool wide = combine == COMBINE_ADD && elem_is_float(elem) && elem_info[elem].bits < 32;
+    Ref value = lang_load_box(l, &from, from.of->rank);
+    if (kinds[k].magnitudes) value = ir_unary(&l->b, OP_ABS, value);
+    value = ir_reduce(&l->b, combine, ir_cast(&l->b, value, wide ? EL_F32 : elem), (int)dim);
+    bool keeps = nan && elem_is_float(elem) && combine != COMBINE_ADD;
+    if (keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
+    const Type *got = val_ref_type(l, value), *want = lang_box_type(l, &to, got->elem, to.of->rank);
+    if (ty_elements(got) != ty_elements(want) || (to.of->rank != got->rank && to.of->rank != from.of->rank))
+        return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, ty_text(got, l->arena),
+                        lang_shape_text(l, to.of, to.shape), "the output drops the reduced dimension or keeps it as 1");
+    value = ir_cast(&l->b, ir_reshape(&l->b, value, want), elem);
+    if (!clear) value = ir_binary(&l->b, kinds[k].join, lang_load_box(l, &to, to.of->rank), value);
+    if (!clear && keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
+    lang_store_box(l, &to, value);
+    return val_none;
+}
+
+/* T.cumsum, T.cummax: without an output in place. */
+Val lang_lower_scan(Lower *l, const Call *c) {
+    Box from, to;
+    bool reverse;
+    int64_t dim;
+    if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from)) return val_error;
+    if (c->args[1].kind == VAL_NONE)
+        to = from;
+    else if (!lang_as_tile(l, c, 1, &to))
+        return val_error;
+    if (!want_dim(l, c, 2, &from, &dim) || !lang_flag(l, c, 3, false, &reverse)) return val_error;
+    bool same = from.of->rank == to.of->rank;
+    for (int d = 0; same && d < from.of->rank; d++) same = from.shape[d] == to.shape[d];
+    if (!same)
+        return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, lang_shape_text(l, from.of, from.shape),
+                        lang_shape_text(l, to.of, to.shape), "the output has the shape of the input");
+    Elem elem = to.of->elem;
+    l->b.range = c->range;
+    bool wide = elem_is_float(elem) && elem_info[elem].bits < 32;
+    Op *op = ir_begin(&l->b, OP_SCAN);
+    ir_operand(&l->b, op, ir_cast(&l->b, lang_load_box(l, &from, from.of->rank), wide ? EL_F32 : elem));
+    op_set(l->kernel, op, (Attr){.id = AT_COMBINE, .word = (Word)c->builtin->code});
+    op_set(l->kernel, op, (Attr){.id = AT_AXIS, .number = dim});
+    if (reverse) op_set(l->kernel, op, (Attr){.id = AT_REVERSE, .number = 1});
+    lang_store_box(l, &to, ir_end(&l->b, op, NULL));
+    return val_none;
+}

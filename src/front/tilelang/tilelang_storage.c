@@ -1,0 +1,159 @@
+/* tilelang_storage.c: tiles and variables of a kernel, views of them, and hints that change no result. */
+#include "front/tilelang/tilelang.h"
+
+#include <string.h>
+
+/* A shape: an integer, or a tuple or list of them; false after a message. */
+static bool want_shape(Lower *l, const Call *c, int arg, Storage *out) {
+    Val v = lang_plain(c->args[arg]), items = v;
+    if (v.kind == VAL_INT) items = val_tuple(l, &v, 1);
+    out->rank = items.kind == VAL_TUPLE || items.kind == VAL_LIST ? val_count(items) : 0;
+    if (out->rank < 1 || out->rank > MAX_RANK) {
+        py_error(l, DIAG_TL_ARGUMENTS, c->ranges[arg], "a tile's shape is a tuple of 1 to 8 known integers");
+        return false;
+    }
+    for (int d = 0; d < out->rank; d++) {
+        Val extent = lang_plain(val_items(items)[d]);
+        if (lang_missing(l, extent, c->ranges[arg])) return false;
+        if (extent.kind != VAL_INT || extent.i < 1 || extent.i > INT32_MAX) {
+            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, c->ranges[arg], val_describe(l, extent));
+            return false;
+        }
+        out->shape[d] = (int64_t)extent.i;
+    }
+    return true;
+}
+
+Val lang_lower_alloc(Lower *l, const Call *c) {
+    Storage out = {.kind = STORE_TILE};
+    if (!lang_in_kernel(l, c)) return val_error;
+    if (!lang_word(l, c, 2, "scope", "shared, shared.dyn, local, local.fragment, local.var")) return val_error;
+    if (!want_shape(l, c, 0, &out)) return val_error;
+    Box all = {.of = &out};
+    memcpy(all.shape, out.shape, sizeof all.shape);
+    if (!lang_check_box(l, &all, c->ranges[0]) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    l->b.range = c->range;
+    const Type *type = ty_buffer(l->module, out.elem, out.rank, out.shape, (Word)c->builtin->code);
+    out.ref = ir_buffer(&l->b, type, NULL);
+    return lang_own(l, &lang_storage_own, &out, sizeof out);
+}
+
+/* A number that changes: one element of every thread's own, and the same in all of them. */
+Val lang_lower_alloc_var(Lower *l, const Call *c) {
+    Storage out = {.kind = STORE_VARIABLE, .rank = 1, .shape = {1}};
+    if (!lang_in_kernel(l, c) || !lang_want_elem(l, c, 0, &out.elem)) return val_error;
+    Val init = c->args[1];
+    if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
+    l->b.range = c->range;
+    out.ref = ir_buffer(&l->b, ty_buffer(l->module, out.elem, 1, out.shape, SCOPE_LOCAL), NULL);
+    if (init.kind == VAL_NONE) init = val_int(0);
+    if (!lang_variable_store(l, &out, init, c->range)) return val_error;
+    return lang_own(l, &lang_fresh_own, &out, sizeof out);
+}
+
+/* T.reshape, T.view: the same elements in another shape. */
+Val lang_lower_view(Lower *l, const Call *c) {
+    const Storage *of = lang_storage(c->args[0]);
+    Storage out;
+    Elem elem;
+    if (!lang_in_kernel(l, c)) return val_error;
+    if (!of || of->kind == STORE_VARIABLE)
+        return lang_types(l, c->ranges[0],
+                          arena_printf(l->arena, "T.%s takes a whole tensor or tile", c->builtin->name));
+    out = *of;
+    if (c->args[1].kind != VAL_NONE && !want_shape(l, c, 1, &out)) return val_error;
+    if (c->args[2].kind != VAL_NONE) {
+        if (!lang_want_elem(l, c, 2, &elem)) return val_error;
+        if (elem != of->elem)
+            return py_error(l, DIAG_TL_PLANNED, c->ranges[2], "T.view with another dtype",
+                            "cast the elements, or T.reinterpret each");
+    }
+    int64_t elements[2] = {1, 1};
+    for (int d = 0; d < of->rank; d++) elements[0] *= of->shape[d];
+    for (int d = 0; d < out.rank; d++)
+        if (__builtin_mul_overflow(elements[1], out.shape[d], &elements[1])) elements[1] = -1;
+    if (elements[0] != elements[1] || elements[0] > INT32_MAX)
+        return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, lang_shape_text(l, of, of->shape),
+                        lang_shape_text(l, &out, out.shape), "both have the same number of elements, below 2^31");
+    out.base = of->base ? of->base : of;
+    return lang_own(l, &lang_storage_own, &out, sizeof out);
+}
+
+/* --- hints --- */
+
+Val lang_lower_nothing(Lower *l, const Call *c) {
+    (void)l, (void)c;
+    return val_none;
+}
+
+Val lang_lower_use_swizzle(Lower *l, const Call *c) {
+    return lang_word(l, c, 1, "order", "row, column, mlx") ? val_none : val_error;
+}
+
+/* T.Layout, T.Fragment, make_swizzled_layout: places of elements, which the compiler chooses itself. */
+Val lang_lower_layout(Lower *l, const Call *c) {
+    (void)c;
+    return lang_own(l, &lang_layout_own, "", 1);
+}
+
+/* Layouts by tile; a place in memory changes no value. */
+Val lang_lower_annotate_layout(Lower *l, const Call *c) {
+    Val dict = c->args[0];
+    if (dict.kind != VAL_DICT && !val_failed(dict))
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "layouts are a dict, {tile: layout, ..}");
+    return val_failed(dict) ? dict : val_none;
+}
+
+Val lang_lower_num_sms(Lower *l, const Call *c) {
+    (void)l, (void)c;
+    return val_int(132); /* any number of blocks is right; this many are the chips' that people have */
+}
+
+Val lang_lower_device_assert(Lower *l, const Call *c) {
+    Ref condition;
+    Val text = c->args[1];
+    if (!lang_in_kernel(l, c) || !lang_convert(l, c->args[0], EL_I1, c->range, &condition)) return val_error;
+    if (l->request && !l->request->asserts) return val_none;
+    Op *op = ir_begin(&l->b, OP_ASSERT);
+    ir_operand(&l->b, op, condition);
+    if (text.kind == VAL_STR && text.text[0]) op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = text.text});
+    ir_end(&l->b, op, NULL);
+    return val_none;
+}
+
+Val lang_lower_print(Lower *l, const Call *c) {
+    const Storage *storage = lang_storage(c->args[0]);
+    const Box *box = lang_box(c->args[0]);
+    Ref value;
+    if (!lang_in_kernel(l, c)) return val_error;
+    if ((storage && storage->kind != STORE_VARIABLE) || (box && !lang_is_element(box))) {
+        Box all;
+        if (!lang_as_tile(l, c, 0, &all)) return val_error;
+        value = lang_load_box(l, &all, all.of->rank);
+    } else {
+        Val v = lang_scalar(l, c->args[0], c->range);
+        if (val_failed(v)) return v;
+        value = v.ref;
+    }
+    l->b.range = c->range;
+    Op *op = ir_begin(&l->b, OP_PRINT);
+    ir_operand(&l->b, op, value);
+    if (c->args[1].kind == VAL_STR && c->args[1].text[0])
+        op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = c->args[1].text});
+    ir_end(&l->b, op, NULL);
+    return val_none;
+}
+
+Val lang_lower_structure(Lower *l, const Call *c) {
+    return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "this call here",
+                    "loops stand in `for`, T.Kernel in `with`, T.Tensor behind a parameter");
+}
+
+/* Rows that are refused: by their name, whatever the arguments are. */
+Val lang_lower_planned(Lower *l, const Call *c) {
+    return py_error(l, DIAG_TL_PLANNED, c->range, arena_printf(l->arena, "T.%s", c->builtin->name), c->builtin->doc);
+}
+
+Val lang_lower_other_chip(Lower *l, const Call *c) {
+    return py_error(l, DIAG_TL_OTHER_CHIP, c->range, c->builtin->name, c->builtin->doc);
+}
