@@ -66,7 +66,7 @@ void text_indent(Text *text, int levels) {
 }
 
 bool text_equal(const char *bytes, size_t length, const char *literal) {
-    return strlen(literal) == length && memcmp(bytes, literal, length) == 0;
+    return strncmp(bytes, literal, length) == 0 && !literal[length]; /* most differ in the first byte */
 }
 
 enum { LONGEST_NAME = 63 };

@@ -38,9 +38,7 @@ bool op_has(Opcode code, Trait trait) {
     static const char letters[] = "PERWSXNL"; /* in the order of enum Trait */
     const char *traits = op_info[code].traits;
     if (trait == TRAIT_PURE && strchr(traits, 'E')) return true;
-    for (int i = 0; letters[i]; i++)
-        if ((int)trait == 1 << i) return strchr(traits, letters[i]) != NULL;
-    return false;
+    return strchr(traits, letters[__builtin_ctz(trait)]) != NULL;
 }
 
 /* Where the attribute stands in the op's list; NULL when it does not. */

@@ -147,6 +147,7 @@ typedef struct Lower {
     Names *names; /* around the function being run */
     Map scopes;   /* names of live functions, by handle */
     Map files;    /* names of imported files */
+    Map signatures; /* of builtins, read */
     Arena *arena;
     Diag *diag;
     Module *module; /* NULL while only constants are computed */

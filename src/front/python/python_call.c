@@ -24,7 +24,11 @@ typedef struct Params {
     } at[MAX_PARAMS];
 } Params;
 
-static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
+static const Params *read_signature(Lower *l, const Builtin *builtin) {
+    MapEntry *known = map_find_number(&l->signatures, (uintptr_t)builtin);
+    if (known) return known->value;
+    Params *params = ARENA_NEW(l->arena, Params);
+    map_put_number(&l->signatures, l->arena, (uintptr_t)builtin, params);
     *params = (Params){.name = builtin->name, .star = -1, .rest = -1};
     for (const char *s = builtin->signature; *s;) {
         while (*s == ' ' || *s == ',') s++;
@@ -46,6 +50,7 @@ static void read_signature(Lower *l, const Builtin *builtin, Params *params) {
         params->count++;
         if (params->star < 0 && params->rest < 0) params->positional = params->count;
     }
+    return params;
 }
 
 static Val default_value(Lower *l, const char *text) {
@@ -80,7 +85,8 @@ static void add_params(Params *params, const PyList *list, const PyList *default
     }
 }
 
-static void read_def(const Function *function, Params *params) {
+static const Params *read_def(Lower *l, const Function *function) {
+    Params *params = ARENA_NEW(l->arena, Params);
     const PyNode *a = py_arguments(function->node);
     *params = (Params){.name = py_function_name(function->node), .star = -1, .rest = -1, .function = function};
     add_params(params, a->arguments.posonlyargs, NULL, false);
@@ -100,15 +106,24 @@ static void read_def(const Function *function, Params *params) {
         params->rest = params->count;
         params->at[params->count++] = (struct Param){.name = a->arguments.kwarg->arg.arg, .optional = true};
     }
+    return params;
 }
 
-typedef struct Bound {
-    Val args[MAX_PARAMS];
-    Range ranges[MAX_PARAMS];
-    bool given[MAX_PARAMS];
+typedef struct Bound { /* one of each a parameter */
+    Val *args;
+    Range *ranges;
+    bool *given;
     Vals rest;  /* what the starred parameter takes */
     Vals named; /* and what the doubly starred one: names and values in turn */
 } Bound;
+
+static Bound room_for(Lower *l, const Params *params, Range call) {
+    size_t count = (size_t)params->count;
+    Bound bound = {.args = ARENA_ARRAY(l->arena, Val, count), .ranges = ARENA_ARRAY(l->arena, Range, count)};
+    bound.given = ARENA_ARRAY(l->arena, bool, count);
+    for (size_t i = 0; i < count; i++) bound.ranges[i] = call;
+    return bound;
+}
 
 /* "load(pointer, mask=None, ..)", for messages. */
 static const char *signature_of(Lower *l, const Params *params) {
@@ -219,7 +234,7 @@ static bool fill_defaults(Lower *l, const Params *params, Bound *bound, Range ca
 static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, const PyNode *call) {
     int position = 0;
     bool good = true;
-    for (int i = 0; i < params->count; i++) bound->ranges[i] = call->range;
+    *bound = room_for(l, params, call->range);
     if (self) good = bind_position(l, params, bound, &position, *self, call->Call.func->range);
     for (uint32_t i = 0; i < call->Call.args->count && good; i++) {
         const PyNode *arg = call->Call.args->at[i];
@@ -244,24 +259,21 @@ static bool bind(Lower *l, const Params *params, Bound *bound, const Val *self, 
 Val py_call_builtin(Lower *l, const Builtin *builtin, const Val *self, const PyNode *call) {
     Val answer;
     if (l->domain->call_raw(l, builtin, call, &answer)) return answer;
-    Params *params = ARENA_NEW(l->arena, Params);
-    Bound *bound = ARENA_NEW(l->arena, Bound);
-    read_signature(l, builtin, params);
-    if (!bind(l, params, bound, self, call)) return val_error;
-    return builtin->lower(l, &(Call){builtin, call->range, bound->args, bound->ranges});
+    Bound bound;
+    if (!bind(l, read_signature(l, builtin), &bound, self, call)) return val_error;
+    return builtin->lower(l, &(Call){builtin, call->range, bound.args, bound.ranges});
 }
 
 /* The arguments of a call, one a parameter; NULL after a mistake. */
 static const Val *bind_call(Lower *l, const Function *function, const Val *self, const PyNode *call) {
-    Params *params = ARENA_NEW(l->arena, Params);
-    Bound *bound = ARENA_NEW(l->arena, Bound);
-    read_def(function, params);
+    const Params *params = read_def(l, function);
+    Bound bound;
     if (params->count == MAX_PARAMS) {
         py_unsupported(l, call->range, "a function of so many parameters");
         return NULL;
     }
     if (!function->host && !l->domain->host_in_kernels && !py_need_ir(l, call->range)) return NULL;
-    return bind(l, params, bound, self, call) ? bound->args : NULL;
+    return bind(l, params, &bound, self, call) ? bound.args : NULL;
 }
 
 Val py_call_function(Lower *l, const Function *function, const Val *self, const PyNode *call) {
@@ -275,21 +287,17 @@ Val py_construct(Lower *l, const Function *init, const Val *self, const PyNode *
 }
 
 Val py_apply(Lower *l, Val function, const Val *args, int count, Range call) {
-    Params *params = ARENA_NEW(l->arena, Params);
-    Bound *bound = ARENA_NEW(l->arena, Bound);
-    if (function.kind == VAL_FUNCTION)
-        read_def(function.function, params);
-    else if (function.kind == VAL_BUILTIN)
-        read_signature(l, function.builtin, params);
-    else
+    if (function.kind != VAL_FUNCTION && function.kind != VAL_BUILTIN)
         return py_error(l, DIAG_EVAL_NOT_CALLABLE, call, val_describe(l, function), "");
+    const Params *params = function.kind == VAL_FUNCTION ? read_def(l, function.function)
+                                                         : read_signature(l, function.builtin);
+    Bound bound = room_for(l, params, call);
     int position = 0;
-    for (int i = 0; i < params->count; i++) bound->ranges[i] = call;
     for (int i = 0; i < count; i++)
-        if (!bind_position(l, params, bound, &position, args[i], call)) return val_error;
-    if (!fill_defaults(l, params, bound, call)) return val_error;
-    if (function.kind == VAL_FUNCTION) return py_run_function(l, function.function, bound->args, call);
-    return function.builtin->lower(l, &(Call){function.builtin, call, bound->args, bound->ranges});
+        if (!bind_position(l, params, &bound, &position, args[i], call)) return val_error;
+    if (!fill_defaults(l, params, &bound, call)) return val_error;
+    if (function.kind == VAL_FUNCTION) return py_run_function(l, function.function, bound.args, call);
+    return function.builtin->lower(l, &(Call){function.builtin, call, bound.args, bound.ranges});
 }
 
 /* --- questions to arguments --- */
