@@ -44,16 +44,16 @@ static bool given_ends(const EndsQuery *q, Ref x, Ends *out) {
 }
 
 /* Places in the grid, and numbers that a loop counts. */
-static bool argument_ends(EndsQuery *q, const Value *v, Ends *out) {
-    const Op *owner = v->region->owner;
+static bool argument_ends(EndsQuery *q, const Region *region, int index, Ends *out) {
+    const Op *owner = region->owner;
     int64_t step;
     Ends first = {number(q, 0), REF_NONE, 0, 0}, end;
     if (!owner || (owner->code != OP_TASKS && owner->code != OP_FOR)) return false;
     bool counts = owner->code == OP_FOR;
-    if (counts && (v->index || !ir_const_int(q->f->k, owner->operands[2], &step) || step < 1 ||
+    if (counts && (index || !ir_const_int(q->f->k, owner->operands[2], &step) || step < 1 ||
                    !ends_of(q, owner->operands[0], &first)))
         return false;
-    int last = counts ? 1 : v->index;
+    int last = counts ? 1 : index;
     if (last >= owner->operand_count || !ends_of(q, owner->operands[last], &end)) return false;
     *out = (Ends){first.low, combine(q, OP_SUB, end.high, number(q, 1)), first.least, end.most - 1};
     return true;
@@ -133,7 +133,7 @@ static bool ends_of(EndsQuery *q, Ref x, Ends *out) {
     if (is_given(k, x)) return given_ends(q, x, out);
     const Value *v = ir_value(k, x);
     if (v->type->rank || v->type->pointer || !elem_is_int(v->type->elem)) return false;
-    return (v->op ? op_ends(q, v->op, out) : argument_ends(q, v, out)) && is_small(out);
+    return (v->op ? op_ends(q, v->op, out) : argument_ends(q, v->region, v->index, out)) && is_small(out);
 }
 
 /* Two values that the same ops make of the same numbers. */
@@ -163,30 +163,33 @@ static bool is_used(const Op *from, const Op *to, Ref x) {
     return false;
 }
 
-/* x is at least 0, asked for once: boxes of several arrays begin at the same place. What was made for it behind
- * `mark`, and is of no use, goes. */
-static void require_natural(Builder *b, Ref x, Op *mark) {
-    if (!is_required(b->kernel, x)) {
-        Op *op = ir_begin(b, OP_REQUIRE);
-        ir_operand(b, op, x);
-        op_set(b->kernel, op, (Attr){.id = AT_LEAST, .number = 0});
-        ir_end(b, op, NULL);
-    }
-    for (Op *op = b->before->previous, *before; op && op != mark; op = before) {
-        before = op->previous;
-        if (op->code != OP_REQUIRE && !is_used(op->next, b->before, op->results[0])) ir_remove(op);
+/* What was made between the two for a question goes, where nothing needs it. */
+static void clear_away(const Op *mark, const Op *before) {
+    for (Op *op = before->previous, *next; op && op != mark; op = next) {
+        next = op->previous;
+        if (op->code != OP_REQUIRE && !is_used(op->next, before, op->results[0])) ir_remove(op);
     }
 }
 
-/* INT32_MAX - the largest, and the smallest - INT32_MIN, are at least 0. */
-static void require_end(const Facts *f, Op *before, Ref x, bool high) {
+/* INT32_MAX - the largest, or the smallest - INT32_MIN, is at least 0: required already (boxes of several arrays begin
+ * at the same place), or with `wish` from now on. */
+static bool end_fits(const Facts *f, Op *before, Ref x, bool high, bool wish) {
     Builder b = ir_builder_before(f->k, before);
-    Op *mark = before->previous;
+    const Op *mark = before->previous;
     Ends ends;
-    if (!ends_of(&(EndsQuery){.f = f, .b = &b, .left = QUESTIONS}, x, &ends)) return;
+    if (!ends_of(&(EndsQuery){.f = f, .b = &b, .left = QUESTIONS}, x, &ends)) return false;
     Ref left = high ? ir_binary(&b, OP_SUB, ir_int(&b, EL_I64, INT32_MAX), ends.high)
                     : ir_binary(&b, OP_SUB, ends.low, ir_int(&b, EL_I64, INT32_MIN));
-    require_natural(&b, left, mark);
+    bool fits = is_required(f->k, left);
+    if (!fits && wish) {
+        Op *op = ir_begin(&b, OP_REQUIRE);
+        ir_operand(&b, op, left);
+        op_set(f->k, op, (Attr){.id = AT_LEAST, .number = 0});
+        ir_end(&b, op, NULL);
+        fits = true;
+    }
+    clear_away(mark, before);
+    return fits;
 }
 
 bool fact_wish_32_bits(Facts *f, Ref x) {
@@ -195,9 +198,8 @@ bool fact_wish_32_bits(Facts *f, Ref x) {
     if (fact_is_32_bits(k, x)) return true;
     Op *runs = k->body->first; /* all that a launch knows stands before it */
     while (runs && !runs->region_count) runs = runs->next;
-    if (!f->may_wish || !runs || !ends_of(&(EndsQuery){.f = f, .left = QUESTIONS}, x, &ends)) return false;
-    if (f->only_asks) return true;
-    require_end(f, runs, x, true);
-    if (!fact_natural(k, x, NULL, NULL)) require_end(f, runs, x, false);
-    return true;
+    if (!runs || !ends_of(&(EndsQuery){.f = f, .left = QUESTIONS}, x, &ends)) return false;
+    if (f->may_wish && f->only_asks) return true;
+    return end_fits(f, runs, x, true, f->may_wish) &&
+           (fact_natural(k, x, NULL, NULL) || end_fits(f, runs, x, false, f->may_wish));
 }

@@ -29,7 +29,6 @@ enum { ALIGN = 16, FIRST_BLOCK = 16 * 1024, LARGEST_GROWTH = 4 * 1024 * 1024 };
 struct ArenaBlock {
     ArenaBlock *previous;
     size_t size, used; /* of the bytes behind this header */
-    bool marked;       /* a mark may name it: it stays where it is */
 };
 
 static size_t round_up(size_t n) { return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1); }
@@ -60,10 +59,7 @@ void arena_free(Arena *arena) {
     while (arena->last) drop_last(arena);
 }
 
-ArenaMark arena_mark(const Arena *arena) {
-    if (arena->last) arena->last->marked = true;
-    return (ArenaMark){arena->last, arena->last ? arena->last->used : 0};
-}
+ArenaMark arena_mark(const Arena *arena) { return (ArenaMark){arena->last, arena->last ? arena->last->used : 0}; }
 
 void arena_reset(Arena *arena, ArenaMark mark) {
     while (arena->last != mark.block) drop_last(arena);
@@ -79,7 +75,7 @@ static void grow(Arena *arena, size_t need) {
     size_t bytes = round_up(sizeof(ArenaBlock)) + size;
     ArenaBlock *block = arena->allocator.resize(arena->allocator.user, NULL, 0, bytes);
     if (!block) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
-    *block = (ArenaBlock){.previous = arena->last, .size = size};
+    *block = (ArenaBlock){arena->last, size, 0};
     POISON(block_bytes(block), size);
     arena->last = block;
     arena->total += bytes;
@@ -101,38 +97,19 @@ void *arena_alloc_array(Arena *arena, size_t count, size_t size) {
     return arena_alloc(arena, count * size);
 }
 
-/* The block that holds nothing but an allocation of so many bytes, and that may move; else NULL. */
-static ArenaBlock **block_of_its_own(Arena *arena, const void *at, size_t bytes) {
-    ArenaBlock **block = &arena->last;
-    while (*block && block_bytes(*block) != at) block = &(*block)->previous;
-    return *block && (*block)->used == bytes && !(*block)->marked ? block : NULL;
-}
-
 void *arena_grow(Arena *arena, void *old, size_t old_size, size_t new_size) {
     if (new_size > SIZE_MAX / 2) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
-    size_t header = round_up(sizeof(ArenaBlock));
-    size_t had = round_up(old_size) + RED_ZONE, need = round_up(new_size) + RED_ZONE;
-    ArenaBlock *block = arena->last, **own;
-    if (old_size && (char *)old + had == block_bytes(block) + block->used && need - had <= block->size - block->used) {
-        block->used += need - had;
-    } else if (old_size >= LARGEST_GROWTH / 2 && (own = block_of_its_own(arena, old, had))) { /* no copy stays behind */
-        block = *own;
-        UNPOISON(block_bytes(block), block->size);
-        size_t more = need - block->size;
-        block = arena->allocator.resize(arena->allocator.user, block, header + block->size, header + need);
-        if (!block) trap_throw(arena->trap, TRAP_OUT_OF_MEMORY);
-        block->size = block->used = need;
-        arena->total += more;
-        *own = block;
-        old = block_bytes(block);
-        POISON(old, need);
-    } else {
-        void *copy = arena_alloc(arena, new_size);
-        return old_size ? memcpy(copy, old, old_size) : copy;
+    ArenaBlock *block = arena->last;
+    size_t had = round_up(old_size) + RED_ZONE, more = round_up(new_size) + RED_ZONE - had;
+    bool is_last = old_size && (char *)old + had == block_bytes(block) + block->used;
+    if (is_last && more <= block->size - block->used) {
+        block->used += more;
+        UNPOISON(old, new_size);
+        memset((char *)old + old_size, 0, new_size - old_size);
+        return old;
     }
-    UNPOISON(old, new_size);
-    memset((char *)old + old_size, 0, new_size - old_size);
-    return old;
+    void *copy = arena_alloc(arena, new_size);
+    return old_size ? memcpy(copy, old, old_size) : copy;
 }
 
 void *arena_copy(Arena *arena, const void *data, size_t size) {

@@ -40,7 +40,7 @@ void arena_reset(Arena *arena, ArenaMark mark);
 
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_alloc_array(Arena *arena, size_t count, size_t size); /* checks count * size */
-/* The content of an allocation with room behind it: in place where nothing stands there; the old one may be gone. */
+/* The content of an allocation with room behind it: in place where nothing stands there, else a copy. */
 void *arena_grow(Arena *arena, void *old, size_t old_size, size_t new_size);
 void *arena_copy(Arena *arena, const void *data, size_t size);
 char *arena_string(Arena *arena, const char *text, size_t length); /* adds the NUL */
