@@ -4,6 +4,7 @@
  * wants. Around every pass: scratch memory is reset, errors stop the run, the form is checked
  * (verify_each), the trace is called with the time the pass took. `only` runs just the named
  * passes, in the order of the table; `stop_after` ends behind one. */
+#include "pass/layout/layout.h"
 #include "pass/pass.h"
 
 #include <string.h>
@@ -62,6 +63,12 @@ static bool is_too_deep(PassContext *cx, Kernel *k) {
     return op != NULL;
 }
 
+/* Layouts are checked as those of a text are, against what the pass that made them believed. */
+static bool is_valid(const Runner *r, bool (*pass)(PassContext *, Kernel *)) {
+    return ir_verify(r->k, r->k->form, r->cx->module->diag) &&
+           (pass != pass_layout || r->k->form != FORM_LAYOUT || layout_check(r->cx, r->k));
+}
+
 static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pass)(PassContext *, Kernel *)) {
     const PipelineRequest *request = r->request;
     if (r->done) return;
@@ -80,7 +87,7 @@ static void step(Runner *r, const char *name, Form takes, Form leaves, bool (*pa
         if (r->k->form < leaves) r->k->form = leaves;
         if (request->trace) request->trace(request->trace_user, name, r->k, spent);
         r->done = r->cx->module->diag->errors > 0 || (changed && is_too_deep(r->cx, r->k)) ||
-                  (request->verify_each && !ir_verify(r->k, r->k->form, r->cx->module->diag));
+                  (request->verify_each && !is_valid(r, pass));
     }
     if (request->stop_after && strcmp(request->stop_after, name) == 0) r->done = true;
 }

@@ -484,7 +484,11 @@ static void place_op(LayoutState *st, Op *op) {
     case OP_DOT: place_dot(st, op); return;
     case OP_EXPAND:
     case OP_RESHAPE:
-    case OP_PERMUTE: lay_set(st, op->results[0], layout); return;
+    case OP_PERMUTE:
+        /* No element moves: it lies as its operand does by now, which was a guess while a loop around it was asked. */
+        layout = natural_entry(st, op->results[0])->layout = natural_shape(st, op);
+        if (layout) lay_set(st, op->results[0], layout);
+        return;
     case OP_TLOAD:
     case OP_LOAD:
     case OP_BROADCAST:

@@ -90,4 +90,8 @@ int layout_tile_conflicts(Banks banks, const Layout *layout, const Type *type, c
 /* The grid, over the sum of a dot, of those warps that run its matrix instruction together, as the pass has written
  * it. */
 void layout_dot_grid(const Op *dot, int *along_m, int *along_n);
+
+/* --- layout_check.c --- */
+/* Of a kernel in layout form: is every value where its users look for it? Says what is wrong. */
+bool layout_check(PassContext *cx, Kernel *k);
 #endif

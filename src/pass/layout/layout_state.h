@@ -125,8 +125,4 @@ void access_decide(LayoutState *st); /* writes it to all of them; facts without 
 bool hold_may_be_lean(const Kernel *k);
 bool hold_is_right(const Kernel *k, const Op *op); /* what the op reads and makes is held as it can be */
 void hold_decide(LayoutState *st);
-
-/* --- layout_check.c --- */
-/* Of a kernel in layout form: is every value where its users look for it? Says what is wrong. */
-bool layout_check(PassContext *cx, Kernel *k);
 #endif
