@@ -325,6 +325,9 @@ const char *val_format(Lower *l, Val v, const char *spec, int conversion);
 
 /* --- python_names.c --- */
 Names *names_collect(FrontUnit *unit, const Domain *domain, const SourceFile *file, const PyNode *module, Arena *arena);
+/* A door's run of a kernel, with the names of its file. Constants are computed afresh: their types belong to the
+ * module. */
+Lower py_lower_begin(const Domain *domain, void *own, FrontUnit *unit, const FrontRequest *request);
 /* The names of a live function: all are asked of the host. */
 Names *names_live(FrontUnit *unit, const Domain *domain, void *scope, Arena *arena);
 /* What a name of the module means: a constant, function, module, builtin; VAL_UNBOUND when there is none. */

@@ -194,6 +194,19 @@ Names *names_collect(FrontUnit *unit, const Domain *domain, const SourceFile *fi
     return names;
 }
 
+Lower py_lower_begin(const Domain *domain, void *own, FrontUnit *unit, const FrontRequest *request) {
+    Module *m = request->module;
+    const Tree *tree = unit->tree;
+    return (Lower){.domain = domain,
+                   .own = own,
+                   .unit = unit,
+                   .arena = m->arena,
+                   .diag = m->diag,
+                   .module = m,
+                   .request = request,
+                   .names = names_collect(unit, domain, unit->file, tree->module, m->arena)};
+}
+
 const PyNode *names_node(const Names *names, const char *id) {
     const Name *name = map_get(&names->map, id);
     return name && name->kind == NAME_VALUE ? name->node : NULL;

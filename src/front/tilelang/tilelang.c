@@ -315,19 +315,11 @@ bool lang_define(Lower *l, const PyNode *def, Val *function) {
 
 Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
     const Found *found = request->kernel->node;
-    const Tree *tree = unit->tree;
     Module *m = request->module;
     int errors = m->diag->errors;
     LangState state = {.found = found};
-    Lower lower = {.domain = &lang_domain,
-                   .own = &state,
-                   .unit = unit,
-                   .arena = m->arena,
-                   .diag = m->diag,
-                   .module = m,
-                   .request = request};
+    Lower lower = py_lower_begin(&lang_domain, &state, unit, request);
     Lower *l = &lower;
-    l->names = names_collect(unit, &lang_domain, unit->file, tree->module, m->arena);
     for (int i = 0; i < found->depth; i++) check_decorators(l, found->path[i]);
     lang_find_symbols(l, request->kernel, request->args, found->path[0]);
     enter(l, found->path[0]);

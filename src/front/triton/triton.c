@@ -293,21 +293,12 @@ static Val *bind_arguments(Lower *l, const FrontRequest *request, const PyNode *
 
 Kernel *triton_lower(FrontUnit *unit, const FrontRequest *request) {
     const FrontKernel *wanted = request->kernel;
-    const Tree *tree = unit->tree;
     PyNode *function = ((Entry *)wanted->node)->function;
     Module *m = request->module;
     int errors = m->diag->errors;
     TritonState state = {0};
-    Lower lower = {.domain = &tri_domain,
-                   .own = &state,
-                   .unit = unit,
-                   .arena = m->arena,
-                   .diag = m->diag,
-                   .module = m,
-                   .request = request};
+    Lower lower = py_lower_begin(&tri_domain, &state, unit, request);
     Lower *l = &lower;
-    /* Constants are computed afresh: their types belong to the module. */
-    l->names = names_collect(unit, &tri_domain, unit->file, tree->module, m->arena);
     l->kernel = ir_kernel_new(m, wanted->name, function->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = function->FunctionDef.args;

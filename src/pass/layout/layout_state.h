@@ -9,7 +9,7 @@
  *   layout_access.c  vectors and copies of the others, ways of conversions
  *   layout_take.c    tiles that are stored from where a product reads them
  *   layout_hold.c    how flat kernels hold tiles in registers
- *   layout_check.c   what emitters rely on, of a kernel that was read from text
+ *   layout_check.c   what emitters rely on, of a kernel that was read from text, or that this pass has made
  *
  * lay_natural says where a value would like to live; lay_want gives a value in a layout, making a
  * `convert` (or computing a floating value again) where it is elsewhere; lay_set decides. */
