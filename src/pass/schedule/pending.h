@@ -12,7 +12,7 @@
 
 enum { PENDING_OWN = 8 };
 
-/* Where two ways meet, it is all that either left. Arrays (parameters that global memory is reached through) are bits. */
+/* Where two ways meet, it is all that either left. Arrays (parameters that reach global memory) are bits. */
 typedef struct Pending {
     bool reads, writes;                /* of shared memory */
     bool kept;                         /* a buffer was written, whose memory may be another's next, read or not */
