@@ -60,7 +60,9 @@ static void add_copy(Section *s, const Node *n) {
     Role *role = &s->c->role;
     TtUnit unit = n->spread ? UNIT_SPREAD : n->turned ? UNIT_TURN : UNIT_COPY;
     TtInit as = {.unit = unit, .cb = {n->cb, -1, -1}, .spread = n->spread};
-    role_step(role, setup(as, n->spread ? -1 : n->cb, n->spread ? n->cb : -1));
+    /* What is spread goes through SrcB, unless it is unpacked straight to DST, which SrcA's unpacker does. */
+    bool through_b = n->spread && !section_cb(s, n->cb)->desc.unpack_to_dest;
+    role_step(role, setup(as, through_b ? -1 : n->cb, through_b ? n->cb : -1));
     int64_t down = s->grid_columns, across = 1;
     if (n->spread == SPREAD_COLUMN) down = 1, across = 0;
     if (n->spread == SPREAD_ROW) down = 0;
