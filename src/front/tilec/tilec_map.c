@@ -151,7 +151,7 @@ Expr bi_mask(Tc *tc, const Call *call) {
     }
     if (x && call->count > 2 + numbers) fill = number_operand(tc, &call->args[2 + numbers], elem);
     if (!x || !fill) return tc_nothing(call);
-    Ref row = axis_indices(tc, type, 0), col = axis_indices(tc, type, 1), keep = REF_NONE;
+    Ref row = axis_indices(tc, type, 0), col = type->rank == 1 ? row : axis_indices(tc, type, 1), keep = REF_NONE;
     switch (kind) {
     case MASK_CAUSAL: keep = ir_compare(&tc->b, CMP_LE, col, row); break;
     case MASK_CAUSAL_T: keep = ir_compare(&tc->b, CMP_GE, col, row); break;

@@ -13,7 +13,29 @@ Expr bi_load_global(Tc *tc, const Call *call) {
     Ref at[4];
     if (!tc_offsets(tc, global->place, &call->args[2], type, at)) return tc_nothing(call);
     tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
-    if (call->row->parameter == 1) tile->place->loading = ++tc->load_count;
+    /* Of tiles that share a buffer, only the run knows which one it is. */
+    if (call->row->parameter == 1 && ++tc->load_count && !tile->index_count) tile->place->loading = tc->load_count;
+    return tc_nothing(call);
+}
+
+Expr bi_load_number(Tc *tc, const Call *call) {
+    const Lvalue *global = &call->args[1].lvalue;
+    const Type *box = ty_scalar(tc->module, global->type->elem);
+    Ref at[4];
+    if (!tc_offsets(tc, global->place, &call->args[2], box, at)) return tc_nothing(call);
+    Ref value = ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box);
+    Scalar number = tc_scalar(tc_scalar_type(global->type->elem), value, NULL);
+    tc_assign(tc, &call->args[0].lvalue, number, call->range);
+    return tc_nothing(call);
+}
+
+Expr bi_store_number(Tc *tc, const Call *call) {
+    const Lvalue *global = &call->args[0].lvalue;
+    const Type *box = ty_scalar(tc->module, global->type->elem);
+    Scalar number = tc_convert(tc, call->args[1].scalar, tc_scalar_type(global->type->elem), call->range);
+    Ref at[4], value = tc_uniform(tc, number, call->range);
+    if (!value || !tc_offsets(tc, global->place, &call->args[2], box, at)) return tc_nothing(call);
+    ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
     return tc_nothing(call);
 }
 

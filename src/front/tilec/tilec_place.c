@@ -9,6 +9,7 @@
 
 /* Numbers keep the array's name, by which loops find what they change; tiles get one of their own. */
 static const char *element_name(Tc *tc, const TcType *type, const char *name, int64_t i) {
+    while (type->kind == TC_ARRAY) type = type->of;
     bool number = type->kind == TC_SCALAR;
     return number ? name : arena_printf(tc->arena, "%s%lld", name ? name : "tile", (long long)i);
 }
@@ -176,7 +177,10 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
         return;
     }
     Expr value = tc_expr(tc, node);
-    if (value.kind == X_ERROR) return;
+    if (value.kind == X_ERROR) {
+        tc_set_zero(tc, place); /* one message is enough */
+        return;
+    }
     if (place->type->kind == TC_POINTER) {
         value = tc_read(tc, value);
         if (value.kind == X_ERROR) return;
