@@ -27,8 +27,8 @@ static int64_t read_sequence(PyObject *sequence, const char *name, int64_t *to) 
 }
 
 static void fill_dense(Shape *s) {
-    int64_t stride = 1;
-    for (int64_t d = s->rank; d-- > 0; stride *= s->extent[d] > 0 ? s->extent[d] : 1) s->stride[d] = stride;
+    uint64_t stride = 1; /* one that is too large is refused by its span */
+    for (int64_t d = s->rank; d-- > 0; stride *= s->extent[d] > 0 ? (uint64_t)s->extent[d] : 1) s->stride[d] = (int64_t)stride;
 }
 
 /* Python's buffers count strides in bytes. */
@@ -90,14 +90,16 @@ bool shape_read(PyObject *object, const char *name, Memory *m) {
     memset(&m->shape, 0, sizeof m->shape);
     bool ok = m->view.obj ? read_view(m, name, &m->shape) : read_attributes(object, name, m, &m->shape);
     for (int64_t d = 0; ok && d < m->shape.rank; d++) {
-        if (m->shape.extent[d] == 1) m->shape.stride[d] = 1; /* never used: numpy and torch say anything here */
         if (m->shape.extent[d] >= 0) continue;
         PyErr_Format(PyExc_TypeError, "argument `%s` has an extent below 0", name);
         ok = false;
     }
-    int64_t stride = 1; /* a dense array by any name */
-    for (int64_t d = m->shape.rank; ok && d-- > 0; stride *= m->shape.extent[d])
-        if (m->shape.extent[d] == 1) m->shape.stride[d] = stride;
+    bool empty = false;
+    for (int64_t d = 0; ok && d < m->shape.rank; d++) empty |= m->shape.extent[d] == 0;
+    if (empty) fill_dense(&m->shape);
+    uint64_t stride = 1; /* a dense array by any name */
+    for (int64_t d = m->shape.rank; ok && !empty && d-- > 0; stride *= (uint64_t)m->shape.extent[d])
+        if (m->shape.extent[d] == 1) m->shape.stride[d] = (int64_t)stride; /* never used: numpy and torch say anything here */
     if (ok && shape_span(&m->shape) < 0) {
         PyErr_Format(PyExc_ValueError, "argument `%s`: its strides reach beyond all memory", name);
         ok = false;
@@ -118,7 +120,7 @@ int64_t shape_span(const Shape *s) {
     for (int64_t d = 0; d < s->rank; d++) {
         if (!s->extent[d]) return 0;
         int64_t step = s->stride[d] < 0 ? -s->stride[d] : s->stride[d];
-        if (__builtin_mul_overflow(s->extent[d] - 1, step, &reach) || __builtin_add_overflow(span, reach, &span) ||
+        if (step < 0 || __builtin_mul_overflow(s->extent[d] - 1, step, &reach) || __builtin_add_overflow(span, reach, &span) ||
             span > INT64_MAX / 16)
             return -1;
     }

@@ -85,5 +85,5 @@ def emit_tt_artifacts(mod, target="tenstorrent"):
         raise ValueError(f"`{func.__name__}` has sizes that a call gives; Tenstorrent's kernels are emitted for sizes that are known")
     chunk = func.attrs.get("tt.schedule", {}).get("chunk_k_tiles")
     if chunk:
-        kernel._function.set_option("slots", str(chunk))
+        kernel._options["slots"] = str(chunk)
     return kernel._function.emit(samples, {}, "tenstorrent").artifacts()

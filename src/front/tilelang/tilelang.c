@@ -246,7 +246,7 @@ static void bind_constant(Lower *l, const PyNode *arg, const PyNode *otherwise) 
     const FrontValue *given = given_value(l, name);
     Val v;
     if (given)
-        v = val_given(l, given);
+        v = given->kind == FRONT_OBJECT ? py_live_value(l, given->object, name, arg->range) : val_given(l, given);
     else if (otherwise)
         v = py_eval(l, otherwise);
     else if (names_certain(l->names, name))

@@ -144,8 +144,11 @@ static bool check_array(Lower *l, const PyNode *name, const char *id, const Stor
                (array->stride[d] == stride || tensor->shape[d] == 1 || !elements);
     if (same) return true;
     Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
+    bool strides = array->elem == tensor->elem && array->rank == tensor->rank &&
+                   memcmp(array->extent, tensor->shape, sizeof *array->extent * (size_t)array->rank) == 0;
     py_error(l, DIAG_TL_ARRAY, name->range, id, lang_shape_text(l, tensor, tensor->shape),
-             lang_shape_text(l, &got, array->extent));
+             arena_printf(l->arena, "%s%s", lang_shape_text(l, &got, array->extent),
+                          strides ? " with other strides" : ""));
     return false;
 }
 

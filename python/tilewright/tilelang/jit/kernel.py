@@ -140,8 +140,9 @@ class JITKernel(Sources):
         self.out_idx = output_places(out_idx, len(names), func.__name__)
         self._function_name = func.__name__
         rows = [(name, None, False, True) for name in names]
+        self._options = options_of(self.pass_configs)
         self._function = CompiledFunction(func.__name__, func.fn.__code__.co_filename, func.source, func.line, func.globals, func.closure, rows,
-                                          [names[place] for place in self.out_idx], options_of(self.pass_configs), False, func.annotations)
+                                          [names[place] for place in self.out_idx], self._options, False, func.annotations)
         self._order = None  # of outputs that out_idx does not name in the order of the parameters
         if len(self.out_idx) > 1 and self.out_idx != sorted(self.out_idx):
             self._order = [sorted(self.out_idx).index(place) for place in self.out_idx]

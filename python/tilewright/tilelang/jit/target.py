@@ -1,4 +1,5 @@
 """tilelang.jit.target: what a kernel is compiled for: "auto" (where its tensors lie), "cuda", "cpu" and their other names."""
+import os
 import sys
 
 _KINDS = {"auto": None, "cuda": "cuda", "cutedsl": "cuda", "c": "cpu", "llvm": "cpu", "cpu": "cpu", "tenstorrent": "tenstorrent", "interp": "interp"}
@@ -63,9 +64,9 @@ class _Kind(str):
 
 
 def cuda_device():
-    """torch's current CUDA device, or None."""
+    """torch's current CUDA device, or None; TILEWRIGHT_DEVICE=cpu says that there is none."""
     torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "cuda") or not torch.cuda.is_available():
+    if torch is None or os.environ.get("TILEWRIGHT_DEVICE") == "cpu" or not hasattr(torch, "cuda") or not torch.cuda.is_available():
         return None
     return torch.cuda.current_device()
 
