@@ -567,8 +567,8 @@ typedef struct tw_shape_info {
     int32_t dense;                /* row-major without gaps, or it is refused: 1 or 0 */
 } tw_shape_info;
 
-/* The shape of parameter i of the kernel's module, for a host that makes the outputs. Errors: TW_ERROR_NOT_FOUND (no such
- * parameter, or the source states no shape), TW_ERROR_ARGUMENT. Since 0.2. */
+/* The shape of parameter i of the kernel's module, for a host that makes the outputs. Errors: TW_ERROR_NOT_FOUND (no
+ * such parameter, or the source states no shape), TW_ERROR_ARGUMENT. Since 0.2. */
 TW_API tw_status tw_kernel_shape_at(const tw_kernel *kernel, size_t param, tw_shape_info *info);
 
 /* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,

@@ -78,7 +78,8 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug || e->sanitize != c->sanitize) return false;
+    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug || e->sanitize != c->sanitize)
+        return false;
     for (int i = 0; i < c->count; i++) /* of an output the kernel says what it is */
         if (e->tags[i] != c->tags[i] && !c->f->params[i].output) return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
@@ -400,8 +401,9 @@ Entry *entry_make(Call *c, bool warmup) {
     Py_XDECREF(note);
     Py_XDECREF(options);
     if (e->result && add_entry(f, e)) {
-        PyObject *told = session.kernel_ready && !f->shaped ? PyObject_CallFunctionObjArgs(session.kernel_ready, e->result, NULL)
-                                              : Py_NewRef(Py_None);
+        bool tells = session.kernel_ready && !f->shaped;
+        PyObject *told =
+            tells ? PyObject_CallFunctionObjArgs(session.kernel_ready, e->result, NULL) : Py_NewRef(Py_None);
         Py_XDECREF(told);
         return told ? e : NULL; /* the entry stays: it is as good as it was */
     }

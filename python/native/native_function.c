@@ -338,7 +338,8 @@ static PyObject *function_parameters(PyObject *self, PyObject *ignored) {
     PyObject *list = function_open(f) ? PyList_New(0) : NULL;
     for (int i = 0; list && i < f->count; i++) {
         const Param *p = &f->params[i];
-        PyObject *row = Py_BuildValue("(OOO)", p->name, p->constant ? Py_True : Py_False, p->output ? Py_True : Py_False);
+        PyObject *row =
+            Py_BuildValue("(OOO)", p->name, p->constant ? Py_True : Py_False, p->output ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -425,7 +426,8 @@ bool function_init(PyObject *module) {
         {"results", function_results, METH_NOARGS, "all that launches have returned so far"},
         {"lower", function_lower, METH_VARARGS,
          "lower(result, target): the Kernel behind a result, with its IR after each pass"},
-        {"emit", function_emit, METH_VARARGS, "emit(args, kwargs, target or None) -> Kernel with the texts for these arguments"},
+        {"emit", function_emit, METH_VARARGS,
+         "emit(args, kwargs, target or None) -> Kernel with the texts for these arguments"},
         {"parameters", function_parameters, METH_NOARGS, "[(name, is a constant, is an output), ..]"},
         {"names", function_names, METH_NOARGS, "the names of the program that compiled kernels rely on"},
         {0}};

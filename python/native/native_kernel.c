@@ -128,7 +128,7 @@ bool kernel_init(PyObject *module) {
     static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
                                     {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
                                     {"writes", get_writes, METH_O, "may it write through parameter i?"},
-                                    {"shape", get_shape, METH_O, "(dtype, extents) of the array at parameter i, or None"},
+                                    {"shape", get_shape, METH_O, "(dtype, extents) that parameter i states, or None"},
                                     {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
                                     {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
                                     {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},

@@ -87,7 +87,8 @@ static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
                             &session.block_constants, &session.source_of};
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUOOO!O", names, &given[0], &given[1], &given[2], &given[3],
-                                     &given[4], &given[5], &given[6], &given[7], &given[8], &PyDict_Type, &given[9], &given[10]))
+                                     &given[4], &given[5], &given[6], &given[7], &given[8], &PyDict_Type, &given[9],
+                                     &given[10]))
         return NULL;
     for (int i = 0; i < COUNT; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));

@@ -1,11 +1,11 @@
-/* native_shape.c: arguments of TileLang's kernels, whose shapes are part of the kernel, and the arrays that a call makes.
+/* native_shape.c: arguments of TileLang's kernels, whose shapes are part of the kernel; the arrays that a call makes.
  *
  *     kernel = matmul(1024, 1024, 1024)      out_idx=[-1]: C is an output
  *     c = kernel(a, b)                       a and b must have the shapes that were compiled for
  *
- * Extents and strides belong to the key of an entry: the entry's buffers have them, and a launch only points these at other
- * memory. Of an output the compiled kernel states the shape; Python makes the array (make_output), of the kind of the first
- * array that was given. */
+ * Extents and strides belong to the key of an entry: the entry's buffers have them, and a launch only points these at
+ * other memory. Of an output the compiled kernel states the shape; Python makes the array (make_output), of the kind of
+ * the first array that was given. */
 #include "native.h"
 
 #include <string.h>
@@ -28,7 +28,8 @@ static int64_t read_sequence(PyObject *sequence, const char *name, int64_t *to) 
 
 static void fill_dense(Shape *s) {
     uint64_t stride = 1; /* one that is too large is refused by its span */
-    for (int64_t d = s->rank; d-- > 0; stride *= s->extent[d] > 0 ? (uint64_t)s->extent[d] : 1) s->stride[d] = (int64_t)stride;
+    for (int64_t d = s->rank; d-- > 0; stride *= s->extent[d] > 0 ? (uint64_t)s->extent[d] : 1)
+        s->stride[d] = (int64_t)stride;
 }
 
 /* Python's buffers count strides in bytes. */
@@ -99,7 +100,7 @@ bool shape_read(PyObject *object, const char *name, Memory *m) {
     if (empty) fill_dense(&m->shape);
     uint64_t stride = 1; /* a dense array by any name */
     for (int64_t d = m->shape.rank; ok && !empty && d-- > 0; stride *= (uint64_t)m->shape.extent[d])
-        if (m->shape.extent[d] == 1) m->shape.stride[d] = (int64_t)stride; /* never used: numpy and torch say anything here */
+        if (m->shape.extent[d] == 1) m->shape.stride[d] = (int64_t)stride; /* never used: it may say anything */
     if (ok && shape_span(&m->shape) < 0) {
         PyErr_Format(PyExc_ValueError, "argument `%s`: its strides reach beyond all memory", name);
         ok = false;
@@ -120,8 +121,8 @@ int64_t shape_span(const Shape *s) {
     for (int64_t d = 0; d < s->rank; d++) {
         if (!s->extent[d]) return 0;
         int64_t step = s->stride[d] < 0 ? -s->stride[d] : s->stride[d];
-        if (step < 0 || __builtin_mul_overflow(s->extent[d] - 1, step, &reach) || __builtin_add_overflow(span, reach, &span) ||
-            span > INT64_MAX / 16)
+        if (step < 0 || __builtin_mul_overflow(s->extent[d] - 1, step, &reach) ||
+            __builtin_add_overflow(span, reach, &span) || span > INT64_MAX / 16)
             return -1;
     }
     return span;
@@ -145,8 +146,8 @@ bool outputs_plan(Function *f, Entry *e) {
         memcpy(s->extent, info.extents, sizeof s->extent);
         for (int d = 0; ok && d < info.rank; d++) ok = info.extents[d] >= 0;
         if (!ok) {
-            PyErr_Format(PyExc_TypeError, "output `%U` of `%U` has an extent that only the launch knows", f->params[i].name,
-                         f->name);
+            PyErr_Format(PyExc_TypeError, "output `%U` of `%U` has an extent that only the launch knows",
+                         f->params[i].name, f->name);
             break;
         }
         fill_dense(s);

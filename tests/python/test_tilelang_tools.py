@@ -192,6 +192,14 @@ def test_requirements_of_tests():
         assert any(each.name == "skipif" and each.args[0] is True for each in mark(nothing).pytestmark)
 
 
+def test_the_program_of_the_manual(tmp_path):
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+    text = page.split("## TileLang\n")[1].split("```python\n")[1].split("```")[0]
+    file = tmp_path / "manual.py"
+    file.write_text(text)
+    exec(compile(text, str(file), "exec"), {"__name__": "manual"})
+
+
 PROGRAM = """
 import tilelang
 import tilelang.language as T

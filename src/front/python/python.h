@@ -250,7 +250,7 @@ struct Domain {
     const char *(*title)(Lower *l, const Builtin *builtin); /* a row's name as kernels write it: "tl.load" */
     /* A call that the lowering of the row reads itself; false: it is bound and lowered. */
     bool (*call_raw)(Lower *l, const Builtin *builtin, const PyNode *call, Val *out);
-    /* Another object of a running program, which stands for a value of the domain's; false: it is none. NULL: none do. */
+    /* Another object of a running program, which stands for a value of the domain's; false: it does not. NULL: none. */
     bool (*live)(Lower *l, const Host *object, Range range, Val *out);
     /* A class of a running program, called; false: it is none of the domain's. */
     bool (*call_class)(Lower *l, const Host *cls, const PyNode *call, Val *out);

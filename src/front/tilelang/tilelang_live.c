@@ -1,12 +1,12 @@
-/* tilelang_live.c: kernels inside a running Python program (FrontResolver): the annotations that Python has evaluated, and
- * objects of the host that stand for values of the language.
+/* tilelang_live.c: kernels inside a running Python program (FrontResolver): the annotations that Python has evaluated,
+ * and objects of the host that stand for values of the language.
  *
  *     M = T.dynamic("m")                        an object with __tilelang__ == ("symbol", "m")
  *     A: T.Tensor((M, 2 * K), T.float16)        ("Tensor", shape, dtype, strides), by the name of the parameter
  *     M // 2                                    ("binary", "//", M, 2)
  *
- * Python evaluates annotations where the function is defined, in names that the function itself may not have; so what it
- * made of them counts, and their text only where there is nothing (or a text again). */
+ * Python evaluates annotations where the function is defined, in names that the function itself may not have; so what
+ * it made of them counts, and their text only where there is nothing (or a text again). */
 #include "front/python/python_flow.h"
 #include "front/tilelang/tilelang.h"
 
