@@ -30,6 +30,12 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import machinery has put its own there
+        # All that came with it is there by its other name: to import one would set the name in its package again, where a function
+        # may have it (tilelang.jit).
+        for theirs, ours in OURS.items():
+            for name, loaded in list(sys.modules.items()):
+                if name.startswith(ours + ".") and theirs in sys.modules:
+                    sys.modules.setdefault(theirs + name[len(ours):], loaded)
 
     def get_code(self, name):
         """For `-m triton.profiler.viewer`."""

@@ -57,7 +57,7 @@ def test_a_lazy_kernel_makes_its_output(rng, shape):
 
 
 def test_the_same_arguments_give_the_same_kernel(rng):
-    assert scaled_sum(16, 16) is scaled_sum(16, 16)
+    assert scaled_sum(16, 16) is scaled_sum(16, 16) is scaled_sum(N=16, M=16) is scaled_sum(16, 16, 32, dtype=T.float32)
     assert scaled_sum(16, 16) is not scaled_sum(16, 16, block_M=16)
     made = len(scaled_sum(16, 16)._function.results())
     a, b = matrices(rng, 16, 16)

@@ -221,12 +221,19 @@ class JITImpl(Sources):
         if self._function is not None:
             return self._run(args, kwargs)
         try:
-            key = tuple(map(_key, args)), tuple(sorted((name, _key(value)) for name, value in kwargs.items()))
+            form = tuple(map(_key, args)), tuple((name, _key(value)) for name, value in kwargs.items())
+            found = self._kernels.get(form)
+            if found is not None:
+                return found
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            key = tuple((name, _key(value)) for name, value in bound.arguments.items())
             found = self._kernels.get(key)
-        except TypeError:  # cannot be told apart: made anew
+        except TypeError:  # wrong arguments, or such that cannot be told apart: made anew
             return self.compile(*args, **kwargs)
         if found is None:
             found = self._kernels[key] = self.compile(*args, **kwargs)
+        self._kernels[form] = found
         return found
 
     def __get__(self, owner, cls=None):
