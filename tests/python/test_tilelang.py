@@ -421,3 +421,17 @@ def test_asserts_of_a_launch():
     kernel(np.ones(8, np.int32))
     with pytest.raises(tilelang.LaunchError, match="the first is not 1"):
         kernel(np.zeros(8, np.int32))
+
+
+def test_a_sanitized_call():
+
+    @T.prim_func
+    def racing(A: T.Tensor((8, ), T.int32)):
+        with T.Kernel(2, threads=32) as bx:
+            A[0] = bx
+
+    with pytest.raises(tilelang.LaunchError, match="`A`") as caught:
+        tilelang.compile(racing).sanitize(np.zeros(8, np.int32))
+    assert any(row.file == __file__ for row in caught.value.diagnostics)
+    a = np.ones((16, 16), np.float32)
+    assert (scaled_sum(16, 16).sanitize(a, a) == 4).all() and (eager_add.sanitize(a, a) == 2).all()

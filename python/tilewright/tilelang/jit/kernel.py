@@ -10,7 +10,7 @@ import sys
 import types
 
 from ... import _native
-from ...host import LAUNCH, PREPARE, WARMUP
+from ...host import LAUNCH, PREPARE, SANITIZE, WARMUP
 from .. import errors
 from ..language.dtypes import dtype as _dtype
 from ..language.functions import PrimFunc
@@ -115,6 +115,10 @@ class Sources:
     def explain(self):
         """What the compiler proved and chose, one line a finding."""
         return self._emitted().explain()
+
+    def sanitize(self, *args, **kwargs):
+        """A call on the interpreter, which raises LaunchError for what the kernel does wrong: races, reads of what nobody wrote."""
+        return self._function.launch(None, args, kwargs, SANITIZE)
 
     def show_source(self, which="kernel"):
         print(self.get_kernel_source())
