@@ -88,6 +88,8 @@ typedef struct LangState { /* Lower.own */
     int idle;       /* loops around here that never run */
     Ref guard;      /* under which the expression is needed; REF_NONE: always */
     bool launched;  /* inside `with T.Kernel` */
+    int launches;   /* that were met so far; the one that is asked for is lowered, the others are passed over */
+    int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
@@ -185,6 +187,8 @@ const PyNode *lang_default(const PyNode *arguments, uint32_t index);
 bool lang_is_tensor_note(const PyNode *annotation); /* T.Tensor(..) behind a parameter? */
 int lang_peek_elem(const PyNode *annotation);       /* its dtype, where the text says it; -1 */
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def);
+int lang_place_of(const Lower *l, const char *name); /* of a parameter, among the request's; -1: there is none */
+void lang_declare_tensor(Lower *l, Storage *tensor, const char *id); /* an argument of the kernel, row-major */
 /* A tensor parameter becomes an argument of the kernel and a name. place: in the request. */
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val note, int place);
 void lang_scalar_param(Lower *l, const PyNode *arg, int place);

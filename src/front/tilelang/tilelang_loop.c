@@ -306,10 +306,21 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     Val extents = parts.items[0];
     int count = extents.count;
     Kernel *k = l->kernel;
-    if (k->grid) {
+    LangState *s = lang_state(l);
+    if (s->launched || l->nest) {
+        py_error(l, DIAG_TL_UNSUPPORTED, call->range,
+                 s->launched ? "T.Kernel inside T.Kernel" : "T.Kernel under a run-time condition or loop",
+                 "launches stand one behind the other in the function");
+        return;
+    }
+    if (!l->request->sequence && s->launches) {
         py_error(l, DIAG_TL_PLANNED, node->range, "a second T.Kernel in one function", "write two kernels");
         return;
     }
+    bool mine = s->launches == l->request->launch;
+    s->launches++;
+    if (l->request->sequence) l->request->sequence->launches = s->launches;
+    if (!mine) return;
     if (count < 1 || count > 3) {
         py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
         return;
@@ -338,9 +349,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     }
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
-    lang_state(l)->launched = true;
+    s->launched = true;
     py_run_block(l, node->With.body, 0, false);
-    lang_state(l)->launched = false;
+    s->launched = false;
 }
 
 bool lang_with(Lower *l, const PyNode *node) {

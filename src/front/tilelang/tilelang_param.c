@@ -93,6 +93,13 @@ void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *ar
 
 /* --- tensors --- */
 
+int lang_place_of(const Lower *l, const char *name) {
+    const FrontKernel *kernel = l->request->kernel;
+    int p = kernel->param_count - 1;
+    while (p >= 0 && strcmp(kernel->params[p].name, name) != 0) p--;
+    return p;
+}
+
 Val lang_lower_tensor(Lower *l, const Call *c) {
     Note note = {.shape = lang_plain(c->args[0]), .strides = c->builtin->code ? c->args[1] : val_none, .elem = EL_F32,
                  .range = c->ranges[0]};
@@ -149,6 +156,18 @@ static bool check_array(Lower *l, const PyNode *name, const char *id, const Stor
     return false;
 }
 
+/* A parameter of that name, row-major. */
+void lang_declare_tensor(Lower *l, Storage *tensor, const char *id) {
+    Ref extents[MAX_RANK], strides[MAX_RANK];
+    int64_t stride = 1;
+    for (int d = tensor->rank - 1; d >= 0; stride *= tensor->shape[d], d--) {
+        extents[d] = ir_int(&l->b, tensor->shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor->shape[d]);
+        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
+    }
+    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor->elem), id);
+    tensor->ref = ir_tensor(&l->b, pointer, extents, strides, tensor->rank);
+}
+
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int place) {
     const Note *note = lang_thing(v, &lang_note_own);
     const FrontValue *array = &l->request->args[place];
@@ -170,14 +189,7 @@ void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int 
         *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.rank};
         memcpy(stated->extent, tensor.shape, sizeof stated->extent);
     }
-    Ref extents[MAX_RANK], strides[MAX_RANK];
-    int64_t stride = 1;
-    for (int d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d], d--) {
-        extents[d] = ir_int(&l->b, tensor.shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor.shape[d]);
-        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
-    }
-    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor.elem), id);
-    tensor.ref = ir_tensor(&l->b, pointer, extents, strides, tensor.rank);
+    lang_declare_tensor(l, &tensor, id);
     py_set_local(l, id, lang_own(l, &lang_storage_own, &tensor, sizeof tensor));
 }
 

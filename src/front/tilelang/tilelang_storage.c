@@ -38,6 +38,26 @@ Val lang_lower_alloc(Lower *l, const Call *c) {
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
 
+/* T.alloc_global: memory for all blocks, and for all launches of the function; a parameter that no argument gives. */
+Val lang_lower_alloc_global(Lower *l, const Call *c) {
+    Storage out = {.kind = STORE_TENSOR};
+    LangState *s = lang_state(l);
+    FrontSequence *sequence = l->request ? l->request->sequence : NULL;
+    if (!l->kernel || s->launched || l->nest || !sequence)
+        return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.alloc_global here",
+                        "all blocks share it: put it in the function, before `with T.Kernel(...)`");
+    if (!want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    FrontSpace *space = VEC_PUSH(&sequence->spaces, l->arena);
+    *space = (FrontSpace){.elem = out.elem, .rank = out.rank};
+    memcpy(space->extent, out.shape, sizeof space->extent);
+    do /* a name that no parameter has */
+        space->name = arena_printf(l->arena, "global%d", s->spaces++);
+    while (lang_place_of(l, space->name) >= 0);
+    l->b.range = c->range;
+    if (!l->kernel->grid) lang_declare_tensor(l, &out, space->name); /* else it is for launches behind this one */
+    return lang_own(l, &lang_storage_own, &out, sizeof out);
+}
+
 /* A number that changes: one element of every thread's own, and the same in all of them. */
 Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Storage out = {.kind = STORE_VARIABLE, .rank = 1, .shape = {1}};
