@@ -118,8 +118,10 @@ typedef struct FrontResolver { /* a failure comes back as REFUSED */
 typedef struct FrontShape {
     bool stated;
     bool dense; /* row-major, without gaps; else strides come with the array */
+    bool strided; /* no: they are these */
     int rank;
     int64_t extent[MAX_RANK]; /* -1: any */
+    int64_t stride[MAX_RANK]; /* of one that is strided */
 } FrontShape;
 
 /* Memory that belongs to one run of a kernel, and that no argument gives (T.alloc_global): a pointer parameter of its

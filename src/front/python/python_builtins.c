@@ -257,6 +257,9 @@ Val py_lower_number(Lower *l, const Call *c) {
     if (to == 'b' && val_is_const(v)) return val_bool(val_truth(v));
     double parsed;
     if (v.kind == VAL_STR && to == 'f' && parse_float(v.text, &parsed)) return val_float(parsed);
+    if (v.kind == VAL_STR && to == 'i' && parse_float(v.text, &parsed) && fabs(parsed) < 0x1p53 &&
+        v.text[strspn(v.text, " +-0123456789")] == 0)
+        return val_int((PyInt)parsed);
     if (val_is_number(v)) {
         if (to == 'f') return val_float(val_as_double(v));
         if (v.kind != VAL_FLOAT) return val_int(v.i);

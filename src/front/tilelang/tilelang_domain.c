@@ -7,7 +7,7 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_fresh_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -60,6 +60,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
         if (storage || box) return val_dtype(ty_scalar(l->module, storage ? storage->elem : box->of->elem));
         if (v.kind == VAL_TENSOR) return val_dtype(ty_scalar(l->module, val_type(l, v)->elem));
     }
+    if (storage && storage->kind != STORE_VARIABLE && strcmp(attr, "data") == 0) return v; /* for T.Tensor */
     return py_error(l, DIAG_TL_UNSUPPORTED, range,
                     arena_printf(l->arena, "the attribute `%s` of %s", attr, val_describe(l, v)),
                     "tensors and tiles have `shape` and `dtype`");
@@ -278,6 +279,7 @@ const Domain lang_domain = {
     .subscript = subscript,
     .method = method,
     .call = call,
+    .same = lang_equal,
     .is_instance = is_instance,
     .describe = describe,
     .title = title,

@@ -186,6 +186,14 @@ static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const 
     Text got = text_new(&k->context->texts);
     buffer_show(b, &got);
     for (int d = 0; d < b->rank; d++) text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    if (param->stated->strided) {
+        Text want = text_new(&k->context->texts);
+        for (int d = 0; d < param->stated->rank; d++)
+            text_add(&want, d ? ", %lld" : "%lld", (long long)param->stated->stride[d]);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` declares strides %s, the array given is %s", param->name,
+                            k->name, want.at, got.at);
+    }
     return context_fail(k->context, TW_ERROR_ARGUMENT,
                         "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
                         "given is %s: pass a copy",
@@ -203,6 +211,9 @@ static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw
         fits = stated->extent[d] < 0 || stated->extent[d] == extent;
     }
     if (!fits) return wrong_shape(k, param, b);
+    for (int d = 0; stated->strided && b->size && d < stated->rank; d++)
+        if (b->rank != stated->rank || (b->shape[d] != 1 && b->strides[d] != stated->stride[d]))
+            return wrong_strides(k, param, b);
     return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
 }
 
