@@ -251,7 +251,7 @@ bad.py:29:21: error: `T.alloc_tmem` belongs to another chip: Blackwell (sm_100) 
       |                     ^~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=jump --arg 'A=zeros:f32[8]'
-bad.py:33:25: error: `break` or `continue` outside of a loop is not supported in TileLang kernels here [unsupported]
+bad.py:33:25: error: a jump out of this kind of loop (put what follows under an `if`) is not supported in TileLang kernels here [unsupported]
    33 |                         break
       |                         ^~~~~
 [1]

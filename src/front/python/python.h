@@ -128,6 +128,7 @@ struct Frame {
     Range call; /* where it was called */
     Locals locals;
     int loops;       /* around the place */
+    int closed;      /* loops around these that no jump leaves */
     bool constructs; /* an __init__: fields of `self` may be set */
 };
 

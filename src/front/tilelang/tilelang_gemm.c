@@ -30,6 +30,14 @@ static Elem meet(Elem a, Elem b) {
     return wide > other ? a : b;
 }
 
+/* Would they fit with a side turned round? */
+static const char *turned(const Type *a, const Type *b, const int64_t *out) {
+    const int64_t *x = a->extent, *y = b->extent;
+    if (x[0] == out[0] && x[1] == y[1] && y[0] == out[1]) return "; with the other transpose_B they fit";
+    if (x[1] == out[0] && x[0] == y[0] && y[1] == out[1]) return "; with the other transpose_A they fit";
+    return "";
+}
+
 Val lang_lower_gemm(Lower *l, const Call *c) {
     Box m[3];
     bool transpose[2], clear;
@@ -53,7 +61,8 @@ Val lang_lower_gemm(Lower *l, const Call *c) {
         return py_error(l, DIAG_TL_SHAPES, c->range, "gemm",
                         arena_printf(l->arena, "%s and %s", ty_text(a, l->arena), ty_text(b, l->arena)),
                         lang_shape_text(l, m[2].of, m[2].shape),
-                        "[M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B)");
+                        arena_printf(l->arena, "[M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B)%s",
+                                     turned(a, b, out)));
     if (elem_is_float(a->elem) != elem_is_float(elem) || elem_is_float(a->elem) != elem_is_float(b->elem))
         return lang_types(l, c->range, "T.gemm cannot mix float and integer tiles");
     Elem factors = meet(a->elem, b->elem);

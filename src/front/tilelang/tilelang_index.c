@@ -227,7 +227,10 @@ static bool slice_bounds(Lower *l, const Storage *base, int d, const PyNode *at,
         return false;
     }
     *extent = to.constant;
-    return true;
+    if (*extent > 0 || !base->shape[d]) return true;
+    bad_index(l, at->range,
+              arena_printf(l->arena, "a slice of %lld elements; its end lies behind its start", (long long)*extent));
+    return false;
 }
 
 /* One index of a box. */
@@ -244,7 +247,7 @@ static bool index_one(Lower *l, const Storage *base, int d, const PyNode *at, Bo
     Val scalar = lang_scalar(l, index, at->range);
     if (val_failed(scalar)) return false;
     if (!elem_is_int(val_type(l, scalar)->elem)) {
-        bad_index(l, at->range, "an index must be an integer");
+        bad_index(l, at->range, "an index must be an integer; T.cast(x, \"int32\") makes one");
         return false;
     }
     box->offset[d] = scalar.ref;

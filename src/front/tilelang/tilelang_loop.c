@@ -25,7 +25,8 @@ bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int cou
     const PyNode *const *parts = tuple ? (const PyNode *const *)target->Tuple.elts->at : &target;
     if ((int)n != count) {
         py_error(l, DIAG_TL_ARGUMENTS, target->range,
-                 arena_printf(l->arena, "%u names for %d loop variables; write as many names as extents", n, count));
+                 arena_printf(l->arena, "%u name%s for %d extent%s; write as many names as extents", n,
+                              n == 1 ? "" : "s", count, count == 1 ? "" : "s"));
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -72,8 +73,10 @@ void lang_forget_names(Lower *l, size_t before, const char *const *names, int co
 void lang_run_closed(Lower *l, const PyNode *node) {
     int loops = l->frame->loops;
     l->frame->loops = 0;
+    l->frame->closed++;
     if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
         py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of this loop", "put what follows under an `if`");
+    l->frame->closed--;
     l->frame->loops = loops;
     l->b.range = node->range;
     ir_yield(&l->b, NULL, 0);

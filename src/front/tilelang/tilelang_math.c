@@ -41,9 +41,10 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     if (lang_missing(l, v, range)) return val_error;
     if (storage && storage->kind == STORE_VARIABLE) return lang_variable_load(l, storage, range);
     if (box && lang_is_element(box)) return lang_load(l, box, range);
+    bool holds = storage || box;
     return lang_types(l, range,
-                      arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation",
-                                   val_describe(l, v)));
+                      arena_printf(l->arena, "%s is no number%s", val_describe(l, v),
+                                   holds ? "; index one element of it, or use a tile operation" : ""));
 }
 
 bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out) {
