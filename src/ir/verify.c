@@ -295,8 +295,12 @@ static void check_structure(Verifier *v, const Op *op) {
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_SPMD:
+        if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
+            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        break;
     case OP_ROLE:
-        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->code == OP_SPMD))
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], 0))
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_TASKS: check_tasks(v, op); break;

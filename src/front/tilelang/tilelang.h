@@ -9,6 +9,7 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
+ *     tilelang_thread.c  threads that a kernel names
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
@@ -31,6 +32,7 @@ typedef struct Storage {
     int rank;
     int64_t shape[MAX_RANK];
     const struct Storage *base; /* of a view in another shape; NULL: it is none */
+    bool own;                   /* each thread has one */
 } Storage;
 
 typedef struct Box { /* part of storage */
@@ -93,10 +95,18 @@ typedef struct LangState { /* Lower.own */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
+    /* tilelang_thread.c: */
+    int threads;              /* dimensions of the threads that the kernel names; 0: it names none */
+    int64_t thread_extent[3]; /* the first one fastest */
+    Ref thread[3];            /* the thread's number along each */
+    Op *region;               /* over all of them .. */
+    Builder around;           /* .. and where that stands */
+    const Val *reducer;       /* of the `with T.attr(..)` around here */
 } LangState;
 static inline LangState *lang_state(const Lower *l) { return l->own; }
 
 extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
+extern const Own lang_reducer_own; /* T.comm_reducer: its function */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
 
@@ -175,6 +185,18 @@ bool lang_augmented(Lower *l, const PyNode *node);
 bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3]);
 int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]);
 void lang_loop_end(Lower *l, int begun);
+
+/* --- tilelang_thread.c --- */
+/* Around the body of T.Kernel: a region of threads, if it names them. */
+void lang_threads_begin(Lower *l, const PyNode *with, Val threads);
+void lang_threads_end(Lower *l);
+/* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
+int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
+const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
+bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
+bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
+Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
+bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call);
 
 /* --- tilelang_eager.c --- */
 void lang_annotated(Lower *l, const PyNode *node);

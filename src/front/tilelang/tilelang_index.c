@@ -278,6 +278,18 @@ static const Storage *through_view(Lower *l, const Storage *of, Ref *offset) {
     return base;
 }
 
+static Ref load_element(Lower *l, const Storage *tile, const Ref *offset) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    return ir_bload(&l->b, tile->ref, at, ty_scalar(l->module, tile->elem));
+}
+
+static void store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    ir_bstore(&l->b, tile->ref, at, value);
+}
+
 Val lang_load(Lower *l, const Box *box, Range range) {
     const Storage *of = box->of;
     Ref offset[MAX_RANK];
@@ -288,7 +300,7 @@ Val lang_load(Lower *l, const Box *box, Range range) {
     guard_offsets(l, box, offset);
     of = through_view(l, of, offset);
     return val_tensor(of->kind == STORE_TENSOR ? ir_tload(&l->b, of->ref, offset, REF_NONE, type)
-                                               : ir_bload(&l->b, of->ref, offset, type));
+                                               : load_element(l, of, offset));
 }
 
 bool lang_store(Lower *l, const Box *box, Val value, Range range) {
@@ -300,7 +312,7 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     if (of->kind == STORE_TENSOR)
         ir_tstore(&l->b, of->ref, offset, ref, REF_NONE);
     else
-        ir_bstore(&l->b, of->ref, offset, ref);
+        store_element(l, of, offset, ref);
     return true;
 }
 
@@ -309,13 +321,13 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
 Val lang_variable_load(Lower *l, const Storage *variable, Range range) {
     Ref zero[1] = {ir_int(&l->b, EL_I32, 0)};
     l->b.range = range;
-    return val_tensor(ir_bload(&l->b, variable->ref, zero, ty_scalar(l->module, variable->elem)));
+    return val_tensor(load_element(l, variable, zero));
 }
 
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range) {
     Ref ref, zero[1] = {ir_int(&l->b, EL_I32, 0)};
     if (!lang_convert(l, value, variable->elem, range, &ref)) return false;
     l->b.range = range;
-    ir_bstore(&l->b, variable->ref, zero, ref);
+    store_element(l, variable, zero, ref);
     return true;
 }

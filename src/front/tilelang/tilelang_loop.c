@@ -231,6 +231,14 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
+    const PyNode *iter = node->For.iter, *target = node->For.target;
+    if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
+        const char *name; /* each thread makes its one trip */
+        if (!target_names(l, target, &name, 1)) return true;
+        py_set_local(l, name, over);
+        py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
     py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range, "this iterable",
              "loop over T.Parallel, T.Pipelined, T.serial, range or a list");
@@ -339,7 +347,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
     lang_state(l)->launched = true;
+    lang_threads_begin(l, node, parts.items[1]);
     py_run_block(l, node->With.body, 0, false);
+    lang_threads_end(l);
     lang_state(l)->launched = false;
 }
 
@@ -348,6 +358,7 @@ bool lang_with(Lower *l, const PyNode *node) {
     if (!l->kernel) return false;
     bool one = node->With.items->count == 1 && call->kind == PY_Call;
     bool launch = one && lang_is_language(l, call->Call.func, "Kernel");
+    if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
     if (!launch && call->kind == PY_Call && val_failed(py_eval(l, call))) return true; /* a row that says why */
     if (!launch) {
         py_error(l, DIAG_TL_UNSUPPORTED, node->range, "this `with`", "only `with T.Kernel(...) as ...:` is known");

@@ -33,8 +33,8 @@ Val lang_lower_alloc(Lower *l, const Call *c) {
     memcpy(all.shape, out.shape, sizeof all.shape);
     if (!lang_check_box(l, &all, c->ranges[0]) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
     l->b.range = c->range;
-    const Type *type = ty_buffer(l->module, out.elem, out.rank, out.shape, (Word)c->builtin->code);
-    out.ref = ir_buffer(&l->b, type, NULL);
+    out.own = c->builtin->code == SCOPE_LOCAL && lang_state(l)->threads;
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, (Word)c->builtin->code), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
 
@@ -45,7 +45,8 @@ Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Val init = c->args[1];
     if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
     l->b.range = c->range;
-    out.ref = ir_buffer(&l->b, ty_buffer(l->module, out.elem, 1, out.shape, SCOPE_LOCAL), NULL);
+    out.own = lang_state(l)->threads;
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, SCOPE_LOCAL), NULL);
     if (init.kind == VAL_NONE) init = val_int(0);
     if (!lang_variable_store(l, &out, init, c->range)) return val_error;
     return lang_own(l, &lang_fresh_own, &out, sizeof out);
