@@ -56,16 +56,49 @@ static bool mark_all(Threads *t, const Ref *refs, int count) {
     return changed;
 }
 
+/* An access to the thread's own part of a buffer: its numbers are the first indices. */
+static bool is_own_part(const Threads *t, const Op *op) {
+    const Region *region = t->spmd->regions[0];
+    bool access = op->code == OP_BLOAD || op->code == OP_BSTORE || op->code == OP_BATOMIC;
+    RefList at = access ? op_list(op, 0) : (RefList){0};
+    if (at.count < region->arg_count || ir_type(t->k, op->operands[0])->scope != SCOPE_LOCAL) return false;
+    for (int w = 0; w < region->arg_count; w++)
+        if (at.at[w] != region->args[w]) return false;
+    return true;
+}
+
+bool threads_is_even(const Threads *t, const Op *op) {
+    return op->code == OP_BLOAD && is_own_part(t, op) && !threads_differ(t, op->results[0]);
+}
+
+/* What is read and written there; *differs: is it another number in each thread? */
+static bool look_own_part(Threads *t, const Op *op, bool apart, bool *differs) {
+    RefList at = op_list(op, 0);
+    *differs = apart || op->code == OP_BATOMIC;
+    for (int i = t->spmd->operand_count; i < at.count; i++) *differs |= threads_differ(t, at.at[i]);
+    if (op->code == OP_BLOAD) {
+        *differs |= t->uneven[op->operands[0]];
+        return false;
+    }
+    *differs |= threads_differ(t, op_operand(op, 1));
+    if (!*differs || t->uneven[op->operands[0]]) return false;
+    return t->uneven[op->operands[0]] = true;
+}
+
 static bool look_region(Threads *t, const Region *region, bool apart);
 
 /* apart: only some threads come here, so what they read is not read for all */
 static bool look_op(Threads *t, const Op *op, bool apart) {
     bool differs = op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_BATOMIC || op->code == OP_SHFL;
     bool changed = false;
+    if (is_own_part(t, op)) {
+        changed = look_own_part(t, op, apart, &differs);
+        return (differs && mark_all(t, op->results, op->result_count)) || changed;
+    }
     for (int i = 0; i < op->operand_count; i++) differs |= threads_differ(t, op->operands[i]);
     differs |= apart && (op_has(op->code, TRAIT_READS) || op->region_count);
     if (op->code == OP_WHILE) differs |= threads_differ(t, op->regions[0]->last->operands[0]);
-    bool inside = apart || (differs && op->code == OP_IF);
+    bool inside = apart || (differs && op->region_count);
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (differs) changed |= mark_all(t, region->args, region->arg_count);
@@ -91,9 +124,20 @@ static bool look_region(Threads *t, const Region *region, bool apart) {
     return changed;
 }
 
+static void look_for_tiles(Op *op, void *user) {
+    Threads *t = user;
+    bool writes = op->code == OP_BSTORE && is_tile(t->k, op_operand(op, 1));
+    if (writes) t->uneven[op->operands[0]] = true;
+}
+
+/* What the block writes as a whole is told apart by nobody. */
+static void mark_tile_parts(Threads *t) { ir_walk(t->spmd->regions[0], look_for_tiles, t); }
+
 Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena) {
     Threads t = {.k = k, .arena = arena, .spmd = spmd, .at_syncs = at_syncs, .known = k->values.count};
     t.differs = ARENA_ARRAY(arena, bool, t.known);
+    t.uneven = ARENA_ARRAY(arena, bool, t.known);
+    mark_tile_parts(&t);
     Region *region = spmd->regions[0];
     mark_all(&t, region->args, region->arg_count);
     while (look_region(&t, region, false)) continue;

@@ -20,6 +20,7 @@ typedef struct Threads { /* what is known of a region */
     Op *spmd;
     bool at_syncs; /* barriers and shuffles are places to cut, too */
     bool *differs; /* by Ref */
+    bool *uneven;  /* buffers of which each thread has a part, by Ref: the parts are not alike */
     size_t known;  /* how many of them; later values are those of threads */
     const char *why; /* it cannot be cut */
     Range where;
@@ -27,6 +28,8 @@ typedef struct Threads { /* what is known of a region */
 
 Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena);
 bool threads_differ(const Threads *t, Ref ref);
+/* Does it read an element of the thread's own part of a buffer, and all threads read the same number? */
+bool threads_is_even(const Threads *t, const Op *op);
 bool threads_is_tile_op(const Kernel *k, const Op *op); /* a collective operation, or one that has such inside */
 bool threads_has_cut(const Threads *t, const Op *op);   /* is it a place to cut, or has one inside? */
 bool threads_fail(Threads *t, const Op *op, const char *why);

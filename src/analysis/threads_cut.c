@@ -360,6 +360,11 @@ static void cut_op(Cut *c, Op *op) {
         ir_remove(op);
     } else if (op->code == OP_BUF || op->code == OP_TENSOR || op->code == OP_ASSUME) {
         return;
+    } else if (!masked && threads_is_even(t, op)) { /* any thread's will do */
+        RefList at = op_list(op, 0);
+        Builder b = ir_builder_before(c->k, op);
+        if (is_written(c, op)) flush(c, op);
+        for (int d = 0; d < c->old->arg_count; d++) at.at[d] = ir_int(&b, EL_I32, 0);
     } else if (op->region_count || differs(c, op) || op->code == OP_SYNC) {
         push(c, op);
     } else if (op_has(op->code, TRAIT_PURE)) {

@@ -112,7 +112,7 @@ static void check_order(Verifier *v, const Op *op) {
 /* Which elements can be combined in which way. */
 static void check_combine(Verifier *v, const Op *op) {
     Word kind = op_word(op, AT_COMBINE, WORD_NONE);
-    bool atomic = op->code == OP_ATOMIC || op->code == OP_TATOMIC;
+    bool atomic = op->code == OP_ATOMIC || op->code == OP_TATOMIC || op->code == OP_BATOMIC;
     bool index = kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
     bool bits = kind == COMBINE_AND || kind == COMBINE_OR || kind == COMBINE_XOR;
     if (atomic ? index || kind == COMBINE_REGION : kind == COMBINE_XCHG || (index && op->code == OP_SCAN))
