@@ -9,7 +9,7 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
- *     tilelang_thread.c  threads that a kernel names
+ *     tilelang_thread.c  threads that a kernel names                    tilelang_hopper.c  roles and barriers
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
@@ -102,6 +102,8 @@ typedef struct LangState { /* Lower.own */
     Op *region;               /* over all of them .. */
     Builder around;           /* .. and where that stands */
     const Val *reducer;       /* of the `with T.attr(..)` around here */
+    /* tilelang_hopper.c: */
+    int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
 static inline LangState *lang_state(const Lower *l) { return l->own; }
 
@@ -197,6 +199,11 @@ bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* bo
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
 bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call);
+
+/* --- tilelang_hopper.c --- */
+extern const Own lang_barrier_own;
+Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
+bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 
 /* --- tilelang_eager.c --- */
 void lang_annotated(Lower *l, const PyNode *node);

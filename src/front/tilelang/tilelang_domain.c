@@ -68,6 +68,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
 static Val subscript(Lower *l, Val v, const PyNode *node) {
     const Storage *storage = lang_storage(v);
     if (storage && storage->kind != STORE_VARIABLE) return lang_index(l, storage, node);
+    if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
         bool pair = parts.kind == VAL_TUPLE && parts.count == 2;

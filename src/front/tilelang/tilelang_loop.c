@@ -256,6 +256,7 @@ Val lang_lower_kernel(Lower *l, const Call *c) {
 static bool set_threads(Lower *l, Val threads, Range range) {
     PyInt count = 1;
     Val all = threads;
+    lang_state(l)->block_threads = lang_state(l)->arriving = 128;
     if (threads.kind == VAL_NONE) return true;
     if (threads.kind != VAL_TUPLE && threads.kind != VAL_LIST) all = val_tuple(l, &threads, 1);
     for (int i = 0; i < val_count(all); i++) {
@@ -267,6 +268,7 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         py_error(l, DIAG_TL_ARGUMENTS, range, "T.Kernel takes threads from 1 to 1024");
         return false;
     }
+    lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
     if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
     return true;
 }
@@ -358,6 +360,7 @@ bool lang_with(Lower *l, const PyNode *node) {
     if (!l->kernel) return false;
     bool one = node->With.items->count == 1 && call->kind == PY_Call;
     bool launch = one && lang_is_language(l, call->Call.func, "Kernel");
+    if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
     if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
     if (!launch && call->kind == PY_Call && val_failed(py_eval(l, call))) return true; /* a row that says why */
     if (!launch) {

@@ -57,6 +57,7 @@ typedef struct SlotValue {
 } SlotValue;
 typedef struct BarValue {
     int64_t count, pending, bytes, phase;
+    int64_t bars; /* how many it is the first of */
 } BarValue;
 
 /* --- prepared code --- */
