@@ -56,14 +56,23 @@ static bool mark_all(Threads *t, const Ref *refs, int count) {
     return changed;
 }
 
+static bool is_of_threads(const Op *op) {
+    return op && op->code == OP_SPMD && op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD;
+}
+
+/* Is it the thread's number along that dimension, in whatever region? */
+static bool is_worker(const Threads *t, Ref ref, int dim) {
+    const Value *value = ref_is_value(ref) ? ir_value(t->k, ref) : NULL;
+    return value && value->region && value->index == dim && is_of_threads(value->region->owner);
+}
+
 /* An access to the thread's own part of a buffer: its numbers are the first indices. */
 static bool is_own_part(const Threads *t, const Op *op) {
-    const Region *region = t->spmd->regions[0];
     bool access = op->code == OP_BLOAD || op->code == OP_BSTORE || op->code == OP_BATOMIC;
     RefList at = access ? op_list(op, 0) : (RefList){0};
-    if (at.count < region->arg_count || ir_type(t->k, op->operands[0])->scope != SCOPE_LOCAL) return false;
-    for (int w = 0; w < region->arg_count; w++)
-        if (at.at[w] != region->args[w]) return false;
+    if (at.count < t->spmd->operand_count || ir_type(t->k, op->operands[0])->scope != SCOPE_LOCAL) return false;
+    for (int w = 0; w < t->spmd->operand_count; w++)
+        if (!is_worker(t, at.at[w], w)) return false;
     return true;
 }
 
@@ -124,23 +133,27 @@ static bool look_region(Threads *t, const Region *region, bool apart) {
     return changed;
 }
 
+/* What the block writes as a whole is told apart by nobody. */
 static void look_for_tiles(Op *op, void *user) {
     Threads *t = user;
-    bool writes = op->code == OP_BSTORE && is_tile(t->k, op_operand(op, 1));
-    if (writes) t->uneven[op->operands[0]] = true;
+    if (op->code == OP_BSTORE && is_tile(t->k, op_operand(op, 1))) t->uneven[op->operands[0]] = true;
 }
 
-/* What the block writes as a whole is told apart by nobody. */
-static void mark_tile_parts(Threads *t) { ir_walk(t->spmd->regions[0], look_for_tiles, t); }
-
+/* All regions of threads are looked at: what one of them keeps in a buffer, another one reads. */
 Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena) {
     Threads t = {.k = k, .arena = arena, .spmd = spmd, .at_syncs = at_syncs, .known = k->values.count};
+    FoundOps regions = ir_list(k->body, OP_SPMD, arena);
+    bool changed = true;
     t.differs = ARENA_ARRAY(arena, bool, t.known);
     t.uneven = ARENA_ARRAY(arena, bool, t.known);
-    mark_tile_parts(&t);
-    Region *region = spmd->regions[0];
-    mark_all(&t, region->args, region->arg_count);
-    while (look_region(&t, region, false)) continue;
+    ir_walk(k->body, look_for_tiles, &t);
+    for (size_t i = 0; i < regions.count; i++)
+        if (is_of_threads(regions.at[i])) mark_all(&t, regions.at[i]->regions[0]->args, regions.at[i]->operand_count);
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < regions.count; i++)
+            if (is_of_threads(regions.at[i])) changed |= look_region(&t, regions.at[i]->regions[0], false);
+    }
     return t;
 }
 
