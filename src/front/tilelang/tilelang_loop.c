@@ -235,6 +235,14 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         lang_run_persistent(l, node, over.thing);
         return true;
     }
+    const PyNode *iter = node->For.iter, *target = node->For.target;
+    if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
+        const char *name; /* each thread makes its one trip */
+        if (!lang_loop_names(l, target, &name, 1)) return true;
+        py_set_local(l, name, over);
+        py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
     py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range, "this iterable",
              "loop over T.Parallel, T.Pipelined, T.serial, range or a list");
@@ -252,6 +260,7 @@ Val lang_lower_kernel(Lower *l, const Call *c) {
 static bool set_threads(Lower *l, Val threads, Range range) {
     PyInt count = 1;
     Val all = threads;
+    lang_state(l)->block_threads = lang_state(l)->arriving = 128;
     if (threads.kind == VAL_NONE) return true;
     if (threads.kind != VAL_TUPLE && threads.kind != VAL_LIST) all = val_tuple(l, &threads, 1);
     for (int i = 0; i < val_count(all); i++) {
@@ -263,6 +272,7 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         py_error(l, DIAG_TL_ARGUMENTS, range, "T.Kernel takes threads from 1 to 1024");
         return false;
     }
+    lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
     if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
     return true;
 }
@@ -354,7 +364,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
     s->launched = true;
+    lang_threads_begin(l, node, parts.items[1]);
     py_run_block(l, node->With.body, 0, false);
+    lang_threads_end(l);
     s->launched = false;
 }
 
@@ -373,6 +385,9 @@ bool lang_with(Lower *l, const PyNode *node) {
     const PyNode *call = items->at[0]->withitem.context_expr;
     if (!l->kernel) return false;
     bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
+    bool one = items->count == 1 && call->kind == PY_Call;
+    if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
+    if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
     for (uint32_t i = launch; i < items->count; i++)
         if (!is_mark(l, items->at[i])) return true;
     Val parts = launch ? py_eval(l, call) : val_none;
