@@ -124,8 +124,8 @@ static bool run_op(Walk *w, const Op *op) {
             return fail(w, op, "the parity is not known before the kernel runs");
         if ((bar->phase & 1) == (parity & 1))
             return fail(w, op,
-                        "in the order of the text this waits for an arrival that comes later; write roles that take "
-                        "turns in one loop");
+                        "this waits for an arrival that comes later; let roles take turns in one loop, with an arrival "
+                        "in front of each wait for it");
     } else if (op->region_count && has_bars(op)) {
         if (op->code == OP_FOR) return run_for(w, op);
         if (op->code != OP_IF) return fail(w, op, "a barrier in a loop whose trips nobody counts");
