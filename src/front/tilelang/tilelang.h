@@ -10,6 +10,7 @@
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
  *     tilelang_thread.c  threads that a kernel names                    tilelang_hopper.c  roles and barriers
+ *     tilelang_warp.c    what threads tell each other
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
@@ -192,13 +193,15 @@ void lang_loop_end(Lower *l, int begun);
 /* Around the body of T.Kernel: a region of threads, if it names them. */
 void lang_threads_begin(Lower *l, const PyNode *with, Val threads);
 void lang_threads_end(Lower *l);
+bool lang_need_threads(Lower *l, const Call *c); /* false, and said, outside of such a region */
+Val lang_linear_thread(Lower *l, Range range);   /* the thread's number in the block, the first dimension fastest */
 /* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
 int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
 const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
-bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call);
+bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
 /* --- tilelang_hopper.c --- */
 extern const Own lang_barrier_own;

@@ -269,7 +269,9 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         return false;
     }
     lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
-    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
+    int64_t warps = 1; /* a hint: a power of two, as plans have them */
+    while (2 * warps * 32 <= (int64_t)count) warps *= 2;
+    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
 

@@ -1,9 +1,9 @@
 /* merge_barriers.c: barriers of a program that one worker runs, proved and dropped.
  *
  * A door that has written roles lays them out in one order (see tilelang_hopper.c). Here the kernel's control is run
- * through, with arrivals and phases as numbers: if each wait finds its phase ended, that order is one that the roles may
- * take, and the barriers say nothing more. Loops of known ends are run as they are; for all others together the trips 0,
- * 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
+ * through, with arrivals and phases as numbers: if each wait finds its phase ended, that order is one that the roles
+ * may take, and the barriers say nothing more. Loops of known ends are run as they are; for all others together the
+ * trips 0, 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
  *
  * A wait that does not pass is the user's mistake; one whose number or parity is not known here is refused. */
 #include "pass/fold/fold.h"
