@@ -203,6 +203,35 @@ class Storage:
         self[index].place.storage.put(self[index].place.first, value)
 
 
+class View(Storage):
+    """The bytes of a tile as another one; elements are put together from bytes, the lowest first."""
+
+    def __init__(self, base, shape, dtype):
+        super().__init__(shape, dtype, False)
+        self.base, self.width, self.values = base, max(1, DTYPES[dtype][1] // 8), None
+        assert self.count() * self.width == base.count() * max(1, DTYPES[base.dtype][1] // 8)
+
+    def bytes(self):
+        assert None not in self.base.values
+        return bytearray(struct.pack(f"<{self.base.count()}{DTYPES[self.base.dtype][2]}", *self.base.values))
+
+    def get(self, place):
+        at = self.flat(place)
+        if at is None:
+            return Num(settle(0, self.dtype), self.dtype, None, True)
+        return Num(struct.unpack_from("<" + DTYPES[self.dtype][2], self.bytes(), at * self.width)[0], self.dtype)
+
+    def put(self, place, value):
+        at = self.flat(place)
+        assert not nowhere(value) and at is not None
+        if DTYPES[self.dtype] == DTYPES[self.base.dtype]:
+            self.base.values[at] = settle(raw(value), self.dtype)
+            return
+        data = self.bytes()
+        struct.pack_into("<" + DTYPES[self.dtype][2], data, at * self.width, settle(raw(value), self.dtype))
+        self.base.values = list(struct.unpack(f"<{self.base.count()}{DTYPES[self.base.dtype][2]}", data))
+
+
 def box_of(thing, other=None):
     if isinstance(thing, Storage):
         return thing.whole()
@@ -429,6 +458,69 @@ class Language(types.ModuleType):
                 results.append(total)
             target.write(results)
         return reduce
+
+    def Persistent(self, domain, wave_size, index, group_size=8):
+        """Tiles index, index + wave_size, ..: groups along the last extent, then the others, then the places in the group."""
+        *others, last = (int(e) for e in domain)
+        group = max(1, min(group_size, last))
+        tiles = [(*place, g * group + i) for g in range(-(-last // group)) for place in itertools.product(*map(range, others)) for i in range(group)]
+        for tile in tiles[int(raw(index))::int(wave_size)]:
+            if tile[-1] < last:
+                yield tuple(Num(i, "int32") for i in tile)
+
+    def alloc_var(self, dtype, init=0):
+        return convert(init, str(dtype))
+
+    def alloc_reducer(self, shape, dtype, op="sum", replication=None):
+        tile = Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)
+        tile.op = op
+        return tile
+
+    def reducer_init(self, reducer, init=None):
+        what, bits, _ = DTYPES[reducer.dtype]
+        least, most = (float("-inf"), float("inf")) if what == "f" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if what == "i" else (0, (1 << bits) - 1)
+        self.fill(reducer, init if init is not None else {"max": least, "min": most, "bitand": -1}.get(reducer.op, 0))
+
+    def reducer_update(self, target, value):
+        tile, value = target.place.storage, convert(value, target.dtype)
+        join = {"sum": lambda x, y: x + y, "max": max, "min": min, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y, "bitxor": lambda x, y: x ^ y}[tile.op]
+        tile.put(target.place.first, combine(target, value, join))
+
+    def finalize_reducer(self, reducer, dst=None):
+        if dst is not None:
+            self.copy(reducer, dst)
+
+    def any_of(self, buffer):
+        return Num(any(bool(x) for x in box_of(buffer).read()), "bool")
+
+    def all_of(self, buffer):
+        return Num(all(bool(x) for x in box_of(buffer).read()), "bool")
+
+    def im2col(self, img, col, nhw_step, c_step, kernel, stride, dilation, pad):
+        _, height, width, channels = img.shape
+        (rows, columns), size = col.shape, [(extent + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1 for extent in (height, width)]
+        for i, j in itertools.product(range(rows), range(columns)):
+            m, k = int(nhw_step) * rows + i, int(c_step) * columns + j
+            n, y, x = m // size[1] // size[0], m // size[1] % size[0], m % size[1]
+            ky, kx, c = k // channels // kernel, k // channels % kernel, k % channels
+            place = [n, y * stride + ky * dilation - pad, x * stride + kx * dilation - pad, c]
+            col.put([i, j], img.get(place) if ky < kernel else 0)
+
+    def view(self, source, shape, dtype=None):
+        return View(source, shape if isinstance(shape, tuple) else (shape,), str(dtype or source.dtype))
+
+    reshape = view
+
+    def atomic_add(self, target, value):
+        target.place.storage.put(target.place.first, target + convert(value, target.dtype))
+
+    def atomic_addx2(self, target, value, count=2):
+        for i in range(count):
+            to, of = ([*x.place.first[:-1], x.place.first[-1] + i] for x in (target, value))
+            self.atomic_add(target.place.storage[tuple(to)], value.place.storage[tuple(of)])
+
+    def atomic_addx4(self, target, value):
+        self.atomic_addx2(target, value, 4)
 
     def ceildiv(self, a, b):
         return (a + b - 1) // b

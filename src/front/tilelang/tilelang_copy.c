@@ -156,10 +156,7 @@ static Ref load_as(Lower *l, const Box *box, const Type *type, const Dims *dims)
     if (base) {
         Ref zero[MAX_RANK];
         for (int d = 0; d < base->rank; d++) zero[d] = ir_int(&l->b, EL_I32, 0);
-        Ref whole = base->kind == STORE_TENSOR
-                        ? ir_tload(&l->b, base->ref, zero, REF_NONE, storage_type(l, base))
-                        : ir_bload(&l->b, base->ref, zero, storage_type(l, base));
-        whole = ir_reshape(&l->b, whole, storage_type(l, of));
+        Ref whole = lang_recast(l, ir_bload(&l->b, base->ref, zero, storage_type(l, base)), storage_type(l, of));
         if (!is_whole(box)) whole = ir_slice(&l->b, whole, box->offset, lang_box_type(l, box, of->elem, of->rank));
         return ir_reshape(&l->b, whole, type);
     }
@@ -182,11 +179,7 @@ static void store_as(Lower *l, const Box *box, Ref value, const Dims *dims) {
         value = ir_reshape(&l->b, value, lang_box_type(l, box, of->elem, of->rank));
         if (!is_whole(box))
             value = ir_insert(&l->b, load_as(l, &all, storage_type(l, of), &(Dims){0}), box->offset, value);
-        value = ir_reshape(&l->b, value, storage_type(l, base));
-        if (base->kind == STORE_TENSOR)
-            ir_tstore(&l->b, base->ref, zero, value, REF_NONE);
-        else
-            ir_bstore(&l->b, base->ref, zero, value);
+        ir_bstore(&l->b, base->ref, zero, lang_recast(l, value, storage_type(l, base)));
     } else if (of->kind == STORE_TENSOR) {
         set_dims(l, ir_tstore(&l->b, of->ref, box->offset, value, REF_NONE), dims);
     } else {
