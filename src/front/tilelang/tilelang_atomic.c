@@ -70,7 +70,8 @@ static Val update_element(Lower *l, const Call *c, const Box *to, Word combine, 
     Ref value;
     if (!lang_convert(l, c->args[1], to->of->elem, c->range, &value)) return val_error;
     l->b.range = c->range;
-    if (!previous && (lang_state(l)->elements || lang_state(l)->threads)) { /* of many elements, which `raise` makes one */
+    bool many = lang_state(l)->elements || lang_state(l)->threads;
+    if (!previous && many) { /* of many elements, which `raise` makes one */
         update_box(l, to, value, NULL, combine);
         return val_none;
     }

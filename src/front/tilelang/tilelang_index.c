@@ -306,9 +306,8 @@ Val lang_load(Lower *l, const Box *box, Range range) {
     const Storage *of = box->of;
     Ref offset[MAX_RANK];
     l->b.range = range;
-    if (of->kind == STORE_TENSOR)
-        return val_tensor(
-            ir_tload(&l->b, of->ref, box->offset, REF_NONE, ty_scalar(l->module, of->elem)));
+    const Type *type = ty_scalar(l->module, of->elem);
+    if (of->kind == STORE_TENSOR) return val_tensor(ir_tload(&l->b, of->ref, box->offset, REF_NONE, type));
     guard_offsets(l, box, offset);
     return val_tensor(of->base ? lang_view_load(l, of, offset) : lang_load_element(l, of, offset));
 }

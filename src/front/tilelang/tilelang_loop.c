@@ -231,16 +231,16 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
-    if (val_is_own(over, &lang_persistent_own)) {
-        lang_run_persistent(l, node, over.thing);
-        return true;
-    }
     const PyNode *iter = node->For.iter, *target = node->For.target;
     if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
         const char *name; /* each thread makes its one trip */
         if (!lang_loop_names(l, target, &name, 1)) return true;
         py_set_local(l, name, over);
         py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
+    if (val_is_own(over, &lang_persistent_own)) {
+        lang_run_persistent(l, node, over.thing);
         return true;
     }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
@@ -273,7 +273,9 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         return false;
     }
     lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
-    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
+    int64_t warps = 1; /* a hint: a power of two, as plans have them */
+    while (2 * warps * 32 <= (int64_t)count) warps *= 2;
+    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
 
@@ -384,10 +386,10 @@ bool lang_with(Lower *l, const PyNode *node) {
     const PyList *items = node->With.items;
     const PyNode *call = items->at[0]->withitem.context_expr;
     if (!l->kernel) return false;
-    bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     bool one = items->count == 1 && call->kind == PY_Call;
     if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
     if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
+    bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     for (uint32_t i = launch; i < items->count; i++)
         if (!is_mark(l, items->at[i])) return true;
     Val parts = launch ? py_eval(l, call) : val_none;
