@@ -317,8 +317,8 @@ Val py_item(Lower *l, Val of, Val key, Range range) {
         if (i < 0 || i >= val_count(of)) return py_error(l, DIAG_EVAL_TUPLE_INDEX, range, (int)key.i, val_count(of));
         return val_items(of)[i];
     }
-    for (int i = 0; i + 1 < val_count(of); i += 2)
-        if (val_equal(val_items(of)[i], key)) return val_items(of)[i + 1];
+    int at = py_find_key(l, of, key);
+    if (at >= 0) return val_items(of)[at + 1];
     return py_error(l, DIAG_EVAL_UNKNOWN, range, val_text(l, key), "");
 }
 

@@ -264,17 +264,13 @@ static void bind_constants(Lower *l, const PyNode *def) {
         bind_constant(l, a->arguments.kwonlyargs->at[i], a->arguments.kw_defaults->at[i]);
 }
 
-static int place_of(const FrontKernel *kernel, const char *name) {
-    int p = kernel->param_count - 1;
-    while (p >= 0 && strcmp(kernel->params[p].name, name) != 0) p--;
-    return p;
-}
-
 static void lower_kernel(Lower *l, const PyNode *def) {
     const FrontKernel *kernel = l->request->kernel;
     const Found *found = lang_state(l)->found;
     int errors = l->diag->errors;
-    l->kernel = ir_kernel_new(l->module, kernel->name, def->range);
+    const char *name = kernel->name;
+    if (l->request->launch) name = arena_printf(l->arena, "%s_%d", name, l->request->launch + 1);
+    l->kernel = ir_kernel_new(l->module, name, def->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
     const PyNode *a = def->FunctionDef.args;
     for (uint32_t i = 0; i < a->arguments.args->count; i++) {
@@ -282,9 +278,9 @@ static void lower_kernel(Lower *l, const PyNode *def) {
         bool live = l->unit->resolver && !found->eager;
         if (live ? lang_live_is_tensor(l->unit, arg->arg.arg, arg->arg.annotation)
                  : lang_is_tensor_note(arg->arg.annotation))
-            lang_tensor_param(l, arg, arg->arg.arg, lang_param_note(l, arg), place_of(kernel, arg->arg.arg));
+            lang_tensor_param(l, arg, arg->arg.arg, lang_param_note(l, arg), lang_place_of(l, arg->arg.arg));
         else if (!found->eager)
-            lang_scalar_param(l, arg, place_of(kernel, arg->arg.arg));
+            lang_scalar_param(l, arg, lang_place_of(l, arg->arg.arg));
         else if (!body_note(def, arg->arg.arg))
             bind_constant(l, arg, lang_default(a, i));
     }

@@ -86,6 +86,14 @@ bool lang_as_box(Lower *l, const Call *c, int arg, const Val *other, Box *out) {
 
 bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out) {
     if (!lang_as_box(l, c, arg, NULL, out)) return false;
+    if (out->of->own) {
+        lang_types(l, c->ranges[arg],
+                   arena_printf(l->arena,
+                                "T.%s works on tiles of the block, and in a kernel that names its threads each of them "
+                                "has one of these; use alloc_shared or alloc_fragment",
+                                c->builtin->name));
+        return false;
+    }
     if (out->of->kind != STORE_TENSOR) return lang_check_box(l, out, c->ranges[arg]);
     lang_types(l, c->ranges[arg],
                arena_printf(l->arena,
@@ -148,10 +156,7 @@ static Ref load_as(Lower *l, const Box *box, const Type *type, const Dims *dims)
     if (base) {
         Ref zero[MAX_RANK];
         for (int d = 0; d < base->rank; d++) zero[d] = ir_int(&l->b, EL_I32, 0);
-        Ref whole = base->kind == STORE_TENSOR
-                        ? ir_tload(&l->b, base->ref, zero, REF_NONE, storage_type(l, base))
-                        : ir_bload(&l->b, base->ref, zero, storage_type(l, base));
-        whole = ir_reshape(&l->b, whole, storage_type(l, of));
+        Ref whole = lang_recast(l, ir_bload(&l->b, base->ref, zero, storage_type(l, base)), storage_type(l, of));
         if (!is_whole(box)) whole = ir_slice(&l->b, whole, box->offset, lang_box_type(l, box, of->elem, of->rank));
         return ir_reshape(&l->b, whole, type);
     }
@@ -174,11 +179,7 @@ static void store_as(Lower *l, const Box *box, Ref value, const Dims *dims) {
         value = ir_reshape(&l->b, value, lang_box_type(l, box, of->elem, of->rank));
         if (!is_whole(box))
             value = ir_insert(&l->b, load_as(l, &all, storage_type(l, of), &(Dims){0}), box->offset, value);
-        value = ir_reshape(&l->b, value, storage_type(l, base));
-        if (base->kind == STORE_TENSOR)
-            ir_tstore(&l->b, base->ref, zero, value, REF_NONE);
-        else
-            ir_bstore(&l->b, base->ref, zero, value);
+        ir_bstore(&l->b, base->ref, zero, lang_recast(l, value, storage_type(l, base)));
     } else if (of->kind == STORE_TENSOR) {
         set_dims(l, ir_tstore(&l->b, of->ref, box->offset, value, REF_NONE), dims);
     } else {
@@ -201,6 +202,7 @@ static void long_dims(const Box *box, Dims *dims, int64_t *extent) {
 static bool move(Lower *l, const Box *from, const Box *to, Range range) {
     int rank = from->of->rank - lang_leading_ones(from), rank_to = to->of->rank - lang_leading_ones(to);
     l->b.range = range;
+    if (from->of->own || to->of->own) return lang_move_own(l, from, to, range);
     if (rank_to > rank) rank = rank_to;
     if (rank < 1) rank = 1;
     bool fits = rank <= from->of->rank && rank <= to->of->rank;
@@ -236,6 +238,7 @@ bool lang_fill(Lower *l, Val to, Val value, Range range) {
     if (!as_box(l, to, NULL, "fill", range, &box) || !lang_check_box(l, &box, range)) return false;
     if (!lang_convert(l, value, box.of->elem, range, &ref)) return false;
     l->b.range = range;
+    if (box.of->own) return lang_fill_own(l, &box, ref, range);
     lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, box.of->elem, box.of->rank)));
     return true;
 }

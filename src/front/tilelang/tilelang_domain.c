@@ -7,7 +7,7 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_fresh_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true}, lang_reducer_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -60,6 +60,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
         if (storage || box) return val_dtype(ty_scalar(l->module, storage ? storage->elem : box->of->elem));
         if (v.kind == VAL_TENSOR) return val_dtype(ty_scalar(l->module, val_type(l, v)->elem));
     }
+    if (storage && storage->kind != STORE_VARIABLE && strcmp(attr, "data") == 0) return v; /* for T.Tensor */
     return py_error(l, DIAG_TL_UNSUPPORTED, range,
                     arena_printf(l->arena, "the attribute `%s` of %s", attr, val_describe(l, v)),
                     "tensors and tiles have `shape` and `dtype`");
@@ -68,6 +69,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
 static Val subscript(Lower *l, Val v, const PyNode *node) {
     const Storage *storage = lang_storage(v);
     if (storage && storage->kind != STORE_VARIABLE) return lang_index(l, storage, node);
+    if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
         bool pair = parts.kind == VAL_TUPLE && parts.count == 2;
@@ -75,7 +77,9 @@ static Val subscript(Lower *l, Val v, const PyNode *node) {
         if (pair) return py_apply(l, v, parts.items, 2, node->range);
         return py_error(l, DIAG_TL_ANNOTATION, node->range);
     }
-    return py_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s cannot be indexed", val_describe(l, v)));
+    const char *declare = v.kind == VAL_TENSOR ? "; a tensor is declared as such: `A: T.Tensor(shape, dtype)`" : "";
+    return py_error(l, DIAG_TL_INDEX, node->range,
+                    arena_printf(l->arena, "%s cannot be indexed%s", val_describe(l, v), declare));
 }
 
 static Val cast(Lower *l, Val v, Elem elem, Range range) {
@@ -158,8 +162,9 @@ static const char *suggest(Lower *l, const char *id) {
 }
 
 static const char *suggest_host(Lower *l, const char *path) {
-    const char *file = names_suggest_file(l, path);
-    return file ? file : "";
+    const char *file = names_suggest_file(l, path), *dot = strrchr(path, '.');
+    const char *own = dot ? suggest(l, dot + 1) : NULL;
+    return own ? arena_printf(l->arena, "`%s` is there; ", own) : file ? file : "";
 }
 
 static Val unknown(Lower *l, const PyNode *node, const char *near) {
@@ -222,7 +227,9 @@ static bool stays_constant(Lower *l, const char *name) {
 static bool returned(Lower *l, Val v, const PyNode *node) {
     bool outputs = v.kind == VAL_NONE || lang_storage(v);
     for (int i = 0; v.kind == VAL_TUPLE && i < v.count; i++) outputs = lang_storage(v.items[i]) && (outputs || i == 0);
-    if (!outputs) py_error(l, DIAG_EVAL_KERNEL_RETURN, node->range, py_function_name(l->frame->function->node));
+    if (!outputs)
+        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a value that a kernel returns",
+                 "write it to a tensor; `C = T.empty(shape, dtype)` makes one that may be returned");
     return outputs;
 }
 
@@ -278,6 +285,7 @@ const Domain lang_domain = {
     .subscript = subscript,
     .method = method,
     .call = call,
+    .same = lang_equal,
     .is_instance = is_instance,
     .describe = describe,
     .title = title,

@@ -46,13 +46,6 @@ Val lang_lower_symbol(Lower *l, const Call *c) {
     return all.count == 1 ? all.at[0] : val_tuple(l, all.at, (int)all.count);
 }
 
-static int place_of(const Lower *l, const char *name) {
-    const FrontKernel *kernel = l->request->kernel;
-    for (int p = 0; p < kernel->param_count; p++)
-        if (strcmp(kernel->params[p].name, name) == 0) return p;
-    return -1;
-}
-
 void lang_annotated(Lower *l, const PyNode *node) {
     const PyNode *target = node->AnnAssign.target;
     if (node->AnnAssign.value) {
@@ -62,12 +55,12 @@ void lang_annotated(Lower *l, const PyNode *node) {
     }
     if (!l->kernel || l->frame->caller || target->kind != PY_Name || !lang_is_tensor_note(node->AnnAssign.annotation))
         return;
-    int place = place_of(l, target->Name.id);
+    int place = lang_place_of(l, target->Name.id);
     if (place >= 0) lang_tensor_param(l, target, target->Name.id, py_eval(l, node->AnnAssign.annotation), place);
 }
 
 bool lang_bind_output(Lower *l, const PyNode *target, Val note) {
-    int place = l->frame->caller ? -1 : place_of(l, target->Name.id);
+    int place = l->frame->caller ? -1 : lang_place_of(l, target->Name.id);
     if (place < 0) return false;
     lang_tensor_param(l, target, target->Name.id, note, place);
     return true;

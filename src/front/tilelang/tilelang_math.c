@@ -41,9 +41,10 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     if (lang_missing(l, v, range)) return val_error;
     if (storage && storage->kind == STORE_VARIABLE) return lang_variable_load(l, storage, range);
     if (box && lang_is_element(box)) return lang_load(l, box, range);
+    bool holds = storage || box;
     return lang_types(l, range,
-                      arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation",
-                                   val_describe(l, v)));
+                      arena_printf(l->arena, "%s is no number%s", val_describe(l, v),
+                                   holds ? "; index one element of it, or use a tile operation" : ""));
 }
 
 bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out) {
@@ -119,8 +120,10 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
                         arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]),
                         "use + - * / // % & | ^ << >>");
     Ref left, right;
-    if (lang_missing(l, x, range) || lang_missing(l, y, range)) return val_error;
-    if (!py_need_ir(l, range) || !lang_meet(l, x, y, range, &left, &right)) return val_error;
+    if (lang_missing(l, x, range) || lang_missing(l, y, range) || !py_need_ir(l, range)) return val_error;
+    if (!val_is_number(x)) x = lang_scalar(l, x, range); /* a variable or element as it is now */
+    if (!val_is_number(y)) y = lang_scalar(l, y, range);
+    if (!lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
     if (op == PY_OP_DIV && !is_float)
         return lang_types(l, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
@@ -131,16 +134,15 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
     return out;
 }
 
-/* A dtype equals its name. */
-static bool equal(Val a, Val b) {
+bool lang_equal(Val a, Val b) {
     Elem x, y;
-    bool dtypes = a.kind == VAL_DTYPE || b.kind == VAL_DTYPE;
+    bool dtypes = (a.kind == VAL_DTYPE || b.kind == VAL_DTYPE) && lang_is_tf32(a) == lang_is_tf32(b);
     return dtypes ? lang_elem_of(a, &x) && lang_elem_of(b, &y) && x == y : val_equal(a, b);
 }
 
 static bool contains(Val items, Val item) {
     for (int i = 0; i < val_count(items); i += items.kind == VAL_DICT ? 2 : 1)
-        if (equal(item, val_items(items)[i])) return true;
+        if (lang_equal(item, val_items(items)[i])) return true;
     return false;
 }
 
@@ -153,7 +155,7 @@ Val lang_compare(Lower *l, PyOp op, Val x, Val y, Range range) {
     bool identity = op == PY_OP_IS || op == PY_OP_IS_NOT;
     if (op == PY_OP_EQ || op == PY_OP_NE)
         if (x.kind == VAL_DTYPE || y.kind == VAL_DTYPE || x.kind == VAL_NONE || y.kind == VAL_NONE)
-            return val_bool(equal(x, y) == (op == PY_OP_EQ));
+            return val_bool(lang_equal(x, y) == (op == PY_OP_EQ));
     bool among = y.kind == VAL_TUPLE || y.kind == VAL_LIST || y.kind == VAL_DICT;
     if ((op == PY_OP_IN || op == PY_OP_NOT_IN) && among && val_is_const(x))
         return val_bool(contains(y, x) == (op == PY_OP_IN));

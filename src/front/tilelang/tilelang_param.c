@@ -93,10 +93,19 @@ void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *ar
 
 /* --- tensors --- */
 
+int lang_place_of(const Lower *l, const char *name) {
+    const FrontKernel *kernel = l->request->kernel;
+    int p = kernel->param_count - 1;
+    while (p >= 0 && strcmp(kernel->params[p].name, name) != 0) p--;
+    return p;
+}
+
 Val lang_lower_tensor(Lower *l, const Call *c) {
     Note note = {.shape = lang_plain(c->args[0]), .strides = c->builtin->code ? c->args[1] : val_none, .elem = EL_F32,
                  .range = c->ranges[0]};
     int dtype = c->builtin->code ? 2 : 1;
+    if (!c->builtin->code && c->args[2].kind != VAL_NONE && l->kernel) return lang_tensor_of(l, c);
+    note.tf32 = lang_is_tf32(c->args[dtype]);
     if (val_failed(note.shape) || !lang_want_elem(l, c, dtype, &note.elem)) return val_error;
     return lang_own(l, &lang_note_own, &note, sizeof note);
 }
@@ -134,15 +143,60 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
     return true;
 }
 
+/* T.StridedTensor's own; an unknown symbol becomes what the array has. */
+static bool read_strides(Lower *l, Val strides, const FrontValue *array, Range range, Storage *out) {
+    if (strides.kind == VAL_NONE) return true;
+    out->strided = true;
+    if (!is_sequence(strides) || val_count(strides) != out->rank) {
+        py_error(l, DIAG_TL_ARGUMENTS, range, "T.StridedTensor takes a stride for each extent");
+        return false;
+    }
+    __int128 reach = 0;
+    for (int d = 0; d < out->rank; d++) {
+        Val stride = val_items(strides)[d];
+        Symbol *symbol = (Symbol *)lang_thing(stride, &lang_symbol_own);
+        if (symbol && !symbol->known && array->kind == FRONT_ARRAY && array->rank == out->rank)
+            symbol->known = true, symbol->value = array->stride[d];
+        stride = lang_plain(stride);
+        if (lang_missing(l, stride, range)) return false;
+        if (stride.kind != VAL_INT || stride.i < 0 || stride.i > INT64_MAX / 16) {
+            if (!val_failed(stride))
+                py_error(l, DIAG_TL_ARGUMENTS, range, "a stride is a known integer that is not negative");
+            return false;
+        }
+        out->stride[d] = (int64_t)stride.i;
+        reach += (__int128)stride.i * (out->shape[d] ? out->shape[d] - 1 : 0);
+    }
+    if (reach > INT64_MAX / 16) {
+        lang_types(l, range, "a tensor that reaches so far does not fit the address space; give smaller strides");
+        return false;
+    }
+    return true;
+}
+
 static bool check_array(Lower *l, const PyNode *name, const char *id, const Storage *tensor, const FrontValue *array) {
     int64_t stride = 1, elements = 1;
     if (array->kind != FRONT_ARRAY) return true;
     bool same = array->elem == tensor->elem && array->rank == tensor->rank;
     for (int d = 0; d < tensor->rank; d++) elements *= tensor->shape[d] ? 1 : 0;
-    for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--)
+    for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--) {
+        int64_t want = tensor->strided ? tensor->stride[d] : stride;
         same = array->extent[d] == tensor->shape[d] &&
-               (array->stride[d] == stride || tensor->shape[d] == 1 || !elements);
+               (array->stride[d] == want || tensor->shape[d] == 1 || !elements);
+    }
     if (same) return true;
+    if (tensor->strided && array->rank == tensor->rank) {
+        Text text = text_new(l->arena);
+        text_add(&text, "`%s` is declared with strides", id);
+        for (int d = 0; d < tensor->rank; d++) text_add(&text, "%s %lld", d ? "," : "", (long long)tensor->stride[d]);
+        text_add(&text, "; the array that is passed has");
+        for (int d = 0; d < tensor->rank; d++) text_add(&text, "%s %lld", d ? "," : "", (long long)array->stride[d]);
+        bool extents = memcmp(array->extent, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape) == 0;
+        if (extents && array->elem == tensor->elem) {
+            py_error(l, DIAG_TL_ARGUMENTS, name->range, text.at);
+            return false;
+        }
+    }
     Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
     bool strides = array->elem == tensor->elem && array->rank == tensor->rank &&
                    memcmp(array->extent, tensor->shape, sizeof *array->extent * (size_t)array->rank) == 0;
@@ -150,6 +204,23 @@ static bool check_array(Lower *l, const PyNode *name, const char *id, const Stor
              arena_printf(l->arena, "%s%s", lang_shape_text(l, &got, array->extent),
                           strides ? " with other strides" : ""));
     return false;
+}
+
+static Ref number_of(Lower *l, int64_t n) { return ir_int(&l->b, n <= INT32_MAX ? EL_I32 : EL_I64, n); }
+
+void lang_make_tensor(Lower *l, Storage *tensor, Ref pointer) {
+    Ref extents[MAX_RANK], strides[MAX_RANK];
+    int64_t stride = 1;
+    for (int d = tensor->rank - 1; d >= 0; stride *= tensor->shape[d], d--) {
+        if (!tensor->strided) tensor->stride[d] = stride;
+        extents[d] = number_of(l, tensor->shape[d]);
+        strides[d] = number_of(l, tensor->stride[d]);
+    }
+    tensor->ref = ir_tensor(&l->b, pointer, extents, strides, tensor->rank);
+}
+
+void lang_declare_tensor(Lower *l, Storage *tensor, const char *id) {
+    lang_make_tensor(l, tensor, ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor->elem), id));
 }
 
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int place) {
@@ -160,27 +231,20 @@ void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int 
     Range range = name->kind == PY_arg && name->arg.annotation ? name->arg.annotation->range : name->range;
     l->b.range = name->range;
     if (!note && !val_failed(v)) py_error(l, DIAG_TL_ANNOTATION, range);
-    if (note) tensor.elem = note->elem, range = note->range;
-    if (note && note->strides.kind != VAL_NONE)
-        py_error(l, DIAG_TL_PLANNED, range, "T.StridedTensor", "tensors without gaps work");
-    bool good = note && note->strides.kind == VAL_NONE && read_extents(l, note->shape, array, range, &tensor) &&
-                check_array(l, name, id, &tensor, array);
+    if (note) tensor.elem = note->elem, tensor.tf32 = note->tf32, range = note->range;
+    bool good = note && read_extents(l, note->shape, array, range, &tensor) &&
+                read_strides(l, note->strides, array, range, &tensor) && check_array(l, name, id, &tensor, array);
     if (!good) {
         py_set_local(l, id, val_error);
         return;
     }
     if (stated) {
-        *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.rank};
+        *stated = (FrontShape){
+            .stated = true, .dense = !tensor.strided, .strided = tensor.strided, .rank = tensor.rank};
         memcpy(stated->extent, tensor.shape, sizeof stated->extent);
+        memcpy(stated->stride, tensor.stride, sizeof stated->stride);
     }
-    Ref extents[MAX_RANK], strides[MAX_RANK];
-    int64_t stride = 1;
-    for (int d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d], d--) {
-        extents[d] = ir_int(&l->b, tensor.shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor.shape[d]);
-        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
-    }
-    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor.elem), id);
-    tensor.ref = ir_tensor(&l->b, pointer, extents, strides, tensor.rank);
+    lang_declare_tensor(l, &tensor, id);
     py_set_local(l, id, lang_own(l, &lang_storage_own, &tensor, sizeof tensor));
 }
 

@@ -57,6 +57,7 @@ typedef struct SlotValue {
 } SlotValue;
 typedef struct BarValue {
     int64_t count, pending, bytes, phase;
+    int64_t bars; /* how many it is the first of */
 } BarValue;
 
 /* --- prepared code --- */
@@ -131,6 +132,7 @@ typedef struct Team {
     int64_t running;
     Map barriers; /* by group and id */
     Map shared;   /* buffers made inside, by the value's number */
+    Map exchanges; /* by warp: what its workers show each other (shfl) */
 } Team;
 struct Process {
     Interp *in;
@@ -341,6 +343,8 @@ void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, C
 /* --- eval_memory.c --- */
 /* The box that tload or async_copy reads, row-major into the cell. */
 void memory_load_box(Process *p, Step *s, const Type *box, Ref mask, Cell *out);
+/* What is at the place combines with the value; the old one goes to `old`, unless that is NULL. */
+void memory_combine(Word kind, Elem elem, void *place, const void *value, void *old);
 
 /* --- interp_memory.c: is the access allowed? --- */
 typedef enum MemoryUse {

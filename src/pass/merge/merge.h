@@ -66,6 +66,11 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* merge_threads.c: regions of threads become element loops; did any? */
+bool merge_threads(PassContext *cx, Kernel *k);
+/* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
+bool merge_barriers(PassContext *cx, Kernel *k);
+
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
 

@@ -574,7 +574,10 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     Op *tasks = NULL;
     for (Op *op = k->body->first; op; op = op->next)
         if (op->code == OP_TASKS && op->region_count == 2) tasks = op;
-    if (!tasks) return false;
+    if (!tasks) {
+        bool changed = merge_barriers(cx, k);
+        return merge_threads(cx, k) || changed;
+    }
     Merge m = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks, .b = ir_builder_before(k, tasks)};
     m.map.arena = cx->scratch;
     m.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);

@@ -27,7 +27,7 @@ static tw_status compile_body(tw_context *cx, void *user) {
 static tw_status launch_body(tw_context *cx, void *user) {
     KernelCall *c = user;
     (void)cx;
-    return kernel_launch(c->kernel, c->stream, c->grid, c->args, c->count);
+    return sequence_launch(c->kernel, c->stream, c->grid, c->args, c->count);
 }
 static tw_status assembly_body(tw_context *cx, void *user) {
     KernelCall *c = user;
@@ -66,6 +66,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     tw_kernel_destroy(k->generic.kernel);
     tw_kernel_destroy(k->overlapping.kernel);
     tw_kernel_destroy(k->odd.kernel);
+    tw_kernel_destroy(k->next);
+    sequence_destroy(k);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);
@@ -111,7 +113,9 @@ int32_t tw_kernel_widens(const tw_kernel *k) { return k && k->pass.widened; }
 
 int32_t tw_kernel_product_bits(const tw_kernel *k) { return k ? k->product_bits : 24; }
 int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
-    return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];
+    for (; k; k = k->next)
+        if (k->written && param < (size_t)k->request->kernel->param_count && k->written[param]) return true;
+    return false;
 }
 
 tw_status tw_kernel_shape_at(const tw_kernel *k, size_t param, tw_shape_info *info) {

@@ -170,6 +170,7 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
+                       .seed = k->seed,
                        .cancel = &cx->cancel};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
@@ -201,6 +202,7 @@ const Target target_tenstorrent = {
     .about = "reader, compute and writer kernels for TT-Metalium, run on a functional model of the "
              "Tensix grid",
     .machine = tensix_machine,
+    .one_launch = true,
     .emit = tensix_emit,
     .build = tensix_build,
     .launch = tensix_launch,
