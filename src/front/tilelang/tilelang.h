@@ -98,6 +98,7 @@ typedef struct LangState { /* Lower.own */
     int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
+    Map safe;       /* T.annotate_safe_value: a tensor's Ref -> Ref, what it reads outside */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
@@ -149,6 +150,7 @@ bool lang_equal(Val a, Val b); /* Python's ==; a dtype equals its name */
 /* --- tilelang_index.c --- */
 Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
 bool lang_store(Lower *l, const Box *box, Val value, Range range);
 Val lang_variable_load(Lower *l, const Storage *variable, Range range);

@@ -325,8 +325,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     s->launches++;
     if (l->request->sequence) l->request->sequence->launches = s->launches;
     if (!mine) return;
-    if (count < 1 || count > 3) {
-        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
+    if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
+    if (count > 3) {
+        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes up to three grid extents");
         return;
     }
     k->grid = ARENA_NEW(l->module->arena, Region);
