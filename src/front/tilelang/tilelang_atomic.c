@@ -138,7 +138,8 @@ Val lang_lower_atomic_wide(Lower *l, const Call *c) {
     if (whole && !previous) { /* x[0:4] += y[0:4] */
         Val args[] = {c->args[0], c->args[1], val_none, val_bool(false)};
         Range ranges[] = {c->ranges[0], c->ranges[1], c->range, c->range};
-        return update(l, &(Call){.builtin = c->builtin, .range = c->range, .args = args, .ranges = ranges}, COMBINE_ADD);
+        Call one = {.builtin = c->builtin, .range = c->range, .args = args, .ranges = ranges};
+        return update(l, &one, COMBINE_ADD);
     }
     if (!to || !from || !lang_is_element(to) || !lang_is_element(from))
         return lang_types(l, c->range,

@@ -294,7 +294,8 @@ static void guard_offsets(Lower *l, const Box *box, Ref *offset) {
 Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type) {
     Ref value = ir_tload(&l->b, tensor->ref, offset, REF_NONE, type);
     const MapEntry *safe = map_find_number(&lang_state(l)->safe, tensor->ref);
-    if (safe) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_FILL, .ref = *(const Ref *)safe->value});
+    Op *op = ir_value(l->kernel, value)->op;
+    if (safe) op_set(l->kernel, op, (Attr){.id = AT_FILL, .ref = *(const Ref *)safe->value});
     return value;
 }
 

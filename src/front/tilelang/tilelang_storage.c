@@ -116,7 +116,8 @@ Val lang_lower_annotate_layout(Lower *l, const Call *c) {
 Val lang_lower_safe_value(Lower *l, const Call *c) {
     Val dict = c->args[0];
     if (!lang_in_kernel(l, c) || val_failed(dict)) return val_error;
-    if (dict.kind != VAL_DICT) return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "values are a dict, {tensor: value, ..}");
+    if (dict.kind != VAL_DICT)
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "values are a dict, {tensor: value, ..}");
     for (int i = 0; i + 1 < val_count(dict); i += 2) {
         const Storage *tensor = lang_storage(val_items(dict)[i]);
         Ref *value = ARENA_NEW(l->arena, Ref);
