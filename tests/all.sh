@@ -91,7 +91,8 @@ random_programs() {
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {
-    make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+    make -s build/tests/tilec_products build/tests/tilec_kernels build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+        tests/shards.sh "$jobs" build/tests/tilec_kernels --targets "interp,cpu${cxx:+,emulated}" &&
         tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}

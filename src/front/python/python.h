@@ -252,6 +252,8 @@ struct Domain {
     const char *(*title)(Lower *l, const Builtin *builtin); /* a row's name as kernels write it: "tl.load" */
     /* A call that the lowering of the row reads itself; false: it is bound and lowered. */
     bool (*call_raw)(Lower *l, const Builtin *builtin, const PyNode *call, Val *out);
+    /* Another object of a running program, which stands for a value of the domain's; false: it does not. NULL: none. */
+    bool (*live)(Lower *l, const Host *object, Range range, Val *out);
     /* A class of a running program, called; false: it is none of the domain's. */
     bool (*call_class)(Lower *l, const Host *cls, const PyNode *call, Val *out);
 
@@ -430,6 +432,8 @@ Val py_call_function(Lower *l, const Function *function, const Val *self, const 
 Val py_construct(Lower *l, const Function *init, const Val *self, const PyNode *call);
 /* Calls a function or a builtin on values, by position. */
 Val py_apply(Lower *l, Val function, const Val *args, int count, Range call);
+/* The same; names: by which keyword each is given, or NULL. */
+Val py_apply_named(Lower *l, Val function, const Val *args, const char *const *names, int count, Range call);
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not so. */
 bool py_complain(Lower *l, const Call *c, int arg, const char *what);  /* false */
 bool py_constant_int(Lower *l, Val v, int64_t *value);                 /* also one that went through a plain variable */

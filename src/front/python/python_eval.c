@@ -171,6 +171,10 @@ static Val eval_subscript(Lower *l, const PyNode *node) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_OWN) return l->domain->subscript(l, v, node);
     if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) return tuple_subscript(l, v, node);
     if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
+    if (v.kind == VAL_HOST && l->domain->host_in_kernels) { /* a dict or object of the program around */
+        Val key = py_eval(l, node->Subscript.slice);
+        return val_failed(key) ? key : py_live_method(l, v.host, "__getitem__", &key, 1, node->range);
+    }
     if (l->domain->host_in_kernels) return l->domain->subscript(l, v, node);
     return py_error(l, DIAG_EVAL_SUBSCRIPT, node->range, val_describe(l, v));
 }

@@ -488,7 +488,7 @@ void tc_lower_template(Tc *tc, const CNode *node) {
     if (tc->failed) return;
     for (int i = 0; i < CB_COUNT; i++) tc->args_types[i] = args_type(tc, &lcf, args_kinds[i].name, args_kinds[i].has);
     tc->threads = (int)(lcf.consumer_warps + lcf.producer_warps) * 32;
-    tc->group_unit = true;
+    tc->unit = 4;
     lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "g");
     if (tc->failed) return;
     lcf.input = make_block(tc, &tc->input, "input", lcf.types[OPTION_input], ROLE_LOAD, ROLE_COMPUTE, lcf.stages);

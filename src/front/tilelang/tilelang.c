@@ -132,7 +132,7 @@ static void add_kernel(Finder *f, const PyNode *def, bool eager) {
     for (uint32_t a = 0; a < args->arguments.args->count; a++) {
         const PyNode *arg = args->arguments.args->at[a], *note = arg->arg.annotation;
         if (eager && !lang_is_tensor_note(note)) note = body_note(def, arg->arg.arg);
-        if (lang_is_tensor_note(note))
+        if (!eager && unit->resolver ? lang_live_is_tensor(unit, arg->arg.arg, note) : lang_is_tensor_note(note))
             add_tensor(f, &params, arg->arg.arg, note, arg->range);
         else if (eager)
             add_constant(f, &params, arg, lang_default(args, a));
@@ -151,6 +151,15 @@ static void add_kernel(Finder *f, const PyNode *def, bool eager) {
                                                            .params = params.at,
                                                            .has_grid = true,
                                                            .node = found};
+}
+
+/* In a running program the text is one function, and the host knows what it is. */
+static void find_live(Finder *f, const PyNode *module) {
+    for (uint32_t i = 0; i < module->Module.body->count; i++)
+        if (module->Module.body->at[i]->kind == PY_FunctionDef) {
+            add_kernel(f, module->Module.body->at[i], lang_live_eager(f->unit));
+            return;
+        }
 }
 
 static void find_launch(void *user, PyNode *node) {
@@ -189,7 +198,10 @@ bool tilelang_open(FrontUnit *unit) {
     tree->names = names_collect(unit, &lang_domain, unit->file, tree->module, unit->arena);
     unit->tree = tree;
     Finder f = {.unit = unit, .names = tree->names};
-    find_kernels(&f, tree->module);
+    if (unit->resolver)
+        find_live(&f, tree->module);
+    else
+        find_kernels(&f, tree->module);
     if (!unit->kernels.count) diag_emit(unit->diag, DIAG_TL_NO_KERNEL, tree->module->range);
     return unit->diag->errors == 0;
 }
@@ -235,7 +247,7 @@ static void bind_constant(Lower *l, const PyNode *arg, const PyNode *otherwise) 
     const FrontValue *given = given_value(l, name);
     Val v;
     if (given)
-        v = val_given(l, given);
+        v = given->kind == FRONT_OBJECT ? py_live_value(l, given->object, name, arg->range) : val_given(l, given);
     else if (otherwise)
         v = py_eval(l, otherwise);
     else if (names_certain(l->names, name))
@@ -264,8 +276,10 @@ static void lower_kernel(Lower *l, const PyNode *def) {
     const PyNode *a = def->FunctionDef.args;
     for (uint32_t i = 0; i < a->arguments.args->count; i++) {
         const PyNode *arg = a->arguments.args->at[i];
-        if (lang_is_tensor_note(arg->arg.annotation))
-            lang_tensor_param(l, arg, arg->arg.arg, py_eval(l, arg->arg.annotation), lang_place_of(l, arg->arg.arg));
+        bool live = l->unit->resolver && !found->eager;
+        if (live ? lang_live_is_tensor(l->unit, arg->arg.arg, arg->arg.annotation)
+                 : lang_is_tensor_note(arg->arg.annotation))
+            lang_tensor_param(l, arg, arg->arg.arg, lang_param_note(l, arg), lang_place_of(l, arg->arg.arg));
         else if (!found->eager)
             lang_scalar_param(l, arg, lang_place_of(l, arg->arg.arg));
         else if (!body_note(def, arg->arg.arg))
@@ -317,8 +331,9 @@ Kernel *tilelang_lower(FrontUnit *unit, const FrontRequest *request) {
     LangState state = {.found = found};
     Lower lower = py_lower_begin(&lang_domain, &state, unit, request);
     Lower *l = &lower;
-    for (int i = 0; i < found->depth; i++) check_decorators(l, found->path[i]);
-    lang_find_symbols(l, request->kernel, request->args, found->path[0]);
+    for (int i = 0; i < found->depth && !unit->resolver; i++) check_decorators(l, found->path[i]);
+    if (unit->resolver && !found->eager) lang_live_symbols(l, request->kernel, request->args);
+    else lang_find_symbols(l, request->kernel, request->args, found->path[0]);
     enter(l, found->path[0]);
     if (m->diag->errors > errors) return NULL;
     if (!state.reached) {

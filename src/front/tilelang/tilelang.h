@@ -9,6 +9,7 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
+ *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
  *     tilelang_persistent.c tilelang_im2col.c
  *                        what the rows of the table (tilelang.def) do */
@@ -203,6 +204,7 @@ int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]);
 void lang_loop_end(Lower *l, int begun);
 
 /* --- tilelang_eager.c --- */
+Val lang_symbol(Lower *l, const char *name); /* a size by its name: a number where it is known */
 void lang_annotated(Lower *l, const PyNode *node);
 bool lang_bind_output(Lower *l, const PyNode *target, Val note); /* a name given to T.empty; false: it is no output */
 
@@ -217,6 +219,13 @@ void lang_declare_tensor(Lower *l, Storage *tensor, const char *id); /* an argum
 /* A tensor parameter becomes an argument of the kernel and a name. place: in the request. */
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val note, int place);
 void lang_scalar_param(Lower *l, const PyNode *arg, int place);
+
+/* --- tilelang_live.c --- */
+bool lang_live(Lower *l, const Host *object, Range range, Val *out);
+bool lang_live_eager(const FrontUnit *unit); /* is the function of the host in the eager style? */
+bool lang_live_is_tensor(const FrontUnit *unit, const char *name, const PyNode *text);
+Val lang_param_note(Lower *l, const PyNode *arg); /* what its annotation says, live or in the text; NONE: it has none */
+void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args);
 
 /* --- tilelang_persistent.c --- */
 void lang_run_persistent(Lower *l, const PyNode *node, const void *loop);

@@ -292,6 +292,7 @@ const Domain lang_domain = {
     .title = title,
     .call_raw = call_raw,
     .call_class = call_class,
+    .live = lang_live,
     .bind = lang_bind,
     .assign = lang_assign,
     .augmented = lang_augmented,

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-static Val symbol_value(Lower *l, const char *name) {
+Val lang_symbol(Lower *l, const char *name) {
     Symbol *known = map_get(&lang_state(l)->symbols, name);
     const FrontValue *given = front_define(l->unit, name);
     const FrontKernel *kernel = l->request ? l->request->kernel : NULL;
@@ -39,7 +39,7 @@ Val lang_lower_symbol(Lower *l, const Call *c) {
         return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "the name of a size is a string, as in T.const(\"M, N\")");
     for (const char *s = c->args[0].text; *s;) {
         size_t n = strcspn(s, ", ");
-        if (n) *VEC_PUSH(&all, l->arena) = symbol_value(l, arena_string(l->arena, s, n));
+        if (n) *VEC_PUSH(&all, l->arena) = lang_symbol(l, arena_string(l->arena, s, n));
         s += n;
         s += strspn(s, ", ");
     }

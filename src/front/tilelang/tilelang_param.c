@@ -198,8 +198,11 @@ static bool check_array(Lower *l, const PyNode *name, const char *id, const Stor
         }
     }
     Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
+    bool strides = array->elem == tensor->elem && array->rank == tensor->rank &&
+                   memcmp(array->extent, tensor->shape, sizeof *array->extent * (size_t)array->rank) == 0;
     py_error(l, DIAG_TL_ARRAY, name->range, id, lang_shape_text(l, tensor, tensor->shape),
-             lang_shape_text(l, &got, array->extent));
+             arena_printf(l->arena, "%s%s", lang_shape_text(l, &got, array->extent),
+                          strides ? " with other strides" : ""));
     return false;
 }
 
@@ -248,8 +251,8 @@ void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int 
 void lang_scalar_param(Lower *l, const PyNode *arg, int place) {
     const FrontValue *value = &l->request->args[place];
     Elem elem = value->kind == FRONT_FLOAT ? EL_F32 : EL_I32;
-    if (arg->arg.annotation) {
-        Val note = py_eval(l, arg->arg.annotation);
+    Val note = lang_param_note(l, arg);
+    if (note.kind != VAL_NONE) {
         if (!val_failed(note) && !lang_elem_of(note, &elem)) {
             py_error(l, DIAG_TL_DTYPE, arg->range, val_text(l, note));
             note = val_error;

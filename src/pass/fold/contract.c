@@ -5,11 +5,13 @@
  * its accumulator (of 8-bit floats by `promote`: it remains an addition in f32). Nothing later
  * fuses or splits, and emitters compile with contraction off, so that a cut into roles can never
  * change a bit. f16 and bf16 arithmetic is the f32 operation rounded to the type each time; it is
- * left alone. Runs after `raise`, which has to see sums of products as they were written.
+ * left alone. Runs after `raise`, which has to see sums of products as they were written. A sum of f32 or f64
+ * products of which each factor lacks one axis is a `dot`, so that their products never stand in a tile.
  *
  *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
  *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n
- *     %p = mul %a, %b ; %s = sub %c, %p     ->     %n = neg %a ; %s = fma %n, %b, %c */
+ *     %p = mul %a, %b ; %s = sub %c, %p     ->     %n = neg %a ; %s = fma %n, %b, %c
+ *     %p = mul %a, %b : f32[M,K,N] ; %s = reduce<add, axis=1> %p     ->     %s = dot %a, %b, 0, of a[M,K,1], b[1,K,N] */
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
@@ -22,7 +24,7 @@ typedef struct Contract {
 
 static const Op *single_use(const Contract *c, Ref r, Opcode code, const Op *user) {
     if (!ref_is_value(r) || r >= c->known || c->uses[r] != 1) return NULL;
-    const Op *op = ir_value(c->k, r)->op;
+    const Op *op = ir_value(c->k, refmap_get(&c->made, r))->op;
     return op && op->code == code && op->parent == user->parent ? op : NULL;
 }
 
@@ -61,8 +63,53 @@ static bool fuse_dot(Contract *c, Op *op) {
     return false;
 }
 
+/* A factor before it was repeated along the axes that it lacks. */
+static Ref unrepeated(const Contract *c, Ref factor) {
+    const Op *op = ref_is_value(factor) ? ir_value(c->k, factor)->op : NULL;
+    return op && op->code == OP_BROADCAST ? op->operands[0] : factor;
+}
+
+/* The factor as a matrix: without the axis that it lacks, its axis `first` before the other one. */
+static Ref matrix_of(Builder *b, const Kernel *k, Ref factor, int lacks, int first) {
+    const Op *op = ir_value(k, factor)->op;
+    const Type *type = ir_type(k, factor);
+    int64_t extent[2], turn[] = {1, 0};
+    for (int d = 0, n = 0; d < 3; d++)
+        if (d != lacks) extent[n++] = type->extent[d];
+    bool expands = op && op->code == OP_EXPAND && op_int(op, AT_AXIS, 0) == lacks;
+    Ref matrix = expands ? op->operands[0] : ir_reshape(b, factor, ty_tile(k->module, type->elem, 2, extent));
+    return first > 3 - lacks - first ? ir_permute(b, matrix, turn, 2) : matrix;
+}
+
+static void fuse_sum(Contract *c, Op *op) {
+    const Kernel *k = c->k;
+    const Type *type = ir_type(k, op->results[0]);
+    if (op_word(op, AT_COMBINE, WORD_NONE) != COMBINE_ADD || op->operand_count != 1 || type->rank != 2) return;
+    if (type->elem != EL_F32 && type->elem != EL_F64) return;
+    const Op *mul = single_use(c, op->operands[0], OP_MUL, op);
+    if (!mul || !ref_is_value(mul->operands[0]) || !ref_is_value(mul->operands[1])) return;
+    int along = (int)op_int(op, AT_AXIS, 0), m = along == 0, n = along == 2 ? 1 : 2;
+    Ref x = unrepeated(c, mul->operands[0]), y = unrepeated(c, mul->operands[1]);
+    const Type *product = ir_type(k, op->operands[0]);
+    if (ir_type(k, x)->rank != 3 || ir_type(k, y)->rank != 3) return;
+    if (ir_type(k, x)->extent[m] == 1) {
+        Ref other = x;
+        x = y, y = other;
+    }
+    const Type *left = ir_type(k, x), *right = ir_type(k, y);
+    for (int d = 0; d < 3; d++) {
+        if (product->extent[d] < 2 || left->extent[d] != (d == n ? 1 : product->extent[d])) return;
+        if (right->extent[d] != (d == m ? 1 : product->extent[d])) return;
+    }
+    Builder b = ir_builder_before(c->k, op);
+    Ref zero = ir_splat(&b, ir_float(&b, type->elem, 0), type);
+    Ref sum = ir_dot(&b, matrix_of(&b, k, x, n, m), matrix_of(&b, k, y, m, along), zero);
+    finish(c, op, sum);
+}
+
 static void fuse_op(Op *op, void *user) {
     Contract *c = user;
+    if (op->code == OP_REDUCE) fuse_sum(c, op);
     if (op->code != OP_ADD && op->code != OP_SUB) return;
     const Type *type = ir_type(c->k, op->results[0]);
     if (type->pointer || (type->elem != EL_F32 && type->elem != EL_F64 && type->elem != EL_I32)) return;

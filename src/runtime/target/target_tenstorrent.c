@@ -170,6 +170,7 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
+                       .seed = k->seed,
                        .cancel = &cx->cancel};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);

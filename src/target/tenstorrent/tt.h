@@ -130,6 +130,7 @@ typedef struct TtLaunch {
     uint32_t cores;        /* at most; 0: the whole grid */
     Arena *arena;          /* for pages; its allocator gives the model its memory */
     uint64_t steps;        /* budget of the model; 0: the default */
+    uint64_t seed;         /* of the orders that the model chooses */
     Cancel *cancel;        /* who may end it early; NULL: nobody */
 } TtLaunch;
 typedef struct TtResult {

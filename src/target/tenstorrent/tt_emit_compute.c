@@ -1,5 +1,5 @@
-/* tt_emit_compute.c: the compute role as compute.cpp: hand-overs, sums carried round loops, and
- * when things happen.
+/* tt_emit_compute.c: the compute role as steps: hand-overs, sums carried round loops, and when
+ * things happen.
  *
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
  *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
@@ -10,109 +10,12 @@
  * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or
  * reduces), and one put uses the result, it stays in DST. Else it is a page of partial sums in L1
  * that the packer adds to (pack_reconfig_l1_acc): an fp32 sum, an item at a time. A loop of no
- * trips leaves what it started with.
- *
- * Inits and formats are printed where the state of the machine is not known to be right; around
- * loops that ask for one only it moves in front. To know that, a loop's body is printed twice,
- * first for its wishes alone. */
+ * trips leaves what it started with. */
 #include "target/tenstorrent/tt_compute.h"
 
 #include <string.h>
 
 static Compute *compute_of(Role *role) { return (Compute *)role; }
-
-/* ------------------------------------------------------------------------------------------------- configuration */
-
-static const Configured unknown = {NULL, {-1, -1, -1}};
-static const Asked nothing = {.cb = {-1, -1, -1}};
-
-static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
-
-/* Each call that sets the machine up is kept once: equal ones are the same. */
-static const char *call_of(Compute *c, const char *text) {
-    Tt *tt = c->role.tt;
-    const char *known = map_get(&tt->calls, text);
-    if (!known) map_set(&tt->calls, tt->arena, text, (void *)(uintptr_t)text);
-    return known ? known : text;
-}
-
-void compute_init(Compute *c, const char *text) {
-    const char *init = call_of(c, text);
-    if (!c->asked.init)
-        c->asked.init = init;
-    else if (c->asked.init != init)
-        c->asked.inits_differ = true;
-    if (c->now.init == init) return;
-    cs_line(&c->role.p, "%s;", init);
-    c->now.init = init;
-}
-
-void compute_format(Compute *c, Register reg, int cb) {
-    static const char *const calls[] = {"reconfig_data_format_srca", "reconfig_data_format_srcb",
-                                        "pack_reconfig_data_format"};
-    if (c->asked.cb[reg] < 0)
-        c->asked.cb[reg] = cb;
-    else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb))
-        c->asked.formats_differ[reg] = true;
-    if (c->now.format[reg] == format_of(c, cb)) return;
-    cs_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
-    c->now.format[reg] = format_of(c, cb);
-}
-
-static void add_wishes(Compute *c, const Asked *more) {
-    Asked *all = &c->asked;
-    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
-    if (!all->init)
-        all->init = more->init;
-    else if (more->init && all->init != more->init)
-        all->inits_differ = true;
-    all->inits_differ |= more->inits_differ;
-    for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (all->cb[reg] < 0)
-            all->cb[reg] = more->cb[reg];
-        else if (more->cb[reg] >= 0 && format_of(c, all->cb[reg]) != format_of(c, more->cb[reg]))
-            all->formats_differ[reg] = true;
-        all->formats_differ[reg] |= more->formats_differ[reg];
-    }
-}
-
-/* What the body asks for; prints nothing. */
-static Asked probe(Compute *c, Printer *body, void *user) {
-    Compute saved = *c;
-    c->now = unknown;
-    c->asked = nothing;
-    c->probing = true;
-    body(c, user);
-    Asked asked = c->asked;
-    compute_forget(c, saved.homed.count);
-    Role now = c->role;
-    *c = saved;
-    c->role.head = now.head;
-    c->role.declared = now.declared;
-    c->role.p.taken = now.p.taken;
-    c->role.p.values = now.p.values;
-    c->role.p.value_count = now.p.value_count;
-    return asked;
-}
-
-void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
-    Asked asked = probe(c, body, user);
-    add_wishes(c, &asked);
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg]) compute_format(c, (Register)reg, asked.cb[reg]);
-    if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
-    for (int pass = 0; pass < 2; pass++) { /* before: may come from the end of the body; behind: may have run or not */
-        if (asked.inits_differ) c->now.init = NULL;
-        for (int reg = 0; reg < REG_COUNT; reg++)
-            if (asked.formats_differ[reg]) c->now.format[reg] = -1;
-        if (pass) break;
-        open(c, user);
-        window_enter(c);
-        body(c, user);
-        window_leave(c);
-        cs_close(&c->role.p);
-    }
-}
 
 /* ---------------------------------------------------------------------------------------------------- inner CBs */
 
@@ -151,14 +54,14 @@ enum { MOST_SPILLS = 2000 };
 
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
-    window_call(c, CB_RESERVE, cb);
+    role_hand(&c->role, CB_RESERVE, cb);
     /* A spill may need others, which end with it and are made again for the next one. */
     if (++c->spills == MOST_SPILLS)
         tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
                   MOST_SPILLS);
     if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
-    window_call(c, CB_PUSH, cb);
-    window_call(c, CB_WAIT, cb);
+    role_hand(&c->role, CB_PUSH, cb);
+    role_hand(&c->role, CB_WAIT, cb);
     set_home(c, value, cb, for_fpu);
     return cb;
 }
@@ -210,7 +113,7 @@ static void pop_ring(Compute *c, Ref ring, const Op *after) {
             if (after)
                 *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
             else
-                window_call(c, CB_POP, cbs[j]);
+                role_hand(&c->role, CB_POP, cbs[j]);
         }
     }
 }
@@ -253,13 +156,9 @@ static void release_item(Compute *c, const Op *release) {
     pop_ring(c, ring, last);
 }
 
-/* Which arm ran is not known here. */
-static void forget_state(Role *role) { compute_of(role)->now = unknown; }
-
 static size_t enter_region(Role *role) {
     Compute *c = compute_of(role);
     *VEC_PUSH(&c->marks, role->tt->arena) = c->homed.count;
-    window_enter(c);
     return c->pops.count;
 }
 
@@ -267,7 +166,7 @@ static void pop_after(Compute *c, const Op *op) {
     size_t kept = 0;
     for (size_t i = 0; i < c->pops.count; i++) {
         if (c->pops.at[i].after == op)
-            window_call(c, CB_POP, c->pops.at[i].cb);
+            role_hand(&c->role, CB_POP, c->pops.at[i].cb);
         else
             c->pops.at[kept++] = c->pops.at[i];
     }
@@ -275,14 +174,13 @@ static void pop_after(Compute *c, const Op *op) {
 }
 
 static void after_op(Role *role, const Op *op) {
-    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
+    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: build_body */
 }
 
 static void leave_region(Role *role, size_t mark) {
     Compute *c = compute_of(role);
-    while (c->pops.count > mark) window_call(c, CB_POP, c->pops.at[--c->pops.count].cb);
+    while (c->pops.count > mark) role_hand(&c->role, CB_POP, c->pops.at[--c->pops.count].cb);
     compute_forget(c, c->marks.at[--c->marks.count]);
-    window_leave(c);
 }
 
 /* ------------------------------------------------------------------------------------------------- carried sums */
@@ -321,8 +219,6 @@ typedef struct Loop {
     const Op *put; /* that uses it */
 } Loop;
 
-static void open_for(Compute *c, void *user) { role_open_for(&c->role, ((Loop *)user)->op); }
-
 static const char *is_later_trip(Compute *c, const Op *loop) {
     return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]),
                         role_ref(&c->role, loop->operands[0]));
@@ -346,8 +242,7 @@ static void add_to_sums(Compute *c, const Loop *loop) {
     }
 }
 
-static void print_body(Compute *c, void *user) {
-    const Loop *loop = user;
+static void build_body(Compute *c, const Loop *loop) {
     const Region *body = loop->op->regions[0];
     size_t mark = enter_region(&c->role);
     role_ops(&c->role, body);
@@ -408,44 +303,36 @@ static void find_resident(Compute *c, Loop *loop) {
     if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
 }
 
-/* Runs the body for all that is started with, if the loop makes no trip. */
 static void open_if_no_trips(Compute *c, const Op *loop) {
-    cs_open(&c->role.p, "if (%s)", role_no_trips(&c->role, loop));
+    role_open_text(&c->role, STEP_IF, "%s", role_no_trips(&c->role, loop));
 }
 
 static void start_in_dst(Compute *c, const Loop *loop) {
     Ref initial = loop->op->operands[3 + loop->resident];
     bool from_zero = starts_at_zero(c, initial);
-    cs_line(&c->role.p, "tile_regs_acquire();");
+    role_step(&c->role, (TtStep){.kind = STEP_DST, .dst = DST_ACQUIRE});
     if (from_zero && always_runs(c, loop->op)) return; /* the FPU reads fresh DST as zero */
     if (from_zero) open_if_no_trips(c, loop->op);
     section_root(c, &(Root){.value = initial, .cb = -1, .op = loop->op, .to_dst = true});
-    if (!from_zero) return;
-    cs_close(&c->role.p);
-    c->now.init = NULL;
+    if (from_zero) role_close(&c->role);
 }
 
 static void start_sum(Compute *c, const Op *loop, int i) {
     Ref initial = loop->operands[3 + i];
     int cb = inner_cb(c, loop->results[i], INNER_SUM, loop);
-    window_call(c, CB_RESERVE, cb);
+    role_hand(&c->role, CB_RESERVE, cb);
     bool from_zero = starts_at_zero(c, initial);
     if (from_zero && always_runs(c, loop)) return;
-    Configured before = c->now;
     if (from_zero) open_if_no_trips(c, loop);
     section_root(c, &(Root){.value = initial, .cb = cb, .op = loop});
-    if (!from_zero) return;
-    cs_close(&c->role.p);
-    c->now.init = NULL;
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (before.format[reg] != c->now.format[reg]) c->now.format[reg] = -1;
+    if (from_zero) role_close(&c->role);
 }
 
-static void print_loop(Role *role, const Op *op) {
+static void build_loop(Role *role, const Op *op) {
     Compute *c = compute_of(role);
     Loop loop = {.op = op, .resident = -1};
-    c->op = op;
-    cs_place(&role->p, op->range);
+    role->op = op;
+    role_place(role, op->range);
     for (int i = 0; i < op->result_count; i++)
         if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
             tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
@@ -459,7 +346,9 @@ static void print_loop(Role *role, const Op *op) {
         else
             start_sum(c, op, i);
     }
-    compute_loop(c, open_for, print_body, &loop);
+    role_open_for(role, op);
+    build_body(c, &loop);
+    role_close(role);
     for (int i = 0; i < op->result_count; i++) {
         if (!is_tile(c, op->results[i])) continue;
         if (i == loop.resident) {
@@ -467,21 +356,21 @@ static void print_loop(Role *role, const Op *op) {
             continue;
         }
         int cb = inner_cb(c, op->results[i], INNER_SUM, op);
-        window_call(c, CB_PUSH, cb);
-        window_call(c, CB_WAIT, cb);
+        role_hand(&c->role, CB_PUSH, cb);
+        role_hand(&c->role, CB_WAIT, cb);
         set_home(c, op->results[i], cb, false);
     }
 }
 
 /* ---------------------------------------------------------------------------------------------------- the role */
 
-static void each_cb(Compute *c, Ref ring, WindowCall call) {
+static void each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
         if (field->ring != ring || field->cb < 0) continue;
-        window_call(c, call, field->cb);
-        if (field->fpu_cb != field->cb) window_call(c, call, field->fpu_cb);
+        role_hand(&c->role, hand, field->cb);
+        if (field->fpu_cb != field->cb) role_hand(&c->role, hand, field->fpu_cb);
     }
 }
 
@@ -491,18 +380,18 @@ static void wait_item(Compute *c, const Op *wait) {
         if (c->held.at[i] == wait->operands[0])
             tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
-    cs_place(&c->role.p, wait->range);
+    role_place(&c->role, wait->range);
     each_cb(c, wait->operands[0], CB_WAIT);
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
-        window_call(c, CB_WAIT, tt->index_tiles.at[i].cb);
+        role_hand(&c->role, CB_WAIT, tt->index_tiles.at[i].cb);
         set_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
     }
 }
 
 static void visit_compute(Role *role, const Op *op) {
     Compute *c = compute_of(role);
-    c->op = op;
+    role->op = op;
     switch (op->code) {
     case OP_YIELD: return;
     case OP_WAIT: wait_item(c, op); return;
@@ -513,7 +402,7 @@ static void visit_compute(Role *role, const Op *op) {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
         if (field->cb < 0) return;
-        cs_place(&role->p, op->range);
+        role_place(role, op->range);
         section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op});
         c->in_dst = REF_NONE;
         return;
@@ -529,53 +418,30 @@ static void visit_compute(Role *role, const Op *op) {
     }
 }
 
-static void print_task(Compute *c, void *user) {
-    (void)user;
-    role_task(&c->role);
+/* The scaler of reductions stays for all tasks. */
+static void take_scaler(Role *role) {
+    if (role->tt->scaler_cb >= 0) role_hand(role, CB_WAIT, role->tt->scaler_cb);
 }
-static void open_tasks(Compute *c, void *user) {
-    (void)user;
-    role_open_tasks(&c->role);
-}
-
-static void print_tasks(Role *role) {
-    Compute *c = compute_of(role);
-    Tt *tt = role->tt;
-    Asked asked = probe(c, print_task, NULL);
-    int known = asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0) known = asked.cb[reg];
-    for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
-        if (asked.cb[reg] >= 0) c->now.format[reg] = format_of(c, asked.cb[reg]);
-    }
-    if (known >= 0) {
-        int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA],
-            second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
-        role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n",
-                                   asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "", role_cb(role, first),
-                                   role_cb(role, second), role_cb(role, asked.cb[REG_PACK]));
-    }
-    if (tt->scaler_cb >= 0) window_call(c, CB_WAIT, tt->scaler_cb);
-    compute_loop(c, open_tasks, print_task, NULL);
-    if (tt->scaler_cb >= 0) window_call(c, CB_POP, tt->scaler_cb);
+static void give_scaler(Role *role) {
+    if (role->tt->scaler_cb >= 0) role_hand(role, CB_POP, role->tt->scaler_cb);
 }
 
-char *tt_emit_compute(Tt *tt) {
-    Compute c = {.now = unknown, .asked = nothing};
+Role *tt_build_compute(Tt *tt) {
+    Compute *c = ARENA_NEW(tt->arena, Compute);
     size_t count = tt->k->values.count;
-    role_init(&c.role, tt, TENSIX_COMPUTE);
-    int **tables[] = {&c.home, &c.fpu_home, &c.inner_cb[0], &c.inner_cb[1], &c.inner_cb[2]};
+    role_init(&c->role, tt, TENSIX_COMPUTE);
+    int **tables[] = {&c->home, &c->fpu_home, &c->inner_cb[0], &c->inner_cb[1], &c->inner_cb[2]};
     for (int i = 0; i < 5; i++) {
         *tables[i] = ARENA_ARRAY(tt->arena, int, count);
         memset(*tables[i], -1, count * sizeof(int));
     }
-    c.role.visit = visit_compute;
-    c.role.loop = print_loop;
-    c.role.tasks = print_tasks;
-    c.role.enter = enter_region;
-    c.role.after = after_op;
-    c.role.leave = leave_region;
-    c.role.branch = forget_state;
-    return role_finish(&c.role, "tilewright_compute.h");
+    c->role.visit = visit_compute;
+    c->role.loop = build_loop;
+    c->role.before = take_scaler;
+    c->role.behind = give_scaler;
+    c->role.enter = enter_region;
+    c->role.after = after_op;
+    c->role.leave = leave_region;
+    role_build(&c->role);
+    return &c->role;
 }

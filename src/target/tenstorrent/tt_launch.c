@@ -296,6 +296,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .kernels = kernels,
                              .kernel_count = TT_KERNELS,
                              .steps = l->steps,
+                             .seed = l->seed,
                              .cancel = l->cancel};
     result->cores = count;
     if (!tensix_run(&program, l->arena->allocator, &result->report)) result->problem = result->report.text;

@@ -254,7 +254,8 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     TtFormat format;
     const Type *type = field->type;
     if (!tt_format(type->elem, &format) || type->rank == 0) {
-        tt_refuse(tt, ring, "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
+        tt_refuse(tt, field->load ? field->load : ring,
+                  "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
                   ty_text(type, tt->arena));
         return;
     }
@@ -482,10 +483,22 @@ int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem el
     return (int)tt->plan->args.count - 1;
 }
 
+/* Recorded runs cover Float32 that goes straight to DST on Blackhole alone. */
+static void note_uncalibrated(Tt *tt) {
+    Text names = text_new(tt->arena);
+    for (size_t i = 0; i < tt->plan->cbs.count && tt->plan->options.arch == TENSIX_WORMHOLE; i++)
+        if (tt->plan->cbs.at[i].desc.unpack_to_dest)
+            text_add(&names, "%s%s", names.length ? ", " : "", tt->plan->cbs.at[i].name);
+    if (names.length)
+        *VEC_PUSH(&tt->plan->notes, tt->arena) = arena_printf(
+            tt->arena, "uncalibrated: no recorded run on Wormhole unpacks Float32 straight to DST, as %s do", names.at);
+}
+
 void tt_check_limits(Tt *tt) {
     const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
     int64_t bytes = 0, most = limits->l1_bytes - limits->l1_reserved;
     Text table = text_new(tt->arena);
+    note_uncalibrated(tt);
     for (size_t i = 0; i < tt->plan->cbs.count; i++) {
         const TtCb *cb = &tt->plan->cbs.at[i];
         int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;

@@ -38,6 +38,8 @@ void pack_page(TtKernel *self, const uint32_t dst[TILE], uint32_t cb, uint8_t *p
         if (!integer) {
             if (!fp32) x = clean(x);
             x = relu(c, x);
+        } else if (!fp32) {
+            x >>= 16; /* a 16-bit DST holds UInt16 in its 16 bits */
         }
         bits[i] = x;
     }
