@@ -102,6 +102,7 @@ typedef struct LangState { /* Lower.own */
     int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
+    Map safe;       /* T.annotate_safe_value: a tensor's Ref -> Ref, what it reads outside */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
@@ -163,6 +164,7 @@ bool lang_equal(Val a, Val b); /* Python's ==; a dtype equals its name */
 /* --- tilelang_index.c --- */
 Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
 /* An element of a tile that is no view; of the thread's own, if each has one. */
 Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset);
