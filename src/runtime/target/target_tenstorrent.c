@@ -72,6 +72,7 @@ static bool tensix_emit(tw_kernel *k) {
     TtOptions options = tt_options_default;
     find_arch(k->arch, &options.arch);
     if (k->fidelity) options.fidelity = (uint32_t)k->fidelity;
+    options.multicast = !k->no_multicast;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;

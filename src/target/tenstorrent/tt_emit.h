@@ -2,6 +2,7 @@
  *
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_buffer.c        DRAM buffers
+ *   tt_share.c         loads that cores share
  *   tt_index.c         tiles of indices: with which items of a ring they come
  *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_program.c       steps: the typed calls of a kernel (tt_program.h)
@@ -93,6 +94,9 @@ int tt_add_value(Tt *tt, Ref value);
 /* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
 
+/* --- tt_share.c --- */
+void tt_plan_shares(Tt *tt);
+
 /* --- tt_index.c --- */
 void tt_plan_index_tiles(Tt *tt);
 /* The loop of the load role that does what this loop of the compute role does, for one index tile. */
@@ -153,6 +157,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
+const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 const char *role_cb(Role *role, int cb);               /* declares its constant */
 bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
 
