@@ -171,3 +171,11 @@ number.py:8:26: error: not possible on Tenstorrent: `exp` of a single number (f3
     8 |     tl.store(y + at, x * tl.exp(a), mask=r[None, :] < C)
       |                          ^~~~~~~~~
 [1]
+#! A matmul of a block a core on 8 x 8 cores: A and B are read once, and sent along rows and columns; without that, 8 times each.
+$ cat > gemm.sh <<'END'
+> tilewright run $ROOT/kernels/tilelang/gemm.py --target tenstorrent -D M=2048 -D N=2048 -D K=2048 -D dtype=bfloat16 -D block_M=256 -D block_N=256 -D block_K=64 -D num_stages=2 --arg A=zeros:bf16[2048,2048] --arg B=zeros:bf16[2048,2048] --arg C=zeros:bf16[2048,2048] --set counts=on "$@" 2>&1 | grep note
+> END
+$ sh gemm.sh
+note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 16777216 bytes read from DRAM, 8388608 written, 117454848 between cores, 262144 tiles multiplied, 135168 packed
+$ sh gemm.sh --set multicast=off
+note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 134217728 bytes read from DRAM, 8388608 written, 0 between cores, 262144 tiles multiplied, 135168 packed

@@ -137,6 +137,7 @@ typedef struct TtLaunch {
     Arena *arena;          /* for pages; its allocator gives the model its memory */
     uint64_t steps;        /* budget of the model; 0: the default */
     uint64_t seed;         /* of the orders that the model chooses */
+    bool counts;           /* only: the results stay as they are */
     Cancel *cancel;        /* who may end it early; NULL: nobody */
 } TtLaunch;
 typedef struct TtResult {

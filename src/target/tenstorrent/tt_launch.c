@@ -291,6 +291,7 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .kernel_count = TT_KERNELS,
                              .steps = l->steps,
                              .seed = l->seed,
+                             .counts = l->counts,
                              .cancel = l->cancel};
     result->cores = map.count;
     if (!tensix_run(&program, l->arena->allocator, &result->report)) result->problem = result->report.text;
@@ -328,7 +329,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     if (!result->problem) result->problem = make_words(l, images, buffers, words);
     result->argument = result->problem != NULL;
     if (!result->problem) run_model(l, buffers, words, result);
-    for (size_t i = 0; i < count && !result->problem; i++)
+    for (size_t i = 0; i < count && !result->problem && !l->counts; i++)
         if (images[i].buffer->output) {
             find_written(l, &images[i]);
             move_elements(l, &images[i], 0, images[i].base, 0, 0, 0);
