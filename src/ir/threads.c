@@ -81,9 +81,9 @@ bool threads_is_even(const Threads *t, const Op *op) {
 }
 
 /* What is read and written there; *differs: is it another number in each thread? */
-static bool look_own_part(Threads *t, const Op *op, bool apart, bool *differs) {
+static bool look_own_part(Threads *t, const Op *op, bool all, bool *differs) {
     RefList at = op_list(op, 0);
-    *differs = apart || op->code == OP_BATOMIC;
+    *differs = !all || op->code == OP_BATOMIC;
     for (int i = t->spmd->operand_count; i < at.count; i++) *differs |= threads_differ(t, at.at[i]);
     if (op->code == OP_BLOAD) {
         *differs |= t->uneven[op->operands[0]];
@@ -94,20 +94,98 @@ static bool look_own_part(Threads *t, const Op *op, bool apart, bool *differs) {
     return t->uneven[op->operands[0]] = true;
 }
 
-static bool look_region(Threads *t, const Region *region, bool apart);
+/* --- roles --- */
 
-/* apart: only some threads come here, so what they read is not read for all */
-static bool look_op(Threads *t, const Op *op, bool apart) {
+enum { WARP = 32, MOST_THREADS = 1024, MOST_DEEP = 24 };
+
+static bool compare(Word predicate, int64_t x, int64_t y) {
+    switch (predicate) {
+    case CMP_LT: return x < y;
+    case CMP_LE: return x <= y;
+    case CMP_GT: return x > y;
+    case CMP_GE: return x >= y;
+    case CMP_EQ: return x == y;
+    default: return x != y;
+    }
+}
+
+/* The number in the thread with these numbers along each dimension; of small ones, so nothing wraps. */
+static bool evaluate(const Threads *t, Ref ref, const int64_t *at, int depth, int64_t *out) {
+    enum { LARGEST = 1 << 24 };
+    if (ir_const_int(t->k, ref, out)) return *out > -LARGEST && *out < LARGEST;
+    if (!ref_is_value(ref) || depth > MOST_DEEP) return false;
+    for (int d = 0; d < t->spmd->operand_count; d++)
+        if (is_worker(t, ref, d)) {
+            *out = at[d];
+            return true;
+        }
+    const Op *op = ir_value(t->k, ref)->op;
+    int64_t x[2] = {0};
+    if (!op || !op_has(op->code, TRAIT_ELEMENTWISE) || op->operand_count < 1 || op->operand_count > 2) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!op->operands[i] || elem_is_float(ir_type(t->k, op->operands[i])->elem) ||
+            !evaluate(t, op->operands[i], at, depth + 1, &x[i]))
+            return false;
+    bool natural = x[0] >= 0 && x[1] > 0;
+    switch (op->code) {
+    case OP_CMP: *out = compare(op_word(op, AT_PRED, CMP_LT), x[0], x[1]); return true;
+    case OP_CAST: *out = x[0]; return elem_info[ir_type(t->k, ref)->elem].bits >= WARP;
+    case OP_NOT: *out = !x[0]; return ir_type(t->k, ref)->elem == EL_I1;
+    case OP_AND: *out = x[0] & x[1]; return true;
+    case OP_OR: *out = x[0] | x[1]; return true;
+    case OP_XOR: *out = x[0] ^ x[1]; return true;
+    case OP_ADD: *out = x[0] + x[1]; break;
+    case OP_SUB: *out = x[0] - x[1]; break;
+    case OP_MUL: *out = x[0] * x[1]; break;
+    case OP_DIV:
+    case OP_FLOORDIV: *out = natural ? x[0] / x[1] : 0; return natural;
+    case OP_REM:
+    case OP_MOD: *out = natural ? x[0] % x[1] : 0; return natural;
+    case OP_SHR: *out = natural || !x[1] ? x[0] >> (x[1] & 31) : 0; return natural || !x[1];
+    default: return false;
+    }
+    return *out > -LARGEST && *out < LARGEST;
+}
+
+bool threads_is_role(const Threads *t, Ref condition, bool some[2]) {
+    int64_t extent[MAX_RANK], at[MAX_RANK], threads = 1, holds, before = 0;
+    int rank = t->spmd->operand_count;
+    some[0] = some[1] = false;
+    for (int d = 0; d < rank; d++) {
+        if (!ir_const_int(t->k, t->spmd->operands[d], &extent[d]) || extent[d] < 1) return false;
+        threads *= extent[d];
+    }
+    if (threads > MOST_THREADS) return false;
+    for (int64_t n = 0; n < threads; n++) {
+        int64_t rest = n;
+        for (int d = rank - 1; d >= 0; d--) at[d] = rest % extent[d], rest /= extent[d];
+        if (!evaluate(t, condition, at, 0, &holds)) return false;
+        if (n % WARP && (holds != 0) != (before != 0)) return false;
+        before = holds;
+        some[holds ? 0 : 1] = true;
+    }
+    return true;
+}
+
+/* How much of the block comes somewhere. */
+typedef enum Crowd { CROWD_ALL, CROWD_ROLE, CROWD_SOME } Crowd;
+
+static bool look_region(Threads *t, const Region *region, Crowd crowd);
+
+/* Where only some threads come, what they read is not read for all. */
+static bool look_op(Threads *t, const Op *op, Crowd crowd) {
     bool differs = op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_BATOMIC || op->code == OP_SHFL;
     bool changed = false;
     if (is_own_part(t, op)) {
-        changed = look_own_part(t, op, apart, &differs);
+        changed = look_own_part(t, op, crowd == CROWD_ALL, &differs);
         return (differs && mark_all(t, op->results, op->result_count)) || changed;
     }
     for (int i = 0; i < op->operand_count; i++) differs |= threads_differ(t, op->operands[i]);
-    differs |= apart && (op_has(op->code, TRAIT_READS) || op->region_count);
+    differs |= crowd == CROWD_SOME && (op_has(op->code, TRAIT_READS) || op->region_count);
     if (op->code == OP_WHILE) differs |= threads_differ(t, op->regions[0]->last->operands[0]);
-    bool inside = apart || (differs && op->region_count);
+    bool some[2];
+    bool role = differs && op->code == OP_IF && crowd != CROWD_SOME && threads_is_role(t, op->operands[0], some);
+    Crowd inside = !differs || !op->region_count ? crowd : role ? CROWD_ROLE : CROWD_SOME;
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (differs) changed |= mark_all(t, region->args, region->arg_count);
@@ -127,9 +205,9 @@ static bool look_op(Threads *t, const Op *op, bool apart) {
     return changed;
 }
 
-static bool look_region(Threads *t, const Region *region, bool apart) {
+static bool look_region(Threads *t, const Region *region, Crowd crowd) {
     bool changed = false;
-    for (const Op *op = region->first; op; op = op->next) changed |= look_op(t, op, apart);
+    for (const Op *op = region->first; op; op = op->next) changed |= look_op(t, op, crowd);
     return changed;
 }
 
@@ -152,7 +230,7 @@ Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena) {
     while (changed) {
         changed = false;
         for (size_t i = 0; i < regions.count; i++)
-            if (is_of_threads(regions.at[i])) changed |= look_region(&t, regions.at[i]->regions[0], false);
+            if (is_of_threads(regions.at[i])) changed |= look_region(&t, regions.at[i]->regions[0], CROWD_ALL);
     }
     return t;
 }

@@ -9,7 +9,7 @@
 typedef VEC(Op *) Ops;
 typedef struct Mask { /* a condition that differs, around the ops at hand */
     Ref condition;
-    bool otherwise;
+    bool otherwise, role;
 } Mask;
 
 typedef struct Piece { /* a region that was made */
@@ -44,13 +44,15 @@ static bool check_region(Threads *t, const Region *region, bool masked);
 
 static bool check_control(Threads *t, const Op *op, bool masked) {
     bool differs = false;
+    bool some[2];
     if (op->code == OP_IF && threads_differ(t, op->operands[0])) {
-        if (!t->at_syncs && threads_is_tile_op(t->k, op))
+        bool role = threads_is_role(t, op->operands[0], some);
+        if (!t->at_syncs && !role && threads_is_tile_op(t->k, op))
             return threads_fail(t, op,
                                 "the block does something as a whole here, under a condition that differs between "
                                 "threads");
         if (op->result_count) return threads_fail(t, op, "a choice of values around a barrier or shuffle");
-        masked = true;
+        masked |= !role;
     } else if (op->code == OP_FOR) {
         for (int i = 0; i < 3; i++) differs |= threads_differ(t, op->operands[i]);
         for (int i = 0; i < op->result_count; i++) differs |= threads_differ(t, op->results[i]);
@@ -313,11 +315,13 @@ static void cut_shuffle(Cut *c, Op *op) {
 /* The condition goes with each piece. */
 static void cut_masked(Cut *c, Op *op) {
     Ref condition = op->operands[0];
+    bool some[2], role = threads_is_role(c->t, condition, some);
     for (int side = 0; side < 2; side++) {
         Region *region = op->regions[side];
         Op *first = region->first == region->last ? NULL : region->first;
+        if (role && !some[side]) continue; /* no thread comes there */
         while (region->first != region->last) ir_move(region->first, op->parent, op);
-        *VEC_PUSH(&c->masks, c->t->arena) = (Mask){condition, side == 1};
+        *VEC_PUSH(&c->masks, c->t->arena) = (Mask){condition, side == 1, role};
         if (first) cut_range(c, first, op);
         flush(c, op);
         c->masks.count--;
@@ -339,7 +343,8 @@ static void drop_waiting(Cut *c, const Region *region) {
 
 static void cut_op(Cut *c, Op *op) {
     Threads *t = c->t;
-    bool masked = c->masks.count > 0;
+    bool masked = false;
+    for (size_t i = 0; i < c->masks.count; i++) masked |= !c->masks.at[i].role;
     if (op_has(op->code, TRAIT_TERMINATOR)) {
         flush(c, op);
         drop_waiting(c, op->parent);
