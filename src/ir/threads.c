@@ -1,5 +1,6 @@
 /* threads.c: which values of a region of threads differ between them, and barriers that the source leaves out. See
  * threads.h. */
+#include "ir/barriers.h"
 #include "ir/threads.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static void look_for_cut(Op *op, void *user) {
     for (int i = 0; i < op->operand_count; i++) s->found |= is_tile(s->k, op->operands[i]);
     for (int i = 0; i < op->result_count; i++) s->found |= is_tile(s->k, op->results[i]);
     s->found |= op->code == OP_PARALLEL || op->code == OP_SPMD;
+    s->found |= op->code == OP_BAR_ARRIVE || op->code == OP_BAR_WAIT;
     s->found |= s->syncs && (op->code == OP_SYNC || op->code == OP_SHFL);
 }
 
@@ -96,75 +98,58 @@ static bool look_own_part(Threads *t, const Op *op, bool all, bool *differs) {
 
 /* --- roles --- */
 
-enum { WARP = 32, MOST_THREADS = 1024, MOST_DEEP = 24 };
+enum { WARP = 32, MOST_THREADS = 1024 };
 
-static bool compare(Word predicate, int64_t x, int64_t y) {
-    switch (predicate) {
-    case CMP_LT: return x < y;
-    case CMP_LE: return x <= y;
-    case CMP_GT: return x > y;
-    case CMP_GE: return x >= y;
-    case CMP_EQ: return x == y;
-    default: return x != y;
+typedef struct Thread { /* its numbers along each dimension */
+    const Threads *t;
+    int64_t at[MAX_RANK];
+} Thread;
+
+static bool number_of_thread(const void *user, Ref ref, int64_t *out) {
+    const Thread *thread = user;
+    for (int d = 0; d < thread->t->spmd->operand_count; d++) {
+        if (!is_worker(thread->t, ref, d)) continue;
+        *out = thread->at[d];
+        return true;
     }
+    return false;
 }
 
-/* The number in the thread with these numbers along each dimension; of small ones, so nothing wraps. */
-static bool evaluate(const Threads *t, Ref ref, const int64_t *at, int depth, int64_t *out) {
-    enum { LARGEST = 1 << 24 };
-    if (ir_const_int(t->k, ref, out)) return *out > -LARGEST && *out < LARGEST;
-    if (!ref_is_value(ref) || depth > MOST_DEEP) return false;
-    for (int d = 0; d < t->spmd->operand_count; d++)
-        if (is_worker(t, ref, d)) {
-            *out = at[d];
-            return true;
-        }
-    const Op *op = ir_value(t->k, ref)->op;
-    int64_t x[2] = {0};
-    if (!op || !op_has(op->code, TRAIT_ELEMENTWISE) || op->operand_count < 1 || op->operand_count > 2) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!op->operands[i] || elem_is_float(ir_type(t->k, op->operands[i])->elem) ||
-            !evaluate(t, op->operands[i], at, depth + 1, &x[i]))
-            return false;
-    bool natural = x[0] >= 0 && x[1] > 0;
-    switch (op->code) {
-    case OP_CMP: *out = compare(op_word(op, AT_PRED, CMP_LT), x[0], x[1]); return true;
-    case OP_CAST: *out = x[0]; return elem_info[ir_type(t->k, ref)->elem].bits >= WARP;
-    case OP_NOT: *out = !x[0]; return ir_type(t->k, ref)->elem == EL_I1;
-    case OP_AND: *out = x[0] & x[1]; return true;
-    case OP_OR: *out = x[0] | x[1]; return true;
-    case OP_XOR: *out = x[0] ^ x[1]; return true;
-    case OP_ADD: *out = x[0] + x[1]; break;
-    case OP_SUB: *out = x[0] - x[1]; break;
-    case OP_MUL: *out = x[0] * x[1]; break;
-    case OP_DIV:
-    case OP_FLOORDIV: *out = natural ? x[0] / x[1] : 0; return natural;
-    case OP_REM:
-    case OP_MOD: *out = natural ? x[0] % x[1] : 0; return natural;
-    case OP_SHR: *out = natural || !x[1] ? x[0] >> (x[1] & 31) : 0; return natural || !x[1];
-    default: return false;
+/* The condition in each thread of the block; how many these are, 0: it is not known. */
+static int64_t evaluate(const Threads *t, Ref condition, bool *holds) {
+    int64_t extent[MAX_RANK], threads = 1, value;
+    int rank = t->spmd->operand_count;
+    Thread thread = {.t = t};
+    for (int d = 0; d < rank; d++) {
+        if (!ir_const_int(t->k, t->spmd->operands[d], &extent[d]) || extent[d] < 1) return 0;
+        threads *= extent[d];
     }
-    return *out > -LARGEST && *out < LARGEST;
+    if (threads > MOST_THREADS) return 0;
+    for (int64_t n = 0; n < threads; n++) {
+        int64_t rest = n;
+        for (int d = rank - 1; d >= 0; d--) thread.at[d] = rest % extent[d], rest /= extent[d];
+        if (!ir_number(t->k, condition, number_of_thread, &thread, &value)) return 0;
+        holds[n] = value != 0;
+    }
+    return threads;
+}
+
+int64_t threads_count(const Threads *t, Ref condition) {
+    bool holds[MOST_THREADS];
+    int64_t threads = evaluate(t, condition, holds), count = 0;
+    for (int64_t n = 0; n < threads; n++) count += holds[n];
+    return count;
 }
 
 bool threads_is_role(const Threads *t, Ref condition, bool some[2]) {
-    int64_t extent[MAX_RANK], at[MAX_RANK], threads = 1, holds, before = 0;
-    int rank = t->spmd->operand_count;
+    bool holds[MOST_THREADS];
+    int64_t threads = evaluate(t, condition, holds);
     some[0] = some[1] = false;
-    for (int d = 0; d < rank; d++) {
-        if (!ir_const_int(t->k, t->spmd->operands[d], &extent[d]) || extent[d] < 1) return false;
-        threads *= extent[d];
-    }
-    if (threads > MOST_THREADS) return false;
     for (int64_t n = 0; n < threads; n++) {
-        int64_t rest = n;
-        for (int d = rank - 1; d >= 0; d--) at[d] = rest % extent[d], rest /= extent[d];
-        if (!evaluate(t, condition, at, 0, &holds)) return false;
-        if (n % WARP && (holds != 0) != (before != 0)) return false;
-        before = holds;
-        some[holds ? 0 : 1] = true;
+        if (n % WARP && holds[n] != holds[n - 1]) return false;
+        some[holds[n] ? 0 : 1] = true;
     }
-    return true;
+    return threads > 0;
 }
 
 /* How much of the block comes somewhere. */

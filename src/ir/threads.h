@@ -38,6 +38,12 @@ bool threads_is_tile_op(const Kernel *k, const Op *op); /* a collective operatio
 bool threads_has_cut(const Threads *t, const Op *op);   /* is it a place to cut, or has one inside? */
 bool threads_fail(Threads *t, const Op *op, const char *why);
 
+int64_t threads_count(const Threads *t, Ref condition); /* for how many threads it holds; 0: not known */
+
+/* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The region
+ * is then looked at anew. */
+void threads_order_roles(Threads *t);
+
 /* Barriers where threads read or write shared memory that others have written or read since the last one: the source
  * relies on them without writing them down. None go under a condition that differs. */
 void threads_add_syncs(Threads *t);

@@ -363,7 +363,7 @@ static void cut_op(Cut *c, Op *op) {
             for (int r = 0; r < op->region_count; r++) cut_range(c, op->regions[r]->first, NULL);
     } else if (op->code == OP_SYNC && !c->waiting.count) {
         ir_remove(op);
-    } else if (op->code == OP_BUF || op->code == OP_TENSOR || op->code == OP_ASSUME) {
+    } else if (op->code == OP_BUF || op->code == OP_BAR || op->code == OP_TENSOR || op->code == OP_ASSUME) {
         return;
     } else if (!masked && threads_is_even(t, op)) { /* any thread's will do */
         RefList at = op_list(op, 0);
