@@ -217,7 +217,8 @@ static Op *only_if(Region *region, Op *before) {
     return op && op->code == OP_IF && op->next == region->last && !op->result_count ? op : NULL;
 }
 
-static void order_if(Threads *t, Op *op) {
+static void order_if(Order *o, Op *op) {
+    Threads *t = o->t;
     Role roles[MOST_ROLES];
     int count = 0;
     Ref others = REF_NONE; /* of those that no role has taken */
@@ -240,23 +241,26 @@ static void order_if(Threads *t, Op *op) {
         }
         at = next;
     }
-    Order o = {.t = t, .walk = {.k = t->k, .arena = t->arena}};
     b = ir_builder_before(t->k, op);
-    order_roles(&o, &b, roles, count);
+    o->failed = false;
+    order_roles(o, &b, roles, count);
     ir_remove(op);
 }
 
-static void set_outside(Threads *t, Region *region, int64_t all) {
+/* What all threads do, and the roles between. */
+static void set_outside(Order *o, Region *region, int64_t all) {
+    Threads *t = o->t;
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         bool differs = op->code == OP_IF && threads_differ(t, op->operands[0]);
         if (op->code == OP_BAR_ARRIVE && !op_attr(op, AT_ARRIVALS))
             op_set(t->k, op, (Attr){.id = AT_ARRIVALS, .number = all});
+        if (op->code == OP_BAR_ARRIVE) bars_arrive(&o->walk, op);
         if (!bars_are_inside(op)) continue;
         if (differs)
-            order_if(t, op);
+            order_if(o, op);
         else
-            for (int r = 0; r < op->region_count; r++) set_outside(t, op->regions[r], all);
+            for (int r = 0; r < op->region_count; r++) set_outside(o, op->regions[r], all);
     }
 }
 
@@ -264,5 +268,6 @@ void threads_order_roles(Threads *t) {
     int64_t all = 1, extent;
     for (int d = 0; d < t->spmd->operand_count; d++)
         all *= ir_const_int(t->k, t->spmd->operands[d], &extent) ? extent : 0;
-    if (ir_list(t->spmd->regions[0], OP_BAR, t->arena).count) set_outside(t, t->spmd->regions[0], all);
+    Order o = {.t = t, .walk = {.k = t->k, .arena = t->arena}};
+    if (ir_list(t->spmd->regions[0], OP_BAR, t->arena).count) set_outside(&o, t->spmd->regions[0], all);
 }

@@ -147,7 +147,7 @@ $ cat > wrong.py <<'END'
 >     with T.Kernel(1, threads=64) as bx:
 >         tx = T.get_thread_binding()
 >         s = T.alloc_shared((64,), "float32")
->         if tx < 32:
+>         if tx < 20:
 >             T.copy(A[0], s)
 >         B[tx] = s[tx]
 >
@@ -192,7 +192,7 @@ $ cat > wrong.py <<'END'
 > END
 $ for k in under with_own tile dims; do tilewright check wrong.py:$k; done
 wrong.py:9:12: error: the block does something as a whole here, under a condition that differs between threads; in a kernel that names its threads, tile operations stand where all threads come, with numbers that all threads share [threads]
-    9 |         if tx < 32:
+    9 |         if tx < 20:
       |            ^~~~~~~
 wrong.py:19:9: error: the block does this as a whole, with a number that differs between threads; in a kernel that names its threads, tile operations stand where all threads come, with numbers that all threads share [threads]
    19 |         T.copy(A[tx, 0], s)
