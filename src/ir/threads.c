@@ -82,10 +82,13 @@ bool threads_is_even(const Threads *t, const Op *op) {
     return op->code == OP_BLOAD && is_own_part(t, op) && !threads_differ(t, op->results[0]);
 }
 
+/* How much of the block comes somewhere. */
+typedef enum Crowd { CROWD_ALL, CROWD_ROLE, CROWD_SOME } Crowd;
+
 /* What is read and written there; *differs: is it another number in each thread? */
-static bool look_own_part(Threads *t, const Op *op, bool all, bool *differs) {
+static bool look_own_part(Threads *t, const Op *op, Crowd crowd, bool *differs) {
     RefList at = op_list(op, 0);
-    *differs = !all || op->code == OP_BATOMIC;
+    *differs = crowd == CROWD_SOME || (crowd == CROWD_ROLE && op->code == OP_BSTORE) || op->code == OP_BATOMIC;
     for (int i = t->spmd->operand_count; i < at.count; i++) *differs |= threads_differ(t, at.at[i]);
     if (op->code == OP_BLOAD) {
         *differs |= t->uneven[op->operands[0]];
@@ -152,9 +155,6 @@ bool threads_is_role(const Threads *t, Ref condition, bool some[2]) {
     return threads > 0;
 }
 
-/* How much of the block comes somewhere. */
-typedef enum Crowd { CROWD_ALL, CROWD_ROLE, CROWD_SOME } Crowd;
-
 static bool look_region(Threads *t, const Region *region, Crowd crowd);
 
 /* Where only some threads come, what they read is not read for all. */
@@ -162,7 +162,7 @@ static bool look_op(Threads *t, const Op *op, Crowd crowd) {
     bool differs = op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_BATOMIC || op->code == OP_SHFL;
     bool changed = false;
     if (is_own_part(t, op)) {
-        changed = look_own_part(t, op, crowd == CROWD_ALL, &differs);
+        changed = look_own_part(t, op, crowd, &differs);
         return (differs && mark_all(t, op->results, op->result_count)) || changed;
     }
     for (int i = 0; i < op->operand_count; i++) differs |= threads_differ(t, op->operands[i]);

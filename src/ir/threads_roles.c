@@ -68,22 +68,6 @@ static bool is_same_loop(const Kernel *k, const Op *a, const Op *b) {
 
 /* --- one role, as far as it goes --- */
 
-/* An `if` or loop with barriers inside, in the trip at hand; *passes: false where it waits for what has not come. */
-static bool run_inside(Order *o, const Op *op, const Role *role, bool *passes);
-
-static bool run_region(Order *o, const Region *region, const Role *role, bool *passes) {
-    *passes = true;
-    for (Op *op = region->first; !is_terminator(op) && *passes; op = op->next) {
-        if (op->code == OP_BAR_WAIT && !bars_wait(&o->walk, op, passes)) return false;
-        if (op->code == OP_BAR_ARRIVE) {
-            op_set(o->t->k, op, (Attr){.id = AT_ARRIVALS, .number = role->threads});
-            if (!bars_arrive(&o->walk, op)) return false;
-        }
-        if (bars_are_inside(op) && !run_inside(o, op, role, passes)) return false;
-    }
-    return true;
-}
-
 static void set_arrivals(const Region *region, const Role *role, Kernel *k) {
     for (Op *op = region->first; op; op = op->next) {
         if (op->code == OP_BAR_ARRIVE) op_set(k, op, (Attr){.id = AT_ARRIVALS, .number = role->threads});
@@ -91,12 +75,54 @@ static void set_arrivals(const Region *region, const Role *role, Kernel *k) {
     }
 }
 
-static bool run_inside(Order *o, const Op *op, const Role *role, bool *passes) {
+/* An `if` or loop with barriers inside, as far as its numbers are known; *passes: false where it waits for what has not
+ * come. */
+static bool run_inside(Order *o, const Op *op, bool *passes);
+
+static bool run_region(Order *o, const Region *region, bool *passes) {
+    *passes = true;
+    for (const Op *op = region->first; !is_terminator(op) && *passes; op = op->next) {
+        if (op->code == OP_BAR_WAIT && !bars_wait(&o->walk, op, passes)) return false;
+        if (op->code == OP_BAR_ARRIVE && !bars_arrive(&o->walk, op)) return false;
+        if (bars_are_inside(op) && !run_inside(o, op, passes)) return false;
+    }
+    return true;
+}
+
+/* The trips of a loop from one on. */
+static bool run_trips(Order *o, const Op *op, int64_t first, bool *passes) {
+    enum { MOST_TRIPS = 64 };
+    int64_t lo, hi, step;
+    Ref variable = op->regions[0]->args[0];
+    bool known = bars_number(&o->walk, op->operands[0], &lo) && bars_number(&o->walk, op->operands[1], &hi) &&
+                 bars_number(&o->walk, op->operands[2], &step) && step > 0 && hi - lo <= MOST_TRIPS * step;
+    *passes = true;
+    if (!known) return true; /* others prove it */
+    for (int64_t at = lo + first * step; at < hi && *passes; at += step) {
+        map_put_number(&o->walk.known, o->t->arena, variable, &at);
+        bool good = run_region(o, op->regions[0], passes);
+        map_put_number(&o->walk.known, o->t->arena, variable, NULL);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool run_inside(Order *o, const Op *op, bool *passes) {
     int64_t holds;
     *passes = true;
-    for (int r = 0; r < op->region_count; r++) set_arrivals(op->regions[r], role, o->t->k);
-    if (op->code != OP_IF || !bars_number(&o->walk, op->operands[0], &holds)) return true; /* others prove it */
-    return run_region(o, op->regions[holds ? 0 : 1], role, passes);
+    if (op->code == OP_FOR) return run_trips(o, op, 0, passes);
+    if (op->code != OP_IF || !bars_number(&o->walk, op->operands[0], &holds)) return true;
+    return run_region(o, op->regions[holds ? 0 : 1], passes);
+}
+
+static void look_for_wait(Op *op, void *user) { *(bool *)user |= op->code == OP_BAR_WAIT; }
+
+/* A loop in which roles may have to take turns. */
+static bool is_shared_loop(const Op *op) {
+    bool waits = false;
+    if (is_terminator(op) || op->code != OP_FOR || !bars_are_inside(op)) return false;
+    ir_walk(op->regions[0], look_for_wait, &waits);
+    return waits;
 }
 
 /* Moves the role's op to the place; under its condition, if it does something for single threads. */
@@ -129,14 +155,15 @@ static bool advance(Order *o, Builder *b, Role *role) {
     while (!is_terminator(role->at) && !o->failed) {
         Op *op = role->at;
         bool passes = true;
-        if (op->code == OP_FOR && bars_are_inside(op)) break;
+        if (is_shared_loop(op)) break;
+        for (int r = 0; r < op->region_count; r++) set_arrivals(op->regions[r], role, o->t->k);
         if (op->code == OP_BAR_WAIT) {
             o->failed |= !bars_wait(&o->walk, op, &passes);
         } else if (op->code == OP_BAR_ARRIVE) {
             op_set(o->t->k, op, (Attr){.id = AT_ARRIVALS, .number = role->threads});
             o->failed |= !bars_arrive(&o->walk, op);
         } else if (bars_are_inside(op)) {
-            o->failed |= !run_inside(o, op, role, &passes);
+            o->failed |= !run_inside(o, op, &passes);
         }
         if (!passes || o->failed) break;
         role->at = op->next;
@@ -152,13 +179,18 @@ static void order_roles(Order *o, Builder *b, Role *roles, int count);
 static bool fuse(Order *o, Builder *b, Role *roles, int count) {
     Role inside[MOST_ROLES];
     Role *mine[MOST_ROLES];
-    int found = 0;
+    int found = 0, most = 0;
+    const Op *best = NULL; /* at which most have come */
     for (int i = 0; i < count; i++) {
-        if (is_terminator(roles[i].at) || roles[i].at->code != OP_FOR || !bars_are_inside(roles[i].at)) continue;
-        if (found && !is_same_loop(o->t->k, mine[0]->at, roles[i].at)) continue;
-        mine[found++] = &roles[i];
+        int same = 0;
+        if (!is_shared_loop(roles[i].at)) continue;
+        for (int n = 0; n < count; n++)
+            same += is_shared_loop(roles[n].at) && is_same_loop(o->t->k, roles[i].at, roles[n].at);
+        if (same > most) most = same, best = roles[i].at;
     }
-    if (!found) return false;
+    if (!best) return false;
+    for (int i = 0; i < count; i++)
+        if (is_shared_loop(roles[i].at) && is_same_loop(o->t->k, best, roles[i].at)) mine[found++] = &roles[i];
     Op *first = mine[0]->at;
     int64_t at = 0;
     b->range = first->range;
@@ -179,6 +211,8 @@ static bool fuse(Order *o, Builder *b, Role *roles, int count) {
     map_put_number(&o->walk.known, o->t->arena, shared, &at);
     order_roles(o, &in, inside, found);
     map_put_number(&o->walk.known, o->t->arena, shared, NULL);
+    bool passes;
+    o->failed |= !run_trips(o, made, 1, &passes); /* the others, for what comes behind */
     for (int i = 0; i < found; i++) {
         Op *loop = mine[i]->at;
         mine[i]->at = loop->next;
