@@ -35,7 +35,7 @@ typedef struct Cut {
 
 static void look_for_difference(Op *op, void *user) {
     Threads *t = user;
-    for (int i = 0; i < op->operand_count; i++)
+    for (int i = 0; i < op->operand_count && !threads_is_even(t, op); i++)
         if (threads_differ(t, op->operands[i]))
             threads_fail(t, op, "the block does this as a whole, with a number that differs between threads");
 }
@@ -329,6 +329,15 @@ static void cut_masked(Cut *c, Op *op) {
     ir_remove(op);
 }
 
+/* A number that all threads keep, each for itself: any thread's will do. */
+static void take_any(Op *op, void *user) {
+    Cut *c = user;
+    if (!threads_is_even(c->t, op)) return;
+    RefList at = op_list(op, 0);
+    Builder b = ir_builder_before(c->k, op);
+    for (int d = 0; d < c->old->arg_count; d++) at.at[d] = ir_int(&b, EL_I32, 0);
+}
+
 /* Arithmetic that waits at the end of its region has no user. */
 static void drop_waiting(Cut *c, const Region *region) {
     size_t kept = 0;
@@ -361,15 +370,15 @@ static void cut_op(Cut *c, Op *op) {
             cut_masked(c, op);
         else if (control)
             for (int r = 0; r < op->region_count; r++) cut_range(c, op->regions[r]->first, NULL);
+        else
+            for (int r = 0; r < op->region_count; r++) ir_walk(op->regions[r], take_any, c);
     } else if (op->code == OP_SYNC && !c->waiting.count) {
         ir_remove(op);
     } else if (op->code == OP_BUF || op->code == OP_BAR || op->code == OP_TENSOR || op->code == OP_ASSUME) {
         return;
-    } else if (!masked && threads_is_even(t, op)) { /* any thread's will do */
-        RefList at = op_list(op, 0);
-        Builder b = ir_builder_before(c->k, op);
+    } else if (!masked && threads_is_even(t, op)) {
         if (is_written(c, op)) flush(c, op);
-        for (int d = 0; d < c->old->arg_count; d++) at.at[d] = ir_int(&b, EL_I32, 0);
+        take_any(op, c);
     } else if (op->region_count || differs(c, op) || op->code == OP_SYNC) {
         push(c, op);
     } else if (op_has(op->code, TRAIT_PURE)) {

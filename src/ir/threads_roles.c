@@ -32,6 +32,7 @@ static bool is_terminator(const Op *op) { return !op || op_has(op->code, TRAIT_T
 static bool fits_region(const Threads *t, const Region *region) {
     for (const Op *op = region->first; !is_terminator(op); op = op->next) {
         bool differs = false, tile = threads_is_tile_op(t->k, op);
+        if (threads_is_even(t, op)) continue;
         for (int i = 0; i < op->operand_count; i++) differs |= threads_differ(t, op->operands[i]);
         for (int i = 0; i < op->result_count; i++) differs |= threads_differ(t, op->results[i]);
         if (bars_are_inside(op)) {
@@ -69,7 +70,7 @@ static bool is_same_loop(const Kernel *k, const Op *a, const Op *b) {
 /* --- one role, as far as it goes --- */
 
 static void set_arrivals(const Region *region, const Role *role, Kernel *k) {
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op && role->threads; op = op->next) {
         if (op->code == OP_BAR_ARRIVE) op_set(k, op, (Attr){.id = AT_ARRIVALS, .number = role->threads});
         for (int r = 0; r < op->region_count; r++) set_arrivals(op->regions[r], role, k);
     }
@@ -255,26 +256,30 @@ static void order_if(Order *o, Op *op) {
     Threads *t = o->t;
     Role roles[MOST_ROLES];
     int count = 0;
+    bool fits = true;
     Ref others = REF_NONE; /* of those that no role has taken */
     Builder b = ir_builder_before(t->k, op);
     for (Op *at = op;;) {
         bool some[2];
-        if (count > MOST_ROLES - 2 || at->result_count || !threads_is_role(t, at->operands[0], some) || !some[0] ||
-            !fits_region(t, at->regions[0]))
-            return;
+        fits = fits && count <= MOST_ROLES - 2 && !at->result_count && threads_is_role(t, at->operands[0], some) &&
+               some[0] && fits_region(t, at->regions[0]);
+        if (count > MOST_ROLES - 2) return;
         Ref mine = at->operands[0];
         if (others) mine = ir_binary(&b, OP_AND, others, mine);
         Ref rest = ir_unary(&b, OP_NOT, at->operands[0]);
         others = others ? ir_binary(&b, OP_AND, others, rest) : rest;
         roles[count++] = (Role){mine, threads_count(t, mine), at->regions[0]->first};
         Op *next = only_if(at->regions[1], op);
+        set_arrivals(at->regions[0], &roles[count - 1], t->k);
         if (!next || !bars_are_inside(next)) {
-            if (!fits_region(t, at->regions[1])) return;
+            fits = fits && fits_region(t, at->regions[1]);
             roles[count++] = (Role){others, threads_count(t, others), at->regions[1]->first};
+            set_arrivals(at->regions[1], &roles[count - 1], t->k);
             break;
         }
         at = next;
     }
+    if (!fits) return; /* one behind the other then */
     b = ir_builder_before(t->k, op);
     o->failed = false;
     order_roles(o, &b, roles, count);
