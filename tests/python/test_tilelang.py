@@ -129,6 +129,25 @@ def test_an_eager_kernel_returns_in_the_order_of_its_return(rng):
     np.testing.assert_array_equal(total, a + 1)
 
 
+def test_sizes_by_other_names_and_arguments_by_name_alone(rng):
+
+    @tilelang.jit
+    def rows(A, *, factor, block=8):
+        M, N = T.const("M, N")
+        rows_of, half = M, N // 2
+        shape = (rows_of, N)
+        A: T.Tensor(shape, T.float32)
+        B = T.empty((M, half), T.float32)
+        with T.Kernel(T.ceildiv(rows_of, block), threads=32) as bx:
+            for i, j in T.Parallel(block, half):
+                B[bx * block + i, j] = A[bx * block + i, 2 * j] * factor
+        return B
+
+    a, = matrices(rng, 20, 12, count=1)
+    np.testing.assert_array_equal(rows(a, factor=2), a[:, ::2] * 2)
+    np.testing.assert_array_equal(rows(a, factor=4, block=4), a[:, ::2] * 4)
+
+
 def test_an_eager_kernel_compiled_for_sizes():
     kernel = eager_add.compile(M=64, N=64, block=16)
     assert "tw_run" in kernel.get_kernel_source()

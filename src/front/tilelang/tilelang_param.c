@@ -53,13 +53,31 @@ typedef struct Search {
     Lower *l;
     const FrontKernel *kernel;
     const FrontValue *args;
+    Map values; /* names that plain assignments of a function give -> the expression */
 } Search;
+
+static void note_value(void *user, const char *id, const PyNode *value) {
+    Search *s = user;
+    map_set(&s->values, s->l->arena, id, (void *)(uintptr_t)value);
+}
+
+/* What a name stands for: `A_shape` for (M, K), `KH` for K. */
+static const PyNode *meant(const Search *s, const PyNode *node) {
+    for (int steps = 0; node->kind == PY_Name && steps < 8; steps++) {
+        const PyNode *value = map_get(&s->values, node->Name.id);
+        bool names = value && (value->kind == PY_Name || value->kind == PY_Tuple || value->kind == PY_List);
+        if (!names) break;
+        node = value;
+    }
+    return node;
+}
 
 /* The names that stand alone in the shape of a parameter are what its array has there. */
 static void learn_shape(Search *s, const char *id, const PyNode *note) {
     const PyNode *shape, *dtype;
     note_parts(note, &shape, &dtype);
     if (!shape) return;
+    shape = meant(s, shape);
     bool tuple = shape->kind == PY_Tuple || shape->kind == PY_List;
     uint32_t count = tuple ? shape->Tuple.elts->count : 1;
     const PyNode *const *items = tuple ? (const PyNode *const *)shape->Tuple.elts->at : &shape;
@@ -68,9 +86,10 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
         if (strcmp(s->kernel->params[p].name, id) != 0 || array->kind != FRONT_ARRAY) continue;
         if (array->rank != (int)count) continue;
         for (uint32_t d = 0; d < count; d++) {
-            if (items[d]->kind != PY_Name || map_get(&lang_state(s->l)->symbols, items[d]->Name.id)) continue;
+            const PyNode *item = meant(s, items[d]);
+            if (item->kind != PY_Name || map_get(&lang_state(s->l)->symbols, item->Name.id)) continue;
             Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
-            *symbol = (Symbol){.name = items[d]->Name.id, .known = true, .value = array->extent[d]};
+            *symbol = (Symbol){.name = item->Name.id, .known = true, .value = array->extent[d]};
             map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
         }
     }
@@ -78,6 +97,7 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
 
 static void search(void *user, PyNode *node) {
     Search *s = user;
+    if (node->kind == PY_Assign) py_each_binding(node, s->l->arena, note_value, s);
     if (node->kind == PY_arg && lang_is_tensor_note(node->arg.annotation))
         learn_shape(s, node->arg.arg, node->arg.annotation);
     if (node->kind == PY_AnnAssign && node->AnnAssign.target->kind == PY_Name &&
@@ -87,7 +107,7 @@ static void search(void *user, PyNode *node) {
 }
 
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def) {
-    Search s = {l, kernel, args};
+    Search s = {.l = l, .kernel = kernel, .args = args};
     py_each_child(def, search, &s);
 }
 
