@@ -222,6 +222,29 @@ def test_a_kernel_keeps_the_values_of_its_definition(rng):
     assert factor == 100
 
 
+def test_annotations_that_are_texts(tmp_path, monkeypatch, rng):
+    (tmp_path / "written_later.py").write_text("""from __future__ import annotations
+import tilewright.tilelang as tilelang
+import tilewright.tilelang.language as T
+
+@tilelang.jit(out_idx=-1)
+def negative(n, kind):
+    shape = (n, )
+
+    @T.prim_func
+    def main(A: T.Tensor(shape, kind), Out: T.Tensor(shape, kind)):
+        with T.Kernel(1, threads=32) as bx:
+            for i in T.Parallel(n):
+                Out[i] = -A[i]
+
+    return main
+""")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import written_later
+    a, = matrices(rng, 24, count=1)
+    np.testing.assert_array_equal(written_later.negative(24, T.float32)(a), -a)
+
+
 def by_two(x):
     return x * 2
 
