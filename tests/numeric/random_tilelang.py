@@ -30,7 +30,7 @@ import tilelang_reference as reference  # noqa: E402
 from tilelang_programs import Choices, Generator  # noqa: E402
 from tilelang_threads import ThreadGenerator  # noqa: E402
 
-TARGETS = {"interp": ["interp"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+TARGETS = {"interp": ["interp"], "sanitize": ["interp", "--sanitize"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
 
 
 def program_of(choices):

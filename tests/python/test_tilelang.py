@@ -148,6 +148,26 @@ def test_sizes_by_other_names_and_arguments_by_name_alone(rng):
     np.testing.assert_array_equal(rows(a, factor=4, block=4), a[:, ::2] * 4)
 
 
+def test_sizes_are_known_before_the_arrays_are_stated(rng):
+
+    @tilelang.jit
+    def windows(A, W, step: int = 2):
+        N, K = T.const("N, K")
+        KH, KW = K, K
+        shape = [N, N]
+        OH = (N - K) // step + 1
+        A: T.Tensor(shape, T.float32)
+        W: T.Tensor((KH, KW), T.float32)
+        C = T.empty((OH, OH), T.float32)
+        with T.Kernel(1, threads=32) as bx:
+            for i, j in T.Parallel(OH, OH):
+                C[i, j] = A[i * step, j * step] * W[0, 0] + A[i * step + KH - 1, j * step + KW - 1] * W[KH - 1, KW - 1]
+        return C
+
+    a, w = matrices(rng, 11, 11, count=1)[0], matrices(rng, 3, 3, count=1)[0]
+    close(windows(a, w), a[:9:2, :9:2] * w[0, 0] + a[2::2, 2::2] * w[2, 2])
+
+
 def test_an_eager_kernel_compiled_for_sizes():
     kernel = eager_add.compile(M=64, N=64, block=16)
     assert "tw_run" in kernel.get_kernel_source()

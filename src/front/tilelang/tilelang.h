@@ -9,8 +9,9 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
- *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_thread.c  threads that a kernel names                    tilelang_hopper.c  roles and barriers
+ *     tilelang_warp.c    what threads tell each other
+ *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
  *     tilelang_persistent.c tilelang_im2col.c
  *                        what the rows of the table (tilelang.def) do */
@@ -101,6 +102,7 @@ typedef struct LangState { /* Lower.own */
     int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
+    Map safe;       /* T.annotate_safe_value: a tensor's Ref -> Ref, what it reads outside */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
@@ -117,8 +119,8 @@ typedef struct LangState { /* Lower.own */
 static inline LangState *lang_state(const Lower *l) { return l->own; }
 
 extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
-extern const Own lang_persistent_own; /* T.Persistent(..) */
 extern const Own lang_reducer_own; /* T.comm_reducer: its function */
+extern const Own lang_persistent_own; /* T.Persistent(..) */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
 
@@ -162,11 +164,12 @@ bool lang_equal(Val a, Val b); /* Python's ==; a dtype equals its name */
 /* --- tilelang_index.c --- */
 Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
-bool lang_store(Lower *l, const Box *box, Val value, Range range);
-/* Of a tile that is no view, each thread's own where it has one. */
+/* An element of a tile that is no view; of the thread's own, if each has one. */
 Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset);
 void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value);
+bool lang_store(Lower *l, const Box *box, Val value, Range range);
 Val lang_variable_load(Lower *l, const Storage *variable, Range range);
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range);
 void lang_linear_join(Lower *l, PyOp op, Val x, Val y, Val out);                       /* what out is as a sum */
@@ -220,13 +223,15 @@ void lang_loop_end(Lower *l, int begun);
 /* Around the body of T.Kernel: a region of threads, if it names them. */
 void lang_threads_begin(Lower *l, const PyNode *with, Val threads);
 void lang_threads_end(Lower *l);
+bool lang_need_threads(Lower *l, const Call *c); /* false, and said, outside of such a region */
+Val lang_linear_thread(Lower *l, Range range);   /* the thread's number in the block, the first dimension fastest */
 /* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
 int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
 const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
-bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call);
+bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
 /* --- tilelang_hopper.c --- */
 extern const Own lang_barrier_own;

@@ -163,7 +163,7 @@ static Ref load_as(Lower *l, const Box *box, const Type *type, const Dims *dims)
     if (of->kind != STORE_TENSOR)
         return ir_reshape(&l->b, ir_bload(&l->b, of->ref, box->offset, lang_box_type(l, box, of->elem, of->rank)),
                           type);
-    Ref value = ir_tload(&l->b, of->ref, box->offset, REF_NONE, type);
+    Ref value = lang_tload(l, of, box->offset, type);
     set_dims(l, ir_value(l->kernel, value)->op, dims);
     return value;
 }
@@ -244,6 +244,26 @@ bool lang_fill(Lower *l, Val to, Val value, Range range) {
 }
 
 /* --- rows of the table --- */
+
+/* T.transpose(src, dst): the last two dimensions change places. */
+Val lang_lower_transpose(Lower *l, const Call *c) {
+    Box from, to;
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &from) || !lang_as_box(l, c, 1, NULL, &to) ||
+        !lang_check_box(l, &from, c->ranges[0]) || !lang_check_box(l, &to, c->ranges[1]))
+        return val_error;
+    int rank = from.of->rank;
+    bool fits = rank == to.of->rank && rank >= 2;
+    for (int d = 0; fits && d < rank; d++)
+        fits = from.shape[d] == to.shape[d < rank - 2 ? d : 2 * rank - 3 - d];
+    if (!fits)
+        return py_error(l, DIAG_TL_SHAPES, c->range, "transpose", lang_shape_text(l, from.of, from.shape),
+                        lang_shape_text(l, to.of, to.shape), "the last two extents change places");
+    int64_t order[MAX_RANK];
+    for (int d = 0; d < rank; d++) order[d] = d < rank - 2 ? d : 2 * rank - 3 - d;
+    l->b.range = c->range;
+    lang_store_box(l, &to, ir_permute(&l->b, lang_load_box(l, &from, rank), order, rank));
+    return val_none;
+}
 
 Val lang_lower_copy(Lower *l, const Call *c) {
     Box from, to;

@@ -72,10 +72,12 @@ static Val subscript(Lower *l, Val v, const PyNode *node) {
     if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
-        bool pair = parts.kind == VAL_TUPLE && parts.count == 2;
         if (val_failed(parts)) return parts;
-        if (pair) return py_apply(l, v, parts.items, 2, node->range);
-        return py_error(l, DIAG_TL_ANNOTATION, node->range);
+        bool tuple = parts.kind == VAL_TUPLE && parts.count, sizes = true;
+        for (int i = 0; tuple && i < parts.count; i++) /* T.Tensor[16, 8]: a shape alone */
+            sizes = sizes && (parts.items[i].kind == VAL_INT || val_is_own(parts.items[i], &lang_symbol_own));
+        if (tuple && !sizes && parts.count <= 3) return py_apply(l, v, parts.items, parts.count, node->range);
+        return py_apply(l, v, &parts, 1, node->range);
     }
     const char *declare = v.kind == VAL_TENSOR ? "; a tensor is declared as such: `A: T.Tensor(shape, dtype)`" : "";
     return py_error(l, DIAG_TL_INDEX, node->range,

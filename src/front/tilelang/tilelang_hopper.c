@@ -46,7 +46,8 @@ Val lang_lower_alloc_barrier(Lower *l, const Call *c) {
             if (val_failed(one)) return val_error;
             return differ ? py_error(l, DIAG_TL_PLANNED, c->ranges[0], "barriers of different counts in one list",
                                      "write a T.alloc_barrier for each count")
-                          : py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "how many threads arrive: known numbers from 1 on");
+                          : py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0],
+                                     "how many threads arrive: known numbers from 1 on");
         }
         arrivals = (int64_t)one.i;
     }
@@ -87,7 +88,7 @@ static bool want_barrier(Lower *l, const Call *c, Barriers *out) {
     return true;
 }
 
-/* All threads that come here arrive; with code 1 it is said how many bytes come, which the copies here bring at once. */
+/* All threads that come here arrive. */
 Val lang_lower_barrier_arrive(Lower *l, const Call *c) {
     Barriers bar;
     if (!want_barrier(l, c, &bar)) return val_error;

@@ -76,7 +76,7 @@ Val lang_lower_im2col(Lower *l, const Call *c) {
     Ref column = plus(l, times(l, rest(l, m, ow), w.stride), times(l, rest(l, kx, w.size), w.dilation));
     Ref place[4] = {over(l, y, oh), plus(l, row, number(l, -w.pad)), plus(l, column, number(l, -w.pad)),
                     rest(l, k, channels)};
-    Ref value = ir_tload(&l->b, img->ref, place, REF_NONE, ty_scalar(l->module, img->elem));
+    Ref value = lang_tload(l, img, place, ty_scalar(l->module, img->elem));
     value = ir_cast(&l->b, value, col.of->elem);
     if ((int64_t)wide % col.shape[1]) {
         Elem e = col.of->elem;

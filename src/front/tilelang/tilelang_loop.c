@@ -113,8 +113,15 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     }
     node = fuse(l, node, names, loop);
     if (!node) return;
+    Ref given[MAX_RANK];
     for (int i = 0; i < loop->count; i++) {
-        if (!lang_check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
+        Val one = lang_plain(loop->extent[i]);
+        given[i] = REF_NONE, extent[i] = -1;
+        if (one.kind == VAL_TENSOR || (lang_storage(one) && lang_storage(one)->kind == STORE_VARIABLE)) {
+            if (!lang_convert(l, one, EL_I32, loop->range, &given[i])) return; /* known at run time */
+            continue;
+        }
+        if (!lang_check_extent(l, one, loop->range, &extent[i])) return;
         empty |= extent[i] == 0;
     }
     if (empty) return; /* as a loop without a trip */
@@ -125,9 +132,9 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     size_t before = l->frame->locals.count;
     l->nest++;
     for (int i = 0; i < loop->count; i++) { /* a name of outside is gone behind it: nobody takes one for the other */
-        ir_operand(&l->b, op, ir_int(&l->b, EL_I32, extent[i]));
+        ir_operand(&l->b, op, given[i] ? given[i] : ir_int(&l->b, EL_I32, extent[i]));
         Ref index = ir_argument(l->kernel, region, ty_scalar(l->module, EL_I32), names[i]);
-        lang_add_variable(l, index, -1, &(int64_t){0}, &(int64_t){extent[i] - 1});
+        lang_add_variable(l, index, -1, &(int64_t){0}, given[i] ? NULL : &(int64_t){extent[i] - 1});
         py_set_local(l, names[i], val_tensor(index));
     }
     outside = l->b;
@@ -231,16 +238,16 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
-    if (val_is_own(over, &lang_persistent_own)) {
-        lang_run_persistent(l, node, over.thing);
-        return true;
-    }
     const PyNode *iter = node->For.iter, *target = node->For.target;
     if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
         const char *name; /* each thread makes its one trip */
         if (!lang_loop_names(l, target, &name, 1)) return true;
         py_set_local(l, name, over);
         py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
+    if (val_is_own(over, &lang_persistent_own)) {
+        lang_run_persistent(l, node, over.thing);
         return true;
     }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
@@ -273,7 +280,9 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         return false;
     }
     lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
-    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
+    int64_t warps = 1; /* a hint: a power of two, as plans have them */
+    while (2 * warps * 32 <= (int64_t)count) warps *= 2;
+    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
 
@@ -335,8 +344,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     s->launches++;
     if (l->request->sequence) l->request->sequence->launches = s->launches;
     if (!mine) return;
-    if (count < 1 || count > 3) {
-        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
+    if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
+    if (count > 3) {
+        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes up to three grid extents");
         return;
     }
     k->grid = ARENA_NEW(l->module->arena, Region);
@@ -384,10 +394,10 @@ bool lang_with(Lower *l, const PyNode *node) {
     const PyList *items = node->With.items;
     const PyNode *call = items->at[0]->withitem.context_expr;
     if (!l->kernel) return false;
-    bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     bool one = items->count == 1 && call->kind == PY_Call;
     if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
     if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
+    bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     for (uint32_t i = launch; i < items->count; i++)
         if (!is_mark(l, items->at[i])) return true;
     Val parts = launch ? py_eval(l, call) : val_none;

@@ -337,6 +337,19 @@ Val lang_lower_limit(Lower *l, const Call *c) {
     return val_int(c->builtin->code > 0 ? 2 * half - 1 : 0);
 }
 
+static Val float_of(Lower *l, Val v, Range range);
+
+/* isfinite (CMP_LT), isinf (CMP_EQ): how the magnitude stands to infinity */
+Val lang_lower_infinite(Lower *l, const Call *c) {
+    Val x = float_of(l, c->args[0], c->range);
+    if (val_failed(x)) return x;
+    Ref most = ir_float(&l->b, val_type(l, x)->elem, INFINITY);
+    return val_tensor(ir_compare(&l->b, (Word)c->builtin->code, ir_unary(&l->b, OP_ABS, x.ref), most));
+}
+
+/* __ldg: an element, however it is read */
+Val lang_lower_element(Lower *l, const Call *c) { return lang_scalar(l, c->args[0], c->range); }
+
 /* A number as a run-time float. */
 static Val float_of(Lower *l, Val v, Range range) {
     Val x = lang_scalar(l, v, range);

@@ -22,6 +22,8 @@ static const struct {
               {"tfloat32", EL_F32},
               {"float", EL_F32},
               {"int", EL_I32},
+              {"short", EL_I16},
+              {"long", EL_I64},
               {"uint", EL_U32},
               {"float64", EL_F64},
               {"double", EL_F64},

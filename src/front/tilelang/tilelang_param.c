@@ -53,21 +53,36 @@ typedef struct Search {
     Lower *l;
     const FrontKernel *kernel;
     const FrontValue *args;
-    Map values; /* names that plain assignments of a function give -> the expression */
+    const PyNode *def;
 } Search;
 
-static void note_value(void *user, const char *id, const PyNode *value) {
-    Search *s = user;
-    map_set(&s->values, s->l->arena, id, (void *)(uintptr_t)value);
+typedef struct Meaning { /* what a name of a function is given */
+    Arena *arena;
+    const char *name;
+    const PyNode *value;
+    int count;
+} Meaning;
+
+static void note_meaning(void *user, const char *name, const PyNode *value) {
+    Meaning *m = user;
+    if (strcmp(name, m->name) == 0) m->value = value, m->count++;
 }
 
-/* What a name stands for: `A_shape` for (M, K), `KH` for K. */
+static void look_for_meaning(void *user, PyNode *node) {
+    Meaning *m = user;
+    if (node->kind == PY_Assign) py_each_binding(node, m->arena, note_meaning, m);
+    py_each_child(node, look_for_meaning, m);
+}
+
+/* An expression that is only a name for another one, as that one. */
 static const PyNode *meant(const Search *s, const PyNode *node) {
-    for (int steps = 0; node->kind == PY_Name && steps < 8; steps++) {
-        const PyNode *value = map_get(&s->values, node->Name.id);
-        bool names = value && (value->kind == PY_Name || value->kind == PY_Tuple || value->kind == PY_List);
-        if (!names) break;
-        node = value;
+    for (int deep = 0; node->kind == PY_Name && deep < 8; deep++) {
+        Meaning m = {.arena = s->l->arena, .name = node->Name.id};
+        py_each_child(s->def, look_for_meaning, &m);
+        bool plain =
+            m.count == 1 && (m.value->kind == PY_Name || m.value->kind == PY_Tuple || m.value->kind == PY_List);
+        if (!plain) break;
+        node = m.value;
     }
     return node;
 }
@@ -86,10 +101,10 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
         if (strcmp(s->kernel->params[p].name, id) != 0 || array->kind != FRONT_ARRAY) continue;
         if (array->rank != (int)count) continue;
         for (uint32_t d = 0; d < count; d++) {
-            const PyNode *item = meant(s, items[d]);
-            if (item->kind != PY_Name || map_get(&lang_state(s->l)->symbols, item->Name.id)) continue;
+            const PyNode *size = meant(s, items[d]);
+            if (size->kind != PY_Name || map_get(&lang_state(s->l)->symbols, size->Name.id)) continue;
             Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
-            *symbol = (Symbol){.name = item->Name.id, .known = true, .value = array->extent[d]};
+            *symbol = (Symbol){.name = size->Name.id, .known = true, .value = array->extent[d]};
             map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
         }
     }
@@ -97,7 +112,6 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
 
 static void search(void *user, PyNode *node) {
     Search *s = user;
-    if (node->kind == PY_Assign) py_each_binding(node, s->l->arena, note_value, s);
     if (node->kind == PY_arg && lang_is_tensor_note(node->arg.annotation))
         learn_shape(s, node->arg.arg, node->arg.annotation);
     if (node->kind == PY_AnnAssign && node->AnnAssign.target->kind == PY_Name &&
@@ -107,7 +121,7 @@ static void search(void *user, PyNode *node) {
 }
 
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def) {
-    Search s = {.l = l, .kernel = kernel, .args = args};
+    Search s = {l, kernel, args, def};
     py_each_child(def, search, &s);
 }
 

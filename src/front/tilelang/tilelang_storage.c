@@ -114,6 +114,23 @@ Val lang_lower_annotate_layout(Lower *l, const Call *c) {
     return val_failed(dict) ? dict : val_none;
 }
 
+/* T.annotate_safe_value({A: x}): what tensors read outside, from here on. */
+Val lang_lower_safe_value(Lower *l, const Call *c) {
+    Val dict = c->args[0];
+    if (!lang_in_kernel(l, c) || val_failed(dict)) return val_error;
+    if (dict.kind != VAL_DICT)
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "values are a dict, {tensor: value, ..}");
+    for (int i = 0; i + 1 < val_count(dict); i += 2) {
+        const Storage *tensor = lang_storage(val_items(dict)[i]);
+        Ref *value = ARENA_NEW(l->arena, Ref);
+        if (!tensor || tensor->kind != STORE_TENSOR)
+            return lang_types(l, c->ranges[0], "only tensors have an outside, which T.annotate_safe_value speaks of");
+        if (!lang_convert(l, val_items(dict)[i + 1], tensor->elem, c->ranges[0], value)) return val_error;
+        map_put_number(&lang_state(l)->safe, l->arena, tensor->ref, value);
+    }
+    return val_none;
+}
+
 Val lang_lower_num_sms(Lower *l, const Call *c) {
     (void)l, (void)c;
     return val_int(LANG_PROCESSORS); /* any number of blocks is right */

@@ -37,6 +37,7 @@ void eval_bload(Process *p, Step *s) {
     Operand b = ev_operand(p, s, 0);
     const Type *type = ir_value(p->in->kernel, s->op->results[0])->type;
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, type);
+    if (!type->rank) race_access(p, s, b.cell, offset, RACE_READ, NULL);
     box_move(p->in, b.cell, b.type, offset, ev_define(p, s, 0), type, false);
 }
 
@@ -44,6 +45,7 @@ void eval_bstore(Process *p, Step *s) {
     process_pause(p);
     Operand b = ev_operand(p, s, 0), value = ev_operand_of(p, s, op_operand(s->op, 1));
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, value.type);
+    if (!value.type->rank) race_access(p, s, b.cell, offset, RACE_WRITE, value.data);
     box_move(p->in, b.cell, b.type, offset, value.cell, value.type, true);
 }
 
@@ -71,10 +73,12 @@ void eval_sync(Process *p, Step *s) {
     if (barrier->arrived >= needed) {
         barrier->arrived = 0;
         barrier->generation++;
+        p->clock = barrier->clock = ++team->clock;
         process_pause(p);
         return;
     }
     process_wait(p, (Wait){.kind = WAIT_SYNC, .step = s, .barrier = barrier, .number = barrier->generation});
+    p->clock = barrier->clock;
 }
 
 void eval_bar(Process *p, Step *s) {

@@ -194,6 +194,7 @@ void eval_spmd(Process *p, Step *s) {
     Word unit = op_word(s->op, AT_UNIT, UNIT_THREAD);
     Team *team = ARENA_NEW(&in->arena, Team);
     team->size = workers;
+    team->threads = op_attr(s->op, AT_UNIT) && unit == UNIT_THREAD;
     team->lane_threads = unit == UNIT_WARPGROUP ? 128 : unit == UNIT_WARP ? 32 : 1;
     for (int64_t w = 0; w < workers; w++) {
         Process *child = process_new(in, p->instance);

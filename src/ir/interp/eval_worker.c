@@ -29,11 +29,13 @@ void eval_shfl(Process *p, Step *s) {
         if (++e->barrier.arrived >= e->barrier.needed) {
             e->barrier.arrived = 0;
             e->barrier.generation++;
+            e->barrier.clock = ++team->clock;
             process_pause(p);
         } else {
             process_wait(
                 p, (Wait){.kind = WAIT_SYNC, .step = s, .barrier = &e->barrier, .number = e->barrier.generation});
         }
+        p->clock = e->barrier.clock;
         bool inside = from / LANES == warp && from >= 0 && from % LANES < e->barrier.needed;
         taken = cell_retain(inside ? e->shown[round][from % LANES] : taken);
     }
@@ -46,6 +48,7 @@ void eval_batomic(Process *p, Step *s) {
     if (value.type->rank) ev_refuse(p, s, "an atomic of a whole tile on a buffer");
     if (value.cell->shadow) sanitize_use(p, s, &value);
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, value.type);
+    race_access(p, s, b.cell, offset, RACE_ATOMIC, NULL);
     Cell *old = ev_define(p, s, 0), *made = cell_new(p->in, value_bytes(value.type));
     box_move(p->in, b.cell, b.type, offset, old, value.type, false);
     memcpy(made->data, old->data, value_bytes(value.type));

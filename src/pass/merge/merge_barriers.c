@@ -1,9 +1,9 @@
 /* merge_barriers.c: barriers of a program that one worker runs, proved and dropped.
  *
  * A door that has written roles lays them out in one order (see tilelang_hopper.c). Here the kernel's control is run
- * through, with arrivals and phases as numbers: if each wait finds its phase ended, that order is one that the roles may
- * take, and the barriers say nothing more. Loops of known ends are run as they are; for all others together the trips 0,
- * 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
+ * through, with arrivals and phases as numbers: if each wait finds its phase ended, that order is one that the roles
+ * may take, and the barriers say nothing more. Loops of known ends are run as they are; for all others together the
+ * trips 0, 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
  *
  * A wait that does not pass is the user's mistake; one whose number or parity is not known here is refused. */
 #include "pass/fold/fold.h"
@@ -124,8 +124,8 @@ static bool run_op(Walk *w, const Op *op) {
             return fail(w, op, "the parity is not known before the kernel runs");
         if ((bar->phase & 1) == (parity & 1))
             return fail(w, op,
-                        "in the order of the text this waits for an arrival that comes later; write roles that take "
-                        "turns in one loop");
+                        "this waits for an arrival that comes later; let roles take turns in one loop, with an arrival "
+                        "in front of each wait for it");
     } else if (op->region_count && has_bars(op)) {
         if (op->code == OP_FOR) return run_for(w, op);
         if (op->code != OP_IF) return fail(w, op, "a barrier in a loop whose trips nobody counts");

@@ -1,17 +1,18 @@
 /* threads.h: code of single threads (`spmd` regions whose workers are threads) beside what a block does as a whole.
  *
- * Inside of such a region a value either is the same in all threads (uniform) or may differ. Operations on whole tiles
- * are collective: the block does them once, so they stand between regions, not inside. `threads_cut` makes that so:
+ * Inside of such a region a value either is the same in all threads (uniform) or may differ. Operations on whole
+ * tiles are collective: the block does them once, so they stand between regions, not inside. `threads_cut` makes that
+ * so:
  *
  *     spmd %t in 128 {                          spmd %t in 128 { s[t] = .. }
  *       s[t] = .. ; %a = bload s, [0] : f32[128] ..      ->      %a = bload s, [0] : f32[128] ..
  *       o[t] = .. }                             spmd %t in 128 { o[t] = .. }
  *
- * Uniform scalars are computed once, outside; what a later region needs of an earlier one it computes again, or finds in
- * a buffer with an element for each thread. A loop or `if` around a collective operation goes outside as well, and must be
- * uniform. */
-#ifndef ANALYSIS_THREADS_H
-#define ANALYSIS_THREADS_H
+ * Uniform scalars are computed once, outside; what a later region needs of an earlier one it computes again, or finds
+ * in a buffer with an element for each thread. A loop or `if` around a collective operation goes outside as well, and
+ * must be uniform. */
+#ifndef IR_THREADS_H
+#define IR_THREADS_H
 #include "ir/build.h"
 
 typedef struct Threads { /* what is known of a region */

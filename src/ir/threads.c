@@ -1,6 +1,6 @@
 /* threads.c: which values of a region of threads differ between them, and barriers that the source leaves out. See
  * threads.h. */
-#include "analysis/threads.h"
+#include "ir/threads.h"
 
 #include <string.h>
 

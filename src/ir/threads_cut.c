@@ -2,7 +2,7 @@
  *
  * All happens in place: the ops of the region go in front of it, those of the block stay where they are, those of
  * threads wait (`waiting`) until something comes that they must not be moved behind, and go into a new region there. */
-#include "analysis/threads.h"
+#include "ir/threads.h"
 
 #include <string.h>
 
@@ -393,7 +393,8 @@ bool threads_cut(Threads *t) {
     Region *region = spmd->regions[0];
     for (int d = 0; d < spmd->operand_count; d++) {
         int64_t extent;
-        if (!ir_const_int(t->k, spmd->operands[d], &extent)) return threads_fail(t, spmd, "its workers are not counted");
+        if (!ir_const_int(t->k, spmd->operands[d], &extent))
+            return threads_fail(t, spmd, "how many threads there are is not known");
     }
     if (!check_region(t, region, false)) return false;
     Cut c = {.t = t, .k = t->k, .anchor = spmd->previous, .around = spmd->parent, .old = region};
