@@ -202,6 +202,7 @@ class View(Storage):
 
     def __init__(self, base, shape, dtype):
         super().__init__(shape, dtype, False)
+        base = base.base if isinstance(base, View) else base
         self.base, self.width, self.values = base, max(1, DTYPES[dtype][1] // 8), None
         assert self.count() * self.width == base.count() * max(1, DTYPES[base.dtype][1] // 8)
 
@@ -460,5 +461,7 @@ class Program:
         grid = self.language.grid
         for z, y, x in itertools.product(*(range(n) for n in reversed(grid))):
             if (x, y, z) != (0, 0, 0):
+                for tensor in self.tensors.values():
+                    tensor.safe = 0
                 self.language.block = (x, y, z)
                 self.function(**self.tensors)

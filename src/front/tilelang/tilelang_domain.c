@@ -114,7 +114,7 @@ static bool call(Lower *l, Val f, const PyNode *node, Val *out) {
         *out = lang_own(l, &lang_layout_own, "", 1);
         return true;
     }
-    bool makes = f.kind == VAL_MODULE && 
+    bool makes = f.kind == VAL_MODULE &&
                  (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0 ||
                   strcmp(f.text, "tilelang.DataType") == 0);
     if ((f.kind != VAL_DTYPE && !makes) || node->Call.args->count != 1) return false;

@@ -131,7 +131,7 @@ Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range ra
     if (strcmp(path, "tilelang.language") == 0) {
         const Builtin *builtin = py_builtin(l, attr, 'T');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-        if (lang_is_tf32(val_str(attr)) || lang_packed(val_str(attr))) return val_str(attr); /* their type does not say it */
+        if (lang_is_tf32(val_str(attr)) || lang_packed(val_str(attr))) return val_str(attr); /* a type says less */
         if (lang_elem(attr, &elem)) return val_dtype(ty_scalar(l->module, elem));
         if (is_word(attr)) return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "T.%s", attr)};
         return lang_unknown_op(l, attr, range);

@@ -104,8 +104,8 @@ static bool byte_box(Lower *l, const Box *box, Range range, Ref *offset, int64_t
     if (!even) {
         lang_types(l, range,
                    arena_printf(l->arena,
-                                "boxes of a tensor of %s begin at an even element and have an even number of them along "
-                                "the last dimension: two elements are a byte",
+                                "boxes of a tensor of %s begin at an even element and have an even number of them "
+                                "along the last dimension: two elements are a byte",
                                 lang_packed_name(of->packed)));
         return false;
     }
