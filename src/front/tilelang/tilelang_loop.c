@@ -270,7 +270,9 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         py_error(l, DIAG_TL_ARGUMENTS, range, "T.Kernel takes threads from 1 to 1024");
         return false;
     }
-    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
+    int64_t warps = 1; /* tiles are spread over a power of two of them, no more than asked for */
+    while (warps * 2 <= (int64_t)count / 32) warps *= 2;
+    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
 

@@ -11,7 +11,7 @@
  *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
  *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n
  *     %p = mul %a, %b ; %s = sub %c, %p     ->     %n = neg %a ; %s = fma %n, %b, %c
- *     %p = mul %a, %b : f32[M,K,N] ; %s = reduce<add, axis=1> %p     ->     %s = dot %a, %b, 0, of a[M,K,1], b[1,K,N] */
+ *     %p = mul %a, %b : f32[M,K,N] ; %s = reduce<add, axis=1> %p   ->   %s = dot %a, %b, 0, of a[M,K,1], b[1,K,N] */
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
