@@ -5,10 +5,13 @@
 
 Nothing here is shared with the compiler: numbers carry their dtype and are rounded or cut off after every operation, tiles are lists, and
 `T.Parallel` is a loop. An element of a tile that lies outside may be read only where T.if_then_else drops it. Sums of floats are exact as long as
-their numbers are small and whole, which is what tests use, so results are compared bit by bit. Needs no package."""
+their numbers are small and whole, which is what tests use, so results are compared bit by bit. A program that names its threads is run by as many of
+Python's, one at a time, from barrier to barrier; what is allocated as shared they share, and tile operations are done by the first. Needs no package."""
 import itertools
+import re
 import struct
 import sys
+import threading
 import types
 
 # dtype -> (kind, bits, struct code)
@@ -138,6 +141,10 @@ class Storage:
         self.values = None if is_tensor else [None] * self.count()
         self.safe = 0  # what it reads outside
 
+    def as_own(self, own):
+        self.own = own
+        return self
+
     def count(self):
         total = 1
         for extent in self.shape:
@@ -239,6 +246,61 @@ def box_of(thing, other=None):
     return thing
 
 
+class Team:
+    """The threads of a block. One runs at a time, in order, until it waits or ends; when all have, the first goes on."""
+
+    def __init__(self, extents):
+        self.extents, self.count, self.at = extents, extents[0] * extents[1], 0
+        self.main, self.turn = threading.Semaphore(0), [threading.Semaphore(0) for _ in range(self.count)]
+        self.made, self.calls, self.shown, self.failed = {}, [0] * self.count, [None] * self.count, None
+
+    def run(self, function):
+        live = set(range(self.count))
+
+        def work(number):
+            self.turn[number].acquire()
+            try:
+                function()
+            except BaseException as why:  # the scheduler says it
+                self.failed = self.failed or why
+            live.discard(number)
+            self.main.release()
+        for number in range(self.count):
+            threading.Thread(target=work, args=(number,), daemon=True).start()
+        while live and not self.failed:
+            for number in sorted(live):
+                self.at = number
+                self.turn[number].release()
+                self.main.acquire()
+        if self.failed:
+            raise self.failed
+
+    def wait(self):
+        number = self.at
+        self.main.release()
+        self.turn[number].acquire()
+
+    def exchange(self, value):
+        """What all threads have."""
+        self.shown[self.at] = value
+        self.wait()
+        shown = list(self.shown)
+        self.wait()
+        return shown
+
+    def shared(self, make):
+        """The same thing for all threads: the n-th of each."""
+        number = self.calls[self.at]
+        self.calls[self.at] += 1
+        return self.made.setdefault(number, make()) if number not in self.made else self.made[number]
+
+    def once(self, function):
+        self.wait()
+        if self.at == 0:
+            function()
+        self.wait()
+
+
 class Language(types.ModuleType):
     """`tilelang.language`. The block that runs now is `block`; T.Kernel says how many there are."""
 
@@ -250,12 +312,73 @@ class Language(types.ModuleType):
         self.GemmWarpPolicy = types.SimpleNamespace(Square=0, FullRow=1, FullCol=2)
         self.serial = self.Serial = self.unroll = self.count
         self.reduce_sum, self.reduce_max, self.reduce_min = (self.reducer(f) for f in (lambda x, y: x + y, max, min))
-        self.alloc_shared = self.alloc_fragment = self.alloc_local = lambda shape, dtype, scope=None: Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)
+        make = lambda shape, dtype: Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)  # noqa: E731
+        self.alloc_shared = self.alloc_fragment = lambda shape, dtype, scope=None: self.team.shared(lambda: make(shape, dtype)) if self.team else make(shape, dtype)
+        self.alloc_local = lambda shape, dtype, scope=None: make(shape, dtype).as_own(self.team is not None)
         self.Cast = lambda dtype, value: convert(value, str(dtype))
         self.floordiv, self.floormod = (lambda a, b: a // b), (lambda a, b: a % b)
         self.cdiv = self.ceildiv
         self.infinity = lambda dtype: float("inf")
-        self.sync_threads = self.use_swizzle = lambda *a, **k: None
+        self.use_swizzle = lambda *a, **k: None
+        self.team, self.vectorized = None, self.count
+        for name, function in (("sum", lambda x, y: x + y), ("max", max), ("min", min), ("bitor", lambda x, y: x | y), ("bitand", lambda x, y: x & y)):
+            setattr(self, f"warp_reduce_{name}", lambda value, f=function: self.reduce_threads(value, f))
+        for name in ("copy", "fill", "clear", "gemm", "reduce_sum", "reduce_max", "reduce_min"):
+            setattr(self, name, self.collective(getattr(self, name)))
+
+    # --- threads that the program names ---
+
+    def collective(self, function):
+        def run(*args, **options):
+            storages = [x.place.storage if isinstance(x, Num) and x.place else x.storage if isinstance(x, Box) else x for x in args]
+            if not self.team or any(getattr(x, "own", False) for x in storages):
+                return function(*args, **options)
+            return self.team.once(lambda: function(*args, **options))
+        return run
+
+    def get_thread_binding(self, dim=0):
+        x = self.team.extents[0]
+        return Num(self.team.at % x if dim == 0 else self.team.at // x, "int32")
+
+    def sync_threads(self, *args):
+        if self.team:
+            self.team.wait()
+
+    def reduce_threads(self, value, function):
+        first = self.team.at // 32 * 32
+        total, *rest = [raw(x) for x in self.team.exchange(value)[first:first + 32]]
+        for x in rest:
+            total = settle(function(total, x), value.dtype)
+        return Num(total, value.dtype)
+
+    def take(self, value, to, inside):
+        lane = self.team.at % 32
+        shown = self.team.exchange(value)
+        return shown[self.team.at - lane + to] if inside else shown[self.team.at]
+
+    def shfl_xor(self, value, by):
+        return self.take(value, self.team.at % 32 ^ raw(by), True)
+
+    def shfl_sync(self, value, lane):
+        return self.take(value, raw(lane) % 32, True)
+
+    def shfl_up(self, value, by):
+        return self.take(value, self.team.at % 32 - raw(by), self.team.at % 32 >= raw(by))
+
+    def shfl_down(self, value, by):
+        return self.take(value, self.team.at % 32 + raw(by), self.team.at % 32 + raw(by) < 32)
+
+    def syncthreads_count(self, value):
+        return Num(sum(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def syncthreads_or(self, value):
+        return Num(any(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def syncthreads_and(self, value):
+        return Num(all(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def atomic_add(self, element, value):
+        element.place.storage.put(element.place.first, element + value)
 
     def prim_func(self, function):
         self.prims.append(function)
@@ -277,9 +400,13 @@ class Language(types.ModuleType):
         return Launch()
 
     def Parallel(self, *extents, **options):
-        for at in itertools.product(*(range(int(e)) for e in extents)):
+        if self.team:
+            self.team.wait()
+        for at in () if self.team and self.team.at else itertools.product(*(range(int(e)) for e in extents)):
             numbers = tuple(Num(i, "int32") for i in at)
             yield numbers[0] if len(numbers) == 1 else numbers
+        if self.team:
+            self.team.wait()
 
     def count(self, start, stop=None, step=1, **options):
         start, stop = (0, start) if stop is None else (start, stop)
@@ -446,7 +573,11 @@ class Program:
         sys.modules["tilelang"], sys.modules["tilelang.language"] = package, self.language
         names = dict(defines, max=self.language.max, min=self.language.min)
         with open(path) as file:
-            exec(compile(file.read(), path, "exec"), names)
+            text = file.read()
+        exec(compile(text, path, "exec"), names)
+        threads = re.search(r"threads=\(?([0-9, ]+)", text)
+        extents = [int(n) for n in threads.group(1).split(",") if n.strip()] if threads else []
+        self.extents = tuple((extents + [1])[:2]) if "get_thread_binding" in text else None
         if not self.language.prims:  # a function that returns the kernel
             factory = [f for f in names.values() if isinstance(f, types.FunctionType) and f.__code__.co_filename == path][-1]
             factory(**{name: value for name, value in defines.items() if name in factory.__code__.co_varnames[:factory.__code__.co_argcount]})
@@ -456,12 +587,18 @@ class Program:
     def run(self, arrays):
         for name, tensor in self.tensors.items():
             tensor.values = arrays[name]
-        self.language.block = (0, 0, 0)
-        self.function(**self.tensors)
+        self.run_block((0, 0, 0))
         grid = self.language.grid
         for z, y, x in itertools.product(*(range(n) for n in reversed(grid))):
             if (x, y, z) != (0, 0, 0):
-                for tensor in self.tensors.values():
-                    tensor.safe = 0
-                self.language.block = (x, y, z)
-                self.function(**self.tensors)
+                self.run_block((x, y, z))
+
+    def run_block(self, block):
+        self.language.block = block
+        for tensor in self.tensors.values():
+            tensor.safe = 0
+        if self.extents:
+            self.language.team = Team(self.extents)
+            self.language.team.run(lambda: self.function(**self.tensors))
+        else:
+            self.function(**self.tensors)

@@ -9,6 +9,8 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
+ *     tilelang_thread.c  threads that a kernel names                    tilelang_hopper.c  roles and barriers
+ *     tilelang_warp.c    what threads tell each other
  *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
  *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c
@@ -41,6 +43,7 @@ typedef struct Storage {
     Elem byte;                  /* of a packed tensor: int8 or uint8, of which two numbers are one */
     Word reduces;               /* T.alloc_reducer: how; 0: it is none */
     const struct Storage *base; /* of a view of a tile in another shape or type; NULL: it is none */
+    bool own;                   /* each thread has one */
 } Storage;
 
 typedef struct Box { /* part of storage */
@@ -108,10 +111,20 @@ typedef struct LangState { /* Lower.own */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
+    /* tilelang_thread.c: */
+    int threads;              /* dimensions of the threads that the kernel names; 0: it names none */
+    int64_t thread_extent[3]; /* the first one fastest */
+    Ref thread[3];            /* the thread's number along each */
+    Op *region;               /* over all of them .. */
+    Builder around;           /* .. and where that stands */
+    const Val *reducer;       /* of the `with T.attr(..)` around here */
+    /* tilelang_hopper.c: */
+    int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
 static inline LangState *lang_state(const Lower *l) { return l->own; }
 
 extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
+extern const Own lang_reducer_own; /* T.comm_reducer: its function */
 extern const Own lang_persistent_own; /* T.Persistent(..) */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
@@ -159,6 +172,9 @@ Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
 Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
+/* An element of a tile that is no view; of the thread's own, if each has one. */
+Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset);
+void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value);
 bool lang_store(Lower *l, const Box *box, Val value, Range range);
 Val lang_variable_load(Lower *l, const Storage *variable, Range range);
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range);
@@ -217,6 +233,25 @@ bool lang_augmented(Lower *l, const PyNode *node);
 bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3]);
 int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]);
 void lang_loop_end(Lower *l, int begun);
+
+/* --- tilelang_thread.c --- */
+/* Around the body of T.Kernel: a region of threads, if it names them. */
+void lang_threads_begin(Lower *l, const PyNode *with, Val threads);
+void lang_threads_end(Lower *l);
+bool lang_need_threads(Lower *l, const Call *c); /* false, and said, outside of such a region */
+Val lang_linear_thread(Lower *l, Range range);   /* the thread's number in the block, the first dimension fastest */
+/* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
+int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
+const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
+bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
+bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
+Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
+bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
+
+/* --- tilelang_hopper.c --- */
+extern const Own lang_barrier_own;
+Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
+bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 
 /* --- tilelang_eager.c --- */
 Val lang_symbol(Lower *l, const char *name); /* a size by its name: a number where it is known */

@@ -74,7 +74,8 @@ static Val update_element(Lower *l, const Call *c, const Box *to, Word combine, 
     Ref value;
     if (!lang_convert(l, c->args[1], to->of->elem, c->range, &value)) return val_error;
     l->b.range = c->range;
-    if (!previous && lang_state(l)->elements) { /* of many elements, which `raise` makes one */
+    bool many = lang_state(l)->elements || lang_state(l)->threads;
+    if (!previous && many) { /* of many elements, which `raise` makes one */
         update_box(l, to, value, NULL, combine);
         return val_none;
     }
@@ -95,9 +96,12 @@ static Val update(Lower *l, const Call *c, Word combine) {
     const Storage *variable = lang_storage(c->args[1]);
     const Box *element = lang_box(c->args[1]), *head = lang_box(c->args[0]);
     if ((variable && variable->kind == STORE_VARIABLE) || (element && lang_is_element(element))) tile = false;
-    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, tile ? &c->args[1] : NULL, &to) || !want_tensor(l, c, &to) ||
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, tile ? &c->args[1] : NULL, &to) ||
         !lang_flag(l, c, 3, false, &previous))
         return val_error;
+    bool one = head && lang_is_element(head) && !tile && to.of->kind == STORE_TILE && !to.of->base;
+    if (one && lang_state(l)->threads) return lang_update_shared(l, c, &to, combine, previous);
+    if (!want_tensor(l, c, &to)) return val_error;
     if (!fits_memory(l, c, to.of->elem, combine)) return val_error;
     if (head && lang_is_element(head) && !tile) return update_element(l, c, &to, combine, previous);
     if (previous) return lang_types(l, c->range, "return_prev is for single elements");

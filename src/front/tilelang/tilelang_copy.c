@@ -86,6 +86,14 @@ bool lang_as_box(Lower *l, const Call *c, int arg, const Val *other, Box *out) {
 
 bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out) {
     if (!lang_as_box(l, c, arg, NULL, out)) return false;
+    if (out->of->own) {
+        lang_types(l, c->ranges[arg],
+                   arena_printf(l->arena,
+                                "T.%s works on tiles of the block, and in a kernel that names its threads each of them "
+                                "has one of these; use alloc_shared or alloc_fragment",
+                                c->builtin->name));
+        return false;
+    }
     if (out->of->kind != STORE_TENSOR) return lang_check_box(l, out, c->ranges[arg]);
     lang_types(l, c->ranges[arg],
                arena_printf(l->arena,
@@ -203,6 +211,7 @@ static void long_dims(const Box *box, Dims *dims, int64_t *extent) {
 static bool move(Lower *l, const Box *from, const Box *to, Range range) {
     int rank = from->of->rank - lang_leading_ones(from), rank_to = to->of->rank - lang_leading_ones(to);
     l->b.range = range;
+    if (from->of->own || to->of->own) return lang_move_own(l, from, to, range);
     if (rank_to > rank) rank = rank_to;
     if (rank < 1) rank = 1;
     bool fits = rank <= from->of->rank && rank <= to->of->rank;
@@ -239,6 +248,7 @@ bool lang_fill(Lower *l, Val to, Val value, Range range) {
     Elem elem = box.of->packed == PACKED_F4 ? EL_F32 : box.of->elem; /* which is rounded once */
     if (!lang_convert(l, value, elem, range, &ref)) return false;
     l->b.range = range;
+    if (box.of->own) return lang_fill_own(l, &box, ref, range);
     lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, elem, box.of->rank)));
     return true;
 }

@@ -7,7 +7,7 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true}, lang_reducer_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -70,6 +70,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
 static Val subscript(Lower *l, Val v, const PyNode *node) {
     const Storage *storage = lang_storage(v);
     if (storage && storage->kind != STORE_VARIABLE) return lang_index(l, storage, node);
+    if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
         if (val_failed(parts)) return parts;

@@ -290,6 +290,18 @@ static void guard_offsets(Lower *l, const Box *box, Ref *offset) {
     }
 }
 
+Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    return ir_bload(&l->b, tile->ref, at, ty_scalar(l->module, tile->elem));
+}
+
+void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    ir_bstore(&l->b, tile->ref, at, value);
+}
+
 /* From a tensor; what lies outside is 0, or what T.annotate_safe_value says. */
 Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type) {
     Ref value = ir_tload(&l->b, tensor->ref, offset, REF_NONE, type);
@@ -307,7 +319,7 @@ Val lang_load(Lower *l, const Box *box, Range range) {
     if (of->kind == STORE_TENSOR && of->packed) return val_tensor(lang_packed_load(l, of, box->offset));
     if (of->kind == STORE_TENSOR) return val_tensor(lang_tload(l, of, box->offset, type));
     guard_offsets(l, box, offset);
-    return val_tensor(of->base ? lang_view_load(l, of, offset) : ir_bload(&l->b, of->ref, offset, type));
+    return val_tensor(of->base ? lang_view_load(l, of, offset) : lang_load_element(l, of, offset));
 }
 
 bool lang_store(Lower *l, const Box *box, Val value, Range range) {
@@ -331,7 +343,7 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     else if (of->base)
         lang_view_store(l, of, box->offset, ref);
     else
-        ir_bstore(&l->b, of->ref, box->offset, ref);
+        lang_store_element(l, of, box->offset, ref);
     return true;
 }
 
@@ -340,13 +352,13 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
 Val lang_variable_load(Lower *l, const Storage *variable, Range range) {
     Ref zero[1] = {ir_int(&l->b, EL_I32, 0)};
     l->b.range = range;
-    return val_tensor(ir_bload(&l->b, variable->ref, zero, ty_scalar(l->module, variable->elem)));
+    return val_tensor(lang_load_element(l, variable, zero));
 }
 
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range) {
     Ref ref, zero[1] = {ir_int(&l->b, EL_I32, 0)};
     if (!lang_convert(l, value, variable->elem, range, &ref)) return false;
     l->b.range = range;
-    ir_bstore(&l->b, variable->ref, zero, ref);
+    lang_store_element(l, variable, zero, ref);
     return true;
 }

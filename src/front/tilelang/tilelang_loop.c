@@ -238,6 +238,14 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
+    const PyNode *iter = node->For.iter, *target = node->For.target;
+    if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
+        const char *name; /* each thread makes its one trip */
+        if (!lang_loop_names(l, target, &name, 1)) return true;
+        py_set_local(l, name, over);
+        py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
     if (val_is_own(over, &lang_persistent_own)) {
         lang_run_persistent(l, node, over.thing);
         return true;
@@ -259,6 +267,7 @@ Val lang_lower_kernel(Lower *l, const Call *c) {
 static bool set_threads(Lower *l, Val threads, Range range) {
     PyInt count = 1;
     Val all = threads;
+    lang_state(l)->block_threads = lang_state(l)->arriving = 128;
     if (threads.kind == VAL_NONE) return true;
     if (threads.kind != VAL_TUPLE && threads.kind != VAL_LIST) all = val_tuple(l, &threads, 1);
     for (int i = 0; i < val_count(all); i++) {
@@ -270,8 +279,9 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         py_error(l, DIAG_TL_ARGUMENTS, range, "T.Kernel takes threads from 1 to 1024");
         return false;
     }
-    int64_t warps = 1; /* tiles are spread over a power of two of them, no more than asked for */
-    while (warps * 2 <= (int64_t)count / 32) warps *= 2;
+    lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
+    int64_t warps = 1; /* a hint: a power of two, as plans have them */
+    while (2 * warps * 32 <= (int64_t)count) warps *= 2;
     if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
@@ -364,7 +374,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
     s->launched = true;
+    lang_threads_begin(l, node, parts.items[1]);
     py_run_block(l, node->With.body, 0, false);
+    lang_threads_end(l);
     s->launched = false;
 }
 
@@ -382,6 +394,9 @@ bool lang_with(Lower *l, const PyNode *node) {
     const PyList *items = node->With.items;
     const PyNode *call = items->at[0]->withitem.context_expr;
     if (!l->kernel) return false;
+    bool one = items->count == 1 && call->kind == PY_Call;
+    if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
+    if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
     bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     for (uint32_t i = launch; i < items->count; i++)
         if (!is_mark(l, items->at[i])) return true;

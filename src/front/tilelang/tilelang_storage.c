@@ -30,7 +30,10 @@ static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
     if (!lang_check_box(l, &all, c->ranges[0]) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
     out.tf32 = lang_is_tf32(c->args[1]), out.packed = lang_packed(c->args[1]);
     l->b.range = c->range;
-    out.ref = ir_buffer(&l->b, ty_buffer(l->module, out.elem, out.rank, out.shape, scope), NULL);
+    out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
+    if (out.packed && lang_state(l)->threads)
+        return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet; use int8");
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
 
@@ -84,7 +87,8 @@ Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Val init = c->args[1];
     if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
     l->b.range = c->range;
-    out.ref = ir_buffer(&l->b, ty_buffer(l->module, out.elem, 1, out.shape, SCOPE_LOCAL), NULL);
+    out.own = lang_state(l)->threads;
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, SCOPE_LOCAL), NULL);
     if (init.kind == VAL_NONE) init = val_int(0);
     if (!lang_variable_store(l, &out, init, c->range)) return val_error;
     return lang_own(l, &lang_fresh_own, &out, sizeof out);

@@ -79,14 +79,13 @@ static void unflatten(Lower *l, const Storage *base, Ref place, Ref *offset) {
 static Ref load_bits(Lower *l, const Storage *base, Ref place) {
     Ref offset[MAX_RANK];
     unflatten(l, base, place, offset);
-    return bitcast(l, ir_bload(&l->b, base->ref, offset, ty_scalar(l->module, base->elem)),
-                   bits_of(elem_info[base->elem].bits));
+    return bitcast(l, lang_load_element(l, base, offset), bits_of(elem_info[base->elem].bits));
 }
 
 static void store_bits(Lower *l, const Storage *base, Ref place, Ref bits) {
     Ref offset[MAX_RANK];
     unflatten(l, base, place, offset);
-    ir_bstore(&l->b, base->ref, offset, bitcast(l, bits, base->elem));
+    lang_store_element(l, base, offset, bitcast(l, bits, base->elem));
 }
 
 static Ref scaled(Lower *l, Ref place, int64_t factor, int64_t more) {

@@ -26,7 +26,10 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) {
     va_start(args, format);
     char *why = arena_vprintf(m->k->module->arena, format, args);
     va_end(args);
-    if (!m->failed) diag_emit(m->k->module->diag, DIAG_MERGE_RESISTS, op->range, op_info[op->code].mnemonic, why);
+    if (!m->failed) {
+        m->why = why;
+        m->resists = op;
+    }
     m->failed = true;
     return false;
 }
@@ -156,6 +159,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
     }
     if (!origin || (int64_t)field->puts.count != wanted) {
         const Op *where = origin ? origin : m->load;
+        m->wrong = true;
         merge_fail(m, where, "field `%s` of the input block has %lld tiles, %lld of them are loaded", field->name,
                    (long long)wanted, (long long)field->puts.count);
         return NULL;
@@ -372,6 +376,11 @@ static bool store_together(Merge *m, const Op *op, const View *view) {
 static bool merge_store(Merge *m, const Op *op) {
     if (map_find_number(&m->done, (uintptr_t)op)) return true;
     if (op_operand(op, 2)) return merge_fail(m, op, "masked stores cannot be merged");
+    bool own = m->workers == 1;
+    RefList places = op_list(op, 0);
+    for (int d = 0; d < places.count; d++) own = own || (ref_is_value(places.at[d]) && m->by_worker[places.at[d]]);
+    m->wrong = m->wrong || !own;
+    if (!own) return merge_fail(m, op, "every worker stores the same box: they would overwrite each other");
     const View *view = merge_view(m, op_operand(op, 1));
     if (view && view->field->value && !view->field->across && store_together(m, op, view)) return true;
     Ref value, offsets[MAX_RANK];
@@ -570,23 +579,47 @@ static bool begin_load(Merge *m) {
     return m->load_loop ? true : merge_fail(m, m->load, "the load role has no items");
 }
 
-bool pass_merge(PassContext *cx, Kernel *k) {
-    Op *tasks = NULL;
+static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
+    *m = (Merge){.cx = cx, .k = k, .arena = cx->scratch};
     for (Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_TASKS && op->region_count == 2) tasks = op;
-    if (!tasks) return false;
-    Merge m = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks, .b = ir_builder_before(k, tasks)};
-    m.map.arena = cx->scratch;
-    m.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
-    affine_init(&m.affine, k, cx->scratch, true);
+        if (op->code == OP_TASKS && op->region_count == 2) m->tasks = op;
+    if (!m->tasks) return false;
+    m->b = ir_builder_before(k, m->tasks);
+    m->map.arena = cx->scratch;
+    m->by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
+    affine_init(&m->affine, k, cx->scratch, true);
+    return true;
+}
+
+/* Whole tiles where nothing changes by it; else the workers as they are, one after the other. */
+bool pass_merge(PassContext *cx, Kernel *k) {
+    Merge m, apart;
+    if (!begin_merge(&m, cx, k)) {
+        bool changed = merge_barriers(cx, k);
+        return merge_threads(cx, k) || changed;
+    }
+    const KernelCopy *copy = ir_keep(k);
+    Region *grid = k->grid;
     bool good =
         find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
-    if (!good) return false;
-    pass_find(cx, tasks->range, FIND_MERGED, (long long)m.workers);
-    ir_remove(tasks);
-    for (Op *op = k->body->first, *next; op; op = next) {
-        next = op->next;
-        if (op->code == OP_RING) ir_remove(op);
+    if (good) {
+        pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
+        ir_remove(m.tasks);
+        for (Op *op = k->body->first, *next; op; op = next) {
+            next = op->next;
+            if (op->code == OP_RING) ir_remove(op);
+        }
+    } else {
+        ir_take_back(k, copy);
+        k->grid = grid;
+        bool again = !m.wrong && begin_merge(&apart, cx, k);
+        if (!again || !find_roles(&apart) || !merge_elide(&apart)) {
+            const Merge *last = again ? &apart : &m;
+            const char *op = op_info[last->resists->code].mnemonic;
+            diag_emit(k->module->diag, DIAG_MERGE_RESISTS, last->resists->range, op, last->why);
+            return false;
+        }
+        pass_find(cx, m.resists->range, FIND_UNMERGED, m.why);
     }
     fold_tidy(k, cx->scratch); /* coordinates of the tiles that were joined are dead now */
     return true;
