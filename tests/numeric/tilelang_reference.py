@@ -209,6 +209,7 @@ class View(Storage):
 
     def __init__(self, base, shape, dtype):
         super().__init__(shape, dtype, False)
+        base = base.base if isinstance(base, View) else base
         self.base, self.width, self.values = base, max(1, DTYPES[dtype][1] // 8), None
         assert self.count() * self.width == base.count() * max(1, DTYPES[base.dtype][1] // 8)
 
@@ -594,6 +595,8 @@ class Program:
 
     def run_block(self, block):
         self.language.block = block
+        for tensor in self.tensors.values():
+            tensor.safe = 0
         if self.extents:
             self.language.team = Team(self.extents)
             self.language.team.run(lambda: self.function(**self.tensors))

@@ -39,7 +39,8 @@ static void check_decorators(Lower *l, const PyNode *def) {
         const char *path, *name = decorator_name(decorator, l->arena, &path);
         size_t at = 0, count = sizeof known / sizeof *known;
         while (name && at < count && strcmp(name, known[at]) != 0) at++;
-        bool test = path && (strncmp(path, "pytest.", 7) == 0 || strstr(path, ".testing.")); /* who runs it, and where */
+        /* Tests: who runs the function, and where. */
+        bool test = path && (strncmp(path, "pytest.", 7) == 0 || strstr(path, ".testing."));
         if ((name && at < count) || test) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
         diag_emit(l->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",

@@ -6,6 +6,10 @@
 
 /* Only tensors: a tile belongs to one block, and a plain update of it is as good. */
 static bool want_tensor(Lower *l, const Call *c, const Box *to) {
+    if (to->of->packed) {
+        lang_types(l, c->ranges[0], "numbers of 4 bits are halves of a byte, which memory does not update alone");
+        return false;
+    }
     if (to->of->kind == STORE_TENSOR) return true;
     py_error(l, DIAG_TL_UNSUPPORTED, c->ranges[0], arena_printf(l->arena, "T.%s on a tile", c->builtin->name),
              "it works on tensors; a tile belongs to its block, so write an update, as in x[i] += y");

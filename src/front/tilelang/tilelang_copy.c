@@ -163,14 +163,23 @@ static Ref load_as(Lower *l, const Box *box, const Type *type, const Dims *dims)
     if (of->kind != STORE_TENSOR)
         return ir_reshape(&l->b, ir_bload(&l->b, of->ref, box->offset, lang_box_type(l, box, of->elem, of->rank)),
                           type);
-    Ref value = lang_tload(l, of, box->offset, type);
+    Ref value;
+    if (of->packed) {
+        bool good = lang_packed_load_box(l, box, type, l->b.range, &value);
+        return good ? value : ir_splat(&l->b, ir_cast(&l->b, ir_int(&l->b, EL_I32, 0), type->elem), type);
+    }
+    value = lang_tload(l, of, box->offset, type);
     set_dims(l, ir_value(l->kernel, value)->op, dims);
     return value;
 }
 
 static void store_as(Lower *l, const Box *box, Ref value, const Dims *dims) {
     const Storage *of = box->of, *base = of->base;
-    value = ir_cast(&l->b, value, of->elem);
+    value = of->packed ? lang_narrow(l, of->packed, value) : ir_cast(&l->b, value, of->elem);
+    if (of->packed && of->kind == STORE_TENSOR) {
+        lang_packed_store_box(l, box, value, l->b.range);
+        return;
+    }
     if (base) { /* all of it is read, changed and written */
         Ref zero[MAX_RANK];
         Box all = {.of = of, .slice = true};
@@ -236,10 +245,11 @@ bool lang_fill(Lower *l, Val to, Val value, Range range) {
     Box box;
     Ref ref;
     if (!as_box(l, to, NULL, "fill", range, &box) || !lang_check_box(l, &box, range)) return false;
-    if (!lang_convert(l, value, box.of->elem, range, &ref)) return false;
+    Elem elem = box.of->packed == PACKED_F4 ? EL_F32 : box.of->elem; /* which is rounded once */
+    if (!lang_convert(l, value, elem, range, &ref)) return false;
     l->b.range = range;
     if (box.of->own) return lang_fill_own(l, &box, ref, range);
-    lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, box.of->elem, box.of->rank)));
+    lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, elem, box.of->rank)));
     return true;
 }
 

@@ -316,6 +316,7 @@ Val lang_load(Lower *l, const Box *box, Range range) {
     Ref offset[MAX_RANK];
     l->b.range = range;
     const Type *type = ty_scalar(l->module, of->elem);
+    if (of->kind == STORE_TENSOR && of->packed) return val_tensor(lang_packed_load(l, of, box->offset));
     if (of->kind == STORE_TENSOR) return val_tensor(lang_tload(l, of, box->offset, type));
     guard_offsets(l, box, offset);
     return val_tensor(of->base ? lang_view_load(l, of, offset) : lang_load_element(l, of, offset));
@@ -324,7 +325,18 @@ Val lang_load(Lower *l, const Box *box, Range range) {
 bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     const Storage *of = box->of;
     Ref ref;
-    if (!lang_convert(l, value, of->elem, range, &ref)) return false;
+    if (of->packed && of->kind == STORE_TENSOR) {
+        const char *rule = "an element of a tensor of %s is half a byte; write a tile of them, and T.copy it";
+        lang_types(l, range, arena_printf(l->arena, rule, lang_packed_name(of->packed)));
+        return false;
+    }
+    if (of->packed) {
+        Val x = lang_scalar(l, value, range);
+        if (val_failed(x)) return false;
+        ref = lang_narrow(l, of->packed, x.ref);
+    } else if (!lang_convert(l, value, of->elem, range, &ref)) {
+        return false;
+    }
     l->b.range = range;
     if (of->kind == STORE_TENSOR)
         ir_tstore(&l->b, of->ref, box->offset, ref, REF_NONE);
