@@ -44,6 +44,7 @@ typedef struct Merge {
     Builder b; /* where the flat program grows: before `tasks` */
     Op *tasks;
     Op *load, *compute;  /* roles */
+    Op *store;           /* lcsf: the role that stores what compute gave it */
     const Op *load_loop; /* the load role's loop over items */
     const Region *work;  /* what one consumer does: the body of spmd, or of the role */
     Ref worker;          /* spmd's argument, or REF_NONE */

@@ -280,6 +280,7 @@ static bool merge_buffer(Merge *m, const Op *op) {
         return true;
     }
     Ref buffer = refmap_get(&m->map, op->operands[0]), zero = ir_int(&m->b, EL_I32, 0), value;
+    if (buffer == op->operands[0]) return merge_fail(m, op, "the workers share this buffer");
     const Type *whole = ir_type(m->k, op->operands[0]);
     const Type *part = op->code == OP_BLOAD ? ir_type(m->k, op->results[0]) : ir_type(m->k, op_operand(op, 1));
     int64_t offset = 0;
@@ -544,8 +545,10 @@ static bool find_roles(Merge *m) {
             m->load = op;
         else if (role_name(op) == ROLE_COMPUTE && !m->compute)
             m->compute = op;
+        else if (role_name(op) == ROLE_STORE && !m->store)
+            m->store = op;
         else
-            return merge_fail(m, op, "a template has one load and one compute role");
+            return merge_fail(m, op, "a template has one role of each name");
     }
     if (!m->load || !m->compute) return merge_fail(m, m->tasks, "a template has a load and a compute role");
     m->workers = 1;
@@ -597,8 +600,9 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     if (!begin_merge(&m, cx, k)) return false;
     const KernelCopy *copy = ir_keep(k);
     Region *grid = k->grid;
-    bool good =
-        find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
+    bool good = find_roles(&m) && (!m.store || merge_fail(&m, m.store, "it stores through a ring"));
+    good =
+        good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (good) {
         pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
         ir_remove(m.tasks);
