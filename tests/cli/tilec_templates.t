@@ -1,4 +1,4 @@
-# Tile C's templates beyond the matmul: scratch, vectors in a ring's record, tasks of another form, an output ring.
+# Tile C's manual, and templates beyond the matmul: scratch, vectors in a ring's record, tasks of another form, an output ring.
 $ cat > dense.tile.c <<'EOF'
 > #include "tile.h"
 > typedef st_bf(64, 64) tile;
@@ -57,3 +57,6 @@ $ sed 's/^        tma_store_async_read_wait();//' $ROOT/kernels/tilec/rotary_lcs
 error: `outputs_finished` arrives too early: a store still reads the output block; add tma_store_async_read_wait() before it [missing-wait]
 $ sed 's/if (laneid() == 0) arrive(a->outputs_arrived);//' $ROOT/kernels/tilec/rotary_lcsf.tile.c > d.tile.c; tilewright check d.tile.c --arg g.x=randn:bf16[1,1,64,128] --arg g.cos=rand:f32[64,64] --arg g.sin=rand:f32[64,64] --arg g.o=zeros:bf16[1,1,64,128] 2>&1 | grep -o 'error.*'
 error: `outputs_arrived` gets 0 arrivals an iteration where 8 are declared; a GPU would hang. Change the arrivals, or producer_arrivals / consumer_arrivals (finish: one a consumer warp) [arrivals]
+#! the kernel that the manual begins with
+$ sed -n '/^```c$/,/^```$/p' "$ROOT/docs/tile-c.md" | grep -v '```' > softmax.tile.c; tilewright check softmax.tile.c --arg g.x=randn:f32[100,100] --arg g.o=zeros:f32[100,100] | grep -c ok
+2
