@@ -71,6 +71,20 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* The merged value of an old operand; views are cut from their field there (merge_workers.c). */
+bool merge_value_of(Merge *m, const Op *user, Ref old, Ref *out);
+void merge_bind(Merge *m, Ref old, Ref made, bool stacked);
+bool merge_is_stacked(const Merge *m, Ref made); /* is it a tile of all workers, one above the other? */
+void merge_set_stacked(Merge *m, Ref made);
+const Type *merge_stacked_type(const Merge *m, const Type *type);
+/* How much it grows from worker to worker; false: that is no constant. */
+bool merge_worker_step(Merge *m, Ref r, int64_t *step);
+
+/* merge_stack.c */
+Ref merge_stack_same(Merge *m, Ref value);
+bool merge_plain(Merge *m, const Op *op); /* pure ops */
+bool merge_splat(Merge *m, const Op *op);
+
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
 
