@@ -206,7 +206,7 @@ static void raise_loop(Raise *r, Op *op) {
     for (size_t i = 0; i < count; i++) {
         Buffer *buffer = &r->buffers.at[i];
         written[i] = !buffer->stays && op_writes(op, buffer->ref);
-        carried[i] = !buffer->stays && reaches(op, buffer->op->parent) && must_carry(r, op, buffer);
+        carried[i] = written[i] && reaches(op, buffer->op->parent) && must_carry(r, op, buffer);
         if (!carried[i]) continue;
         const Type *type = ir_type(r->k, buffer->ref);
         types[i] = ty_tile(r->k->module, type->elem, type->rank, type->extent);
@@ -219,16 +219,17 @@ static void raise_loop(Raise *r, Op *op) {
                 r->buffers.at[i].now = ir_argument(r->k, region, types[i], ir_value(r->k, r->buffers.at[i].ref)->name);
         raise_region(r, region);
         for (size_t i = 0; i < count; i++)
-            if (carried[i])
-                append_ref(r, &region->last->operands, &region->last->operand_count,
-                           content(r, &r->buffers.at[i], region->last));
+            if (carried[i]) {
+                Ref now = content(r, &r->buffers.at[i], region->last);
+                append_ref(r, &region->last->operands, &region->last->operand_count, now);
+            }
     }
     for (size_t i = 0; i < count; i++) {
         Buffer *buffer = &r->buffers.at[i];
         if (carried[i])
             buffer->now = append_result(r, op, types[i], ir_value(r->k, buffer->ref)->name);
         else if (written[i])
-            buffer->now = REF_NONE; /* what the last trip left is there no more, and nobody reads it */
+            buffer->now = REF_NONE; /* nobody reads what the loop left */
     }
 }
 
