@@ -150,6 +150,9 @@ const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index);
 void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Expr *slot);
 /* What the role needs of the task's header, or only what `value` is made of. */
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
+/* Says that all lanes of a warp have the same counters of the rings that the role takes from (cuda_trail.c says why):
+ * behind a condition of the warp a compiler has lost that. */
+void roles_same_counters(Emit *e, const Op *role);
 
 /* --- cuda_gang.c --- */
 void gang_read(Emit *e, const Op *tasks); /* the schedule */

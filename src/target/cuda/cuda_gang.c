@@ -104,7 +104,8 @@ void gang_end_loop(Emit *e, const Op *loop) {
 
 static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     const Expr *longest = write_longest(e, tasks, role);
-    cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
+    cs_open(&e->p, "if (tw_all(gang < neighbours && first + gang <= %p))", last_program(e, tasks));
+    roles_same_counters(e, role);
     bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
