@@ -33,7 +33,7 @@ typedef struct Peak {
     Ref x, scale; /* its factors; scale: REF_NONE if it only adds 0.0 */
     Op *cast;     /* that makes x of whole numbers, for the product alone; else NULL */
     Op *reduce, *difference;
-    Op *path[MAX_PATH]; /* from the one to the other */
+    Op *path[MAX_PATH]; /* from the one to the other, and what is made of it at once */
     int length;
 } Peak;
 
@@ -170,6 +170,22 @@ static bool take_path(Peak *p) {
     return true;
 }
 
+/* The exponential of the difference and its sums go along, so that one row's exponentials run under another's maximum:
+ * assemblers mix what stands in one block of code. */
+static void take_sums(Peak *p) {
+    Ref made = p->difference ? p->difference->results[0] : REF_NONE;
+    if (!made || p->users.start[made + 1] - p->users.start[made] != 1) return;
+    Op *exp = p->users.list[p->users.start[made]];
+    if (exp->parent != p->reduce->parent || p->length == MAX_PATH) return;
+    p->path[p->length++] = exp;
+    Ref weights = exp->results[0];
+    for (int i = p->users.start[weights]; i < p->users.start[weights + 1]; i++) {
+        Op *sum = p->users.list[i];
+        bool plain = sum->code == OP_REDUCE && sum->operand_count == 1 && sum->result_count == 1 && !sum->region_count;
+        if (plain && sum->parent == exp->parent && p->length < MAX_PATH) p->path[p->length++] = sum;
+    }
+}
+
 /* What has to hold, as one scalar in front of the builder; REF_NONE: nothing has to. False: it never holds. */
 static bool build_test(const Peak *p, Builder *b, Ref *test) {
     *test = REF_NONE;
@@ -278,6 +294,7 @@ static bool visit(Peak *p, Op *reduce) {
     p->users = ir_index_users(p->k, p->cx->scratch);
     p->reduce = reduce;
     if (!take_steps(p, tile, reduce->parent) || !take_difference(p, tile) || !take_path(p)) return false;
+    take_sums(p);
     Builder b = ir_builder_before(p->k, reduce);
     if (!build_test(p, &b, &test)) return false;
     rewrite(p, &b, test);
