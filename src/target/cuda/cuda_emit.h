@@ -161,6 +161,8 @@ const Expr *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks alon
 const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */
 void gang_begin(Emit *e, const Op *tasks);                  /* before the roles */
 void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body of a role's task */
+/* Where the loop ends: of programs side by side each at its own place, which all lanes of a warp are said to share. */
+const Expr *gang_trips(Emit *e, const Op *loop);
 void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer programs of the gang pass by */
 
 /* --- cuda_skew.c --- */

@@ -95,6 +95,15 @@ static void pass_trips(Emit *e, const Expr *from, const Expr *to) {
     cs_close(&e->p);
 }
 
+const Expr *gang_trips(Emit *e, const Op *loop) {
+    const Expr *hi = emit_scalar(e, loop->operands[1]);
+    bool own = cuda_of(e)->in_gang && loop == cuda_of(e)->gang.loop && cuda_of(e)->gang.varies;
+    if (!own || ir_type(e->k, loop->operands[1])->elem != EL_I32) return hi;
+    const char *name = cs_fresh(&e->p, "ends");
+    cs_line(&e->p, "const i32 %s = tw_uniform(%p);", name, hi);
+    return ex_name(e->arena, name);
+}
+
 void gang_end_loop(Emit *e, const Op *loop) {
     if (!cuda_of(e)->in_gang || loop != cuda_of(e)->gang.loop || !cuda_of(e)->gang.varies) return;
     const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
