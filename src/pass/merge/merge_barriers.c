@@ -2,8 +2,8 @@
  *
  * A door that has written roles lays them out in one order (see tilelang_hopper.c). Here the kernel's control is run
  * through, with arrivals and phases as numbers: if each wait finds its phase ended, that order is one that the roles
- * may take, and the barriers say nothing more. Loops of known ends are run as they are; for all others together the
- * trips 0, 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
+ * may take, and the barriers say nothing more. Loops of known ends are run as they are; for all others, which have
+ * one range, the trips 0, 1, 2 .. are tried, so many that each barrier of an array comes round twice and more.
  *
  * A wait that does not pass is the user's mistake; one whose number or parity is not known here is refused. */
 #include "ir/barriers.h"
@@ -15,17 +15,23 @@ typedef struct Walk {
     BarWalk bars;
     int64_t trips; /* of loops whose ends are not known */
     int64_t steps;
-    bool unknown; /* there is such a loop */
+    const Op *loop; /* one of these; all begin, step and end as it does */
 } Walk;
 
 static bool run_region(Walk *w, const Region *region);
 
 static bool run_for(Walk *w, const Op *op) {
     int64_t lo, hi, step, at;
-    bool ends = bars_number(&w->bars, op->operands[0], &lo) && bars_number(&w->bars, op->operands[2], &step) && step > 0;
+    bool ends =
+        bars_number(&w->bars, op->operands[0], &lo) && bars_number(&w->bars, op->operands[2], &step) && step > 0;
     if (!ends) return bars_fail(&w->bars, op, "the loop begins with a number that is not known before the kernel runs");
     if (!bars_number(&w->bars, op->operands[1], &hi)) {
-        w->unknown = true;
+        for (int i = 0; w->loop && i < 3; i++)
+            if (w->loop->operands[i] != op->operands[i])
+                return bars_fail(&w->bars, op,
+                                 "how often loops around barriers run is not known before the kernel does, and their "
+                                 "ranges differ; give them one range");
+        w->loop = op;
         hi = lo + w->trips * step;
     }
     map_put_number(&w->bars.known, w->bars.arena, op->regions[0]->args[0], &at);
@@ -67,7 +73,7 @@ static bool prove(PassContext *cx, Kernel *k, int64_t most) {
             diag_emit(cx->module->diag, DIAG_BARRIER_ORDER, w.bars.where->range, w.bars.why);
             return false;
         }
-        if (!w.unknown) break;
+        if (!w.loop) break;
     }
     return true;
 }
