@@ -3,7 +3,7 @@ from .._absent import absent_attribute
 from ..errors import CompilationError as TVMError
 from ..language.dtypes import dtype as DataType
 from ..language.functions import PrimFunc as _PrimFunc
-from . import ir, target, tirx
+from . import ir, target, testing, tirx
 
 tir = tirx
 DLDataType = DataType
@@ -57,4 +57,4 @@ def __getattr__(name):
     return absent_attribute("tvm", name)
 
 
-__all__ = ["DataType", "IRModule", "TVMError", "ir", "target", "tir", "tirx"]
+__all__ = ["DataType", "IRModule", "TVMError", "ir", "target", "testing", "tir", "tirx"]
