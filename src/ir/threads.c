@@ -1,5 +1,6 @@
 /* threads.c: which values of a region of threads differ between them, and barriers that the source leaves out. See
  * threads.h. */
+#include "ir/barriers.h"
 #include "ir/threads.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static void look_for_cut(Op *op, void *user) {
     for (int i = 0; i < op->operand_count; i++) s->found |= is_tile(s->k, op->operands[i]);
     for (int i = 0; i < op->result_count; i++) s->found |= is_tile(s->k, op->results[i]);
     s->found |= op->code == OP_PARALLEL || op->code == OP_SPMD;
+    s->found |= op->code == OP_BAR_ARRIVE || op->code == OP_BAR_WAIT;
     s->found |= s->syncs && (op->code == OP_SYNC || op->code == OP_SHFL);
 }
 
@@ -80,10 +82,13 @@ bool threads_is_even(const Threads *t, const Op *op) {
     return op->code == OP_BLOAD && is_own_part(t, op) && !threads_differ(t, op->results[0]);
 }
 
+/* How much of the block comes somewhere. */
+typedef enum Crowd { CROWD_ALL, CROWD_ROLE, CROWD_SOME } Crowd;
+
 /* What is read and written there; *differs: is it another number in each thread? */
-static bool look_own_part(Threads *t, const Op *op, bool apart, bool *differs) {
+static bool look_own_part(Threads *t, const Op *op, Crowd crowd, bool *differs) {
     RefList at = op_list(op, 0);
-    *differs = apart || op->code == OP_BATOMIC;
+    *differs = crowd == CROWD_SOME || (crowd == CROWD_ROLE && op->code == OP_BSTORE) || op->code == OP_BATOMIC;
     for (int i = t->spmd->operand_count; i < at.count; i++) *differs |= threads_differ(t, at.at[i]);
     if (op->code == OP_BLOAD) {
         *differs |= t->uneven[op->operands[0]];
@@ -94,20 +99,78 @@ static bool look_own_part(Threads *t, const Op *op, bool apart, bool *differs) {
     return t->uneven[op->operands[0]] = true;
 }
 
-static bool look_region(Threads *t, const Region *region, bool apart);
+/* --- roles --- */
 
-/* apart: only some threads come here, so what they read is not read for all */
-static bool look_op(Threads *t, const Op *op, bool apart) {
+enum { WARP = 32, MOST_THREADS = 1024 };
+
+typedef struct Thread { /* its numbers along each dimension */
+    const Threads *t;
+    int64_t at[MAX_RANK];
+} Thread;
+
+static bool number_of_thread(const void *user, Ref ref, int64_t *out) {
+    const Thread *thread = user;
+    for (int d = 0; d < thread->t->spmd->operand_count; d++) {
+        if (!is_worker(thread->t, ref, d)) continue;
+        *out = thread->at[d];
+        return true;
+    }
+    return false;
+}
+
+/* The condition in each thread of the block; how many these are, 0: it is not known. */
+static int64_t evaluate(const Threads *t, Ref condition, bool *holds) {
+    int64_t extent[MAX_RANK], threads = 1, value;
+    int rank = t->spmd->operand_count;
+    Thread thread = {.t = t};
+    for (int d = 0; d < rank; d++) {
+        if (!ir_const_int(t->k, t->spmd->operands[d], &extent[d]) || extent[d] < 1) return 0;
+        threads *= extent[d];
+    }
+    if (threads > MOST_THREADS) return 0;
+    for (int64_t n = 0; n < threads; n++) {
+        int64_t rest = n;
+        for (int d = rank - 1; d >= 0; d--) thread.at[d] = rest % extent[d], rest /= extent[d];
+        if (!ir_number(t->k, condition, number_of_thread, &thread, &value)) return 0;
+        holds[n] = value != 0;
+    }
+    return threads;
+}
+
+int64_t threads_count(const Threads *t, Ref condition) {
+    bool holds[MOST_THREADS];
+    int64_t threads = evaluate(t, condition, holds), count = 0;
+    for (int64_t n = 0; n < threads; n++) count += holds[n];
+    return count;
+}
+
+bool threads_is_role(const Threads *t, Ref condition, bool some[2]) {
+    bool holds[MOST_THREADS];
+    int64_t threads = evaluate(t, condition, holds);
+    some[0] = some[1] = false;
+    for (int64_t n = 0; n < threads; n++) {
+        if (n % WARP && holds[n] != holds[n - 1]) return false;
+        some[holds[n] ? 0 : 1] = true;
+    }
+    return threads > 0;
+}
+
+static bool look_region(Threads *t, const Region *region, Crowd crowd);
+
+/* Where only some threads come, what they read is not read for all. */
+static bool look_op(Threads *t, const Op *op, Crowd crowd) {
     bool differs = op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_BATOMIC || op->code == OP_SHFL;
     bool changed = false;
     if (is_own_part(t, op)) {
-        changed = look_own_part(t, op, apart, &differs);
+        changed = look_own_part(t, op, crowd, &differs);
         return (differs && mark_all(t, op->results, op->result_count)) || changed;
     }
     for (int i = 0; i < op->operand_count; i++) differs |= threads_differ(t, op->operands[i]);
-    differs |= apart && (op_has(op->code, TRAIT_READS) || op->region_count);
+    differs |= crowd == CROWD_SOME && (op_has(op->code, TRAIT_READS) || op->region_count);
     if (op->code == OP_WHILE) differs |= threads_differ(t, op->regions[0]->last->operands[0]);
-    bool inside = apart || (differs && op->region_count);
+    bool some[2];
+    bool role = differs && op->code == OP_IF && crowd != CROWD_SOME && threads_is_role(t, op->operands[0], some);
+    Crowd inside = !differs || !op->region_count ? crowd : role ? CROWD_ROLE : CROWD_SOME;
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (differs) changed |= mark_all(t, region->args, region->arg_count);
@@ -127,9 +190,9 @@ static bool look_op(Threads *t, const Op *op, bool apart) {
     return changed;
 }
 
-static bool look_region(Threads *t, const Region *region, bool apart) {
+static bool look_region(Threads *t, const Region *region, Crowd crowd) {
     bool changed = false;
-    for (const Op *op = region->first; op; op = op->next) changed |= look_op(t, op, apart);
+    for (const Op *op = region->first; op; op = op->next) changed |= look_op(t, op, crowd);
     return changed;
 }
 
@@ -152,7 +215,7 @@ Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena) {
     while (changed) {
         changed = false;
         for (size_t i = 0; i < regions.count; i++)
-            if (is_of_threads(regions.at[i])) changed |= look_region(&t, regions.at[i]->regions[0], false);
+            if (is_of_threads(regions.at[i])) changed |= look_region(&t, regions.at[i]->regions[0], CROWD_ALL);
     }
     return t;
 }

@@ -9,7 +9,7 @@
 typedef VEC(Op *) Ops;
 typedef struct Mask { /* a condition that differs, around the ops at hand */
     Ref condition;
-    bool otherwise;
+    bool otherwise, role;
 } Mask;
 
 typedef struct Piece { /* a region that was made */
@@ -35,7 +35,7 @@ typedef struct Cut {
 
 static void look_for_difference(Op *op, void *user) {
     Threads *t = user;
-    for (int i = 0; i < op->operand_count; i++)
+    for (int i = 0; i < op->operand_count && !threads_is_even(t, op); i++)
         if (threads_differ(t, op->operands[i]))
             threads_fail(t, op, "the block does this as a whole, with a number that differs between threads");
 }
@@ -44,13 +44,15 @@ static bool check_region(Threads *t, const Region *region, bool masked);
 
 static bool check_control(Threads *t, const Op *op, bool masked) {
     bool differs = false;
+    bool some[2];
     if (op->code == OP_IF && threads_differ(t, op->operands[0])) {
-        if (!t->at_syncs && threads_is_tile_op(t->k, op))
+        bool role = threads_is_role(t, op->operands[0], some);
+        if (!t->at_syncs && !role && threads_is_tile_op(t->k, op))
             return threads_fail(t, op,
                                 "the block does something as a whole here, under a condition that differs between "
                                 "threads");
         if (op->result_count) return threads_fail(t, op, "a choice of values around a barrier or shuffle");
-        masked = true;
+        masked |= !role;
     } else if (op->code == OP_FOR) {
         for (int i = 0; i < 3; i++) differs |= threads_differ(t, op->operands[i]);
         for (int i = 0; i < op->result_count; i++) differs |= threads_differ(t, op->results[i]);
@@ -313,16 +315,27 @@ static void cut_shuffle(Cut *c, Op *op) {
 /* The condition goes with each piece. */
 static void cut_masked(Cut *c, Op *op) {
     Ref condition = op->operands[0];
+    bool some[2], role = threads_is_role(c->t, condition, some);
     for (int side = 0; side < 2; side++) {
         Region *region = op->regions[side];
         Op *first = region->first == region->last ? NULL : region->first;
+        if (role && !some[side]) continue; /* no thread comes there */
         while (region->first != region->last) ir_move(region->first, op->parent, op);
-        *VEC_PUSH(&c->masks, c->t->arena) = (Mask){condition, side == 1};
+        *VEC_PUSH(&c->masks, c->t->arena) = (Mask){condition, side == 1, role};
         if (first) cut_range(c, first, op);
         flush(c, op);
         c->masks.count--;
     }
     ir_remove(op);
+}
+
+/* A number that all threads keep, each for itself: any thread's will do. */
+static void take_any(Op *op, void *user) {
+    Cut *c = user;
+    if (!threads_is_even(c->t, op)) return;
+    RefList at = op_list(op, 0);
+    Builder b = ir_builder_before(c->k, op);
+    for (int d = 0; d < c->old->arg_count; d++) at.at[d] = ir_int(&b, EL_I32, 0);
 }
 
 /* Arithmetic that waits at the end of its region has no user. */
@@ -339,7 +352,8 @@ static void drop_waiting(Cut *c, const Region *region) {
 
 static void cut_op(Cut *c, Op *op) {
     Threads *t = c->t;
-    bool masked = c->masks.count > 0;
+    bool masked = false;
+    for (size_t i = 0; i < c->masks.count; i++) masked |= !c->masks.at[i].role;
     if (op_has(op->code, TRAIT_TERMINATOR)) {
         flush(c, op);
         drop_waiting(c, op->parent);
@@ -356,15 +370,15 @@ static void cut_op(Cut *c, Op *op) {
             cut_masked(c, op);
         else if (control)
             for (int r = 0; r < op->region_count; r++) cut_range(c, op->regions[r]->first, NULL);
+        else
+            for (int r = 0; r < op->region_count; r++) ir_walk(op->regions[r], take_any, c);
     } else if (op->code == OP_SYNC && !c->waiting.count) {
         ir_remove(op);
-    } else if (op->code == OP_BUF || op->code == OP_TENSOR || op->code == OP_ASSUME) {
+    } else if (op->code == OP_BUF || op->code == OP_BAR || op->code == OP_TENSOR || op->code == OP_ASSUME) {
         return;
-    } else if (!masked && threads_is_even(t, op)) { /* any thread's will do */
-        RefList at = op_list(op, 0);
-        Builder b = ir_builder_before(c->k, op);
+    } else if (!masked && threads_is_even(t, op)) {
         if (is_written(c, op)) flush(c, op);
-        for (int d = 0; d < c->old->arg_count; d++) at.at[d] = ir_int(&b, EL_I32, 0);
+        take_any(op, c);
     } else if (op->region_count || differs(c, op) || op->code == OP_SYNC) {
         push(c, op);
     } else if (op_has(op->code, TRAIT_PURE)) {

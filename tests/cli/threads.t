@@ -147,7 +147,7 @@ $ cat > wrong.py <<'END'
 >     with T.Kernel(1, threads=64) as bx:
 >         tx = T.get_thread_binding()
 >         s = T.alloc_shared((64,), "float32")
->         if tx < 32:
+>         if tx < 20:
 >             T.copy(A[0], s)
 >         B[tx] = s[tx]
 >
@@ -192,7 +192,7 @@ $ cat > wrong.py <<'END'
 > END
 $ for k in under with_own tile dims; do tilewright check wrong.py:$k; done
 wrong.py:9:12: error: the block does something as a whole here, under a condition that differs between threads; in a kernel that names its threads, tile operations stand where all threads come, with numbers that all threads share [threads]
-    9 |         if tx < 32:
+    9 |         if tx < 20:
       |            ^~~~~~~
 wrong.py:19:9: error: the block does this as a whole, with a number that differs between threads; in a kernel that names its threads, tile operations stand where all threads come, with numbers that all threads share [threads]
    19 |         T.copy(A[tx, 0], s)
@@ -258,4 +258,74 @@ $ tilewright run late.py --target cpu --arg A=ones:f16[100,130] --arg B=ones:f16
 late.py:18:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here in the order of the text) [barrier-order]
    18 |                 T.barrier_wait(free[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ cat > sides.py <<'END'
+> import tilelang.language as T
+>
+> M, N, K, S = 100, 72, 130, 2
+>
+>
+> @T.prim_func
+> def sides(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+>     with T.Kernel(T.ceildiv(N, 64), T.ceildiv(M, 64), threads=256) as (bx, by):
+>         a = T.alloc_shared((S, 64, 32), "float16")
+>         b = T.alloc_shared((S, 32, 64), "float16")
+>         c = T.alloc_fragment((64, 64), "float32")
+>         ready = T.alloc_barrier([128] * S)
+>         free = T.alloc_barrier([128] * S)
+>         tx = T.get_thread_binding()
+>         if tx < 128:
+>             T.set_max_nreg(240, 1)
+>             T.clear(c)
+>             for k in T.serial(T.ceildiv(K, 32)):
+>                 T.barrier_wait(ready[k % S], k // S % 2)
+>                 T.wgmma_gemm(a[k % S, :, :], b[k % S, :, :], c)
+>                 T.wait_wgmma(0)
+>                 T.barrier_arrive(free[k % S])
+>             T.copy(c, C[by * 64, bx * 64])
+>         else:
+>             T.set_max_nreg(24, 0)
+>             for k in T.serial(T.ceildiv(K, 32)):
+>                 T.barrier_wait(free[k % S], (k // S + 1) % 2)
+>                 T.tma_copy(A[by * 64, k * 32], a[k % S, :, :], barrier=ready[k % S])
+>                 for i in T.serial(16):
+>                     b[k % S, (tx - 128) // 64 * 16 + i, (tx - 128) % 64] = B[k * 32 + (tx - 128) // 64 * 16 + i, bx * 64 + (tx - 128) % 64]
+>                 T.barrier_arrive(ready[k % S])
+>
+>
+> @T.prim_func
+> def whole(A: T.Tensor((100, 64), "float32"), B: T.Tensor((64,), "float32"), C: T.Tensor((64,), "float32")):
+>     with T.Kernel(1, threads=128) as bx:
+>         tx = T.get_thread_binding()
+>         s = T.alloc_shared((64,), "float32")
+>         u = T.alloc_shared((64,), "float32")
+>         f = T.alloc_fragment((32, 64), "float32")
+>         if tx < 32:
+>             T.copy(A[3, 0], s)
+>             for i in T.serial(2):
+>                 s[tx * 2 + i] = s[tx * 2 + i] + tx
+>         elif tx >= 64:
+>             T.copy(A[10, 0], f)
+>             T.reduce_sum(f, u, dim=0)
+>             C[tx - 64] = u[tx - 64]
+>         if tx < 64:
+>             B[tx] = s[tx]
+> END
+$ for t in "cpu" "cuda --emulate"; do tilewright check sides.py:sides --target $t --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72] | tail -1; done
+C: f32[100, 72], max error 0: ok
+C: f32[100, 72], max error 0: ok
+$ tilewright explain sides.py:sides --target cuda | grep 'execution: \(roles\|skew\|flat\)' | head -1
+sides.py:7:1: execution: roles: its dots are wide enough for a warp that only loads
+$ for t in "cpu" "cuda --emulate"; do tilewright check sides.py:whole --target $t --arg A=arange:f32[100,64] --arg B=zeros:f32[64] --arg C=zeros:f32[64]; done
+A: f32[100, 64], max error 0: ok
+B: f32[64], max error 0: ok
+C: f32[64], max error 0: ok
+A: f32[100, 64], max error 0: ok
+B: f32[64], max error 0: ok
+C: f32[64], max error 0: ok
+$ sed 's/(k \/\/ S + 1) % 2/k \/\/ S % 2/' sides.py > stuck.py
+$ tilewright check stuck.py:sides --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
+stuck.py:19:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here in the order of the text) [barrier-order]
+   19 |                 T.barrier_wait(ready[k % S], k // S % 2)
+      |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

@@ -98,7 +98,9 @@ class ThreadGenerator:
         form = self.pick(4)
         self.line("T.sync_threads()")
         if form == 3 and dtype in ("int32", "uint32"):
-            self.line(f"T.atomic_add({self.shared_element(None, tile)}, {self.one(['lin', '1', f'T.cast({self.element()}, {chr(34)}int32{chr(34)}) & 15'])})")
+            own, extent, _ = self.one(self.own)
+            value = self.one(["lin", "1", f'T.cast({own}[{self.place(extent)}], "int32") & 15'])
+            self.line(f"T.atomic_add({self.shared_element(None, tile)}, {value})")
         else:
             at = self.one(["lin", f"{self.threads - 1} - lin", "(lin ^ 1)" if self.threads % 2 == 0 else "lin"])
             own = "ty, tx" if shape == (self.y, self.x) else at if len(shape) == 1 else f"({at}) // {shape[1]}, ({at}) % {shape[1]}"

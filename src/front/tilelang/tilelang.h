@@ -249,7 +249,7 @@ Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool p
 bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
 /* --- tilelang_hopper.c --- */
-extern const Own lang_barrier_own;
+extern const Own lang_barrier_own, lang_pointer_own;
 Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 

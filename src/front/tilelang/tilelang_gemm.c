@@ -40,14 +40,16 @@ static const char *turned(const Type *a, const Type *b, const int64_t *out) {
 
 Val lang_lower_gemm(Lower *l, const Call *c) {
     Box m[3];
-    bool transpose[2], clear;
+    bool transpose[2], clear = false, sometimes = c->args[6].kind == VAL_TENSOR; /* in the first trip of a loop */
     Val policy = lang_plain(c->args[5]);
     bool number = policy.kind == VAL_INT && policy.i >= 0 && policy.i <= 2; /* the policies by number */
     if (!lang_in_kernel(l, c)) return val_error;
     if (!number && !lang_word(l, c, 5, "policy", "Square, FullRow, FullCol")) return val_error;
     if (!operands(l, c, m) || !lang_flag(l, c, 3, false, &transpose[0]) || !lang_flag(l, c, 4, false, &transpose[1]) ||
-        !lang_flag(l, c, 6, false, &clear))
+        (!sometimes && !lang_flag(l, c, 6, false, &clear)))
         return val_error;
+    Ref fresh = REF_NONE;
+    if (sometimes && !lang_convert(l, c->args[6], EL_I1, c->ranges[6], &fresh)) return val_error;
     l->b.range = c->range;
     Ref side[2];
     for (int i = 0; i < 2; i++) {
@@ -68,6 +70,7 @@ Val lang_lower_gemm(Lower *l, const Call *c) {
     Elem factors = meet(a->elem, b->elem);
     for (int i = 0; i < 2; i++) side[i] = ir_cast(&l->b, side[i], factors);
     Ref sum = clear ? ir_splat(&l->b, zero_of(l, elem), lang_box_type(l, &m[2], elem, 2)) : lang_load_box(l, &m[2], 2);
+    if (fresh) sum = ir_ternary(&l->b, OP_SELECT, fresh, zero_of(l, elem), sum);
     /* Modulo the range of a short integer the sum is that of 32 bits, which the matrix units take. */
     if (!elem_is_float(elem) && elem_info[elem].bits < 32) sum = ir_cast(&l->b, sum, EL_I32);
     Ref product = ir_dot(&l->b, side[0], side[1], sum);

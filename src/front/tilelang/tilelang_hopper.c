@@ -25,17 +25,9 @@ typedef struct Barriers {
 } Barriers;
 const Own lang_barrier_own = {.of = "barriers", .whole = true};
 
-/* Of which no thread knows that it is one: arrivals are counted in threads. */
-static bool is_plain(Lower *l, Range range) {
-    if (!lang_state(l)->threads) return true;
-    py_error(l, DIAG_TL_PLANNED, range, "a barrier that only some threads reach, in a kernel that names its threads",
-             "write roles with T.ws, or T.sync_threads");
-    return false;
-}
-
 Val lang_lower_alloc_barrier(Lower *l, const Call *c) {
     Val given = lang_plain(c->args[0]), list = given;
-    if (!lang_in_kernel(l, c) || !is_plain(l, c->range)) return val_error;
+    if (!lang_in_kernel(l, c)) return val_error;
     if (given.kind != VAL_TUPLE && given.kind != VAL_LIST) list = val_tuple(l, &given, 1);
     Barriers bars = {.count = val_count(list)};
     int64_t arrivals = 0;
@@ -77,7 +69,7 @@ Val lang_barrier_at(Lower *l, Val v, const PyNode *node) {
 
 static bool want_barrier(Lower *l, const Call *c, Barriers *out) {
     const Barriers *given = lang_thing(c->args[0], &lang_barrier_own);
-    if (!lang_in_kernel(l, c) || val_failed(c->args[0]) || !is_plain(l, c->range)) return false;
+    if (!lang_in_kernel(l, c) || val_failed(c->args[0])) return false;
     if (!given || (!given->number && given->count > 1)) {
         lang_types(l, c->ranges[0],
                    given ? "there are several barriers; say which one, as in ready[k % 2]"
@@ -96,7 +88,8 @@ Val lang_lower_barrier_arrive(Lower *l, const Call *c) {
     Op *op = ir_begin(&l->b, OP_BAR_ARRIVE);
     ir_operand(&l->b, op, bar.ref);
     ir_operand(&l->b, op, bar.number);
-    op_set(l->kernel, op, (Attr){.id = AT_ARRIVALS, .number = lang_state(l)->arriving});
+    if (!lang_state(l)->threads) /* else it is counted when all is known */
+        op_set(l->kernel, op, (Attr){.id = AT_ARRIVALS, .number = lang_state(l)->arriving});
     ir_end(&l->b, op, NULL);
     return val_none;
 }
@@ -114,16 +107,42 @@ Val lang_lower_barrier_wait(Lower *l, const Call *c) {
     return val_none;
 }
 
+/* In a kernel that names its threads: those for which the condition holds. */
+static void run_role(Lower *l, const PyNode *node, Ref condition) {
+    size_t names = l->frame->locals.count;
+    Op *test = ir_if(&l->b, condition, 0, NULL);
+    Builder outside = l->b, other = ir_builder_inside(&l->b, test->regions[1]);
+    ir_yield(&other, NULL, 0);
+    l->b = ir_builder_inside(&outside, test->regions[0]);
+    l->nest++, l->branches++;
+    py_run_block(l, node->With.body, 0, false);
+    ir_yield(&l->b, NULL, 0);
+    l->nest--, l->branches--;
+    l->b = outside;
+    lang_forget_names(l, names, NULL, 0);
+}
+
 /* with T.ws(0, 1): what these warpgroups do */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call) {
     LangState *s = lang_state(l);
     int64_t before = s->arriving;
     uint32_t groups = call->Call.args->count;
-    if (!s->launched || !is_plain(l, call->range)) return true;
+    Val mine = val_bool(false), group = s->threads ? lang_linear_thread(l, call->range) : val_none;
+    if (!s->launched) {
+        py_error(l, DIAG_TL_UNSUPPORTED, call->range, "T.ws outside of T.Kernel", "put it under `with T.Kernel(...)`");
+        return true;
+    }
+    if (s->threads) group = lang_binary(l, PY_OP_FLOORDIV, group, val_int(GROUP), call->range);
     for (uint32_t i = 0; i < groups; i++) {
         Val one = lang_plain(py_eval(l, call->Call.args->at[i]));
         if (val_failed(one)) return true;
-        if (one.kind == VAL_INT && one.i >= 0 && (one.i + 1) * GROUP <= s->block_threads) continue;
+        if (one.kind == VAL_INT && one.i >= 0 && (one.i + 1) * GROUP <= s->block_threads) {
+            Val here = s->threads ? lang_compare(l, PY_OP_EQ, group, one, call->range) : mine;
+            if (mine.kind == VAL_TENSOR && here.kind == VAL_TENSOR)
+                here = val_tensor(ir_binary(&l->b, OP_OR, mine.ref, here.ref));
+            mine = here;
+            continue;
+        }
         py_error(l, DIAG_TL_ARGUMENTS, call->Call.args->at[i]->range,
                  arena_printf(l->arena, "T.ws takes numbers of warpgroups; %lld threads have %lld of them, from 0 on",
                               (long long)s->block_threads, (long long)s->block_threads / GROUP));
@@ -134,7 +153,10 @@ bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call) {
         return true;
     }
     s->arriving = (int64_t)groups * GROUP;
-    py_run_block(l, node->With.body, 0, false);
+    if (mine.kind == VAL_TENSOR)
+        run_role(l, node, mine.ref);
+    else
+        py_run_block(l, node->With.body, 0, false);
     s->arriving = before;
     return true;
 }
@@ -147,4 +169,36 @@ Val lang_lower_tma_copy(Lower *l, const Call *c) {
     if (barrier.kind != VAL_NONE && !val_failed(barrier) && !lang_thing(barrier, &lang_barrier_own))
         return lang_types(l, c->ranges[2], "a barrier is expected here, of T.alloc_barrier");
     return lang_lower_copy(l, &(Call){.builtin = c->builtin, .range = c->range, .args = args, .ranges = ranges});
+}
+
+/* --- copies of threads --- */
+
+typedef struct Pointer { /* T.access_ptr(element, "r", n) */
+    Box box;
+} Pointer;
+const Own lang_pointer_own = {.of = "a pointer to", .whole = true};
+
+Val lang_lower_access_ptr(Lower *l, const Call *c) {
+    Pointer out;
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &out.box)) return val_error;
+    Val offset = lang_plain(c->args[3]);
+    if (offset.kind != VAL_NONE && !(offset.kind == VAL_INT && offset.i == 0))
+        return py_error(l, DIAG_TL_UNSUPPORTED, c->ranges[3], "an offset of T.access_ptr", "index the element");
+    for (int d = 0; d < out.box.of->rank; d++) out.box.shape[d] = 1, out.box.at[d] = NULL;
+    return lang_own(l, &lang_pointer_own, &out, sizeof out);
+}
+
+/* T.ptx_cp_async(to, from, n): n elements in a row; they are there at once. */
+Val lang_lower_cp_async(Lower *l, const Call *c) {
+    const Pointer *to = lang_thing(c->args[0], &lang_pointer_own), *from = lang_thing(c->args[1], &lang_pointer_own);
+    Val count = lang_plain(c->args[2]);
+    if (!lang_in_kernel(l, c) || val_failed(c->args[0]) || val_failed(c->args[1])) return val_error;
+    if (!to || !from || count.kind != VAL_INT || count.i < 1 || count.i > 64)
+        return py_error(l, DIAG_TL_ARGUMENTS, c->range,
+                        "T.ptx_cp_async(T.access_ptr(to, ..), T.access_ptr(from, ..), n): n elements, known here");
+    if (c->args[3].kind != VAL_NONE)
+        return py_error(l, DIAG_TL_UNSUPPORTED, c->ranges[3], "a condition of T.ptx_cp_async", "put it under an `if`");
+    Box boxes[2] = {from->box, to->box};
+    for (int i = 0; i < 2; i++) boxes[i].shape[boxes[i].of->rank - 1] = (int64_t)count.i, boxes[i].slice = true;
+    return lang_move_own(l, &boxes[0], &boxes[1], c->range) ? val_none : val_error;
 }

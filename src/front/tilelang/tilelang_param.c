@@ -58,13 +58,46 @@ typedef struct Search {
     Lower *l;
     const FrontKernel *kernel;
     const FrontValue *args;
+    const PyNode *def;
 } Search;
+
+typedef struct Meaning { /* what a name of a function is given */
+    Arena *arena;
+    const char *name;
+    const PyNode *value;
+    int count;
+} Meaning;
+
+static void note_meaning(void *user, const char *name, const PyNode *value) {
+    Meaning *m = user;
+    if (strcmp(name, m->name) == 0) m->value = value, m->count++;
+}
+
+static void look_for_meaning(void *user, PyNode *node) {
+    Meaning *m = user;
+    if (node->kind == PY_Assign) py_each_binding(node, m->arena, note_meaning, m);
+    py_each_child(node, look_for_meaning, m);
+}
+
+/* An expression that is only a name for another one, as that one. */
+static const PyNode *meant(const Search *s, const PyNode *node) {
+    for (int deep = 0; node->kind == PY_Name && deep < 8; deep++) {
+        Meaning m = {.arena = s->l->arena, .name = node->Name.id};
+        py_each_child(s->def, look_for_meaning, &m);
+        bool plain =
+            m.count == 1 && (m.value->kind == PY_Name || m.value->kind == PY_Tuple || m.value->kind == PY_List);
+        if (!plain) break;
+        node = m.value;
+    }
+    return node;
+}
 
 /* The names that stand alone in the shape of a parameter are what its array has there. */
 static void learn_shape(Search *s, const char *id, const PyNode *note) {
     const PyNode *shape, *dtype;
     note_parts(note, &shape, &dtype);
     if (!shape) return;
+    shape = meant(s, shape);
     bool tuple = shape->kind == PY_Tuple || shape->kind == PY_List;
     uint32_t count = tuple ? shape->Tuple.elts->count : 1;
     const PyNode *const *items = tuple ? (const PyNode *const *)shape->Tuple.elts->at : &shape;
@@ -73,10 +106,11 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
         if (strcmp(s->kernel->params[p].name, id) != 0 || array->kind != FRONT_ARRAY) continue;
         if (array->rank != (int)count) continue;
         for (uint32_t d = 0; d < count; d++) {
-            if (items[d]->kind != PY_Name || map_get(&lang_state(s->l)->symbols, items[d]->Name.id)) continue;
+            const PyNode *size = meant(s, items[d]);
+            if (size->kind != PY_Name || map_get(&lang_state(s->l)->symbols, size->Name.id)) continue;
             Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
             int64_t each = d == count - 1 && lang_packed(val_str(dtype_text(dtype))) ? 2 : 1;
-            *symbol = (Symbol){.name = items[d]->Name.id, .known = true, .value = array->extent[d] * each};
+            *symbol = (Symbol){.name = size->Name.id, .known = true, .value = array->extent[d] * each};
             map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
         }
     }
@@ -93,7 +127,7 @@ static void search(void *user, PyNode *node) {
 }
 
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def) {
-    Search s = {l, kernel, args};
+    Search s = {l, kernel, args, def};
     py_each_child(def, search, &s);
 }
 

@@ -89,6 +89,8 @@ void lang_threads_end(Lower *l) {
     s->threads = 0;
     if (l->diag->errors) return;
     Threads t = threads_look(l->kernel, s->region, false, l->arena);
+    threads_order_roles(&t);
+    t = threads_look(l->kernel, s->region, false, l->arena);
     threads_add_syncs(&t);
     if (!threads_cut(&t)) py_error(l, DIAG_TL_THREADS, t.where, t.why);
 }

@@ -3,8 +3,8 @@
  *     tasks %it while { setup; test go, .. } do (..) {        setup(0)
  *       role load    { a; for %i { acquire; load; commit } }  while (go) {
  *       role compute { spmd %w in 2 {                    ->     a; b(0); b(1)
- *           b; for %i { wait; c; release }; d } } }             for %i { load; c(0); c(1) }
- *                                                               d(0); d(1); setup(it + 1) }
+ *           b; for %i { wait; c; release }; d } }               for %i { load; c(0); c(1); store }
+ *       role store   { for %i { wait; store; release } } }      d(0); d(1); setup(it + 1) }
  *
  * By the law of elision (docs/ir.md): whoever is nearest to the end of the data goes first, every hand-over is a plain
  * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
@@ -14,12 +14,12 @@
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
 
-enum { PROGRAMS = 128, MOST_PARTS = 1 + 16 };
+enum { PROGRAMS = 128, MOST_PARTS = 2 + 16 };
 
 typedef struct Elide {
     Merge *m;
     Kernel *k;
-    Region *parts[MOST_PARTS]; /* what the load role does, then each worker */
+    Region *parts[MOST_PARTS]; /* what the load role does, then each worker, then the store role */
     Op *loops[MOST_PARTS];     /* their loops over the items */
     int count;
     Map buffers; /* a ring's result -> Ref of the buffers of its fields */
@@ -45,7 +45,7 @@ static bool find_parts(Elide *e) {
     Region *work = m->compute->regions[0];
     Op *spmd = work->first && work->first->code == OP_SPMD ? work->first : NULL;
     int64_t workers = 1;
-    if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS))
+    if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS - 1))
         return merge_fail(m, spmd, "the number of its workers is not known");
     e->parts[e->count++] = m->load->regions[0];
     for (int64_t w = 0; w < workers; w++) {
@@ -60,6 +60,7 @@ static bool find_parts(Elide *e) {
         }
         e->parts[e->count++] = part;
     }
+    if (m->store) e->parts[e->count++] = m->store->regions[0];
     for (int i = 0; i < e->count; i++) {
         e->loops[i] = item_loop(e->parts[i], i ? HAND_WAIT : HAND_ACQUIRE);
         if (!e->loops[i]) return merge_fail(m, i ? m->compute : m->load, "it has no single loop over its items");
@@ -282,9 +283,13 @@ static void replace_hand_overs(Elide *e) {
 /* ---- the whole ---- */
 
 static bool never_ends(Merge *m) {
-    const Value *go = ir_value(m->k, m->tasks->regions[0]->last->operands[0]);
-    const Op *compare = go->op && go->op->code == OP_CMP ? go->op : NULL;
-    bool never = compare && fact_natural(m->k, compare->operands[0], NULL, NULL);
+    Ref go = m->tasks->regions[0]->last->operands[0];
+    const Op *compare = ref_is_value(go) ? ir_value(m->k, go)->op : NULL;
+    int64_t bound = -1, flag = 0;
+    bool asks = compare && compare->code == OP_CMP && op_word(compare, AT_PRED, WORD_NONE) == CMP_GE &&
+                ir_const_int(m->k, compare->operands[1], &bound) && bound == 0;
+    bool never = (asks && fact_natural(m->k, compare->operands[0], NULL, NULL)) ||
+                 (ir_const_int(m->k, go, &flag) && flag);
     if (never) merge_fail(m, m->tasks, "num_iters never becomes negative, so its tasks never end");
     return never;
 }
