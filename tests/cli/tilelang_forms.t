@@ -20,7 +20,7 @@ $ cat > forms.py <<'EOF'
 > def sizes(ns, kind="float32"):
 >     width = {T.float32: 4, T.float16: 2}[kind]
 >     major, minor = torch.cuda.get_device_capability()
->     bits = int("".join(c for c in kind if c.isdigit()))
+>     bits = int("".join(c for c in kind if c.isdigit())) + int("".join(c for c in T.int8 if c.isdigit())) - 8
 >
 >     @T.prim_func
 >     def main(A: T.Tensor((len(ns),), "int32")):

@@ -72,6 +72,7 @@ Val py_library_attribute(Lower *l, const char *path, const char *attr) {
 Val py_iterable(Lower *l, Val v, Range range) {
     if (v.kind == VAL_TUPLE || v.kind == VAL_ERROR) return v;
     if (v.kind == VAL_LIST) return val_tuple(l, val_items(v), val_count(v));
+    if (v.kind == VAL_DTYPE && l->domain->same) v = val_str(l->domain->elem_name(v.dtype->elem)); /* it is its name */
     if (v.kind == VAL_DICT || (v.kind == VAL_STR && py_on_host(l))) { /* the keys; the letters */
         Vals items = {0};
         for (int i = 0; v.kind == VAL_DICT && i < val_count(v); i += 2) *VEC_PUSH(&items, l->arena) = val_items(v)[i];
