@@ -31,6 +31,7 @@ static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
     out.tf32 = lang_is_tf32(c->args[1]);
     l->b.range = c->range;
     out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
+    if (!lang_own_fits(l, &out, c->range)) return val_error;
     out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
