@@ -138,6 +138,8 @@ struct tw_kernel {
     bool cooperative;    /* all its programs run at once */
     bool launch_pdl;     /* may begin before the launch before it ends */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
+    bool no_multicast; /* Tenstorrent: every core reads for itself */
+    bool counts;       /* Tenstorrent: the model computes nothing */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
     FrontShape *shapes;  /* by parameter of the source */

@@ -194,6 +194,8 @@ $ tilewright docs options
 - `max_steps`: steps after which a simulated launch stops with a message: element operations of the interpreter (0: 10^10 when sanitized), steps of a block that writes nothing new on the CUDA emulator, of a launch on the model of Tenstorrent; 0: a generous default, with the interpreter a number of steps for each program. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
 - `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
+- `counts`: Tenstorrent: the model only checks and counts: results stay as they were, and a note says what was moved and multiplied; default off. Takes on or off.
+- `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; default on; never changes a bit of the result. Takes on or off.
 $ tilewright targets
 cpu            C through the system's compiler, threads over the grid
 ...

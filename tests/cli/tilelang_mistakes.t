@@ -163,13 +163,6 @@ $ cat > mistakes.py <<'END'
 >
 >
 > @T.prim_func
-> def parallel_extent(A: T.Tensor((16,), "float32"), n: T.int32):
->     with T.Kernel(1) as bx:
->         for i in T.Parallel(n):
->             A[i] = 1
->
->
-> @T.prim_func
 > def neg_slice(A: T.Tensor((16,), "float32")):
 >     with T.Kernel(1) as bx:
 >         a = T.alloc_shared((4,), "float32")
@@ -374,76 +367,70 @@ mistakes.py:160:17: error: an int32 cannot be indexed; a tensor is declared as s
   160 |         B[bx] = A[bx]
       |                 ^~~~~
 [1]
-$ tilewright emit mistakes.py:parallel_extent
-mistakes.py:166:18: error: an extent must be known here and not negative, this one is an int32; give sizes as definitions or constants [extent]
-  166 |         for i in T.Parallel(n):
-      |                  ^~~~~~~~~~~~~
-hint: a definition is given with -D NAME=VALUE
-[1]
 $ tilewright emit mistakes.py:neg_slice
-mistakes.py:174:18: error: a slice of -4 elements; its end lies behind its start [index]
-  174 |         T.copy(A[8:4], a)
+mistakes.py:167:18: error: a slice of -4 elements; its end lies behind its start [index]
+  167 |         T.copy(A[8:4], a)
       |                  ^~~
 [1]
 $ tilewright emit mistakes.py:slice_step
-mistakes.py:181:18: error: a slice with a step is not supported in a TileLang kernel; take whole boxes [unsupported]
-  181 |         T.copy(A[0:16:4], a)
+mistakes.py:174:18: error: a slice with a step is not supported in a TileLang kernel; take whole boxes [unsupported]
+  174 |         T.copy(A[0:16:4], a)
       |                  ^~~~~~
 [1]
 $ tilewright emit mistakes.py:list_append
-mistakes.py:189:13: error: this list changes inside of a run-time loop or branch, and Python runs that text once; change it outside, or make a new one inside [changed]
-  189 |             xs.append(i)
+mistakes.py:182:13: error: this list changes inside of a run-time loop or branch, and Python runs that text once; change it outside, or make a new one inside [changed]
+  182 |             xs.append(i)
       |             ^~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:numpy
-mistakes.py:196:16: error: `numpy.sqrt` is host code and cannot be used inside a kernel; `T.sqrt` is there; use T.* or pass the value as an argument [host-value]
-  196 |         A[0] = np.sqrt(A[1])
+mistakes.py:189:16: error: `numpy.sqrt` is host code and cannot be used inside a kernel; `T.sqrt` is there; use T.* or pass the value as an argument [host-value]
+  189 |         A[0] = np.sqrt(A[1])
       |                ^~~~~~~
 [1]
 $ tilewright emit mistakes.py:math_exp
-mistakes.py:202:25: error: an argument of Python's math (`T.exp` takes others) must be known at compile time, here it is tensor f32[1]; compute it from constants, or give it as a definition [need-constant]
-  202 |         A[0] = math.exp(A[1])
+mistakes.py:195:25: error: an argument of Python's math (`T.exp` takes others) must be known at compile time, here it is tensor f32[1]; compute it from constants, or give it as a definition [need-constant]
+  195 |         A[0] = math.exp(A[1])
       |                         ^~~~
 hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright emit mistakes.py:print_fmt
-mistakes.py:208:17: error: a field of an f-string must be known at compile time, here it is tensor f32[1]; compute it from constants, or give it as a definition [need-constant]
-  208 |         print(f"{A[0]}")
+mistakes.py:201:17: error: a field of an f-string must be known at compile time, here it is tensor f32[1]; compute it from constants, or give it as a definition [need-constant]
+  201 |         print(f"{A[0]}")
       |                 ^~~~~~
 hint: a definition is given with -D NAME=VALUE
 [1]
 $ tilewright emit mistakes.py:tensor_bool
-mistakes.py:215:12: error: tile f32[4] is no number; index one element of it, or use a tile operation [types]
-  215 |         if a:
+mistakes.py:208:12: error: tile f32[4] is no number; index one element of it, or use a tile operation [types]
+  208 |         if a:
       |            ^
 [1]
 $ tilewright emit mistakes.py:break_parallel
-mistakes.py:224:17: error: a jump out of this kind of loop (put what follows under an `if`) is not supported in TileLang kernels here [unsupported]
-  224 |                 break
+mistakes.py:217:17: error: a jump out of this kind of loop (put what follows under an `if`) is not supported in TileLang kernels here [unsupported]
+  217 |                 break
       |                 ^~~~~
 [1]
 $ tilewright emit mistakes.py:cumsum_shape
-mistakes.py:233:9: error: `T.cumsum`: the shapes tile f32[16] and tile f32[8] do not fit; the output has the shape of the input [shape-mismatch]
-  233 |         T.cumsum(a, b)
+mistakes.py:226:9: error: `T.cumsum`: the shapes tile f32[16] and tile f32[8] do not fit; the output has the shape of the input [shape-mismatch]
+  226 |         T.cumsum(a, b)
       |         ^~~~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:view_size
-mistakes.py:240:13: error: `T.view`: the shapes tile f32[16] and tile f16[16] do not fit; both take the same number of bytes [shape-mismatch]
-  240 |         b = T.view(a, (16,), "float16")
+mistakes.py:233:13: error: `T.view`: the shapes tile f32[16] and tile f16[16] do not fit; both take the same number of bytes [shape-mismatch]
+  233 |         b = T.view(a, (16,), "float16")
       |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:fill_number
-mistakes.py:246:9: error: T.fill needs a tensor or a tile here, not 3 [types]
-  246 |         T.fill(3, A)
+mistakes.py:239:9: error: T.fill needs a tensor or a tile here, not 3 [types]
+  239 |         T.fill(3, A)
       |         ^~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:reducer_use
-mistakes.py:253:26: error: T.reducer_update takes what T.alloc_reducer gives [types]
-  253 |         T.reducer_update(a[0], 1.0)
+mistakes.py:246:26: error: T.reducer_update takes what T.alloc_reducer gives [types]
+  246 |         T.reducer_update(a[0], 1.0)
       |                          ^~~~
 [1]
 $ tilewright emit mistakes.py:persistent_names
-mistakes.py:259:13: error: 1 name for 2 extents; write as many names as extents [arguments]
-  259 |         for i in T.Persistent([16, 4], 4, bx):
+mistakes.py:252:13: error: 1 name for 2 extents; write as many names as extents [arguments]
+  252 |         for i in T.Persistent([16, 4], 4, bx):
       |             ^
 [1]

@@ -5,6 +5,7 @@
 
 A case is a kernel, its constants, what its arrays hold and a function that gives the outputs. An element is right if it is within
 `tolerance * (1 + |it|)`: 2e-5 for float32 (sums of some hundred terms), 4e-3 for float16, whose results are rounded to 11 bits and whose weights are, too.
+Stages, threads and blocks are no part of a result: `plans` says which of them give the same bits.
 Needs no package."""
 import argparse
 import itertools
@@ -228,6 +229,28 @@ def cases():
     yield "gemm_scaled", {"M": 20, "N": 37, "K": 300, "dtype": "float8_e4m3", "promote": 2}, fp8, scaled, 2e-3
 
 
+def plans():
+    """A case, and what may change without a bit of its result."""
+    t, shape = "float16", {"Z": 1, "H": 2, "G": 2, "M": 100, "N": 130, "D": 32, "causal": "true", "block_M": 64, "block_N": 32}
+    arrays = {"Q": normal(t, 1, 2, 100, 32), "K": normal(t, 1, 1, 130, 32), "V": normal(t, 1, 1, 130, 32), "O": Array(t, (1, 2, 100, 32))}
+    yield ("attention", shape, arrays, attention, 4e-3), [{"num_stages": n} for n in (0, 1, 3, 4)] + [{"threads": n} for n in (32, 96, 384, 512)]
+    arrays = {"A": normal(t, 100, 80), "B": normal(t, 80, 150), "C": Array(t, (100, 150))}
+    yield ("gemm_persistent", {"M": 100, "N": 150, "K": 80}, arrays, product, 4e-3), [{"blocks": 1}, {"blocks": 3, "num_stages": 0}, {"group": 1, "num_stages": 4}]
+
+
+def same_bits(case, changes, target, tool, folder, environment):
+    """None, or which change gives other bits."""
+    want = case[3](case[2], case[1])
+    case, output = (*case[:3], lambda arrays, constants: want, case[4]), list(case[2])[-1]
+    wrong = run(case, target, tool, folder, environment)
+    first = (folder / f"{output}.out.npy").read_bytes() if not wrong else b""
+    for change in changes:
+        wrong = wrong or run((case[0], {**case[1], **change}, *case[2:]), target, tool, folder, environment)
+        if not wrong and (folder / f"{output}.out.npy").read_bytes() != first:
+            wrong = f"{change} gives other bits"
+    return wrong
+
+
 def run(case, target, tool, folder, environment):
     """None, or what is wrong."""
     name, constants, arrays, reference, tolerance = case
@@ -272,6 +295,15 @@ def main():
             for target in [*options.targets.split(","), *filter(None, also.split(","))]:
                 done += 1
                 wrong = run(case, target, tool, folder, environment)
+                if wrong:
+                    failures += 1
+                    print(f"{case[0]} {case[1]} on {target}: {wrong}", flush=True)
+        for number, (case, changes) in enumerate(plans()):
+            for target in filter(None, options.also.split(",")):
+                if number % parts != part or options.only not in case[0]:
+                    continue
+                done += 1
+                wrong = same_bits(case, changes, target, tool, folder, environment)
                 if wrong:
                     failures += 1
                     print(f"{case[0]} {case[1]} on {target}: {wrong}", flush=True)

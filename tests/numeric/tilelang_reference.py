@@ -139,6 +139,7 @@ class Storage:
     def __init__(self, shape, dtype, is_tensor):
         self.shape, self.dtype, self.is_tensor = tuple(int(n) for n in shape), str(dtype), is_tensor
         self.values = None if is_tensor else [None] * self.count()
+        self.safe = 0  # what it reads outside
 
     def as_own(self, own):
         self.own = own
@@ -161,7 +162,7 @@ class Storage:
     def get(self, place):
         at = self.flat(place)
         if at is None:
-            return Num(settle(0, self.dtype), self.dtype, None, not self.is_tensor)
+            return Num(settle(self.safe, self.dtype), self.dtype, None, not self.is_tensor)
         return Num(self.values[at], self.dtype, None, self.values[at] is None)
 
     def put(self, place, value):
@@ -208,6 +209,7 @@ class View(Storage):
 
     def __init__(self, base, shape, dtype):
         super().__init__(shape, dtype, False)
+        base = base.base if isinstance(base, View) else base
         self.base, self.width, self.values = base, max(1, DTYPES[dtype][1] // 8), None
         assert self.count() * self.width == base.count() * max(1, DTYPES[base.dtype][1] // 8)
 
@@ -511,10 +513,27 @@ class Language(types.ModuleType):
 
     reshape = view
 
+    def annotate_safe_value(self, values):
+        for tensor, value in values.items():
+            tensor.safe = value
+
+    def transpose(self, source, target):
+        source, target = box_of(source), box_of(target)
+        rows, columns = source.shape[-2:]
+        values = source.read()
+        target.write([values[at + i * columns + j] for at in range(0, len(values), rows * columns) for j in range(columns) for i in range(rows)])
+
     def atomic_add(self, target, value):
+        if not isinstance(target, Num):
+            box = box_of(target)
+            more = box_of(value).read() if isinstance(value, (Storage, Box)) else [value] * len(box.read())
+            box.write([x + convert(y, x.dtype) for x, y in zip(box.read(), more)])
+            return
         target.place.storage.put(target.place.first, target + convert(value, target.dtype))
 
     def atomic_addx2(self, target, value, count=2):
+        if not isinstance(target, Num):
+            return self.atomic_add(target, value)
         for i in range(count):
             to, of = ([*x.place.first[:-1], x.place.first[-1] + i] for x in (target, value))
             self.atomic_add(target.place.storage[tuple(to)], value.place.storage[tuple(of)])
@@ -576,6 +595,8 @@ class Program:
 
     def run_block(self, block):
         self.language.block = block
+        for tensor in self.tensors.values():
+            tensor.safe = 0
         if self.extents:
             self.language.team = Team(self.extents)
             self.language.team.run(lambda: self.function(**self.tensors))

@@ -129,6 +129,45 @@ def test_an_eager_kernel_returns_in_the_order_of_its_return(rng):
     np.testing.assert_array_equal(total, a + 1)
 
 
+def test_sizes_by_other_names_and_arguments_by_name_alone(rng):
+
+    @tilelang.jit
+    def rows(A, *, factor, block=8):
+        M, N = T.const("M, N")
+        rows_of, half = M, N // 2
+        shape = (rows_of, N)
+        A: T.Tensor(shape, T.float32)
+        B = T.empty((M, half), T.float32)
+        with T.Kernel(T.ceildiv(rows_of, block), threads=32) as bx:
+            for i, j in T.Parallel(block, half):
+                B[bx * block + i, j] = A[bx * block + i, 2 * j] * factor
+        return B
+
+    a, = matrices(rng, 20, 12, count=1)
+    np.testing.assert_array_equal(rows(a, factor=2), a[:, ::2] * 2)
+    np.testing.assert_array_equal(rows(a, factor=4, block=4), a[:, ::2] * 4)
+
+
+def test_sizes_are_known_before_the_arrays_are_stated(rng):
+
+    @tilelang.jit
+    def windows(A, W, step: int = 2):
+        N, K = T.const("N, K")
+        KH, KW = K, K
+        shape = [N, N]
+        OH = (N - K) // step + 1
+        A: T.Tensor(shape, T.float32)
+        W: T.Tensor((KH, KW), T.float32)
+        C = T.empty((OH, OH), T.float32)
+        with T.Kernel(1, threads=32) as bx:
+            for i, j in T.Parallel(OH, OH):
+                C[i, j] = A[i * step, j * step] * W[0, 0] + A[i * step + KH - 1, j * step + KW - 1] * W[KH - 1, KW - 1]
+        return C
+
+    a, w = matrices(rng, 11, 11, count=1)[0], matrices(rng, 3, 3, count=1)[0]
+    close(windows(a, w), a[:9:2, :9:2] * w[0, 0] + a[2::2, 2::2] * w[2, 2])
+
+
 def test_an_eager_kernel_compiled_for_sizes():
     kernel = eager_add.compile(M=64, N=64, block=16)
     assert "tw_run" in kernel.get_kernel_source()
@@ -201,6 +240,29 @@ def test_a_kernel_keeps_the_values_of_its_definition(rng):
     for kernel, by in zip(kernels, (2, 5)):
         np.testing.assert_array_equal(tilelang.compile(kernel, out_idx=-1)(a), a * by)
     assert factor == 100
+
+
+def test_annotations_that_are_texts(tmp_path, monkeypatch, rng):
+    (tmp_path / "written_later.py").write_text("""from __future__ import annotations
+import tilewright.tilelang as tilelang
+import tilewright.tilelang.language as T
+
+@tilelang.jit(out_idx=-1)
+def negative(n, kind):
+    shape = (n, )
+
+    @T.prim_func
+    def main(A: T.Tensor(shape, kind), Out: T.Tensor(shape, kind)):
+        with T.Kernel(1, threads=32) as bx:
+            for i in T.Parallel(n):
+                Out[i] = -A[i]
+
+    return main
+""")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import written_later
+    a, = matrices(rng, 24, count=1)
+    np.testing.assert_array_equal(written_later.negative(24, T.float32)(a), -a)
 
 
 def by_two(x):

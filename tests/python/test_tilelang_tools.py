@@ -230,3 +230,41 @@ def test_python_m_tilewright(tmp_path):
     lines = done.stdout.splitlines()
     emitter = "tilelang.cuda.intrinsics.macro.mma_macro_generator.TensorCoreIntrinEmitter is a part of TileLang that Tilewright does not have"
     assert lines == [emitter, "tvm.nowhere.at_all is a part of TileLang that Tilewright does not have", emitter, "0.1.13"]
+
+
+def test_without_the_cache(tmp_path):
+    code = """
+import os, numpy as np, tilewright.tilelang as tilelang, tilewright.tilelang.language as T
+tilelang.disable_cache()
+assert not tilelang.is_cache_enabled()
+@tilelang.jit
+def one(A):
+    N = T.const("N")
+    A: T.Tensor((N, ), T.int32)
+    with T.Kernel(1, threads=32) as bx:
+        A[0] = SIZE
+SIZE = 5
+a = np.zeros(4, np.int32)
+one(a)
+kept = sum(len(files) for _, _, files in os.walk(os.environ["TILEWRIGHT_CACHE_DIR"]))
+tilelang.enable_cache()
+one(np.zeros(3, np.int32))
+print(a[0], kept, sum(len(files) for _, _, files in os.walk(os.environ["TILEWRIGHT_CACHE_DIR"])) > 0)
+"""
+    (tmp_path / "program.py").write_text(code)
+    package = str(pathlib.Path(tilewright.__file__).resolve().parents[1])
+    environment = dict(os.environ, PYTHONPATH=package, TILEWRIGHT_CACHE_DIR=str(tmp_path / "cache"))
+    done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.stdout == "5 0 True\n", done.stderr
+
+
+def test_a_forked_child_compiles_again():
+    a = np.arange(20, dtype=np.float32)
+    np.testing.assert_array_equal(doubled(a, 8), a * 2)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if (doubled(a, 8) == a * 2).all() else 1)
+        except BaseException:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0

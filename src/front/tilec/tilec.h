@@ -21,7 +21,7 @@
  *     tilec_move.c      .. between memories      tilec_map.c   .. element by element, broadcasts, masks
  *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
  *     tilec_sync.c      .. semaphores, waits and what they protect
- *     tilec_template.c  lcf_kernel(..): roles and rings */
+ *     tilec_descriptor.c  what lcf_kernel(..) says; tilec_template.c  its roles and rings */
 #ifndef FRONT_TILEC_TILEC_H
 #define FRONT_TILEC_TILEC_H
 #include "front/front.h"
@@ -128,7 +128,7 @@ struct Object {
 
 /* A ring's record in use: input_block inside load and compute, finish_block inside finish. */
 struct Block {
-    const char *what;     /* "input", "finish" */
+    const char *what;     /* "input", "output", "finish" */
     Ref ring, slot;       /* slot: REF_NONE when none is held */
     const Region *region; /* where the slot was taken: it is given back there too */
     bool can_put, can_get;
@@ -145,7 +145,14 @@ typedef struct Semaphore {
     int64_t bytes_expected, bytes_loaded;
     void (*complete)(struct Tc *tc, Range range); /* called with the last arrival; may be NULL */
 } Semaphore;
-enum { SEM_INPUTS_ARRIVED, SEM_INPUTS_FINISHED, SEM_FINISH_FINISHED, SEM_COUNT };
+enum {
+    SEM_INPUTS_ARRIVED,
+    SEM_INPUTS_FINISHED,
+    SEM_OUTPUTS_ARRIVED,
+    SEM_OUTPUTS_FINISHED,
+    SEM_FINISH_FINISHED,
+    SEM_COUNT
+};
 
 /* ---- names ---- */
 
@@ -203,7 +210,7 @@ typedef struct Tc {
     bool again;                  /* one more was found: lower once more */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
-    Block input, finish;
+    Block input, output, finish;
     int loop_depth;
 } Tc;
 

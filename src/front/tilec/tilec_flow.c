@@ -61,14 +61,14 @@ bool tc_may_have_jumped(Tc *tc, Scalar *out) {
 
 /* What the flags are on the way where one of those that only the run knows is set, and where none is. */
 void tc_settle_flags(Tc *tc, bool jumped) {
-    Object *open[JUMP_KINDS];
-    int count = 0;
+    int open[JUMP_KINDS], count = 0;
     for (int j = JUMP_RETURN; j < JUMP_KINDS; j++) {
         int64_t known;
-        if (tc->flags[j] && !ir_const_int(tc->kernel, tc->flags[j]->value.ref, &known)) open[count++] = tc->flags[j];
+        if (tc->flags[j] && !ir_const_int(tc->kernel, tc->flags[j]->value.ref, &known)) open[count++] = j;
     }
     for (int i = 0; i < count; i++)
-        if (!jumped || count == 1) open[i]->value = truth(tc, jumped);
+        if (!jumped || count == 1) tc->flags[open[i]]->value = truth(tc, jumped);
+    if (jumped && count == 1) tc->jump = (enum TcJump)open[0]; /* this way ends in it */
 }
 
 /* Behind the place where a jump leads to: what it passed over may be unwritten. */

@@ -20,7 +20,8 @@ static Expr finish(Tc *tc, const Call *call, Ref value) {
 }
 
 static Ref number_operand(Tc *tc, const Expr *e, Elem elem) {
-    return tc_uniform(tc, tc_convert(tc, e->scalar, tc_scalar_type(elem), e->range), e->range);
+    Scalar number = tc_scalar(e->scalar.type, tc_uniform(tc, e->scalar, e->range), NULL);
+    return number.ref ? tc_convert(tc, number, tc_scalar_type(elem), e->range).ref : REF_NONE;
 }
 
 /* A tile of the destination's shape, or a number; as it is, or in an element type. */

@@ -149,14 +149,15 @@ Expr bi_tma_store_wait(Tc *tc, const Call *call) {
     int64_t left = 0;
     if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of stores left in flight");
-    if (left == 0) tc->finish.stores_pending = false;
+    if (left == 0) tc->finish.stores_pending = tc->output.stores_pending = false;
     return tc_nothing(call);
 }
 
 /* ---- semaphores ---- */
 
 void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range)) {
-    static const char *const names[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
+    static const char *const names[] = {"inputs_arrived", "inputs_finished", "outputs_arrived", "outputs_finished",
+                                        "finish_finished"};
     tc->semaphores[index] = (Semaphore){
         .name = names[index], .active = true, .region = tc->b.region, .wanted = wanted, .complete = complete};
 }

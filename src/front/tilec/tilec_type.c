@@ -24,26 +24,25 @@ static const struct {
 #define SCALAR_TYPE(name, elem) {name, EL_##elem},
 #include "front/tilec/tilec_types.def"
 };
-/* Names of the template's argument structs, in the order of Tc.args_types. */
-static const char *const args_names[] = {"lcf_setup_args",          "lcf_producer_setup_args", "lcf_load_args",
-                                         "lcf_consumer_setup_args", "lcf_compute_args",        "lcf_finish_args"};
+/* Names of the templates' argument structs, in the order of Tc.args_types. */
+#define ARGS(ARG)                                                                            \
+    ARG("setup_args") ARG("producer_setup_args") ARG("load_args") ARG("consumer_setup_args") \
+    ARG("compute_args") ARG("finish_args") ARG("store_args")
 
 const char *const tilec_plain_types[] = {
 #define SCALAR_TYPE(name, elem) name,
 #include "front/tilec/tilec_types.def"
     "semaphore",
-    "lcf_setup_args",
-    "lcf_producer_setup_args",
-    "lcf_load_args",
-    "lcf_consumer_setup_args",
-    "lcf_compute_args",
-    "lcf_finish_args",
+#define ARG(name) "lcf_" name, "lcsf_" name,
+    ARGS(ARG)
+#undef ARG
     NULL};
+
 const TcType *tc_scalar_type(Elem elem) { return &scalar_types[elem]; }
 
 const TcType *tc_template_type(const Tc *tc, const char *name) {
-    for (size_t i = 0; i < sizeof args_names / sizeof *args_names; i++)
-        if (!strcmp(args_names[i], name)) return tc->args_types[i];
+    for (size_t i = 0; i < sizeof tc->args_types / sizeof *tc->args_types; i++)
+        if (tc->args_types[i] && !strcmp(tc->args_types[i]->name, name)) return tc->args_types[i];
     return NULL;
 }
 

@@ -39,7 +39,9 @@ static void check_decorators(Lower *l, const PyNode *def) {
         const char *path, *name = decorator_name(decorator, l->arena, &path);
         size_t at = 0, count = sizeof known / sizeof *known;
         while (name && at < count && strcmp(name, known[at]) != 0) at++;
-        if (name && at < count) continue;
+        /* Tests: who runs the function, and where. */
+        bool test = path && (strncmp(path, "pytest.", 7) == 0 || strstr(path, ".testing."));
+        if ((name && at < count) || test) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
         diag_emit(l->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",
                   near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
@@ -139,6 +141,8 @@ static void add_kernel(Finder *f, const PyNode *def, bool eager) {
             *VEC_PUSH(&params, unit->arena) =
                 (FrontParam){.name = arg->arg.arg, .kind = FRONT_SCALAR, .elem = -1, .rank = -1, .range = arg->range};
     }
+    for (uint32_t a = 0; eager && a < args->arguments.kwonlyargs->count; a++)
+        add_constant(f, &params, args->arguments.kwonlyargs->at[a], args->arguments.kw_defaults->at[a]);
     if (eager) add_body(f, &params, def);
     const char *name = path[0]->FunctionDef.name;
     for (size_t i = 0; i < unit->kernels.count; i++)
@@ -284,6 +288,8 @@ static void lower_kernel(Lower *l, const PyNode *def) {
         else if (!body_note(def, arg->arg.arg))
             bind_constant(l, arg, lang_default(a, i));
     }
+    for (uint32_t i = 0; found->eager && i < a->arguments.kwonlyargs->count; i++)
+        bind_constant(l, a->arguments.kwonlyargs->at[i], a->arguments.kw_defaults->at[i]);
     py_run_block(l, def->FunctionDef.body, 0, true);
     if (l->diag->errors > errors || !lang_check_grid(l)) return;
     if (!l->kernel->grid) {

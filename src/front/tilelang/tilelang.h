@@ -13,7 +13,7 @@
  *     tilelang_warp.c    what threads tell each other
  *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
- *     tilelang_persistent.c tilelang_im2col.c
+ *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H
@@ -27,6 +27,8 @@ typedef struct Linear { /* constant + sum of factor * variable; a variable is a 
     int64_t factor[MAX_TERMS];
 } Linear;
 
+typedef enum Packed { PACKED_NOT, PACKED_I4, PACKED_U4, PACKED_F4 } Packed; /* dtypes of 4 bits */
+
 typedef enum StorageKind { STORE_TENSOR, STORE_TILE, STORE_VARIABLE } StorageKind;
 typedef struct Storage {
     StorageKind kind;
@@ -37,6 +39,8 @@ typedef struct Storage {
     int64_t stride[MAX_RANK];   /* of a tensor */
     bool strided;               /* these are its own: it may have gaps */
     bool tf32;                  /* T.tfloat32: a float32 whose products may be rounded to 11 bits */
+    Packed packed;              /* elem is what holds one of its numbers */
+    Elem byte;                  /* of a packed tensor: int8 or uint8, of which two numbers are one */
     Word reduces;               /* T.alloc_reducer: how; 0: it is none */
     const struct Storage *base; /* of a view of a tile in another shape or type; NULL: it is none */
     bool own;                   /* each thread has one */
@@ -68,6 +72,7 @@ typedef struct Note { /* T.Tensor(shape, dtype): of a parameter */
     Val shape, strides;
     Elem elem;
     bool tf32;
+    Packed packed;
     Range range; /* of the shape */
 } Note;
 
@@ -102,6 +107,7 @@ typedef struct LangState { /* Lower.own */
     int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
+    Map safe;       /* T.annotate_safe_value: a tensor's Ref -> Ref, what it reads outside */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
@@ -135,6 +141,7 @@ bool lang_missing(Lower *l, Val v, Range range); /* a symbol that is not: said o
 bool lang_elem(const char *text, Elem *elem);           /* "float16" */
 bool lang_elem_of(Val v, Elem *elem);                   /* of a dtype, its name, torch.float16 */
 const char *lang_elem_name(Elem elem);
+Val lang_dtype_of(Lower *l, const Storage *of); /* as x.dtype says it */
 bool lang_is_tf32(Val dtype); /* T.tfloat32, which is float32 otherwise */
 const char *lang_module_path(const char *path);
 bool lang_is_library(const char *path);
@@ -163,6 +170,7 @@ bool lang_equal(Val a, Val b); /* Python's ==; a dtype equals its name */
 /* --- tilelang_index.c --- */
 Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
 /* An element of a tile that is no view; of the thread's own, if each has one. */
 Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset);
@@ -196,6 +204,15 @@ bool lang_in_kernel(Lower *l, const Call *c); /* false, and said, outside of T.K
 
 /* --- tilelang_storage.c --- */
 bool lang_want_shape(Lower *l, const Call *c, int arg, Storage *out); /* an integer, or a tuple or list of them */
+
+/* --- tilelang_packed.c --- */
+Packed lang_packed(Val dtype);
+const char *lang_packed_name(Packed packed);
+Ref lang_narrow(Lower *l, Packed packed, Ref x); /* a number, or a tile of them, rounded to the dtype */
+/* Boxes and elements of a packed tensor; false after a message. */
+bool lang_packed_load_box(Lower *l, const Box *box, const Type *type, Range range, Ref *out);
+bool lang_packed_store_box(Lower *l, const Box *box, Ref value, Range range);
+Ref lang_packed_load(Lower *l, const Storage *of, const Ref *at);
 
 /* --- tilelang_view.c --- */
 Ref lang_recast(Lower *l, Ref x, const Type *type); /* the bytes of a tile as another one of as many */

@@ -49,6 +49,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     const Storage *storage = lang_storage(v);
     const Box *box = lang_box(v);
     Elem elem;
+    if (lang_packed(v) && strcmp(attr, "bits") == 0) return val_int(4);
     if (v.kind == VAL_DTYPE || (v.kind == VAL_STR && lang_elem(v.text, &elem)))
         return lang_dtype_attribute(l, v.kind == VAL_DTYPE ? v.dtype : ty_scalar(l->module, elem), attr);
     if (storage && strcmp(attr, "shape") == 0) {
@@ -57,7 +58,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
         return val_tuple(l, items, storage->rank);
     }
     if (strcmp(attr, "dtype") == 0) {
-        if (storage || box) return val_dtype(ty_scalar(l->module, storage ? storage->elem : box->of->elem));
+        if (storage || box) return lang_dtype_of(l, storage ? storage : box->of);
         if (v.kind == VAL_TENSOR) return val_dtype(ty_scalar(l->module, val_type(l, v)->elem));
     }
     if (storage && storage->kind != STORE_VARIABLE && strcmp(attr, "data") == 0) return v; /* for T.Tensor */
@@ -72,10 +73,12 @@ static Val subscript(Lower *l, Val v, const PyNode *node) {
     if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
-        bool pair = parts.kind == VAL_TUPLE && parts.count == 2;
         if (val_failed(parts)) return parts;
-        if (pair) return py_apply(l, v, parts.items, 2, node->range);
-        return py_error(l, DIAG_TL_ANNOTATION, node->range);
+        bool tuple = parts.kind == VAL_TUPLE && parts.count, sizes = true;
+        for (int i = 0; tuple && i < parts.count; i++) /* T.Tensor[16, 8]: a shape alone */
+            sizes = sizes && (parts.items[i].kind == VAL_INT || val_is_own(parts.items[i], &lang_symbol_own));
+        if (tuple && !sizes && parts.count <= 3) return py_apply(l, v, parts.items, parts.count, node->range);
+        return py_apply(l, v, &parts, 1, node->range);
     }
     const char *declare = v.kind == VAL_TENSOR ? "; a tensor is declared as such: `A: T.Tensor(shape, dtype)`" : "";
     return py_error(l, DIAG_TL_INDEX, node->range,
@@ -97,7 +100,12 @@ static bool method(Lower *l, Val v, const PyNode *node, Val *out) {
     Elem elem;
     bool good = !val_failed(dtype) && lang_elem_of(dtype, &elem);
     if (!good && !val_failed(dtype)) py_error(l, DIAG_TL_DTYPE, node->range, val_text(l, dtype));
-    *out = good ? cast(l, v, elem, node->range) : val_error;
+    Packed packed = good ? lang_packed(dtype) : PACKED_NOT;
+    Val wide = packed ? lang_scalar(l, v, node->range) : val_none;
+    if (wide.kind == VAL_TENSOR)
+        *out = val_tensor(lang_narrow(l, packed, wide.ref));
+    else
+        *out = good && !val_failed(wide) ? cast(l, v, elem, node->range) : val_error;
     return true;
 }
 
@@ -107,7 +115,9 @@ static bool call(Lower *l, Val f, const PyNode *node, Val *out) {
         *out = lang_own(l, &lang_layout_own, "", 1);
         return true;
     }
-    bool makes = f.kind == VAL_MODULE && (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0);
+    bool makes = f.kind == VAL_MODULE &&
+                 (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0 ||
+                  strcmp(f.text, "tilelang.DataType") == 0);
     if ((f.kind != VAL_DTYPE && !makes) || node->Call.args->count != 1) return false;
     if (makes) {
         *out = py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = py_builtin(l, "dtype", 'T')},

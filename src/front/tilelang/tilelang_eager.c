@@ -75,6 +75,8 @@ Val lang_lower_empty(Lower *l, const Call *c) {
         return lang_lower_planned(l, &(Call){.builtin = last.builtin, .range = c->ranges[0]});
     if (named ? !lang_want_elem(l, c, 1, &note.elem) : !lang_elem_of(last, &note.elem) && last.kind == VAL_STR)
         return named ? val_error : py_error(l, DIAG_TL_DTYPE, c->ranges[0], val_text(l, last));
+    Val dtype = named ? c->args[1] : last;
+    note.tf32 = lang_is_tf32(dtype), note.packed = lang_packed(dtype);
     Elem unused;
     int count = shape.count - (!named && lang_elem_of(last, &unused));
     note.shape = count == 1 ? lang_plain(shape.items[0]) : val_tuple(l, shape.items, count);

@@ -48,8 +48,9 @@ Val lang_lower_im2col(Lower *l, const Call *c) {
     if (!img || img->kind != STORE_TENSOR || img->rank != 4)
         return lang_types(l, c->ranges[0], "T.im2col reads a whole tensor of [N, H, W, C]");
     if (!lang_as_tile(l, c, 1, &col) || !want_window(l, c, &w)) return val_error;
-    if (col.of->rank != 2 || col.of->base)
-        return lang_types(l, c->ranges[1], "T.im2col writes a tile of two extents: places, and numbers of the window");
+    if (col.of->rank != 2 || col.of->base || col.of->packed || img->packed)
+        return lang_types(l, c->ranges[1],
+                          "T.im2col writes a tile of two extents: places, and numbers of the window; no 4-bit dtype");
     if (lang_state(l)->elements)
         return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.im2col inside T.Parallel",
                         "it moves a whole tile; take it out");
@@ -76,7 +77,7 @@ Val lang_lower_im2col(Lower *l, const Call *c) {
     Ref column = plus(l, times(l, rest(l, m, ow), w.stride), times(l, rest(l, kx, w.size), w.dilation));
     Ref place[4] = {over(l, y, oh), plus(l, row, number(l, -w.pad)), plus(l, column, number(l, -w.pad)),
                     rest(l, k, channels)};
-    Ref value = ir_tload(&l->b, img->ref, place, REF_NONE, ty_scalar(l->module, img->elem));
+    Ref value = lang_tload(l, img, place, ty_scalar(l->module, img->elem));
     value = ir_cast(&l->b, value, col.of->elem);
     if ((int64_t)wide % col.shape[1]) {
         Elem e = col.of->elem;

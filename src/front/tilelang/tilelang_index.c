@@ -302,12 +302,22 @@ void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref va
     ir_bstore(&l->b, tile->ref, at, value);
 }
 
+/* From a tensor; what lies outside is 0, or what T.annotate_safe_value says. */
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type) {
+    Ref value = ir_tload(&l->b, tensor->ref, offset, REF_NONE, type);
+    const MapEntry *safe = map_find_number(&lang_state(l)->safe, tensor->ref);
+    Op *op = ir_value(l->kernel, value)->op;
+    if (safe) op_set(l->kernel, op, (Attr){.id = AT_FILL, .ref = *(const Ref *)safe->value});
+    return value;
+}
+
 Val lang_load(Lower *l, const Box *box, Range range) {
     const Storage *of = box->of;
     Ref offset[MAX_RANK];
     l->b.range = range;
     const Type *type = ty_scalar(l->module, of->elem);
-    if (of->kind == STORE_TENSOR) return val_tensor(ir_tload(&l->b, of->ref, box->offset, REF_NONE, type));
+    if (of->kind == STORE_TENSOR && of->packed) return val_tensor(lang_packed_load(l, of, box->offset));
+    if (of->kind == STORE_TENSOR) return val_tensor(lang_tload(l, of, box->offset, type));
     guard_offsets(l, box, offset);
     return val_tensor(of->base ? lang_view_load(l, of, offset) : lang_load_element(l, of, offset));
 }
@@ -315,7 +325,18 @@ Val lang_load(Lower *l, const Box *box, Range range) {
 bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     const Storage *of = box->of;
     Ref ref;
-    if (!lang_convert(l, value, of->elem, range, &ref)) return false;
+    if (of->packed && of->kind == STORE_TENSOR) {
+        const char *rule = "an element of a tensor of %s is half a byte; write a tile of them, and T.copy it";
+        lang_types(l, range, arena_printf(l->arena, rule, lang_packed_name(of->packed)));
+        return false;
+    }
+    if (of->packed) {
+        Val x = lang_scalar(l, value, range);
+        if (val_failed(x)) return false;
+        ref = lang_narrow(l, of->packed, x.ref);
+    } else if (!lang_convert(l, value, of->elem, range, &ref)) {
+        return false;
+    }
     l->b.range = range;
     if (of->kind == STORE_TENSOR)
         ir_tstore(&l->b, of->ref, box->offset, ref, REF_NONE);

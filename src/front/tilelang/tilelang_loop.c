@@ -113,8 +113,15 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     }
     node = fuse(l, node, names, loop);
     if (!node) return;
+    Ref given[MAX_RANK];
     for (int i = 0; i < loop->count; i++) {
-        if (!lang_check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
+        Val one = lang_plain(loop->extent[i]);
+        given[i] = REF_NONE, extent[i] = -1;
+        if (one.kind == VAL_TENSOR || (lang_storage(one) && lang_storage(one)->kind == STORE_VARIABLE)) {
+            if (!lang_convert(l, one, EL_I32, loop->range, &given[i])) return; /* known at run time */
+            continue;
+        }
+        if (!lang_check_extent(l, one, loop->range, &extent[i])) return;
         empty |= extent[i] == 0;
     }
     if (empty) return; /* as a loop without a trip */
@@ -125,9 +132,9 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     size_t before = l->frame->locals.count;
     l->nest++;
     for (int i = 0; i < loop->count; i++) { /* a name of outside is gone behind it: nobody takes one for the other */
-        ir_operand(&l->b, op, ir_int(&l->b, EL_I32, extent[i]));
+        ir_operand(&l->b, op, given[i] ? given[i] : ir_int(&l->b, EL_I32, extent[i]));
         Ref index = ir_argument(l->kernel, region, ty_scalar(l->module, EL_I32), names[i]);
-        lang_add_variable(l, index, -1, &(int64_t){0}, &(int64_t){extent[i] - 1});
+        lang_add_variable(l, index, -1, &(int64_t){0}, given[i] ? NULL : &(int64_t){extent[i] - 1});
         py_set_local(l, names[i], val_tensor(index));
     }
     outside = l->b;
@@ -337,8 +344,9 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     s->launches++;
     if (l->request->sequence) l->request->sequence->launches = s->launches;
     if (!mine) return;
-    if (count < 1 || count > 3) {
-        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
+    if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
+    if (count > 3) {
+        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes up to three grid extents");
         return;
     }
     k->grid = ARENA_NEW(l->module->arena, Region);

@@ -20,8 +20,13 @@ static const struct {
               {"bfloat16", EL_BF16},
               {"float32", EL_F32},
               {"tfloat32", EL_F32},
+              {"int4", EL_I8}, /* what holds one: tilelang_packed.c */
+              {"uint4", EL_U8},
+              {"float4_e2m1fn", EL_F16},
               {"float", EL_F32},
               {"int", EL_I32},
+              {"short", EL_I16},
+              {"long", EL_I64},
               {"uint", EL_U32},
               {"float64", EL_F64},
               {"double", EL_F64},
@@ -55,6 +60,11 @@ bool lang_elem_of(Val v, Elem *elem) {
         return strchr(v.builtin->kinds, 'P') && lang_elem(v.builtin->name, elem);
     if (v.kind == VAL_MODULE && strncmp(v.text, "torch.", 6) == 0) return lang_elem(v.text + 6, elem);
     return v.kind == VAL_STR && lang_elem(v.text, elem);
+}
+
+Val lang_dtype_of(Lower *l, const Storage *of) {
+    if (of->packed) return val_str(lang_packed_name(of->packed));
+    return of->tf32 ? val_str("tfloat32") : val_dtype(ty_scalar(l->module, of->elem));
 }
 
 bool lang_is_tf32(Val dtype) { return dtype.kind == VAL_STR && strcmp(dtype.text, "tfloat32") == 0; }
@@ -121,7 +131,7 @@ Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range ra
     if (strcmp(path, "tilelang.language") == 0) {
         const Builtin *builtin = py_builtin(l, attr, 'T');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
-        if (strcmp(attr, "tfloat32") == 0) return val_str(attr); /* its type alone does not say it */
+        if (lang_is_tf32(val_str(attr)) || lang_packed(val_str(attr))) return val_str(attr); /* a type says less */
         if (lang_elem(attr, &elem)) return val_dtype(ty_scalar(l->module, elem));
         if (is_word(attr)) return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "T.%s", attr)};
         return lang_unknown_op(l, attr, range);

@@ -112,7 +112,8 @@ Val lang_lower_finalize_reducer(Lower *l, const Call *c) {
 /* T.any_of, T.all_of: one bool of a tile, or of a box of one. */
 Val lang_lower_any(Lower *l, const Call *c) {
     Box from;
-    if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from)) return val_error;
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &from) || !lang_check_box(l, &from, c->ranges[0]))
+        return val_error;
     l->b.range = c->range;
     Ref value = lang_load_box(l, &from, from.of->rank);
     const Type *type = val_ref_type(l, value);

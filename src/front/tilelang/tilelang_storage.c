@@ -28,9 +28,11 @@ static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
     Box all = {.of = &out};
     memcpy(all.shape, out.shape, sizeof all.shape);
     if (!lang_check_box(l, &all, c->ranges[0]) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
-    out.tf32 = lang_is_tf32(c->args[1]);
+    out.tf32 = lang_is_tf32(c->args[1]), out.packed = lang_packed(c->args[1]);
     l->b.range = c->range;
     out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
+    if (out.packed && lang_state(l)->threads)
+        return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet; use int8");
     if (!lang_own_fits(l, &out, c->range)) return val_error;
     out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
@@ -65,6 +67,7 @@ Val lang_lower_alloc_global(Lower *l, const Call *c) {
         return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.alloc_global here",
                         "all blocks share it: put it in the function, before `with T.Kernel(...)`");
     if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    if (lang_packed(c->args[1])) return lang_types(l, c->ranges[1], "T.alloc_global has no dtypes of 4 bits; use int8");
     FrontSpace *space = VEC_PUSH(&sequence->spaces, l->arena);
     *space = (FrontSpace){.elem = out.elem, .rank = out.rank};
     memcpy(space->extent, out.shape, sizeof space->extent);
@@ -80,6 +83,8 @@ Val lang_lower_alloc_global(Lower *l, const Call *c) {
 Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Storage out = {.kind = STORE_VARIABLE, .rank = 1, .shape = {1}};
     if (!lang_in_kernel(l, c) || !lang_want_elem(l, c, 0, &out.elem)) return val_error;
+    if (lang_packed(c->args[0]))
+        return lang_types(l, c->range, "a variable of 4 bits is not there; use int8 or float16");
     Val init = c->args[1];
     if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
     l->b.range = c->range;
@@ -113,6 +118,23 @@ Val lang_lower_annotate_layout(Lower *l, const Call *c) {
     if (dict.kind != VAL_DICT && !val_failed(dict))
         return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "layouts are a dict, {tile: layout, ..}");
     return val_failed(dict) ? dict : val_none;
+}
+
+/* T.annotate_safe_value({A: x}): what tensors read outside, from here on. */
+Val lang_lower_safe_value(Lower *l, const Call *c) {
+    Val dict = c->args[0];
+    if (!lang_in_kernel(l, c) || val_failed(dict)) return val_error;
+    if (dict.kind != VAL_DICT)
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "values are a dict, {tensor: value, ..}");
+    for (int i = 0; i + 1 < val_count(dict); i += 2) {
+        const Storage *tensor = lang_storage(val_items(dict)[i]);
+        Ref *value = ARENA_NEW(l->arena, Ref);
+        if (!tensor || tensor->kind != STORE_TENSOR)
+            return lang_types(l, c->ranges[0], "only tensors have an outside, which T.annotate_safe_value speaks of");
+        if (!lang_convert(l, val_items(dict)[i + 1], tensor->elem, c->ranges[0], value)) return val_error;
+        map_put_number(&lang_state(l)->safe, l->arena, tensor->ref, value);
+    }
+    return val_none;
 }
 
 Val lang_lower_num_sms(Lower *l, const Call *c) {

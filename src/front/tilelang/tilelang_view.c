@@ -165,6 +165,9 @@ static Val view(Lower *l, const Storage *of, Storage *out, const Call *c) {
                         "copy it to a tile, which may have one, or T.reinterpret each element");
     if (of->kind == STORE_TENSOR && of->strided)
         return lang_types(l, c->range, "a tensor with strides of its own has no other shape; copy it to a tile first");
+    if (of->packed || out->packed)
+        return lang_types(l, c->range,
+                          "a dtype of 4 bits has no other shape or type here; T.copy it to a tile of bytes");
     if (out->elem != of->elem && (of->elem == EL_I1 || out->elem == EL_I1))
         return lang_types(l, c->range, "bool has no bytes to look at; cast it");
     if (of->kind == STORE_TENSOR)
@@ -184,6 +187,7 @@ Val lang_lower_view(Lower *l, const Call *c) {
     Storage out = *of;
     if (c->args[1].kind != VAL_NONE && !lang_want_shape(l, c, 1, &out)) return val_error;
     if (c->args[2].kind != VAL_NONE && !lang_want_elem(l, c, 2, &out.elem)) return val_error;
+    if (c->args[2].kind != VAL_NONE) out.packed = lang_packed(c->args[2]);
     return view(l, of, &out, c);
 }
 
@@ -195,5 +199,6 @@ Val lang_tensor_of(Lower *l, const Call *c) {
         return lang_types(l, c->ranges[2], "T.Tensor's data is that of a tensor or tile, as in x.data");
     out.kind = of->kind, out.ref = of->ref;
     if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    out.packed = lang_packed(c->args[1]);
     return view(l, of, &out, c);
 }

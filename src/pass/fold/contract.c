@@ -11,7 +11,7 @@
  *     %p = mul %a, %b ; %s = add %p, %c     ->     %s = fma %a, %b, %c
  *     %p = mul %a, %b ; %s = sub %p, %c     ->     %n = neg %c ; %s = fma %a, %b, %n
  *     %p = mul %a, %b ; %s = sub %c, %p     ->     %n = neg %a ; %s = fma %n, %b, %c
- *     %p = mul %a, %b : f32[M,K,N] ; %s = reduce<add, axis=1> %p     ->     %s = dot %a, %b, 0, of a[M,K,1], b[1,K,N] */
+ *     %p = mul %a, %b : f32[M,K,N] ; %s = reduce<add, axis=1> %p   ->   %s = dot %a, %b, 0, of a[M,K,1], b[1,K,N] */
 #include "pass/fold/fold.h"
 #include "pass/pass.h"
 
@@ -20,6 +20,7 @@ typedef struct Contract {
     const int *uses;
     size_t known; /* values that uses covers */
     RefMap made;  /* sums that became something else; their users learn it in the end */
+    bool widened; /* a dot is no longer rounded to 16 bits before it is added */
 } Contract;
 
 static const Op *single_use(const Contract *c, Ref r, Opcode code, const Op *user) {
@@ -41,13 +42,21 @@ static void finish(Contract *c, Op *op, Ref made) {
     ir_remove(op);
 }
 
+/* The dot that an operand of a sum is: as it stands, or asked for in 16 bits and widened for the sum. */
+static const Op *single_dot(const Contract *c, Ref r, const Op *user) {
+    const Op *widened = single_use(c, r, OP_CAST, user);
+    if (!widened || ir_type(c->k, r)->elem != EL_F32) return single_use(c, r, OP_DOT, user);
+    Elem from = ir_type(c->k, widened->operands[0])->elem;
+    return from == EL_F16 || from == EL_BF16 ? single_use(c, widened->operands[0], OP_DOT, user) : NULL;
+}
+
 static bool fuse_dot(Contract *c, Op *op) {
     if (op->code != OP_ADD) return false;
     for (int i = 0; i < 2; i++) {
-        const Op *dot = single_use(c, op->operands[i], OP_DOT, op);
+        const Op *dot = single_dot(c, op->operands[i], op);
         Ref other = op->operands[1 - i];
         if (!dot || !is_zero(c, dot->operands[2])) continue;
-        if (ir_type(c->k, other) != ir_type(c->k, dot->operands[2])) continue;
+        if (ir_type(c->k, other) != ir_type(c->k, op->operands[i])) continue;
         Builder b = ir_builder_before(c->k, op);
         Op *sum = ir_begin(&b, OP_DOT);
         for (int n = 0; n < 2; n++) ir_operand(&b, sum, dot->operands[n]);
@@ -57,6 +66,7 @@ static bool fuse_dot(Contract *c, Op *op) {
         int64_t k = x->extent[x->rank - 1];
         if (elem_is_float(x->elem) && elem_info[x->elem].bits == 8 && op_int(dot, AT_PROMOTE, k + 1) > k)
             op_set(c->k, sum, (Attr){.id = AT_PROMOTE, .number = k});
+        c->widened |= ir_type(c->k, dot->results[0]) != ir_type(c->k, other);
         finish(c, op, ir_end(&b, sum, NULL));
         return true;
     }
@@ -132,6 +142,7 @@ bool pass_contract(PassContext *cx, Kernel *k) {
         .k = k, .uses = ir_count_uses(k, cx->scratch), .known = k->values.count, .made = {.arena = cx->scratch}};
     ir_walk(k->body, fuse_op, &c);
     ir_replace_map(k, &c.made);
+    cx->widened |= c.widened;
     if (c.made.map.count) fold_tidy(k, cx->scratch);
     return c.made.map.count > 0;
 }

@@ -1,7 +1,7 @@
 /* tt.c: the target's front: plan, kernels as typed calls, checks, texts. See tt.h. */
 #include "target/tenstorrent/tt_emit.h"
 
-const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
+const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = true};
 
 const char *tt_file_name(int kernel) {
     static const char *const names[] = {
@@ -36,6 +36,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     if (diag->errors > errors) return NULL;
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
+    tt_plan_shares(&tt);
     static Role *(*const build[])(Tt *tt) = {
         [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
     Role *roles[TT_KERNELS];

@@ -19,13 +19,16 @@ typedef struct Homed {
     int home, fpu_home;
 } Homed;
 
+/* What an inner CB is for: to be moved, for the FPU, partial sums, a carried tile. */
+typedef enum InnerUse { INNER_MOVE, INNER_FPU, INNER_SUM, INNER_CARRIED, INNER_USES } InnerUse;
+
 typedef struct Compute Compute;
 struct Compute {
     Role role; /* first: a Role of the kernel */
     int *home, *fpu_home; /* the CB beside its ring that holds a value, by Ref; -1: none */
     VEC(Homed) homed;     /* in order */
     VEC(size_t) marks;    /* how many had one at the start of each open region */
-    int *inner_cb[3];     /* CBs once made for a value: for moves, for the FPU, for partial sums */
+    int *inner_cb[INNER_USES]; /* CBs once made for a value */
     VEC(Pop) pops;        /* to be done at the end of the region, or after an op */
     VEC(Ref) held;        /* rings with an item waited for */
     Ref in_dst;           /* a value that lies in the open section of DST, or 0 */
@@ -49,7 +52,20 @@ bool section_fits_dst(Compute *c, const Root *root, Ref in_dst, int64_t pages);
 /* Finds the CB from which the FPU can read the value as it is. */
 bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned);
 
+/* --- tt_carried.c --- */
+void carried_loop(Role *role, const Op *loop);
+
 /* --- tt_emit_compute.c --- */
+int compute_inner_cb(Compute *c, Ref value, InnerUse use, const Op *op);
+/* The CB holds the value; and is popped at the end of the region; and was packed just now. */
+void compute_set_home(Compute *c, Ref value, int cb, bool for_fpu);
+void compute_keep_home(Compute *c, Ref value, int cb, bool for_fpu);
+void compute_take(Compute *c, Ref value, int cb, bool for_fpu);
+/* A region: begins; pops what is to be popped behind an op; ends. */
+size_t compute_enter(Role *role);
+void compute_pop_after(Compute *c, const Op *op);
+void compute_leave(Role *role, size_t mark);
+bool compute_has_wait(const Op *op); /* is it one, or has it one inside? */
 void compute_forget(Compute *c, size_t count); /* homes beyond the first so many */
 /* Packs the value into an inner CB, ready to be read, until the end of the root or region that asked. */
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op);

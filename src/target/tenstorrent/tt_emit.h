@@ -1,7 +1,8 @@
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
- *   tt_plan.c          roles, fields and their pages, circular buffers, DRAM buffers, kernel
- *                      arguments
+ *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
+ *   tt_buffer.c        DRAM buffers
+ *   tt_share.c         loads that cores share
  *   tt_index.c         tiles of indices: with which items of a ring they come
  *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_program.c       steps: the typed calls of a kernel (tt_program.h)
@@ -9,7 +10,8 @@
  *   tt_emit_data.c     the load role as the reader, the store role as the writer
  *   tt_rows.c          rows that an index vector chooses, as the reader fetches them
  *   tt_index_text.c    elements of tiles of indices, as C of the reader
- *   tt_emit_compute.c  the compute role: hand-overs, carried sums, when values are computed
+ *   tt_emit_compute.c  the compute role: hand-overs, when values are computed
+ *   tt_carried.c       tiles that its loops carry
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
  *   tt_section.c       its steps: a few pages at a time through DST
  *   tt_setup.c         inits and formats of the compute kernel
@@ -81,11 +83,19 @@ TtField *tt_field(Tt *tt, const Op *put_or_get);
 /* Calls visit for the ops of a region and below. */
 typedef void TtVisitor(Tt *tt, const Op *op);
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit);
-/* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
-int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
 /* The number of the argument word. */
 int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem);
 void tt_check_limits(Tt *tt);
+
+int tt_add_number(Tt *tt, TtNumber number); /* index into plan->numbers */
+int tt_add_value(Tt *tt, Ref value);
+
+/* --- tt_buffer.c --- */
+/* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
+int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
+
+/* --- tt_share.c --- */
+void tt_plan_shares(Tt *tt);
 
 /* --- tt_index.c --- */
 void tt_plan_index_tiles(Tt *tt);
@@ -147,6 +157,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
 const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
+const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 const char *role_cb(Role *role, int cb);               /* declares its constant */
 bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
 
@@ -178,6 +189,10 @@ void tt_drop_indices(Role *role, const TtFetched *fetched);
 const char *tt_fetched(Role *role, const Op *load); /* where an index vector lies in L1 */
 /* The pages of an index vector, or of a box, in front of `to`; tt_emit_data.c. */
 void tt_read_box(Role *role, const Op *load, const TtField *field, int cb);
+
+/* --- tt_carried.c --- */
+/* Is value i that the loop carries a sum, x + e or dot onto x, and neither x nor it used otherwise? */
+bool tt_is_sum(const Tt *tt, const Op *loop, int i);
 
 /* --- tt_emit_data.c, tt_emit_compute.c: from a role to its steps --- */
 Role *tt_build_reader(Tt *tt);

@@ -1,5 +1,4 @@
-/* tt_emit_compute.c: the compute role as steps: hand-overs, sums carried round loops, and when
- * things happen.
+/* tt_emit_compute.c: the compute role as steps: hand-overs, and when things happen.
  *
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
  *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
@@ -7,10 +6,7 @@
  *                        later than the release, because values are computed late. Where that would
  *                        cross a wait, the values are packed away first
  *
- * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or
- * reduces), and one put uses the result, it stays in DST. Else it is a page of partial sums in L1
- * that the packer adds to (pack_reconfig_l1_acc): an fp32 sum, an item at a time. A loop of no
- * trips leaves what it started with. */
+ * Tiles carried round loops: tt_carried.c. */
 #include "target/tenstorrent/tt_compute.h"
 
 #include <string.h>
@@ -19,27 +15,36 @@ static Compute *compute_of(Role *role) { return (Compute *)role; }
 
 /* ---------------------------------------------------------------------------------------------------- inner CBs */
 
-enum { INNER_MOVE, INNER_FPU, INNER_SUM };
-
-static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
+int compute_inner_cb(Compute *c, Ref value, InnerUse use, const Op *op) {
     Tt *tt = c->role.tt;
     int *known = &c->inner_cb[use][value];
     if (*known >= 0) return *known;
-    static const char *const names[] = {"kept", "operand", "sum"};
-    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums"};
+    static const char *const names[] = {"kept", "operand", "sum", "carried"};
+    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums",
+                                       "carried round a loop: now, and for the next trip"};
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
     const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
     *known = tt_add_cb(tt, name, ROLE_COMPUTE, ROLE_COMPUTE, what[use], is_narrow ? TT_Float16_b : TT_Float32,
-                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
+                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), use == INNER_CARRIED ? 2 : 1, op->range);
     tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
     return *known;
 }
 
-static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
+void compute_set_home(Compute *c, Ref value, int cb, bool for_fpu) {
     *VEC_PUSH(&c->homed, c->role.tt->arena) = (Homed){value, c->home[value], c->fpu_home[value]};
     (for_fpu ? c->fpu_home : c->home)[value] = cb;
+}
+
+void compute_keep_home(Compute *c, Ref value, int cb, bool for_fpu) {
+    compute_set_home(c, value, cb, for_fpu);
     *VEC_PUSH(&c->pops, c->role.tt->arena) = (Pop){cb, NULL};
+}
+
+void compute_take(Compute *c, Ref value, int cb, bool for_fpu) {
+    role_hand(&c->role, CB_PUSH, cb);
+    role_hand(&c->role, CB_WAIT, cb);
+    compute_keep_home(c, value, cb, for_fpu);
 }
 
 void compute_forget(Compute *c, size_t count) {
@@ -53,16 +58,14 @@ void compute_forget(Compute *c, size_t count) {
 enum { MOST_SPILLS = 2000 };
 
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
-    int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
+    int cb = compute_inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
     role_hand(&c->role, CB_RESERVE, cb);
     /* A spill may need others, which end with it and are made again for the next one. */
     if (++c->spills == MOST_SPILLS)
         tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
                   MOST_SPILLS);
     if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
-    role_hand(&c->role, CB_PUSH, cb);
-    role_hand(&c->role, CB_WAIT, cb);
-    set_home(c, value, cb, for_fpu);
+    compute_take(c, value, cb, for_fpu);
     return cb;
 }
 
@@ -95,11 +98,11 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
 /* Ops at which values are computed. */
 static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
 
-static bool has_wait(const Op *op) {
+bool compute_has_wait(const Op *op) {
     if (op->code == OP_WAIT) return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (has_wait(inner)) return true;
+            if (compute_has_wait(inner)) return true;
     return false;
 }
 
@@ -145,9 +148,9 @@ static void release_item(Compute *c, const Op *release) {
     for (const Op *op = release->next; op; op = op->next) {
         if (is_root(op) && uses_ring(c, op, ring)) {
             last = op;
-            crosses = waits || (op->region_count && has_wait(op));
+            crosses = waits || (op->region_count && compute_has_wait(op));
         }
-        waits |= has_wait(op);
+        waits |= compute_has_wait(op);
     }
     if (crosses) {
         for (const Op *op = release->next; op; op = op->next) keep_operands(c, op, release, ring);
@@ -156,13 +159,13 @@ static void release_item(Compute *c, const Op *release) {
     pop_ring(c, ring, last);
 }
 
-static size_t enter_region(Role *role) {
+size_t compute_enter(Role *role) {
     Compute *c = compute_of(role);
     *VEC_PUSH(&c->marks, role->tt->arena) = c->homed.count;
     return c->pops.count;
 }
 
-static void pop_after(Compute *c, const Op *op) {
+void compute_pop_after(Compute *c, const Op *op) {
     size_t kept = 0;
     for (size_t i = 0; i < c->pops.count; i++) {
         if (c->pops.at[i].after == op)
@@ -174,192 +177,13 @@ static void pop_after(Compute *c, const Op *op) {
 }
 
 static void after_op(Role *role, const Op *op) {
-    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: build_body */
+    if (op->code != OP_YIELD) compute_pop_after(compute_of(role), op); /* a yield's values come first: tt_carried.c */
 }
 
-static void leave_region(Role *role, size_t mark) {
+void compute_leave(Role *role, size_t mark) {
     Compute *c = compute_of(role);
     while (c->pops.count > mark) role_hand(&c->role, CB_POP, c->pops.at[--c->pops.count].cb);
     compute_forget(c, c->marks.at[--c->marks.count]);
-}
-
-/* ------------------------------------------------------------------------------------------------- carried sums */
-
-static const Op *maker(const Compute *c, Ref value) {
-    return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL;
-}
-static bool is_tile(const Compute *c, Ref value) { return ir_type(c->role.tt->k, value)->rank > 0; }
-
-/* What the loop adds to its carried value: dot onto it, + or fma. */
-static bool is_sum(const Compute *c, const Op *loop, int i) {
-    Ref carried = loop->regions[0]->args[i + 1];
-    const Op *op = maker(c, loop->regions[0]->last->operands[i]);
-    int *uses = ir_count_uses(c->role.tt->k, c->role.tt->arena);
-    if (!op || uses[carried] != 1) return false;
-    switch (op->code) {
-    case OP_DOT:
-    case OP_FMA: return op->operands[2] == carried;
-    case OP_ADD: return op->operands[0] == carried || op->operands[1] == carried;
-    default: return false;
-    }
-}
-
-static bool starts_at_zero(const Compute *c, Ref initial) {
-    const Op *op = maker(c, initial);
-    const Kernel *k = c->role.tt->k;
-    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) && ir_literal(k, op->operands[0])->f == 0;
-}
-
-static bool always_runs(const Compute *c, const Op *loop) { return role_always_runs(c->role.tt->k, loop); }
-
-typedef struct Loop {
-    const Op *op;
-    int resident;  /* the carried value that stays in DST, -1: none */
-    int64_t pages; /* of that one */
-    const Op *put; /* that uses it */
-} Loop;
-
-static const char *is_later_trip(Compute *c, const Op *loop) {
-    return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]),
-                        role_ref(&c->role, loop->operands[0]));
-}
-
-static void add_to_sums(Compute *c, const Loop *loop) {
-    const Region *body = loop->op->regions[0];
-    for (int i = 0; i < loop->op->result_count; i++) {
-        Ref value = body->last->operands[i], carried = body->args[i + 1];
-        if (!is_tile(c, value)) continue;
-        if (i == loop->resident) {
-            section_root(c,
-                         &(Root){.value = value, .without = carried, .cb = -1, .op = maker(c, value), .to_dst = true});
-            continue;
-        }
-        bool from_zero = starts_at_zero(c, loop->op->operands[3 + i]);
-        int cb = inner_cb(c, loop->op->results[i], INNER_SUM, loop->op);
-        const char *adds_if = from_zero ? is_later_trip(c, loop->op) : "1";
-        section_root(c,
-                     &(Root){.value = value, .without = carried, .cb = cb, .adds_if = adds_if, .op = maker(c, value)});
-    }
-}
-
-static void build_body(Compute *c, const Loop *loop) {
-    const Region *body = loop->op->regions[0];
-    size_t mark = enter_region(&c->role);
-    role_ops(&c->role, body);
-    add_to_sums(c, loop); /* at the yield, before the region's CBs are popped */
-    pop_after(c, body->last);
-    leave_region(&c->role, mark);
-    role_scalar_yield(&c->role, loop->op);
-}
-
-/* Is the body nothing but waits, gets and one product or reduction of what lies in CBs? */
-static bool body_only_adds(Compute *c, const Op *loop, int i) {
-    const Op *sum = maker(c, loop->regions[0]->last->operands[i]);
-    int cb;
-    bool turned;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (op->region_count || op->code == OP_PUT) return false;
-    if (sum->code == OP_DOT)
-        return section_fpu_view(c, sum->operands[0], &cb, &turned) && !turned &&
-               section_fpu_view(c, sum->operands[1], &cb, &turned);
-    if (sum->code != OP_ADD) return false;
-    Ref carried = loop->regions[0]->args[i + 1];
-    const Op *reduce = maker(c, sum->operands[sum->operands[0] == carried]);
-    return reduce && reduce->code == OP_REDUCE && section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
-}
-
-/* Elementwise all the way from the result to the value, each step the only use of the one before. */
-static bool leads_to(const Compute *c, Ref result, Ref value, const int *uses) {
-    if (value == result) return uses[value] == 1;
-    const Op *op = maker(c, value);
-    if (!op || uses[value] != 1 || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (leads_to(c, result, op->operands[i], uses)) return true;
-    return false;
-}
-
-/* The one put that uses the result, if it is the next thing computed. */
-static const Op *only_put(Compute *c, const Op *loop, Ref result) {
-    const Kernel *k = c->role.tt->k;
-    const Op *put = loop->next;
-    while (put && (!is_root(put) || put->code == OP_YIELD)) put = put->next;
-    if (!put || put->region_count) return NULL;
-    if (!leads_to(c, result, op_operand(put, 1), ir_count_uses(k, c->role.tt->arena))) return NULL;
-    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put : NULL;
-}
-
-static void find_resident(Compute *c, Loop *loop) {
-    Tt *tt = c->role.tt;
-    int tiles = 0, index = -1;
-    for (int i = 0; i < loop->op->result_count; i++)
-        if (is_tile(c, loop->op->results[i])) index = i, tiles++;
-    if (tiles != 1 || !body_only_adds(c, loop->op, index)) return;
-    Ref result = loop->op->results[index];
-    const Op *initial = maker(c, loop->op->operands[3 + index]);
-    loop->pages = tt_pages(ir_type(tt->k, result), tt_paging(tt, result));
-    loop->put = only_put(c, loop->op, result);
-    if (!loop->put || !initial || initial->code != OP_SPLAT || loop->pages > tensix_dst_slots(true, false)) return;
-    Root root = {.value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
-    if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
-}
-
-static void open_if_no_trips(Compute *c, const Op *loop) {
-    role_open_text(&c->role, STEP_IF, "%s", role_no_trips(&c->role, loop));
-}
-
-static void start_in_dst(Compute *c, const Loop *loop) {
-    Ref initial = loop->op->operands[3 + loop->resident];
-    bool from_zero = starts_at_zero(c, initial);
-    role_step(&c->role, (TtStep){.kind = STEP_DST, .dst = DST_ACQUIRE});
-    if (from_zero && always_runs(c, loop->op)) return; /* the FPU reads fresh DST as zero */
-    if (from_zero) open_if_no_trips(c, loop->op);
-    section_root(c, &(Root){.value = initial, .cb = -1, .op = loop->op, .to_dst = true});
-    if (from_zero) role_close(&c->role);
-}
-
-static void start_sum(Compute *c, const Op *loop, int i) {
-    Ref initial = loop->operands[3 + i];
-    int cb = inner_cb(c, loop->results[i], INNER_SUM, loop);
-    role_hand(&c->role, CB_RESERVE, cb);
-    bool from_zero = starts_at_zero(c, initial);
-    if (from_zero && always_runs(c, loop)) return;
-    if (from_zero) open_if_no_trips(c, loop);
-    section_root(c, &(Root){.value = initial, .cb = cb, .op = loop});
-    if (from_zero) role_close(&c->role);
-}
-
-static void build_loop(Role *role, const Op *op) {
-    Compute *c = compute_of(role);
-    Loop loop = {.op = op, .resident = -1};
-    role->op = op;
-    role_place(role, op->range);
-    for (int i = 0; i < op->result_count; i++)
-        if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
-            tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
-            return;
-        }
-    find_resident(c, &loop);
-    for (int i = 0; i < op->result_count; i++) {
-        if (!is_tile(c, op->results[i])) continue;
-        if (i == loop.resident)
-            start_in_dst(c, &loop);
-        else
-            start_sum(c, op, i);
-    }
-    role_open_for(role, op);
-    build_body(c, &loop);
-    role_close(role);
-    for (int i = 0; i < op->result_count; i++) {
-        if (!is_tile(c, op->results[i])) continue;
-        if (i == loop.resident) {
-            c->in_dst = op->results[i];
-            continue;
-        }
-        int cb = inner_cb(c, op->results[i], INNER_SUM, op);
-        role_hand(&c->role, CB_PUSH, cb);
-        role_hand(&c->role, CB_WAIT, cb);
-        set_home(c, op->results[i], cb, false);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- the role */
@@ -385,7 +209,7 @@ static void wait_item(Compute *c, const Op *wait) {
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
         role_hand(&c->role, CB_WAIT, tt->index_tiles.at[i].cb);
-        set_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
+        compute_keep_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
     }
 }
 
@@ -430,18 +254,18 @@ Role *tt_build_compute(Tt *tt) {
     Compute *c = ARENA_NEW(tt->arena, Compute);
     size_t count = tt->k->values.count;
     role_init(&c->role, tt, TENSIX_COMPUTE);
-    int **tables[] = {&c->home, &c->fpu_home, &c->inner_cb[0], &c->inner_cb[1], &c->inner_cb[2]};
-    for (int i = 0; i < 5; i++) {
+    int **tables[] = {&c->home, &c->fpu_home, &c->inner_cb[0], &c->inner_cb[1], &c->inner_cb[2], &c->inner_cb[3]};
+    for (int i = 0; i < 2 + INNER_USES; i++) {
         *tables[i] = ARENA_ARRAY(tt->arena, int, count);
         memset(*tables[i], -1, count * sizeof(int));
     }
     c->role.visit = visit_compute;
-    c->role.loop = build_loop;
+    c->role.loop = carried_loop;
     c->role.before = take_scaler;
     c->role.behind = give_scaler;
-    c->role.enter = enter_region;
+    c->role.enter = compute_enter;
     c->role.after = after_op;
-    c->role.leave = leave_region;
+    c->role.leave = compute_leave;
     role_build(&c->role);
     return &c->role;
 }

@@ -144,6 +144,27 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
 
 /* ------------------------------------------------------------------------------------------------- the roles */
 
+/* By one core of those that share it. */
+static void read_item(Role *role, const Op *load, const TtField *field, int cb) {
+    TtShare share = role->tt->plan->cbs.at[cb].share;
+    if (share != SHARE_NONE) role_open_text(role, STEP_IF, "tw_reads(%s)", role_share(role, share));
+    tt_read_box(role, load, field, cb);
+    if (share != SHARE_NONE) role_close(role);
+}
+
+static void share_items(Role *role, Ref ring) {
+    const Tt *tt = role->tt;
+    for (size_t i = 0; i < tt->plan->cbs.count; i++) {
+        if (tt->plan->cbs.at[i].share == SHARE_NONE) continue;
+        for (size_t f = 0; f < tt->fields.count; f++) {
+            const TtField *field = &tt->fields.at[f];
+            if (field->ring != ring || (field->cb != (int)i && field->fpu_cb != (int)i)) continue;
+            role_step(role, (TtStep){.kind = STEP_SHARE, .cb = (int)i});
+            break;
+        }
+    }
+}
+
 static void visit_load(Role *role, const Op *op) {
     Tt *tt = role->tt;
     role->op = op;
@@ -164,12 +185,13 @@ static void visit_load(Role *role, const Op *op) {
             return;
         }
         if (field->cb < 0) return;
-        tt_read_box(role, load, field, field->cb);
-        if (field->fpu_cb != field->cb) tt_read_box(role, load, field, field->fpu_cb);
+        read_item(role, load, field, field->cb);
+        if (field->fpu_cb != field->cb) read_item(role, load, field, field->fpu_cb);
         return;
     }
     case OP_COMMIT:
         role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
+        share_items(role, op->operands[0]);
         each_cb(role, op->operands[0], CB_PUSH);
         return;
     default:

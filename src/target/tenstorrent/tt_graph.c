@@ -333,7 +333,7 @@ static int build(Section *s, Ref value, const Type *as) {
     const Op *op = op_of(tt, value);
     int node = -1;
     if (!op) {
-        tt_refuse(tt, s->root->op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+        tt_refuse(tt, s->root->op, "a tile that a loop carries, used where it is only added to");
         return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
     }
     switch (op->code) {

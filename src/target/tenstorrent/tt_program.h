@@ -59,6 +59,7 @@ typedef enum TtStepKind {
     STEP_READ_ROWS, /* rows of pages of buffer to text: body says which, page where each lies */
     STEP_WRITE,     /* page of buffer from text, unless it is outside */
     STEP_BARRIER,   /* hand: of reads (CB_RESERVE), of writes (CB_WAIT) */
+    STEP_SHARE,     /* the item of cb: sent to the cores of its group, or received */
     STEP_MAKE_PAGE, /* of cb, at text; body computes an element */
     STEP_SCALER,    /* cb */
     /* of compute */

@@ -6,6 +6,7 @@
  * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
  * top of kernel_main the first time that something asks for them. */
 #include "target/tenstorrent/tt_emit.h"
+#include "target/tenstorrent/tt_mapping.h"
 
 #include <string.h>
 
@@ -63,7 +64,8 @@ void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
     static const char *const words[] = {
-        "task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
+        "task", "first_task", "task_count", "turn", "columns", "rows", "row_tasks", "plane_tasks", "row_share",
+        "column_share", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
         "i0",   "i1",         "i2",         "i3",          "i4",   "i5", "i6",   "i7", "i8", "i9", "i10", "i11", NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
@@ -143,6 +145,15 @@ const char *role_accessor(Role *role, int buffer) {
 const char *role_fill(Role *role, int buffer) {
     const char *name = role->tt->plan->buffers.at[buffer].name;
     return role_arg(role, ARG_FILL, arena_printf(role->tt->arena, "%s_fill", name), buffer, 0);
+}
+
+const char *role_share(Role *role, TtShare share) {
+    const char *name = share == SHARE_ROW ? "row_share" : "column_share";
+    if (map_get(&role->declared, name)) return name;
+    map_set(&role->declared, role->tt->arena, name, (void *)name);
+    int group = share == SHARE_ROW ? 0 : 1;
+    declare(role, "const TwShare %s = tw_share_of(%d, %d);", name, TT_TASK_WORDS + group * TT_SHARE_WORDS, 2 * group);
+    return name;
 }
 
 /* ----------------------------------------------------------------------------------------------------- scalars */
@@ -419,7 +430,14 @@ static void build_tasks(Role *role) {
     }
     role_region(role, tt->k->body);
     if (role->before) role->before(role);
-    role_open_text(role, STEP_FOR, "u32 task = first_task; task < first_task + task_count; ++task");
+    if (tt->plan->shares && is_read) { /* a block of tasks: tt_mapping.h */
+        declare(role, "const u32 columns = get_arg_val<u32>(2), rows = get_arg_val<u32>(3);");
+        declare(role, "const u32 row_tasks = get_arg_val<u32>(4), plane_tasks = get_arg_val<u32>(5);");
+        role_open_text(role, STEP_FOR, "u32 turn = 0; turn < task_count; ++turn");
+        role_line(role, "const u32 task = tw_task(turn, first_task, columns, rows, row_tasks, plane_tasks);");
+    } else {
+        role_open_text(role, STEP_FOR, "u32 task = first_task; task < first_task + task_count; ++task");
+    }
     add_indices(role);
     role_region(role, tasks->regions[0]);
     role_region(role, tt->role[role->kernel]->regions[0]);

@@ -171,6 +171,12 @@ static void put_step(Role *role, const TtStep *step) {
         put_block(role, &step->body);
         cs_close_with(p, "});");
         return;
+    case STEP_SHARE: {
+        const TtCb *cb = &role->tt->plan->cbs.at[step->cb];
+        cs_line(p, "tw_share(%s, get_write_ptr(%s), %u);", role_share(role, cb->share), cb_of(role, step->cb),
+                cb->item_pages * cb->desc.page_bytes);
+        return;
+    }
     case STEP_SCALER: cs_line(p, "tw_write_scaler(%s);", cb_of(role, step->cb)); return;
     case STEP_STARTUP: put_startup(role, step); return;
     case STEP_SETUP: put_setup(role, step); return;

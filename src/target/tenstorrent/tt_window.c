@@ -40,12 +40,13 @@ static void broken(Proof *p, const TtStep *step, int cb, const char *rule) {
 static void hand(Proof *p, const TtStep *step) {
     int cb = step->cb;
     bool inner = is_inner(&p->tt->plan->cbs.at[cb]);
+    uint32_t slots = p->tt->plan->cbs.at[cb].slots;
     uint64_t bit = bit_of(p, cb);
     Windows *w = &p->now;
     switch (step->hand) {
     case CB_RESERVE:
         if (w->reserved & bit) broken(p, step, cb, "it is reserved twice");
-        if (inner && (w->pushed | w->waited) & bit) broken(p, step, cb, "it is still full");
+        if (inner && (w->pushed | (slots < 2 ? w->waited : 0)) & bit) broken(p, step, cb, "it is still full");
         w->reserved |= bit;
         return;
     case CB_PUSH:

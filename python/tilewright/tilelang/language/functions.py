@@ -5,11 +5,12 @@ A PrimFunc is a function with the values that its names had when it was decorate
 """
 import builtins
 import inspect
+import sys
 import types
 import weakref
 
 from ... import _native, host
-from .dtypes import dtype as _dtype, follow_torch
+from .dtypes import NAMES, dtype as _dtype, follow_torch
 from .tensors import Tensor
 
 
@@ -77,11 +78,23 @@ class KernelParam:
         return f"KernelParam({self.name}: {self.dtype}{self.shape})"
 
 
+def _evaluated(fn, names):
+    """The annotations of a function; those that are texts (from __future__ import annotations) evaluated among the names around it."""
+    notes = dict(getattr(fn, "__annotations__", {}))
+    for name, note in notes.items():
+        if isinstance(note, str) and note not in NAMES:
+            try:
+                notes[name] = eval(note, fn.__globals__, names)
+            except NameError:
+                pass  # a name of the function's own: the compiler looks for it
+    return notes
+
+
 class PrimFunc:
     """A kernel as it is written. tilelang.compile makes it one that runs."""
     eager = False
 
-    def __init__(self, fn):
+    def __init__(self, fn, names=None):
         self.fn = self.orig_func = fn
         self.__name__ = fn.__name__
         self.__qualname__ = fn.__qualname__
@@ -90,7 +103,7 @@ class PrimFunc:
         self.source, self.line = text_of(fn, "T.prim_func")
         self.signature = inspect.signature(fn)
         self.globals, self.closure = captured(fn)
-        self.annotations = dict(getattr(fn, "__annotations__", {}))
+        self.annotations = _evaluated(fn, names or {})
         self.attrs = {"global_symbol": fn.__name__}
         follow_torch()
 
@@ -144,13 +157,14 @@ class PrimFunc:
 
 def prim_func(func=None, private=None, check_well_formed=None, **options):
     """Makes a function a kernel: @T.prim_func."""
+    names = sys._getframe(1).f_locals
     if func is None:
-        return lambda fn: prim_func(fn)
+        return lambda fn: prim_func(fn) if not isinstance(fn, types.FunctionType) else PrimFunc(fn, names)
     if isinstance(func, PrimFunc):
         return func
     if not isinstance(func, types.FunctionType):
         raise TypeError(f"T.prim_func decorates a function, not {func!r}")
-    return PrimFunc(func)
+    return PrimFunc(func, names)
 
 
 class _Text(_native.Function):

@@ -1,12 +1,17 @@
-"""tvm.tirx: expressions of the host."""
+"""tvm.tirx: expressions. On the host they are numbers; inside a kernel a function of it is the one of that name of T."""
+from ... import _native
+from .. import language
 from .._absent import absent_attribute
 from ..language.functions import PrimFunc
 from ..language.symbols import Expr as PrimExpr, Var
 
 
 def const(value, dtype=None):
-    """A number of the host."""
+    """A number of the host; inside a kernel one of that dtype."""
     return value
+
+
+_native.register(const, "tilelang.language.cast")
 
 
 def IntImm(dtype, value):
@@ -31,4 +36,6 @@ __all__ = ["FloatImm", "IntImm", "PrimExpr", "PrimFunc", "Var", "all", "any", "c
 
 
 def __getattr__(name):
+    if name in ("Cast", "Select") or name.islower() and not name.startswith("_"):
+        return getattr(language, name)
     return absent_attribute("tvm.tirx", name)

@@ -381,7 +381,7 @@ class _PartsFunction(JITFunction):
         self.parts, self._rest, self.debug = {}, None, origin.debug
         self.arg_names = [row[0] for row in rows]
         _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
-                                  _cells(origin.fn), rows, structures)
+                                  host.cells(origin.fn), rows, structures)
 
 
 def _unwrap(value):

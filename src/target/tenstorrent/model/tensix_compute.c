@@ -163,8 +163,10 @@ const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which,
     compute_check_format(self, call, which, cb);
     const TensixCb *desc = cb_find(self, call, cb)->desc;
     uint32_t *bits = c->tile[which >> 1];
-    format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
+    const uint8_t *page = cb_front_page(self, call, cb, tile, 1);
     if (format_is_integer(desc->format)) machine_fault(self, "%s: the FPU does not take integers (CB %u)", call, cb);
+    if (self->machine->program->counts) return bits;
+    format_decode(desc->format, page, bits);
     uint32_t mask = source_mask(self);
     for (int i = 0; i < TILE; i++) bits[i] &= mask;
     return bits;
@@ -192,11 +194,12 @@ static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_
     if (desc->unpack_to_dest) {
         if (!fp32) machine_fault(self, "%s: CB %u unpacks to DST, which needs a 32-bit DST", call, cb);
         compute_check_format(self, call, TT_SRCA, cb);
-        format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
+        const uint8_t *page = cb_front_page(self, call, cb, tile, 1);
+        if (!self->machine->program->counts) format_decode(desc->format, page, bits);
         return bits;
     }
     compute_unpack(self, call, which, cb, tile);
-    compute_enter_dst(self, bits);
+    if (!self->machine->program->counts) compute_enter_dst(self, bits);
     return bits;
 }
 
@@ -206,7 +209,8 @@ static void copy_tile(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) 
     compute_check_init(self, call, TT_INIT(TT_FAMILY_COPY, 0, 0, 0));
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
-    memcpy(out, unpack_for_move(self, call, TT_SRCA, cb, tile), TILE * sizeof *out);
+    const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
+    if (!self->machine->program->counts) memcpy(out, in, TILE * sizeof *out);
 }
 
 static void transpose(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) {
@@ -216,7 +220,7 @@ static void transpose(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) 
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
-    for (uint32_t r = 0; r < 32; r++)
+    for (uint32_t r = 0; r < 32 && !self->machine->program->counts; r++)
         for (uint32_t c = 0; c < 32; c++) out[format_index(r, c)] = in[format_index(c, r)];
 }
 
@@ -241,7 +245,8 @@ static void unary_bcast(TtKernel *self, uint32_t bcast, uint32_t cb, uint32_t ti
     compute_check_init(self, call, TT_INIT(TT_FAMILY_UNARY_BCAST, 0, 0, bcast));
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
-    spread(out, unpack_for_move(self, call, TT_SRCB, cb, tile), bcast, 0);
+    const uint32_t *in = unpack_for_move(self, call, TT_SRCB, cb, tile);
+    if (!self->machine->program->counts) spread(out, in, bcast, 0);
 }
 
 /* ---- the FPU ---- */
@@ -256,6 +261,7 @@ static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast
     uint32_t *out = compute_slot(self, name, dst, &fresh);
     fpu_load(&c->a, compute_unpack(self, name, TT_SRCA, a, tile_a));
     const uint32_t *second = compute_unpack(self, name, TT_SRCB, b, tile_b);
+    if (self->machine->program->counts) return;
     if (bcast) {
         spread(c->tile[0], second, bcast, bcast_row);
         second = c->tile[0];
@@ -278,6 +284,7 @@ static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t
     if (fresh) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", name, dst);
     bool first = reuse == TT_REUSE_SRCA;
     fpu_load(first ? &c->b : &c->a, compute_unpack(self, name, first ? TT_SRCB : TT_SRCA, cb, tile));
+    if (self->machine->program->counts) return;
     for (int i = 0; i < TILE; i++) out[i] &= 0xffff0000u;
     fpu_load(first ? &c->a : &c->b, out);
     memset(out, 0, TILE * sizeof *out);
@@ -290,6 +297,7 @@ static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t
 static void load_right(TtKernel *self, const char *name, uint32_t cb, uint32_t tile) {
     Compute *c = self->compute;
     const uint32_t *bits = compute_unpack(self, name, TT_SRCA, cb, tile);
+    if (self->machine->program->counts) return;
     if (c->init_flag) { /* transposed */
         uint32_t *turned = c->tile[1];
         for (uint32_t r = 0; r < 32; r++)
@@ -312,9 +320,11 @@ static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a,
         load_right(self, name, b, tile_b + j);
         for (uint32_t i = 0; i < rows; i++) {
             uint32_t *out = compute_slot(self, name, dst + i * columns + j, &fresh);
-            fpu_load(&c->b, compute_unpack(self, name, TT_SRCB, a, tile_a + i * stride_a));
-            fpu_matmul(out, &c->a, &c->b, mode_of(self));
+            const uint32_t *left = compute_unpack(self, name, TT_SRCB, a, tile_a + i * stride_a);
             self->machine->report->tiles_multiplied++;
+            if (self->machine->program->counts) continue;
+            fpu_load(&c->b, left);
+            fpu_matmul(out, &c->a, &c->b, mode_of(self));
         }
     }
 }
@@ -329,6 +339,7 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
     const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);
+    if (self->machine->program->counts) return;
     if (pool != TT_POOL_MAX) {
         fpu_load(&c->a, data);
         fpu_load(&c->b, factor);
