@@ -33,7 +33,9 @@ static bool number(const Kernel *k, Ref ref, NumberLeaf leaf, const void *user, 
     switch (op->code) {
     case OP_SELECT: *out = x[0] ? x[1] : x[2]; return true;
     case OP_CMP: *out = compare(op_word(op, AT_PRED, CMP_LT), x[0], x[1]); return true;
-    case OP_CAST: *out = x[0]; return elem_info[elem].bits >= 32 && elem_is_int(elem) && (x[0] >= 0 || elem_is_signed(elem));
+    case OP_CAST:
+        *out = x[0];
+        return elem_info[elem].bits >= 32 && elem_is_int(elem) && (x[0] >= 0 || elem_is_signed(elem));
     case OP_NOT: *out = !x[0]; return elem == EL_I1;
     case OP_AND: *out = x[0] & x[1]; return true;
     case OP_OR: *out = x[0] | x[1]; return true;

@@ -31,8 +31,8 @@ Threads threads_look(Kernel *k, Op *spmd, bool at_syncs, Arena *arena);
 bool threads_differ(const Threads *t, Ref ref);
 /* Does it read an element of the thread's own part of a buffer, and all threads read the same number? */
 bool threads_is_even(const Threads *t, const Op *op);
-/* Of a condition: does it choose whole warps, whatever the numbers of the kernel are? Then what it guards is a role: its
- * threads do tile operations as a block does. some[0], some[1]: are there threads for which it holds, and others? */
+/* Of a condition: does it choose whole warps, whatever the numbers of the kernel are? Then what it guards is a role:
+ * its threads do tile operations as a block does. some[0], some[1]: are there threads for which it holds, others? */
 bool threads_is_role(const Threads *t, Ref condition, bool some[2]);
 bool threads_is_tile_op(const Kernel *k, const Op *op); /* a collective operation, or one that has such inside */
 bool threads_has_cut(const Threads *t, const Op *op);   /* is it a place to cut, or has one inside? */
@@ -40,8 +40,8 @@ bool threads_fail(Threads *t, const Op *op, const char *why);
 
 int64_t threads_count(const Threads *t, Ref condition); /* for how many threads it holds; 0: not known */
 
-/* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The region
- * is then looked at anew. */
+/* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The
+ * region is then looked at anew. */
 void threads_order_roles(Threads *t);
 
 /* Barriers where threads read or write shared memory that others have written or read since the last one: the source

@@ -1,11 +1,12 @@
-/* threads_roles.c: roles that a kernel writes side by side, one behind the other in an order that their barriers allow.
+/* threads_roles.c: roles that a kernel writes side by side, one behind the other in an order that their barriers
+ * allow.
  *
- *     if t < 128 { for k { wait full[k] ; use ; arrive empty[k] } }        for k { wait empty[k] ; load ; arrive full[k]
- *     else { for k { wait empty[k] ; load ; arrive full[k] } }        ->           wait full[k] ; use ; arrive empty[k] }
+ *     if t < 128 { for k { wait full[k] ; use ; arrive empty[k] } }      for k { wait empty[k] ; load ; arrive full[k]
+ *     else { for k { wait empty[k] ; load ; arrive full[k] } }      ->           wait full[k] ; use ; arrive empty[k] }
  *
  * The roles are run through side by side: each goes on until it waits for what has not come, then the next does. Loops
- * with the same ends, at which all roles that are left have come, become one, whose body is found in the same way in its
- * first trip. Whether that order holds in all trips, others find out: whoever drops the barriers proves it, and the
+ * with the same ends, at which roles have come together, become one, whose body is found in the same way in its first
+ * trip. Whether that order holds in all trips, others find out: whoever drops the barriers proves it, and the
  * interpreter waits at them. What only threads of a role do keeps its condition; the rest needs none. */
 #include "ir/barriers.h"
 #include "ir/threads.h"
@@ -247,7 +248,8 @@ static void order_roles(Order *o, Builder *b, Role *roles, int count) {
 
 /* Arithmetic in front of the `if` that is all else. */
 static Op *only_if(Region *region, Op *before) {
-    while (region->first && op_has(region->first->code, TRAIT_ELEMENTWISE)) ir_move(region->first, before->parent, before);
+    while (region->first && op_has(region->first->code, TRAIT_ELEMENTWISE))
+        ir_move(region->first, before->parent, before);
     Op *op = region->first;
     return op && op->code == OP_IF && op->next == region->last && !op->result_count ? op : NULL;
 }

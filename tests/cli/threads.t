@@ -255,7 +255,7 @@ late.py:18:17: note: program (0, 0, 0) waits here for phase 0 to end: 128 arriva
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run late.py --target cpu --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
-late.py:18:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here in the order of the text) [barrier-order]
+late.py:18:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
    18 |                 T.barrier_wait(free[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
@@ -325,7 +325,7 @@ B: f32[64], max error 0: ok
 C: f32[64], max error 0: ok
 $ sed 's/(k \/\/ S + 1) % 2/k \/\/ S % 2/' sides.py > stuck.py
 $ tilewright check stuck.py:sides --arg A=ones:f16[100,130] --arg B=ones:f16[130,72] --arg C=zeros:f32[100,72]
-stuck.py:19:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here in the order of the text) [barrier-order]
+stuck.py:19:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
    19 |                 T.barrier_wait(ready[k % S], k // S % 2)
       |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

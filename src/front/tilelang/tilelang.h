@@ -243,6 +243,7 @@ Val lang_linear_thread(Lower *l, Range range);   /* the thread's number in the b
 /* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
 int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
 const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
+bool lang_own_fits(Lower *l, const Storage *of, Range range);       /* false, and said, if it has too many elements */
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);

@@ -33,6 +33,7 @@ static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
     out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
     if (out.packed && lang_state(l)->threads)
         return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet; use int8");
+    if (!lang_own_fits(l, &out, c->range)) return val_error;
     out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }

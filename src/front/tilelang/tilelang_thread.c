@@ -64,7 +64,11 @@ void lang_threads_begin(Lower *l, const PyNode *with, Val threads) {
     threads = lang_plain(threads);
     Val one = threads.kind == VAL_NONE ? val_int(DEFAULT_THREADS) : threads, all = one;
     if (one.kind != VAL_TUPLE && one.kind != VAL_LIST) all = val_tuple(l, &one, 1);
-    s->threads = val_count(all) < 3 ? val_count(all) : 3;
+    if (val_count(all) > 3) {
+        py_error(l, DIAG_TL_ARGUMENTS, with->range, "threads have at most three dimensions");
+        return;
+    }
+    s->threads = val_count(all);
     static const char *const names[] = {"tx", "ty", "tz"};
     Op *op = ir_begin(&l->b, OP_SPMD);
     Region *region = ir_region(&l->b, op);
@@ -112,6 +116,15 @@ const Type *lang_own_type(Lower *l, const Storage *of, Word scope) {
         for (int d = s->threads - 1; d >= 0; d--) extent[count++] = s->thread_extent[d];
     memcpy(extent + count, of->shape, (size_t)of->rank * sizeof *extent);
     return ty_buffer(l->module, of->elem, count + of->rank, extent, scope);
+}
+
+bool lang_own_fits(Lower *l, const Storage *of, Range range) {
+    int64_t elements = 1;
+    for (int d = 0; d < of->rank; d++) elements *= of->shape[d];
+    for (int d = 0; d < lang_state(l)->threads; d++) elements *= lang_state(l)->thread_extent[d];
+    if (!of->own || (elements <= MAX_TILE_ELEMENTS && of->rank + lang_state(l)->threads <= MAX_RANK)) return true;
+    lang_types(l, range, "what each thread has is, for all threads together, at most 2^20 elements of 9 dimensions");
+    return false;
 }
 
 /* --- numbers of the thread --- */

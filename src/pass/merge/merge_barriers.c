@@ -22,9 +22,9 @@ static bool run_region(Walk *w, const Region *region);
 
 static bool run_for(Walk *w, const Op *op) {
     int64_t lo, hi, step, at;
-    bool ends =
-        bars_number(&w->bars, op->operands[0], &lo) && bars_number(&w->bars, op->operands[2], &step) && step > 0;
-    if (!ends) return bars_fail(&w->bars, op, "the loop begins with a number that is not known before the kernel runs");
+    bool begins = bars_number(&w->bars, op->operands[0], &lo);
+    if (!begins || !bars_number(&w->bars, op->operands[2], &step) || step < 1)
+        return bars_fail(&w->bars, op, "the loop begins with a number that is not known before the kernel runs");
     if (!bars_number(&w->bars, op->operands[1], &hi)) {
         for (int i = 0; w->loop && i < 3; i++)
             if (w->loop->operands[i] != op->operands[i])
