@@ -77,6 +77,7 @@ random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
     tests/shards.sh "$jobs" build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
     tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    tests/shards.sh "$jobs" python3 tests/numeric/tilelang_kernels.py --targets interp,cpu ${cxx:+--also cuda-emulated --every 5} || return 1
     for kind in "build/tests/random_triton 60" "build/tests/random_ir 40" "tests/numeric/random_tilelang.py 20"; do
         # shellcheck disable=SC2086
         set -- $kind

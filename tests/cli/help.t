@@ -189,11 +189,13 @@ $ tilewright docs options
 - `threads`: threads of a launch on the CPU, workers on the interpreter; 0: all. Takes an integer from 0 to 256.
 - `vector_bits`: widest vectors of CPU code; 0: the machine's; changes no bit of a sum or product, but below 512 there are no bf16_pairs. Takes 0, 128, 256 or 512.
 - `bf16_pairs`: matmul loops of bf16 on a CPU with AMX or AVX-512 BF16 use its products of pairs: many times as fast, but not bit for bit what other machines compute; default on. Takes on or off.
-- `seed`: the interpreter's choice of all orders that the IR leaves open; 0: the plain ones. Takes an integer.
+- `seed`: the interpreter's choice of all orders that the IR leaves open, and in which writes land on the model of Tenstorrent; 0: the plain ones. Takes an integer.
 - `passes`: the interpreter runs the kernel behind the passes, in ring form where there is one, not as its language made it; default off. Takes on or off.
 - `max_steps`: steps after which a simulated launch stops with a message: element operations of the interpreter (0: 10^10 when sanitized), steps of a block that writes nothing new on the CUDA emulator, of a launch on the model of Tenstorrent; 0: a generous default, with the interpreter a number of steps for each program. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
 - `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
+- `counts`: Tenstorrent: the model only checks and counts: results stay as they were, and a note says what was moved and multiplied; default off. Takes on or off.
+- `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; default on; never changes a bit of the result. Takes on or off.
 $ tilewright targets
 cpu            C through the system's compiler, threads over the grid
 ...

@@ -227,13 +227,14 @@ static uint32_t argument(const Case *c, const TensixBuffer *buffers, const char 
     return (uint32_t)strtoul(word, NULL, 0);
 }
 
-static void run_case(Case *c, const KernelSet *set, TensixArch arch) {
+static void run_case(Case *c, const KernelSet *set, TensixArch arch, uint64_t seed) {
     TensixBuffer buffers[MAX_ITEMS];
     TensixKernel kernels[16];
     static TensixPlacement placements[16][MAX_ITEMS];
     static uint32_t args[16][MAX_ITEMS][MAX_WORDS];
     TensixProgram *p = &c->program;
     p->arch = arch;
+    p->seed = seed;
     for (uint32_t i = 0; i < c->buffer_count; i++) {
         Buffer *b = &c->buffers[i];
         buffers[i] = (TensixBuffer){b->name, tensix_next_address(arch, i ? &buffers[i - 1] : NULL),
@@ -290,8 +291,12 @@ int main(int argc, char **argv) {
     bool built = kernels_build(&set, compiler);
     CHECK(built);
     for (size_t i = 0; built && i < count; i++) {
-        if (!cases[i].blackhole) run_case(&cases[i], &set, TENSIX_WORMHOLE);
-        if (cases[i].blackhole || cases[i].both) run_case(&cases[i], &set, TENSIX_BLACKHOLE);
+        /* Cores that talk to each other: under other orders of landing, too. */
+        uint64_t seeds = cases[i].program.core_count > 1 ? 6 : 1;
+        for (uint64_t seed = 0; seed < seeds; seed++) {
+            if (!cases[i].blackhole) run_case(&cases[i], &set, TENSIX_WORMHOLE, seed);
+            if (cases[i].blackhole || cases[i].both) run_case(&cases[i], &set, TENSIX_BLACKHOLE, seed);
+        }
     }
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < cases[i].buffer_count; k++) {

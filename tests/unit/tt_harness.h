@@ -102,8 +102,9 @@ static inline void tt_job_add(TtJob *job, KernelSet *set) {
     }
 }
 
-static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args,
-                              const int64_t grid[3], uint32_t cores, TtResult *result) {
+static inline bool tt_job_run_seeded(TtJob *job, const KernelSet *set, const TtValue *args,
+                                     const int64_t grid[3], uint32_t cores, uint64_t seed,
+                                     TtResult *result) {
     Trap trap;
     Arena arena;
     arena_init(&arena, allocator_malloc, &trap);
@@ -114,6 +115,7 @@ static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *a
                            .args = args,
                            .values = job->values,
                            .cores = cores,
+                           .seed = seed,
                            .arena = &arena};
         for (int i = 0; i < job->plan->param_count; i++) {
             const RunParam *param = &job->params[i];
@@ -134,5 +136,9 @@ static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *a
     }
     arena_free(&arena);
     return good;
+}
+static inline bool tt_job_run(TtJob *job, const KernelSet *set, const TtValue *args,
+                              const int64_t grid[3], uint32_t cores, TtResult *result) {
+    return tt_job_run_seeded(job, set, args, grid, cores, 0, result);
 }
 #endif

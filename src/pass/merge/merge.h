@@ -71,6 +71,11 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* merge_threads.c: regions of threads become element loops; did any? */
+bool merge_threads(PassContext *cx, Kernel *k);
+/* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
+bool merge_barriers(PassContext *cx, Kernel *k);
+
 /* The merged value of an old operand; views are cut from their field there (merge_workers.c). */
 bool merge_value_of(Merge *m, const Op *user, Ref old, Ref *out);
 void merge_bind(Merge *m, Ref old, Ref made, bool stacked);

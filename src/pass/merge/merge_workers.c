@@ -560,7 +560,10 @@ static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
 /* Whole tiles where nothing changes by it; else the workers as they are, one after the other. */
 bool pass_merge(PassContext *cx, Kernel *k) {
     Merge m, apart;
-    if (!begin_merge(&m, cx, k)) return false;
+    if (!begin_merge(&m, cx, k)) {
+        bool changed = merge_barriers(cx, k);
+        return merge_threads(cx, k) || changed;
+    }
     const KernelCopy *copy = ir_keep(k);
     Region *grid = k->grid;
     bool good = find_roles(&m) && (!m.store || merge_fail(&m, m.store, "it stores through a ring"));

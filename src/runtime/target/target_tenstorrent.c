@@ -72,6 +72,7 @@ static bool tensix_emit(tw_kernel *k) {
     TtOptions options = tt_options_default;
     find_arch(k->arch, &options.arch);
     if (k->fidelity) options.fidelity = (uint32_t)k->fidelity;
+    options.multicast = !k->no_multicast;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
@@ -170,11 +171,25 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
+                       .seed = k->seed,
+                       .counts = k->counts,
                        .cancel = &cx->cancel};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
+    if (ok && k->counts) {
+        const TensixReport *r = &result->report;
+        cx->warnings = arena_printf(&cx->texts,
+                                    "note: counted on the functional model of a %s grid, %u of %u cores, and computed "
+                                    "nothing: %llu bytes read from DRAM, %llu written, %llu between cores, %llu tiles "
+                                    "multiplied, %llu packed\n",
+                                    limits->name, result->cores, limits->grid_x * limits->grid_y,
+                                    (unsigned long long)r->dram_read_bytes, (unsigned long long)r->dram_written_bytes,
+                                    (unsigned long long)r->core_to_core_bytes, (unsigned long long)r->tiles_multiplied,
+                                    (unsigned long long)r->tiles_packed);
+        return TW_OK;
+    }
     if (ok) {
         cx->warnings = arena_printf(&cx->texts,
                                     "note: ran on the functional model of a %s grid, %u of %u cores; no card is used\n",
@@ -201,6 +216,7 @@ const Target target_tenstorrent = {
     .about = "reader, compute and writer kernels for TT-Metalium, run on a functional model of the "
              "Tensix grid",
     .machine = tensix_machine,
+    .one_launch = true,
     .emit = tensix_emit,
     .build = tensix_build,
     .launch = tensix_launch,

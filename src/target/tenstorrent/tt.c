@@ -1,7 +1,7 @@
-/* tt.c: the target's front: checks, plan, texts. See tt.h. */
+/* tt.c: the target's front: plan, kernels as typed calls, checks, texts. See tt.h. */
 #include "target/tenstorrent/tt_emit.h"
 
-const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
+const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = true};
 
 const char *tt_file_name(int kernel) {
     static const char *const names[] = {
@@ -36,11 +36,16 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     if (diag->errors > errors) return NULL;
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
-    plan->source[TENSIX_READER] = tt_emit_reader(&tt);
-    plan->source[TENSIX_WRITER] = tt_emit_writer(&tt);
-    plan->source[TENSIX_COMPUTE] = tt_emit_compute(&tt);
+    tt_plan_shares(&tt);
+    static Role *(*const build[])(Tt *tt) = {
+        [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
+    Role *roles[TT_KERNELS];
+    for (int i = 0; i < TT_KERNELS; i++) roles[i] = build[i](&tt);
+    tt_check_windows(&tt, &tt.code[TENSIX_COMPUTE]);
+    tt_settle_setup(&tt, &tt.code[TENSIX_COMPUTE]);
     tt_check_limits(&tt);
     if (diag->errors > errors) return NULL;
+    for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);
     plan->json = tt_json(&tt);
     return plan;
 }

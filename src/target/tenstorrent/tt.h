@@ -6,7 +6,7 @@
  *     tt_launch(plan, entries, ...)   tilizes the arguments, runs the kernels, brings the results back
  *
  * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a
- * global tensor a run of DRAM pages. A core runs a contiguous share of the tasks. docs/plan.md
+ * global tensor a run of DRAM pages. Which core runs which tasks: tt_mapping.h. docs/plan.md
  * describes plan.json. The plan lives in the module's arena and points to nothing of the IR;
  * numbers that the launcher computes are named by their Ref. */
 #ifndef TARGET_TENSTORRENT_TT_H
@@ -18,6 +18,7 @@
 typedef struct TtOptions {
     TensixArch arch;
     uint32_t fidelity; /* 1 to 4 */
+    bool multicast;    /* cores share loads */
 } TtOptions;
 extern const TtOptions tt_options_default;
 
@@ -54,12 +55,16 @@ typedef struct TtBuffer {
     bool open[MAX_RANK];                          /* no extent is given: as far as the argument's memory goes */
 } TtBuffer;
 
+/* Which cores of the rectangle get the pages of a CB from one of them; see tt_share.c. */
+typedef enum TtShare { SHARE_NONE, SHARE_ROW, SHARE_COLUMN } TtShare;
+
 typedef struct TtCb {
     TensixCb desc;
     const char *name; /* cb_a */
     Word from, to;    /* roles */
     const char *what; /* "field a of ring in", "partial sums of acc" */
     uint32_t item_pages, slots;
+    TtShare share;
 } TtCb;
 
 /* What the launcher computes from the arguments. */
@@ -96,6 +101,7 @@ typedef struct TtPlan {
     const char *json;
     TtOptions options;
     bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
+    bool shares;    /* some CB is shared: tasks lie on a rectangle (tt_mapping.h) */
     VEC(TtCb) cbs;
     VEC(TtBuffer) buffers;
     VEC(TtArg) args;
@@ -130,6 +136,8 @@ typedef struct TtLaunch {
     uint32_t cores;        /* at most; 0: the whole grid */
     Arena *arena;          /* for pages; its allocator gives the model its memory */
     uint64_t steps;        /* budget of the model; 0: the default */
+    uint64_t seed;         /* of the orders that the model chooses */
+    bool counts;           /* only: the results stay as they are */
     Cancel *cancel;        /* who may end it early; NULL: nobody */
 } TtLaunch;
 typedef struct TtResult {

@@ -1,17 +1,22 @@
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
- *   tt_plan.c          roles, fields and their pages, circular buffers, DRAM buffers, kernel
- *                      arguments
+ *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
+ *   tt_buffer.c        DRAM buffers
+ *   tt_share.c         loads that cores share
  *   tt_index.c         tiles of indices: with which items of a ring they come
  *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
+ *   tt_program.c       steps: the typed calls of a kernel (tt_program.h)
  *   tt_role.c          what all three kernels have: scalars, loops, branches, arguments
- *   tt_emit_data.c     the load role as reader.cpp, the store role as writer.cpp
+ *   tt_emit_data.c     the load role as the reader, the store role as the writer
  *   tt_rows.c          rows that an index vector chooses, as the reader fetches them
- *   tt_index_text.c       elements of tiles of indices, as C of the reader
- *   tt_emit_compute.c  the compute role as compute.cpp: hand-overs, carried sums, when values are
- *                      computed
+ *   tt_index_text.c    elements of tiles of indices, as C of the reader
+ *   tt_emit_compute.c  the compute role: hand-overs, when values are computed
+ *   tt_carried.c       tiles that its loops carry
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
- *   tt_section.c       its text: a few pages at a time through DST
+ *   tt_section.c       its steps: a few pages at a time through DST
+ *   tt_setup.c         inits and formats of the compute kernel
+ *   tt_window.c        proof that its circular buffers are used in turn
+ *   tt_text.c          the kernels as C++
  *   tt_json.c          plan.json
  *
  * A function that finds something this target cannot do says so through tt_refuse and goes on with
@@ -21,6 +26,7 @@
 #include "ir/ringform.h"
 #include "target/cstyle/cstyle.h"
 #include "target/tenstorrent/tt.h"
+#include "target/tenstorrent/tt_program.h"
 
 enum { PAGE_SIDE = 32, PAGE_ELEMENTS = 1024 };
 
@@ -58,7 +64,7 @@ typedef struct Tt {
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
     Map padding;             /* value -> its number; NULL: none is known */
-    Map calls;               /* that set the machine up: text -> the one text of it (tt_emit_compute.c) */
+    TtCode code[TT_KERNELS];
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;
 
@@ -77,11 +83,19 @@ TtField *tt_field(Tt *tt, const Op *put_or_get);
 /* Calls visit for the ops of a region and below. */
 typedef void TtVisitor(Tt *tt, const Op *op);
 void tt_each(Tt *tt, const Region *region, TtVisitor *visit);
-/* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
-int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
 /* The number of the argument word. */
 int tt_arg(Tt *tt, TtArgKind kind, const char *name, int index, int dim, Elem elem);
 void tt_check_limits(Tt *tt);
+
+int tt_add_number(Tt *tt, TtNumber number); /* index into plan->numbers */
+int tt_add_value(Tt *tt, Ref value);
+
+/* --- tt_buffer.c --- */
+/* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
+int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
+
+/* --- tt_share.c --- */
+void tt_plan_shares(Tt *tt);
 
 /* --- tt_index.c --- */
 void tt_plan_index_tiles(Tt *tt);
@@ -110,27 +124,26 @@ bool tt_is_narrow(Tt *tt, Ref value);
 typedef struct Role Role;
 struct Role {
     Tt *tt;
-    int kernel; /* TensixProcessor */
-    CPrinter p; /* the body */
-    Text head;  /* declarations at the top of kernel_main */
+    int kernel;   /* TensixProcessor */
+    CPrinter p;   /* names, and lines in the end (tt_text.c) */
+    Text head;    /* declarations at the top of kernel_main */
+    TtBlock open; /* steps whose bodies are being built, the innermost last */
+    const Op *op; /* at hand, for messages */
     Map declared;
     bool *needed;                            /* scalars, by Ref */
     void (*visit)(Role *role, const Op *op); /* all but scalars and control */
     /* Compute only, else NULL: */
-    void (*loop)(Role *role, const Op *loop); /* prints a loop */
-    void (*tasks)(Role *role);                /* prints the loop over tasks */
-    size_t (*enter)(Role *role);              /* at the start of a region; its mark goes to leave */
-    void (*after)(Role *role, const Op *op);  /* behind each op */
+    void (*loop)(Role *role, const Op *loop); /* a loop */
+    void (*before)(Role *role);               /* in front of the loop over tasks, and behind it */
+    void (*behind)(Role *role);
+    size_t (*enter)(Role *role);             /* at the start of a region; its mark goes to leave */
+    void (*after)(Role *role, const Op *op); /* behind each op */
     void (*leave)(Role *role, size_t mark);
-    void (*branch)(Role *role); /* before each arm of an `if`, and behind it */
-    const char *first;          /* lines at the top of kernel_main, behind the declarations */
-    VEC(int) buffers;           /* with accessors in this kernel */
+    VEC(int) buffers; /* with accessors in this kernel */
 };
 void role_init(Role *role, Tt *tt, int kernel);
 void role_need(Role *role, Ref scalar);                /* marks it and what it is made of */
-char *role_finish(Role *role, const char *includes);   /* the whole text */
-void role_open_tasks(Role *role);                      /* the loop over the core's tasks */
-void role_task(Role *role);                            /* its body */
+void role_build(Role *role);                           /* the whole kernel */
 void role_ops(Role *role, const Region *region);       /* one by one */
 void role_region(Role *role, const Region *region);    /* between enter and leave */
 void role_open_for(Role *role, const Op *loop);        /* for (..) { */
@@ -143,8 +156,20 @@ const char *role_literal(Role *role, Ref literal);  /* of one that is known; NUL
 const char *role_elementwise(Role *role, const Op *op, const char *const *texts);
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
+const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
+const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 const char *role_cb(Role *role, int cb);               /* declares its constant */
 bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
+
+/* --- tt_program.c --- */
+void role_step(Role *role, TtStep step);
+void role_open(Role *role, TtStep step); /* steps go into its body from here on */
+void role_close(Role *role);
+void role_line(Role *role, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A STEP_FOR or STEP_IF. */
+void role_open_text(Role *role, TtStepKind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void role_place(Role *role, Range range);
+void role_hand(Role *role, TtHand hand, int cb);
 
 /* --- tt_index_text.c --- */
 void tt_make_index_tile(Role *role, const TtIndexTile *tile);
@@ -165,9 +190,18 @@ const char *tt_fetched(Role *role, const Op *load); /* where an index vector lie
 /* The pages of an index vector, or of a box, in front of `to`; tt_emit_data.c. */
 void tt_read_box(Role *role, const Op *load, const TtField *field, int cb);
 
-/* --- tt_emit_data.c, tt_emit_compute.c, tt_json.c --- */
-char *tt_emit_reader(Tt *tt);
-char *tt_emit_writer(Tt *tt);
-char *tt_emit_compute(Tt *tt);
+/* --- tt_carried.c --- */
+/* Is value i that the loop carries a sum, x + e or dot onto x, and neither x nor it used otherwise? */
+bool tt_is_sum(const Tt *tt, const Op *loop, int i);
+
+/* --- tt_emit_data.c, tt_emit_compute.c: from a role to its steps --- */
+Role *tt_build_reader(Tt *tt);
+Role *tt_build_writer(Tt *tt);
+Role *tt_build_compute(Tt *tt);
+
+/* --- tt_setup.c, tt_window.c, tt_text.c, tt_json.c: over the steps --- */
+void tt_settle_setup(Tt *tt, TtCode *code);
+void tt_check_windows(Tt *tt, const TtCode *code);
+char *tt_kernel_text(Role *role);
 char *tt_json(const Tt *tt);
 #endif

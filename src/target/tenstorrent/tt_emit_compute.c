@@ -1,5 +1,4 @@
-/* tt_emit_compute.c: the compute role as compute.cpp: hand-overs, sums carried round loops, and
- * when things happen.
+/* tt_emit_compute.c: the compute role as steps: hand-overs, and when things happen.
  *
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB
  *     put, commit        a section (tt_section.c) that computes and packs the value; cb_push_back
@@ -7,136 +6,45 @@
  *                        later than the release, because values are computed late. Where that would
  *                        cross a wait, the values are packed away first
  *
- * A tile carried round a loop must be a sum. If its pages fit DST, the loop only multiplies (or
- * reduces), and one put uses the result, it stays in DST. Else it is a page of partial sums in L1
- * that the packer adds to (pack_reconfig_l1_acc): an fp32 sum, an item at a time. A loop of no
- * trips leaves what it started with.
- *
- * Inits and formats are printed where the state of the machine is not known to be right; around
- * loops that ask for one only it moves in front. To know that, a loop's body is printed twice,
- * first for its wishes alone. */
+ * Tiles carried round loops: tt_carried.c. */
 #include "target/tenstorrent/tt_compute.h"
 
 #include <string.h>
 
 static Compute *compute_of(Role *role) { return (Compute *)role; }
 
-/* ------------------------------------------------------------------------------------------------- configuration */
-
-static const Configured unknown = {NULL, {-1, -1, -1}};
-static const Asked nothing = {.cb = {-1, -1, -1}};
-
-static int format_of(const Compute *c, int cb) { return (int)c->role.tt->plan->cbs.at[cb].desc.format; }
-
-/* Each call that sets the machine up is kept once: equal ones are the same. */
-static const char *call_of(Compute *c, const char *text) {
-    Tt *tt = c->role.tt;
-    const char *known = map_get(&tt->calls, text);
-    if (!known) map_set(&tt->calls, tt->arena, text, (void *)(uintptr_t)text);
-    return known ? known : text;
-}
-
-void compute_init(Compute *c, const char *text) {
-    const char *init = call_of(c, text);
-    if (!c->asked.init)
-        c->asked.init = init;
-    else if (c->asked.init != init)
-        c->asked.inits_differ = true;
-    if (c->now.init == init) return;
-    cs_line(&c->role.p, "%s;", init);
-    c->now.init = init;
-}
-
-void compute_format(Compute *c, Register reg, int cb) {
-    static const char *const calls[] = {"reconfig_data_format_srca", "reconfig_data_format_srcb",
-                                        "pack_reconfig_data_format"};
-    if (c->asked.cb[reg] < 0)
-        c->asked.cb[reg] = cb;
-    else if (format_of(c, c->asked.cb[reg]) != format_of(c, cb))
-        c->asked.formats_differ[reg] = true;
-    if (c->now.format[reg] == format_of(c, cb)) return;
-    cs_line(&c->role.p, "%s(%s);", calls[reg], role_cb(&c->role, cb));
-    c->now.format[reg] = format_of(c, cb);
-}
-
-static void add_wishes(Compute *c, const Asked *more) {
-    Asked *all = &c->asked;
-    if (all->cb[REG_SRCA] < 0 && all->cb[REG_SRCB] < 0) all->starts_with_matmul = more->starts_with_matmul;
-    if (!all->init)
-        all->init = more->init;
-    else if (more->init && all->init != more->init)
-        all->inits_differ = true;
-    all->inits_differ |= more->inits_differ;
-    for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (all->cb[reg] < 0)
-            all->cb[reg] = more->cb[reg];
-        else if (more->cb[reg] >= 0 && format_of(c, all->cb[reg]) != format_of(c, more->cb[reg]))
-            all->formats_differ[reg] = true;
-        all->formats_differ[reg] |= more->formats_differ[reg];
-    }
-}
-
-/* What the body asks for; prints nothing. */
-static Asked probe(Compute *c, Printer *body, void *user) {
-    Compute saved = *c;
-    c->now = unknown;
-    c->asked = nothing;
-    c->probing = true;
-    body(c, user);
-    Asked asked = c->asked;
-    compute_forget(c, saved.homed.count);
-    Role now = c->role;
-    *c = saved;
-    c->role.head = now.head;
-    c->role.declared = now.declared;
-    c->role.p.taken = now.p.taken;
-    c->role.p.values = now.p.values;
-    c->role.p.value_count = now.p.value_count;
-    return asked;
-}
-
-void compute_loop(Compute *c, Printer *open, Printer *body, void *user) {
-    Asked asked = probe(c, body, user);
-    add_wishes(c, &asked);
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0 && !asked.formats_differ[reg]) compute_format(c, (Register)reg, asked.cb[reg]);
-    if (asked.init && !asked.inits_differ) compute_init(c, asked.init);
-    for (int pass = 0; pass < 2; pass++) { /* before: may come from the end of the body; behind: may have run or not */
-        if (asked.inits_differ) c->now.init = NULL;
-        for (int reg = 0; reg < REG_COUNT; reg++)
-            if (asked.formats_differ[reg]) c->now.format[reg] = -1;
-        if (pass) break;
-        open(c, user);
-        window_enter(c);
-        body(c, user);
-        window_leave(c);
-        cs_close(&c->role.p);
-    }
-}
-
 /* ---------------------------------------------------------------------------------------------------- inner CBs */
 
-enum { INNER_MOVE, INNER_FPU, INNER_SUM };
-
-static int inner_cb(Compute *c, Ref value, int use, const Op *op) {
+int compute_inner_cb(Compute *c, Ref value, InnerUse use, const Op *op) {
     Tt *tt = c->role.tt;
     int *known = &c->inner_cb[use][value];
     if (*known >= 0) return *known;
-    static const char *const names[] = {"kept", "operand", "sum"};
-    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums"};
+    static const char *const names[] = {"kept", "operand", "sum", "carried"};
+    static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums",
+                                       "carried round a loop: now, and for the next trip"};
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
     const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
     *known = tt_add_cb(tt, name, ROLE_COMPUTE, ROLE_COMPUTE, what[use], is_narrow ? TT_Float16_b : TT_Float32,
-                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), 1, op->range);
+                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), use == INNER_CARRIED ? 2 : 1, op->range);
     tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
     return *known;
 }
 
-static void set_home(Compute *c, Ref value, int cb, bool for_fpu) {
+void compute_set_home(Compute *c, Ref value, int cb, bool for_fpu) {
     *VEC_PUSH(&c->homed, c->role.tt->arena) = (Homed){value, c->home[value], c->fpu_home[value]};
     (for_fpu ? c->fpu_home : c->home)[value] = cb;
+}
+
+void compute_keep_home(Compute *c, Ref value, int cb, bool for_fpu) {
+    compute_set_home(c, value, cb, for_fpu);
     *VEC_PUSH(&c->pops, c->role.tt->arena) = (Pop){cb, NULL};
+}
+
+void compute_take(Compute *c, Ref value, int cb, bool for_fpu) {
+    role_hand(&c->role, CB_PUSH, cb);
+    role_hand(&c->role, CB_WAIT, cb);
+    compute_keep_home(c, value, cb, for_fpu);
 }
 
 void compute_forget(Compute *c, size_t count) {
@@ -150,16 +58,14 @@ void compute_forget(Compute *c, size_t count) {
 enum { MOST_SPILLS = 2000 };
 
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
-    int cb = inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
-    window_call(c, CB_RESERVE, cb);
+    int cb = compute_inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
+    role_hand(&c->role, CB_RESERVE, cb);
     /* A spill may need others, which end with it and are made again for the next one. */
     if (++c->spills == MOST_SPILLS)
         tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
                   MOST_SPILLS);
     if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
-    window_call(c, CB_PUSH, cb);
-    window_call(c, CB_WAIT, cb);
-    set_home(c, value, cb, for_fpu);
+    compute_take(c, value, cb, for_fpu);
     return cb;
 }
 
@@ -192,11 +98,11 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
 /* Ops at which values are computed. */
 static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
 
-static bool has_wait(const Op *op) {
+bool compute_has_wait(const Op *op) {
     if (op->code == OP_WAIT) return true;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
-            if (has_wait(inner)) return true;
+            if (compute_has_wait(inner)) return true;
     return false;
 }
 
@@ -210,7 +116,7 @@ static void pop_ring(Compute *c, Ref ring, const Op *after) {
             if (after)
                 *VEC_PUSH(&c->pops, tt->arena) = (Pop){cbs[j], after};
             else
-                window_call(c, CB_POP, cbs[j]);
+                role_hand(&c->role, CB_POP, cbs[j]);
         }
     }
 }
@@ -242,9 +148,9 @@ static void release_item(Compute *c, const Op *release) {
     for (const Op *op = release->next; op; op = op->next) {
         if (is_root(op) && uses_ring(c, op, ring)) {
             last = op;
-            crosses = waits || (op->region_count && has_wait(op));
+            crosses = waits || (op->region_count && compute_has_wait(op));
         }
-        waits |= has_wait(op);
+        waits |= compute_has_wait(op);
     }
     if (crosses) {
         for (const Op *op = release->next; op; op = op->next) keep_operands(c, op, release, ring);
@@ -253,21 +159,17 @@ static void release_item(Compute *c, const Op *release) {
     pop_ring(c, ring, last);
 }
 
-/* Which arm ran is not known here. */
-static void forget_state(Role *role) { compute_of(role)->now = unknown; }
-
-static size_t enter_region(Role *role) {
+size_t compute_enter(Role *role) {
     Compute *c = compute_of(role);
     *VEC_PUSH(&c->marks, role->tt->arena) = c->homed.count;
-    window_enter(c);
     return c->pops.count;
 }
 
-static void pop_after(Compute *c, const Op *op) {
+void compute_pop_after(Compute *c, const Op *op) {
     size_t kept = 0;
     for (size_t i = 0; i < c->pops.count; i++) {
         if (c->pops.at[i].after == op)
-            window_call(c, CB_POP, c->pops.at[i].cb);
+            role_hand(&c->role, CB_POP, c->pops.at[i].cb);
         else
             c->pops.at[kept++] = c->pops.at[i];
     }
@@ -275,213 +177,24 @@ static void pop_after(Compute *c, const Op *op) {
 }
 
 static void after_op(Role *role, const Op *op) {
-    if (op->code != OP_YIELD) pop_after(compute_of(role), op); /* a yield's sums come first: print_body */
+    if (op->code != OP_YIELD) compute_pop_after(compute_of(role), op); /* a yield's values come first: tt_carried.c */
 }
 
-static void leave_region(Role *role, size_t mark) {
+void compute_leave(Role *role, size_t mark) {
     Compute *c = compute_of(role);
-    while (c->pops.count > mark) window_call(c, CB_POP, c->pops.at[--c->pops.count].cb);
+    while (c->pops.count > mark) role_hand(&c->role, CB_POP, c->pops.at[--c->pops.count].cb);
     compute_forget(c, c->marks.at[--c->marks.count]);
-    window_leave(c);
-}
-
-/* ------------------------------------------------------------------------------------------------- carried sums */
-
-static const Op *maker(const Compute *c, Ref value) {
-    return ref_is_value(value) ? ir_value(c->role.tt->k, value)->op : NULL;
-}
-static bool is_tile(const Compute *c, Ref value) { return ir_type(c->role.tt->k, value)->rank > 0; }
-
-/* What the loop adds to its carried value: dot onto it, + or fma. */
-static bool is_sum(const Compute *c, const Op *loop, int i) {
-    Ref carried = loop->regions[0]->args[i + 1];
-    const Op *op = maker(c, loop->regions[0]->last->operands[i]);
-    int *uses = ir_count_uses(c->role.tt->k, c->role.tt->arena);
-    if (!op || uses[carried] != 1) return false;
-    switch (op->code) {
-    case OP_DOT:
-    case OP_FMA: return op->operands[2] == carried;
-    case OP_ADD: return op->operands[0] == carried || op->operands[1] == carried;
-    default: return false;
-    }
-}
-
-static bool starts_at_zero(const Compute *c, Ref initial) {
-    const Op *op = maker(c, initial);
-    const Kernel *k = c->role.tt->k;
-    return op && op->code == OP_SPLAT && ref_is_literal(op->operands[0]) && ir_literal(k, op->operands[0])->f == 0;
-}
-
-static bool always_runs(const Compute *c, const Op *loop) { return role_always_runs(c->role.tt->k, loop); }
-
-typedef struct Loop {
-    const Op *op;
-    int resident;  /* the carried value that stays in DST, -1: none */
-    int64_t pages; /* of that one */
-    const Op *put; /* that uses it */
-} Loop;
-
-static void open_for(Compute *c, void *user) { role_open_for(&c->role, ((Loop *)user)->op); }
-
-static const char *is_later_trip(Compute *c, const Op *loop) {
-    return arena_printf(c->role.tt->arena, "%s != %s", role_ref(&c->role, loop->regions[0]->args[0]),
-                        role_ref(&c->role, loop->operands[0]));
-}
-
-static void add_to_sums(Compute *c, const Loop *loop) {
-    const Region *body = loop->op->regions[0];
-    for (int i = 0; i < loop->op->result_count; i++) {
-        Ref value = body->last->operands[i], carried = body->args[i + 1];
-        if (!is_tile(c, value)) continue;
-        if (i == loop->resident) {
-            section_root(c,
-                         &(Root){.value = value, .without = carried, .cb = -1, .op = maker(c, value), .to_dst = true});
-            continue;
-        }
-        bool from_zero = starts_at_zero(c, loop->op->operands[3 + i]);
-        int cb = inner_cb(c, loop->op->results[i], INNER_SUM, loop->op);
-        const char *adds_if = from_zero ? is_later_trip(c, loop->op) : "1";
-        section_root(c,
-                     &(Root){.value = value, .without = carried, .cb = cb, .adds_if = adds_if, .op = maker(c, value)});
-    }
-}
-
-static void print_body(Compute *c, void *user) {
-    const Loop *loop = user;
-    const Region *body = loop->op->regions[0];
-    size_t mark = enter_region(&c->role);
-    role_ops(&c->role, body);
-    add_to_sums(c, loop); /* at the yield, before the region's CBs are popped */
-    pop_after(c, body->last);
-    leave_region(&c->role, mark);
-    role_scalar_yield(&c->role, loop->op);
-}
-
-/* Is the body nothing but waits, gets and one product or reduction of what lies in CBs? */
-static bool body_only_adds(Compute *c, const Op *loop, int i) {
-    const Op *sum = maker(c, loop->regions[0]->last->operands[i]);
-    int cb;
-    bool turned;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next)
-        if (op->region_count || op->code == OP_PUT) return false;
-    if (sum->code == OP_DOT)
-        return section_fpu_view(c, sum->operands[0], &cb, &turned) && !turned &&
-               section_fpu_view(c, sum->operands[1], &cb, &turned);
-    if (sum->code != OP_ADD) return false;
-    Ref carried = loop->regions[0]->args[i + 1];
-    const Op *reduce = maker(c, sum->operands[sum->operands[0] == carried]);
-    return reduce && reduce->code == OP_REDUCE && section_fpu_view(c, reduce->operands[0], &cb, &turned) && !turned;
-}
-
-/* Elementwise all the way from the result to the value, each step the only use of the one before. */
-static bool leads_to(const Compute *c, Ref result, Ref value, const int *uses) {
-    if (value == result) return uses[value] == 1;
-    const Op *op = maker(c, value);
-    if (!op || uses[value] != 1 || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (leads_to(c, result, op->operands[i], uses)) return true;
-    return false;
-}
-
-/* The one put that uses the result, if it is the next thing computed. */
-static const Op *only_put(Compute *c, const Op *loop, Ref result) {
-    const Kernel *k = c->role.tt->k;
-    const Op *put = loop->next;
-    while (put && (!is_root(put) || put->code == OP_YIELD)) put = put->next;
-    if (!put || put->region_count) return NULL;
-    if (!leads_to(c, result, op_operand(put, 1), ir_count_uses(k, c->role.tt->arena))) return NULL;
-    return ty_elements(ir_type(k, result)) == ty_elements(ir_type(k, op_operand(put, 1))) ? put : NULL;
-}
-
-static void find_resident(Compute *c, Loop *loop) {
-    Tt *tt = c->role.tt;
-    int tiles = 0, index = -1;
-    for (int i = 0; i < loop->op->result_count; i++)
-        if (is_tile(c, loop->op->results[i])) index = i, tiles++;
-    if (tiles != 1 || !body_only_adds(c, loop->op, index)) return;
-    Ref result = loop->op->results[index];
-    const Op *initial = maker(c, loop->op->operands[3 + index]);
-    loop->pages = tt_pages(ir_type(tt->k, result), tt_paging(tt, result));
-    loop->put = only_put(c, loop->op, result);
-    if (!loop->put || !initial || initial->code != OP_SPLAT || loop->pages > tensix_dst_slots(true, false)) return;
-    Root root = {.value = op_operand(loop->put, 1), .cb = tt_field(tt, loop->put)->cb, .op = loop->put};
-    if (root.cb >= 0 && section_fits_dst(c, &root, result, loop->pages)) loop->resident = index;
-}
-
-/* Runs the body for all that is started with, if the loop makes no trip. */
-static void open_if_no_trips(Compute *c, const Op *loop) {
-    cs_open(&c->role.p, "if (%s)", role_no_trips(&c->role, loop));
-}
-
-static void start_in_dst(Compute *c, const Loop *loop) {
-    Ref initial = loop->op->operands[3 + loop->resident];
-    bool from_zero = starts_at_zero(c, initial);
-    cs_line(&c->role.p, "tile_regs_acquire();");
-    if (from_zero && always_runs(c, loop->op)) return; /* the FPU reads fresh DST as zero */
-    if (from_zero) open_if_no_trips(c, loop->op);
-    section_root(c, &(Root){.value = initial, .cb = -1, .op = loop->op, .to_dst = true});
-    if (!from_zero) return;
-    cs_close(&c->role.p);
-    c->now.init = NULL;
-}
-
-static void start_sum(Compute *c, const Op *loop, int i) {
-    Ref initial = loop->operands[3 + i];
-    int cb = inner_cb(c, loop->results[i], INNER_SUM, loop);
-    window_call(c, CB_RESERVE, cb);
-    bool from_zero = starts_at_zero(c, initial);
-    if (from_zero && always_runs(c, loop)) return;
-    Configured before = c->now;
-    if (from_zero) open_if_no_trips(c, loop);
-    section_root(c, &(Root){.value = initial, .cb = cb, .op = loop});
-    if (!from_zero) return;
-    cs_close(&c->role.p);
-    c->now.init = NULL;
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (before.format[reg] != c->now.format[reg]) c->now.format[reg] = -1;
-}
-
-static void print_loop(Role *role, const Op *op) {
-    Compute *c = compute_of(role);
-    Loop loop = {.op = op, .resident = -1};
-    c->op = op;
-    cs_place(&role->p, op->range);
-    for (int i = 0; i < op->result_count; i++)
-        if (is_tile(c, op->results[i]) && !is_sum(c, op, i)) {
-            tt_refuse(role->tt, op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
-            return;
-        }
-    find_resident(c, &loop);
-    for (int i = 0; i < op->result_count; i++) {
-        if (!is_tile(c, op->results[i])) continue;
-        if (i == loop.resident)
-            start_in_dst(c, &loop);
-        else
-            start_sum(c, op, i);
-    }
-    compute_loop(c, open_for, print_body, &loop);
-    for (int i = 0; i < op->result_count; i++) {
-        if (!is_tile(c, op->results[i])) continue;
-        if (i == loop.resident) {
-            c->in_dst = op->results[i];
-            continue;
-        }
-        int cb = inner_cb(c, op->results[i], INNER_SUM, op);
-        window_call(c, CB_PUSH, cb);
-        window_call(c, CB_WAIT, cb);
-        set_home(c, op->results[i], cb, false);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- the role */
 
-static void each_cb(Compute *c, Ref ring, WindowCall call) {
+static void each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
         if (field->ring != ring || field->cb < 0) continue;
-        window_call(c, call, field->cb);
-        if (field->fpu_cb != field->cb) window_call(c, call, field->fpu_cb);
+        role_hand(&c->role, hand, field->cb);
+        if (field->fpu_cb != field->cb) role_hand(&c->role, hand, field->fpu_cb);
     }
 }
 
@@ -491,18 +204,18 @@ static void wait_item(Compute *c, const Op *wait) {
         if (c->held.at[i] == wait->operands[0])
             tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
-    cs_place(&c->role.p, wait->range);
+    role_place(&c->role, wait->range);
     each_cb(c, wait->operands[0], CB_WAIT);
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
-        window_call(c, CB_WAIT, tt->index_tiles.at[i].cb);
-        set_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
+        role_hand(&c->role, CB_WAIT, tt->index_tiles.at[i].cb);
+        compute_keep_home(c, tt->index_tiles.at[i].value, tt->index_tiles.at[i].cb, false);
     }
 }
 
 static void visit_compute(Role *role, const Op *op) {
     Compute *c = compute_of(role);
-    c->op = op;
+    role->op = op;
     switch (op->code) {
     case OP_YIELD: return;
     case OP_WAIT: wait_item(c, op); return;
@@ -513,7 +226,7 @@ static void visit_compute(Role *role, const Op *op) {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
         if (field->cb < 0) return;
-        cs_place(&role->p, op->range);
+        role_place(role, op->range);
         section_root(c, &(Root){.value = op_operand(op, 1), .cb = field->cb, .op = op});
         c->in_dst = REF_NONE;
         return;
@@ -529,53 +242,30 @@ static void visit_compute(Role *role, const Op *op) {
     }
 }
 
-static void print_task(Compute *c, void *user) {
-    (void)user;
-    role_task(&c->role);
+/* The scaler of reductions stays for all tasks. */
+static void take_scaler(Role *role) {
+    if (role->tt->scaler_cb >= 0) role_hand(role, CB_WAIT, role->tt->scaler_cb);
 }
-static void open_tasks(Compute *c, void *user) {
-    (void)user;
-    role_open_tasks(&c->role);
-}
-
-static void print_tasks(Role *role) {
-    Compute *c = compute_of(role);
-    Tt *tt = role->tt;
-    Asked asked = probe(c, print_task, NULL);
-    int known = asked.cb[REG_PACK]; /* a register that nothing asks about may be set up for anything */
-    for (int reg = 0; reg < REG_COUNT; reg++)
-        if (asked.cb[reg] >= 0) known = asked.cb[reg];
-    for (int reg = 0; reg < REG_COUNT; reg++) {
-        if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
-        if (asked.cb[reg] >= 0) c->now.format[reg] = format_of(c, asked.cb[reg]);
-    }
-    if (known >= 0) {
-        int first = asked.cb[asked.starts_with_matmul ? REG_SRCB : REG_SRCA],
-            second = asked.cb[asked.starts_with_matmul ? REG_SRCA : REG_SRCB];
-        role->first = arena_printf(tt->arena, "    compute_kernel_hw_startup%s(%s, %s, %s);\n",
-                                   asked.starts_with_matmul ? "<SrcOrder::Reverse>" : "", role_cb(role, first),
-                                   role_cb(role, second), role_cb(role, asked.cb[REG_PACK]));
-    }
-    if (tt->scaler_cb >= 0) window_call(c, CB_WAIT, tt->scaler_cb);
-    compute_loop(c, open_tasks, print_task, NULL);
-    if (tt->scaler_cb >= 0) window_call(c, CB_POP, tt->scaler_cb);
+static void give_scaler(Role *role) {
+    if (role->tt->scaler_cb >= 0) role_hand(role, CB_POP, role->tt->scaler_cb);
 }
 
-char *tt_emit_compute(Tt *tt) {
-    Compute c = {.now = unknown, .asked = nothing};
+Role *tt_build_compute(Tt *tt) {
+    Compute *c = ARENA_NEW(tt->arena, Compute);
     size_t count = tt->k->values.count;
-    role_init(&c.role, tt, TENSIX_COMPUTE);
-    int **tables[] = {&c.home, &c.fpu_home, &c.inner_cb[0], &c.inner_cb[1], &c.inner_cb[2]};
-    for (int i = 0; i < 5; i++) {
+    role_init(&c->role, tt, TENSIX_COMPUTE);
+    int **tables[] = {&c->home, &c->fpu_home, &c->inner_cb[0], &c->inner_cb[1], &c->inner_cb[2], &c->inner_cb[3]};
+    for (int i = 0; i < 2 + INNER_USES; i++) {
         *tables[i] = ARENA_ARRAY(tt->arena, int, count);
         memset(*tables[i], -1, count * sizeof(int));
     }
-    c.role.visit = visit_compute;
-    c.role.loop = print_loop;
-    c.role.tasks = print_tasks;
-    c.role.enter = enter_region;
-    c.role.after = after_op;
-    c.role.leave = leave_region;
-    c.role.branch = forget_state;
-    return role_finish(&c.role, "tilewright_compute.h");
+    c->role.visit = visit_compute;
+    c->role.loop = carried_loop;
+    c->role.before = take_scaler;
+    c->role.behind = give_scaler;
+    c->role.enter = compute_enter;
+    c->role.after = after_op;
+    c->role.leave = compute_leave;
+    role_build(&c->role);
+    return &c->role;
 }

@@ -1,4 +1,4 @@
-/* tt_emit_data.c: the load role as reader.cpp, the store role as writer.cpp.
+/* tt_emit_data.c: the load role as the reader, the store role as the writer.
  *
  *     acquire   cb_reserve_back of every field's CB          wait      cb_wait_front
  *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for each page inside
@@ -11,15 +11,14 @@
 
 #include <string.h>
 
-/* Prints one call for each CB of the ring. */
-static void each_cb(Role *role, Ref ring, const char *call) {
-    Tt *tt = role->tt;
+/* One hand-over for each CB of the ring. */
+static void each_cb(Role *role, Ref ring, TtHand hand) {
+    const Tt *tt = role->tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
         if (field->ring != ring || field->cb < 0) continue;
-        uint32_t pages = tt->plan->cbs.at[field->cb].item_pages;
-        cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->cb), pages);
-        if (field->fpu_cb != field->cb) cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, field->fpu_cb), pages);
+        role_hand(role, hand, field->cb);
+        if (field->fpu_cb != field->cb) role_hand(role, hand, field->fpu_cb);
     }
 }
 
@@ -59,7 +58,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         at[d] = first_page(role, &b->layout, d, offsets.at[d], &starts[d]);
         if (ir_const_int(tt->k, offsets.at[d], &number)) continue;
         const char *name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_page%d", b->name, d));
-        cs_line(&role->p, "const u32 %s = %s;", name, at[d]);
+        role_line(role, "const u32 %s = %s;", name, at[d]);
         at[d] = name;
     }
     *depth = 0;
@@ -67,7 +66,7 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
         int64_t unit = b->layout.unit[dims[axis]], count = (tile->extent[axis] + unit - 1) / unit;
         if (count == 1) continue;
         const char *i = arena_printf(tt->arena, "i%d", axis);
-        cs_open(&role->p, "for (u32 %s = 0; %s < %lld; ++%s)", i, i, (long long)count, i);
+        role_open_text(role, STEP_FOR, "u32 %s = 0; %s < %lld; ++%s", i, i, (long long)count, i);
         ++*depth;
         if (dims[axis] == indexed) continue;
         at[dims[axis]] = starts[dims[axis]] ? i : arena_printf(tt->arena, "%s + %s", at[dims[axis]], i);
@@ -82,12 +81,11 @@ static const char *open_pages(Role *role, const Op *access, int buffer, const Ty
 }
 
 static void close_pages(Role *role, int depth) {
-    while (depth--) cs_close(&role->p);
+    while (depth--) role_close(role);
 }
 
 /* A page of rows that the index vector chooses. */
-static void read_rows(Role *role, const Op *load, const TtField *field, const char *accessor, const char *fill,
-                      const char *page) {
+static void read_rows(Role *role, const Op *load, const TtField *field, int buffer, const char *page) {
     Tt *tt = role->tt;
     int indexed = tt_indexed_dim(tt, load), dims[MAX_RANK], axis = 0;
     tt_access_dims(tt, load, dims);
@@ -95,16 +93,17 @@ static void read_rows(Role *role, const Op *load, const TtField *field, const ch
     int64_t rows = field->type->extent[axis];
     const char *element = tt_vector_element(role, load, op_list(load, 0).at[indexed], "i");
     bool one = rows <= PAGE_SIDE, whole = rows % PAGE_SIDE == 0;
-    cs_open(&role->p, "tw_read_rows<%s>(to, %s, %s, [&](i32 %s) -> i64",
-            ty_elem_bytes(field->type) == 4 ? "u32" : "u16", accessor, fill, one ? "i" : "r");
-    if (!one) cs_line(&role->p, "const i32 i = (i32)i%d * 32 + r;", axis);
+    role_open(role, (TtStep){.kind = STEP_READ_ROWS,
+                             .buffer = buffer,
+                             .page = page,
+                             .text = "to",
+                             .number = one ? "i" : "r"});
+    if (!one) role_line(role, "const i32 i = (i32)i%d * 32 + r;", axis);
     if (whole)
-        cs_line(&role->p, "return %s;", element);
+        role_line(role, "return %s;", element);
     else
-        cs_line(&role->p, "return i < %lld ? (i64)%s : -1;", (long long)rows, element);
-    cs_close_with(&role->p, "}, [&](u32 row) {");
-    cs_line(&role->p, "    return %s;", page);
-    cs_line(&role->p, "});");
+        role_line(role, "return i < %lld ? (i64)%s : -1;", (long long)rows, element);
+    role_close(role);
 }
 
 void tt_read_box(Role *role, const Op *load, const TtField *field, int cb) {
@@ -114,19 +113,18 @@ void tt_read_box(Role *role, const Op *load, const TtField *field, int cb) {
     bool is_indexed = tt_indexed_dim(tt, load) >= 0;
     TtFetched fetched = {0};
     if (is_indexed) fetched = tt_fetch_indices(role, load);
-    const TtBuffer *b = &tt->plan->buffers.at[buffer];
-    const char *accessor = role_accessor(role, buffer);
-    const char *fill = role_arg(role, ARG_FILL, arena_printf(tt->arena, "%s_fill", b->name), buffer, 0);
-    cs_block(&role->p);
-    cs_line(&role->p, "u32 to = get_write_ptr(%s);", role_cb(role, cb));
+    role_accessor(role, buffer);
+    role_fill(role, buffer);
+    role_open(role, (TtStep){.kind = STEP_BLOCK});
+    role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_RESERVE, .cb = cb, .text = "u32 to"});
     const char *page = open_pages(role, load, buffer, field->type, &depth);
     if (is_indexed)
-        read_rows(role, load, field, accessor, fill, page);
+        read_rows(role, load, field, buffer, page);
     else
-        cs_line(&role->p, "noc_async_read_page(tw_inside(%s, %s), %s, to);", page, fill, accessor);
-    if (depth) cs_line(&role->p, "to += %u;", tensix_tile_bytes(b->format));
+        role_step(role, (TtStep){.kind = STEP_READ, .buffer = buffer, .page = page, .text = "to"});
+    if (depth) role_line(role, "to += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
-    cs_close(&role->p);
+    role_close(role);
     tt_drop_indices(role, &fetched);
 }
 
@@ -134,29 +132,50 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
     Tt *tt = role->tt;
     int buffer = tt_buffer(tt, store, field->paging), depth;
     if (buffer < 0) return;
-    const char *accessor = role_accessor(role, buffer);
-    cs_block(&role->p);
-    cs_line(&role->p, "u32 from = get_read_ptr(%s);", role_cb(role, field->cb));
+    role_accessor(role, buffer);
+    role_open(role, (TtStep){.kind = STEP_BLOCK});
+    role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_WAIT, .cb = field->cb, .text = "u32 from"});
     const char *page = open_pages(role, store, buffer, field->type, &depth);
-    cs_line(&role->p, "const u32 page = %s;", page);
-    cs_line(&role->p, "if (page != TW_OUTSIDE) noc_async_write_page(page, %s, from);", accessor);
-    if (depth) cs_line(&role->p, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
+    role_step(role, (TtStep){.kind = STEP_WRITE, .buffer = buffer, .page = page, .text = "from"});
+    if (depth) role_line(role, "from += %u;", tensix_tile_bytes(tt->plan->buffers.at[buffer].format));
     close_pages(role, depth);
-    cs_close(&role->p);
+    role_close(role);
 }
 
 /* ------------------------------------------------------------------------------------------------- the roles */
 
+/* By one core of those that share it. */
+static void read_item(Role *role, const Op *load, const TtField *field, int cb) {
+    TtShare share = role->tt->plan->cbs.at[cb].share;
+    if (share != SHARE_NONE) role_open_text(role, STEP_IF, "tw_reads(%s)", role_share(role, share));
+    tt_read_box(role, load, field, cb);
+    if (share != SHARE_NONE) role_close(role);
+}
+
+static void share_items(Role *role, Ref ring) {
+    const Tt *tt = role->tt;
+    for (size_t i = 0; i < tt->plan->cbs.count; i++) {
+        if (tt->plan->cbs.at[i].share == SHARE_NONE) continue;
+        for (size_t f = 0; f < tt->fields.count; f++) {
+            const TtField *field = &tt->fields.at[f];
+            if (field->ring != ring || (field->cb != (int)i && field->fpu_cb != (int)i)) continue;
+            role_step(role, (TtStep){.kind = STEP_SHARE, .cb = (int)i});
+            break;
+        }
+    }
+}
+
 static void visit_load(Role *role, const Op *op) {
     Tt *tt = role->tt;
+    role->op = op;
     switch (op->code) {
     case OP_YIELD:
     case OP_TLOAD: return; /* where it is put */
     case OP_ACQUIRE:
-        cs_place(&role->p, op->range);
+        role_place(role, op->range);
         for (size_t i = 0; i < tt->index_tiles.count; i++)
             if (tt->index_tiles.at[i].acquire == op) tt_make_index_tile(role, &tt->index_tiles.at[i]);
-        each_cb(role, op->operands[0], "cb_reserve_back");
+        each_cb(role, op->operands[0], CB_RESERVE);
         return;
     case OP_PUT: {
         const TtField *field = tt_field(tt, op);
@@ -166,13 +185,14 @@ static void visit_load(Role *role, const Op *op) {
             return;
         }
         if (field->cb < 0) return;
-        tt_read_box(role, load, field, field->cb);
-        if (field->fpu_cb != field->cb) tt_read_box(role, load, field, field->fpu_cb);
+        read_item(role, load, field, field->cb);
+        if (field->fpu_cb != field->cb) read_item(role, load, field, field->fpu_cb);
         return;
     }
     case OP_COMMIT:
-        cs_line(&role->p, "noc_async_read_barrier();");
-        each_cb(role, op->operands[0], "cb_push_back");
+        role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
+        share_items(role, op->operands[0]);
+        each_cb(role, op->operands[0], CB_PUSH);
         return;
     default:
         if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
@@ -182,13 +202,14 @@ static void visit_load(Role *role, const Op *op) {
 
 static void visit_store(Role *role, const Op *op) {
     Tt *tt = role->tt;
+    role->op = op;
     switch (op->code) {
     case OP_YIELD:
     case OP_TLOAD: /* of an index vector, refused with its store */
     case OP_GET: return;
     case OP_WAIT:
-        cs_place(&role->p, op->range);
-        each_cb(role, op->operands[0], "cb_wait_front");
+        role_place(role, op->range);
+        each_cb(role, op->operands[0], CB_WAIT);
         return;
     case OP_TSTORE: {
         const Op *get = ref_is_value(op_operand(op, 1)) ? ir_value(tt->k, op_operand(op, 1))->op : NULL;
@@ -201,8 +222,8 @@ static void visit_store(Role *role, const Op *op) {
         return;
     }
     case OP_RELEASE:
-        cs_line(&role->p, "noc_async_write_barrier();");
-        each_cb(role, op->operands[0], "cb_pop_front");
+        role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_WAIT});
+        each_cb(role, op->operands[0], CB_POP);
         return;
     default:
         if (op_has(op->code, TRAIT_PURE)) return; /* part of a mask or place, refused with its access */
@@ -210,25 +231,32 @@ static void visit_store(Role *role, const Op *op) {
     }
 }
 
-char *tt_emit_reader(Tt *tt) {
-    Role role;
-    role_init(&role, tt, TENSIX_READER);
-    role.visit = visit_load;
+static Role *new_role(Tt *tt, int kernel, void (*visit)(Role *role, const Op *op)) {
+    Role *role = ARENA_NEW(tt->arena, Role);
+    role_init(role, tt, kernel);
+    role->visit = visit;
+    return role;
+}
+
+Role *tt_build_reader(Tt *tt) {
+    Role *role = new_role(tt, TENSIX_READER, visit_load);
     Map seen = {0}, seen_here = {0};
-    for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(&role, &tt->index_tiles.at[i], &seen);
+    for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(role, &tt->index_tiles.at[i], &seen);
     for (size_t i = 0; i < tt->fields.count; i++) {
         const Op *load = tt->fields.at[i].load;
         int indexed = load ? tt_indexed_dim(tt, load) : -1;
-        if (indexed >= 0) tt_need_vector(&role, op_list(load, 0).at[indexed], &seen_here);
+        if (indexed >= 0) tt_need_vector(role, op_list(load, 0).at[indexed], &seen_here);
     }
-    if (tt->scaler_cb >= 0)
-        role.first = arena_printf(tt->arena, "    tw_write_scaler(%s);\n", role_cb(&role, tt->scaler_cb));
-    return role_finish(&role, "tilewright_dataflow.h");
+    if (tt->scaler_cb >= 0) {
+        role_cb(role, tt->scaler_cb);
+        *VEC_PUSH(&tt->code[TENSIX_READER].start, tt->arena) = (TtStep){.kind = STEP_SCALER, .cb = tt->scaler_cb};
+    }
+    role_build(role);
+    return role;
 }
 
-char *tt_emit_writer(Tt *tt) {
-    Role role;
-    role_init(&role, tt, TENSIX_WRITER);
-    role.visit = visit_store;
-    return role_finish(&role, "tilewright_dataflow.h");
+Role *tt_build_writer(Tt *tt) {
+    Role *role = new_role(tt, TENSIX_WRITER, visit_store);
+    role_build(role);
+    return role;
 }

@@ -13,14 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NONE WORD_NONE
-static const CallRow rows[] = {
-#define CALL(op, word, form, init, call) {OP_##op, word, TAKES_##form, init, call},
-#include "target/tenstorrent/tt_ops.def"
-#undef CALL
-};
-#undef NONE
-
 /* ----------------------------------------------------------------------------------------------- reading tiles */
 
 static const Op *op_of(const Tt *tt, Ref value) { return ref_is_value(value) ? ir_value(tt->k, value)->op : NULL; }
@@ -57,7 +49,7 @@ bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned) {
 }
 
 /* A tile or number that an elementwise op reads smaller than its result. */
-static Spread spread_of(const Type *part, const Type *whole) {
+static TtSpread spread_of(const Type *part, const Type *whole) {
     if (part->rank == 0 || ty_elements(part) == ty_elements(whole)) return SPREAD_NONE;
     bool one_row = part->rank < 2 || (part->extent[part->rank - 2] == 1 && whole->extent[whole->rank - 2] != 1);
     bool one_column = part->extent[part->rank - 1] == 1 && whole->extent[whole->rank - 1] != 1;
@@ -115,12 +107,6 @@ bool graph_prepare(Compute *c, const Root *root, Ref value, bool dry) {
 }
 
 /* ----------------------------------------------------------------------------------------------------- the graph */
-
-static const CallRow *find_row(Opcode code, Word word, CallForm form) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].code == code && rows[i].word == word && rows[i].form == form) return &rows[i];
-    return NULL;
-}
 
 static int add_node(Section *s, Node node) {
     int weight = 0, equal = 0;
@@ -194,15 +180,15 @@ static int build_with_number(Section *s, Opcode code, const Op *op, Ref left, Re
         float inverse = (float)(1 / ir_literal(tt->k, number)->f);
         uint32_t bits;
         memcpy(&bits, &inverse, 4);
-        return call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, &in,
+        return call_node(s, call_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, &in,
                          arena_printf(tt->arena, "0x%08" PRIx32 "u /* %g */", bits, (double)inverse));
     }
     const CallRow *row = NULL;
-    if (number && is_splat(tt, number, 0)) row = find_row(code, WORD_NONE, TAKES_ZERO);
-    if (number && !row) row = find_row(code, WORD_NONE, TAKES_NUMBER);
+    if (number && is_splat(tt, number, 0)) row = call_row(code, WORD_NONE, TAKES_ZERO);
+    if (number && !row) row = call_row(code, WORD_NONE, TAKES_NUMBER);
     Ref tile = left;
     if (!row && (number = number_of(tt, left))) {
-        row = find_row(code, WORD_NONE, TAKES_LEFT);
+        row = call_row(code, WORD_NONE, TAKES_LEFT);
         tile = right;
     }
     if (!row || number_of(tt, tile)) return -1;
@@ -217,13 +203,13 @@ static bool is_plain_copy(const Section *s, int node) {
 }
 
 static int build_two(Section *s, Opcode code, Word word, const Op *op, const int *in) {
-    const CallRow *fpu = find_row(code, word, TAKES_FPU);
+    const CallRow *fpu = call_row(code, word, TAKES_FPU);
     Elem elem = op->result_count ? ir_type(section_tt(s)->k, op->results[0])->elem : EL_F32;
     if (fpu && elem != EL_F32 && is_plain_copy(s, in[0]) && is_plain_copy(s, in[1]))
         return add_node(
             s,
             (Node){.kind = NODE_FPU, .row = fpu, .op = op, .cb = s->nodes.at[in[0]].cb, .cb2 = s->nodes.at[in[1]].cb});
-    return call_node(s, find_row(code, word, TAKES_SLOTS), op, 2, in, NULL);
+    return call_node(s, call_row(code, word, TAKES_SLOTS), op, 2, in, NULL);
 }
 
 static int refuse_op(Section *s, const Op *op) {
@@ -247,16 +233,16 @@ static int build_elementwise(Section *s, const Op *op, Word word) {
     if (op->code == OP_FMA || op->code == OP_LOG2 || op->code == OP_CAST) {
         if (op->code == OP_CAST && ir_type(tt->k, op->operands[0])->elem != EL_F32) return refuse_op(s, op);
         in[0] = build(s, op->operands[0], s->type);
-        if (op->code == OP_CAST) return call_node(s, find_row(OP_CAST, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
+        if (op->code == OP_CAST) return call_node(s, call_row(OP_CAST, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
         if (op->code == OP_LOG2) {
-            in[0] = call_node(s, find_row(OP_LOG, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
-            return call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, in, "0x3fb8aa3bu /* 1 / ln 2 */");
+            in[0] = call_node(s, call_row(OP_LOG, WORD_NONE, TAKES_SLOT), op, 1, in, NULL);
+            return call_node(s, call_row(OP_MUL, WORD_NONE, TAKES_NUMBER), op, 1, in, "0x3fb8aa3bu /* 1 / ln 2 */");
         }
         in[1] = build(s, op->operands[1], s->type);
-        in[0] = call_node(s, find_row(OP_MUL, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
+        in[0] = call_node(s, call_row(OP_MUL, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
         if (op->operands[2] == s->root->without) return in[0];
         in[1] = build(s, op->operands[2], s->type);
-        return call_node(s, find_row(OP_ADD, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
+        return call_node(s, call_row(OP_ADD, WORD_NONE, TAKES_SLOTS), op, 2, in, NULL);
     }
     if (op->operand_count == 2 && op->operands[0] == s->root->without) return build(s, op->operands[1], s->type);
     if (op->operand_count == 2 && op->operands[1] == s->root->without) return build(s, op->operands[0], s->type);
@@ -267,7 +253,7 @@ static int build_elementwise(Section *s, const Op *op, Word word) {
     CallForm form = op->operand_count == 1 ? TAKES_SLOT : op->operand_count == 2 ? TAKES_SLOTS : TAKES_TRIPLE;
     bool is_math = op->code == OP_MATH && word == MATH_POW;
     if (is_math) form = TAKES_SLOTS;
-    const CallRow *row = find_row(op->code, word, form);
+    const CallRow *row = call_row(op->code, word, form);
     bool is_logic = op->code == OP_AND || op->code == OP_OR || op->code == OP_XOR || op->code == OP_NOT;
     if (!row || (is_logic && ir_type(tt->k, op->results[0])->elem != EL_I1)) return refuse_op(s, op);
     int count = form == TAKES_SLOT ? 1 : form == TAKES_SLOTS ? 2 : 3;
@@ -324,7 +310,7 @@ static int build_reduce(Section *s, const Op *op) {
 }
 
 static int copy_node(Section *s, Ref value, int cb, const Type *as, bool turned) {
-    Spread spread = spread_of(as, s->type);
+    TtSpread spread = spread_of(as, s->type);
     if (spread != SPREAD_NONE || turned) s->is_grid = true;
     if (spread == SPREAD_ROW && s->type->rank > 2)
         tt_refuse(section_tt(s), s->root->op, "a row spread over tiles of rank %d", s->type->rank);
@@ -347,7 +333,7 @@ static int build(Section *s, Ref value, const Type *as) {
     const Op *op = op_of(tt, value);
     int node = -1;
     if (!op) {
-        tt_refuse(tt, s->root->op, "a tile carried round a loop in any way but as a sum (x = x + e, or dot)");
+        tt_refuse(tt, s->root->op, "a tile that a loop carries, used where it is only added to");
         return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"});
     }
     switch (op->code) {

@@ -1,35 +1,17 @@
 /* tt_graph.h: one expression over tiles as a graph of calls, each with its slot of DST; between
- * tt_graph.c, which builds it, and tt_section.c, which prints it. */
+ * tt_graph.c, which builds it, and tt_section.c, which makes steps of it. */
 #ifndef TARGET_TENSTORRENT_TT_GRAPH_H
 #define TARGET_TENSTORRENT_TT_GRAPH_H
 #include "target/tenstorrent/tt_compute.h"
 
-typedef enum CallForm {
-    TAKES_SLOT,
-    TAKES_SLOTS,
-    TAKES_NUMBER,
-    TAKES_LEFT,
-    TAKES_ZERO,
-    TAKES_TRIPLE,
-    TAKES_FPU
-} CallForm;
-/* A row of tt_ops.def. */
-typedef struct CallRow {
-    Opcode code;
-    Word word;
-    CallForm form;
-    const char *init, *call;
-} CallRow;
-
 typedef enum NodeKind { NODE_DST, NODE_COPY, NODE_FILL, NODE_CALL, NODE_FPU, NODE_DOT, NODE_REDUCE } NodeKind;
-typedef enum Spread { SPREAD_NONE, SPREAD_COLUMN, SPREAD_ROW, SPREAD_SCALAR } Spread;
 typedef struct Node {
     NodeKind kind;
     const CallRow *row;
     const Op *op;
     int in[3], in_count;
     int cb, cb2;        /* COPY, FPU, DOT, REDUCE */
-    Spread spread;      /* COPY */
+    TtSpread spread;      /* COPY */
     bool turned;        /* COPY: transposed; DOT: the second operand */
     const char *number; /* text: FILL a float, CALL float bits */
     int weight;         /* slots that computing it takes */

@@ -99,7 +99,6 @@ void tt_make_index_tile(Role *role, const TtIndexTile *tile) {
     const TtCb *cb = &tt->plan->cbs.at[tile->cb];
     const Type *type = ir_type(tt->k, tile->value);
     TtPaging paging = tt_paging(tt, tile->value);
-    const char *name = role_cb(role, tile->cb);
     if (type->rank > 2) {
         tt_refuse(tt, tile->user, "a mask of rank %d", type->rank);
         return;
@@ -110,29 +109,24 @@ void tt_make_index_tile(Role *role, const TtIndexTile *tile) {
     const char *place[2] = {"i", "j"};
     if (type->rank == 1) place[0] = is_column ? "i" : "j";
     Indices at = {role, tile, tile->user, MOST_INDEX_STEPS};
-    cs_line(&role->p, "cb_reserve_back(%s, %u);", name, cb->item_pages);
-    cs_block(&role->p);
-    cs_line(&role->p, "u32 to = get_write_ptr(%s);", name);
+    role_hand(role, CB_RESERVE, tile->cb);
+    role_open(role, (TtStep){.kind = STEP_BLOCK});
+    role_step(role, (TtStep){.kind = STEP_POINTER, .hand = CB_RESERVE, .cb = tile->cb, .text = "u32 to"});
+    role_open_text(role, STEP_FOR, "u32 p = 0; p < %u; ++p", cb->item_pages);
+    role_open(role, (TtStep){.kind = STEP_MAKE_PAGE, .cb = tile->cb, .text = "to"});
     if (paging == PAGE_VECTOR) {
-        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
-                cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 j = (i32)p * 1024 + r * 32 + c;");
-        cs_line(&role->p, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns,
-                index_text(&at, tile->value, place));
+        role_line(role, "const i32 j = (i32)p * 1024 + r * 32 + c;");
+        role_line(role, "return j < %lld ? (f32)%s : 0.0f;", (long long)columns, index_text(&at, tile->value, place));
     } else {
-        cs_open(&role->p, "for (u32 p = 0; p < %u; ++p)", cb->item_pages);
         int64_t across = (columns + PAGE_SIDE - 1) / PAGE_SIDE;
-        cs_open(&role->p, "tw_make_page<%s>(to, [&](i32 r, i32 c) -> f32",
-                cb->desc.format == TT_Float32 ? "u32" : "u16");
-        cs_line(&role->p, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across,
-                (long long)across);
-        cs_line(&role->p, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
-                index_text(&at, tile->value, place));
+        role_line(role, "const i32 i = (i32)(p / %lld) * 32 + r, j = (i32)(p %% %lld) * 32 + c;", (long long)across,
+                  (long long)across);
+        role_line(role, "return i < %lld && j < %lld ? (f32)%s : 0.0f;", (long long)rows, (long long)columns,
+                  index_text(&at, tile->value, place));
     }
-    cs_close_with(&role->p, "});");
-    cs_line(&role->p, "to += %u;", cb->desc.page_bytes);
-    cs_close(&role->p);
-    cs_close(&role->p);
-    cs_line(&role->p, "cb_push_back(%s, %u);", name, cb->item_pages);
+    role_close(role);
+    role_line(role, "to += %u;", cb->desc.page_bytes);
+    role_close(role);
+    role_close(role);
+    role_hand(role, CB_PUSH, tile->cb);
 }

@@ -1,5 +1,6 @@
 /* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
 #include "target/tenstorrent/tt_emit.h"
+#include "target/tenstorrent/tt_mapping.h"
 
 #include <math.h>
 
@@ -35,9 +36,10 @@ static void add_cbs(Text *t, const TtPlan *plan) {
         text_add(t,
                  ", \"from\": \"%s\", \"to\": \"%s\", \"format\": \"%s\", \"page_bytes\": %u, "
                  "\"item_pages\": %u, \"slots\": %u, "
-                 "\"pages\": %u, \"unpack_to_dest\": %s}",
+                 "\"pages\": %u, \"unpack_to_dest\": %s, \"multicast\": \"%s\"}",
                  word_info[cb->from].text, word_info[cb->to].text, format_name(cb->desc.format), cb->desc.page_bytes,
-                 cb->item_pages, cb->slots, cb->desc.pages, cb->desc.unpack_to_dest ? "true" : "false");
+                 cb->item_pages, cb->slots, cb->desc.pages, cb->desc.unpack_to_dest ? "true" : "false",
+                 (const char *const[]){"none", "row", "column"}[cb->share]);
     }
     text_add(t, "\n  ],\n");
 }
@@ -63,10 +65,19 @@ static void add_buffers(Text *t, const TtPlan *plan) {
     text_add(t, "\n  ],\n");
 }
 
+static const char *const share_words[TT_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
+                                                        "y1",   "receivers", "from_x", "from_y"};
+
 static void add_args(Text *t, const TtPlan *plan) {
     static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};
-    text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"],\n    "
-                "\"common\": [");
+    text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"");
+    if (plan->shares) {
+        text_add(t, ", \"columns\", \"rows\", \"row_tasks\", \"plane_tasks\"");
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < TT_SHARE_WORDS; j++)
+                text_add(t, ", \"%s_%s\"", i ? "column" : "row", share_words[j]);
+    }
+    text_add(t, "],\n    \"common\": [");
     for (size_t i = 0; i < plan->args.count; i++) {
         const TtArg *arg = &plan->args.at[i];
         bool of_buffer = arg->kind >= ARG_ADDRESS;
@@ -106,7 +117,8 @@ char *tt_json(const Tt *tt) {
     add_cbs(&t, plan);
     add_buffers(&t, plan);
     add_args(&t, plan);
-    text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"contiguous\"},\n", plan->task_rank);
+    text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"%s\"},\n  \"semaphores\": %d,\n", plan->task_rank,
+             plan->shares ? "rectangle" : "contiguous", plan->shares ? TT_SEMAPHORES : 0);
     text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes,
              limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");

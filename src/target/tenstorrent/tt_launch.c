@@ -5,7 +5,7 @@
  * wherever the tensor ends, and one more page of fill behind it. Output buffers start with a
  * pattern that no page of numbers holds; after a run without a report, pages that were written go
  * back to the tensor, element by element, and the rest of memory stays as it was. */
-#include "target/tenstorrent/tt.h"
+#include "target/tenstorrent/tt_mapping.h"
 #include "base/numeric.h"
 #include "ir/element.h"
 #include "target/tenstorrent/model/tensix_format.h"
@@ -257,28 +257,20 @@ static const char *check_outputs(const TtLaunch *l, const Image *images) {
 
 static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint32_t *words, TtResult *result) {
     const TtPlan *plan = l->plan;
-    const TensixLimits *limits = tensix_limits(plan->options.arch);
-    uint32_t most = limits->grid_x * limits->grid_y, count = l->cores && l->cores < most ? l->cores : most;
-    if (count > result->tasks) count = (uint32_t)result->tasks;
-    TensixPoint *cores = ARENA_ARRAY(l->arena, TensixPoint, count);
-    TensixPlacement *placements = ARENA_ARRAY(l->arena, TensixPlacement, count);
-    uint32_t(*shares)[2] = arena_alloc_array(l->arena, count, sizeof *shares);
-    uint64_t first = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        cores[i] = (TensixPoint){i % limits->grid_x, i / limits->grid_x};
-        uint64_t share = result->tasks / count + (i < result->tasks % count);
-        shares[i][0] = (uint32_t)first;
-        shares[i][1] = (uint32_t)share;
-        first += share;
-        placements[i] = (TensixPlacement){.core = i, .args = shares[i], .arg_count = 2};
-    }
+    static const uint32_t semaphores[TT_SEMAPHORES];
+    uint64_t extents[MAX_RANK];
+    for (int i = 0; i < plan->task_rank; i++) extents[i] = (uint64_t)number_of(l, plan->tasks[i]);
+    TtMapping map = tt_map(plan, extents, l->cores, l->arena);
+    TensixPlacement *placements = ARENA_ARRAY(l->arena, TensixPlacement, map.count);
+    for (uint32_t i = 0; i < map.count; i++)
+        placements[i] = (TensixPlacement){.core = i, .args = map.words[i], .arg_count = map.word_count};
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
         kernels[i] = (TensixKernel){.name = tt_file_name(i),
                                     .processor = (TensixProcessor)i,
                                     .entry = l->entry[i],
                                     .placements = placements,
-                                    .placement_count = count,
+                                    .placement_count = map.count,
                                     .common_args = words,
                                     .common_arg_count = (uint32_t)plan->args.count};
     TensixCb *cbs = ARENA_ARRAY(l->arena, TensixCb, plan->cbs.count);
@@ -287,8 +279,10 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .dst_fp32 = true,
                              .dst_full_sync = plan->full_sync,
                              .fidelity = plan->options.fidelity,
-                             .cores = cores,
-                             .core_count = count,
+                             .cores = map.cores,
+                             .core_count = map.count,
+                             .semaphores = semaphores,
+                             .semaphore_count = plan->shares ? TT_SEMAPHORES : 0,
                              .cbs = cbs,
                              .cb_count = (uint32_t)plan->cbs.count,
                              .buffers = buffers,
@@ -296,8 +290,10 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .kernels = kernels,
                              .kernel_count = TT_KERNELS,
                              .steps = l->steps,
+                             .seed = l->seed,
+                             .counts = l->counts,
                              .cancel = l->cancel};
-    result->cores = count;
+    result->cores = map.count;
     if (!tensix_run(&program, l->arena->allocator, &result->report)) result->problem = result->report.text;
 }
 
@@ -333,7 +329,7 @@ bool tt_launch(const TtLaunch *l, TtResult *result) {
     if (!result->problem) result->problem = make_words(l, images, buffers, words);
     result->argument = result->problem != NULL;
     if (!result->problem) run_model(l, buffers, words, result);
-    for (size_t i = 0; i < count && !result->problem; i++)
+    for (size_t i = 0; i < count && !result->problem && !l->counts; i++)
         if (images[i].buffer->output) {
             find_written(l, &images[i]);
             move_elements(l, &images[i], 0, images[i].base, 0, 0, 0);

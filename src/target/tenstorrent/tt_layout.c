@@ -193,7 +193,7 @@ static bool find_padding(Tt *tt, Ref value, double *number) {
     double x[3] = {0};
     if (!op) { /* a carried sum: what it starts with, if that adds nothing */
         const Op *owner = v->region->owner;
-        if (!owner || owner->code != OP_FOR || v->index < 1) return false;
+        if (!owner || owner->code != OP_FOR || v->index < 1 || !tt_is_sum(tt, owner, v->index - 1)) return false;
         return tt_padding(tt, owner->operands[2 + v->index], number) && *number == 0;
     }
     switch (op->code) {

@@ -1,11 +1,12 @@
 /* tt_role.c: what reader, compute and writer have in common: scalars, loops, branches, tasks,
  * arguments.
  *
- * Scalars that a role needs are computed by its own processor, as C; the printer and its
- * expressions are cstyle's. Only what the role needs is printed, found by one walk backwards from
+ * Scalars that a role needs are computed by its own processor, as C; names and expressions are
+ * cstyle's. Only what the role needs is computed, found by one walk backwards from
  * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
  * top of kernel_main the first time that something asks for them. */
 #include "target/tenstorrent/tt_emit.h"
+#include "target/tenstorrent/tt_mapping.h"
 
 #include <string.h>
 
@@ -63,7 +64,8 @@ void role_init(Role *role, Tt *tt, int kernel) {
     *role = (Role){.tt = tt, .kernel = kernel, .head = text_new(tt->arena)};
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
     static const char *const words[] = {
-        "task", "first_task", "task_count", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
+        "task", "first_task", "task_count", "turn", "columns", "rows", "row_tasks", "plane_tasks", "row_share",
+        "column_share", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
         "i0",   "i1",         "i2",         "i3",          "i4",   "i5", "i6",   "i7", "i8", "i9", "i10", "i11", NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
@@ -137,6 +139,20 @@ const char *role_accessor(Role *role, int buffer) {
     declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name, 2 * (int)role->buffers.count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
     *VEC_PUSH(&role->buffers, role->tt->arena) = buffer;
+    return name;
+}
+
+const char *role_fill(Role *role, int buffer) {
+    const char *name = role->tt->plan->buffers.at[buffer].name;
+    return role_arg(role, ARG_FILL, arena_printf(role->tt->arena, "%s_fill", name), buffer, 0);
+}
+
+const char *role_share(Role *role, TtShare share) {
+    const char *name = share == SHARE_ROW ? "row_share" : "column_share";
+    if (map_get(&role->declared, name)) return name;
+    map_set(&role->declared, role->tt->arena, name, (void *)name);
+    int group = share == SHARE_ROW ? 0 : 1;
+    declare(role, "const TwShare %s = tw_share_of(%d, %d);", name, TT_TASK_WORDS + group * TT_SHARE_WORDS, 2 * group);
     return name;
 }
 
@@ -225,12 +241,12 @@ static const char *scalar_text(Role *role, const Op *op) {
     return role_elementwise(role, op, texts);
 }
 
-static void print_scalar(Role *role, const Op *op) {
+static void add_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
     const char *text = scalar_text(role, op);
-    cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
-            cs_name(&role->p, result), text);
+    role_line(role, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
+              cs_name(&role->p, result), text);
 }
 
 /* ----------------------------------------------------------------------------------------------------- control */
@@ -258,21 +274,21 @@ void role_open_for(Role *role, const Op *loop) {
         if (!role->needed[result] && !role->needed[body->args[i + 1]]) continue;
         const char *name = cs_name(&role->p, result);
         share_name(role, body->args[i + 1], name);
-        cs_line(&role->p, "%s %s = %s;", cs_register_type(&role->p, ir_type(k, result)->elem), name,
-                role_ref(role, loop->operands[3 + i]));
+        role_line(role, "%s %s = %s;", cs_register_type(&role->p, ir_type(k, result)->elem), name,
+                  role_ref(role, loop->operands[3 + i]));
     }
     const char *variable = cs_name(&role->p, body->args[0]);
     const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
     const char *lo = role_ref(role, loop->operands[0]), *hi = role_ref(role, loop->operands[1]);
     if (counts_by_one(k, loop)) {
-        cs_open(&role->p, "for (%s %s = %s; %s < %s; ++%s)", type, variable, lo, variable, hi, variable);
+        role_open_text(role, STEP_FOR, "%s %s = %s; %s < %s; ++%s", type, variable, lo, variable, hi, variable);
         return;
     }
     const char *trip = cs_fresh(&role->p, "trip"), *trips = cs_fresh(&role->p, "trips");
-    cs_line(&role->p, "const i64 %s = %s;", trips, trips_text(role, loop));
-    cs_open(&role->p, "for (i64 %s = 0; %s < %s; ++%s)", trip, trip, trips, trip);
-    cs_line(&role->p, "const %s %s = (%s)(%s + %s * %s);", type, variable, type, lo, trip,
-            role_ref(role, loop->operands[2]));
+    role_line(role, "const i64 %s = %s;", trips, trips_text(role, loop));
+    role_open_text(role, STEP_FOR, "i64 %s = 0; %s < %s; ++%s", trip, trip, trips, trip);
+    role_line(role, "const %s %s = (%s)(%s + %s * %s);", type, variable, type, lo, trip,
+              role_ref(role, loop->operands[2]));
 }
 
 const char *role_no_trips(Role *role, const Op *loop) {
@@ -296,14 +312,14 @@ void role_scalar_yield(Role *role, const Op *loop) {
         bool is_carried = role->needed[loop->results[i]] || role->needed[body->args[i + 1]];
         next[i] = !is_carried ? NULL : cs_fresh(&role->p, "next");
         if (next[i])
-            cs_line(&role->p, "const %s %s = %s;", cs_register_type(&role->p, ir_type(k, loop->results[i])->elem),
-                    next[i], role_ref(role, body->last->operands[i]));
+            role_line(role, "const %s %s = %s;", cs_register_type(&role->p, ir_type(k, loop->results[i])->elem),
+                      next[i], role_ref(role, body->last->operands[i]));
     }
     for (int i = 0; i < count; i++)
-        if (next[i]) cs_line(&role->p, "%s = %s;", cs_name(&role->p, loop->results[i]), next[i]);
+        if (next[i]) role_line(role, "%s = %s;", cs_name(&role->p, loop->results[i]), next[i]);
 }
 
-static void print_for(Role *role, const Op *loop) {
+static void add_for(Role *role, const Op *loop) {
     if (role->loop) {
         role->loop(role, loop);
         return;
@@ -311,32 +327,30 @@ static void print_for(Role *role, const Op *loop) {
     role_open_for(role, loop);
     role_region(role, loop->regions[0]);
     role_scalar_yield(role, loop);
-    cs_close(&role->p);
+    role_close(role);
 }
 
-static void print_if(Role *role, const Op *op) {
+static void add_if(Role *role, const Op *op) {
     for (int i = 0; i < op->result_count; i++)
         if (role->needed[op->results[i]])
-            cs_line(&role->p, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
-                    cs_name(&role->p, op->results[i]));
+            role_line(role, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
+                      cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
             tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (r > 0 && region->first == region->last && !op->result_count) break;
         if (r == 0)
-            cs_open(&role->p, "if (%s)", role_ref(role, op->operands[0]));
+            role_open_text(role, STEP_IF, "%s", role_ref(role, op->operands[0]));
         else
-            cs_reopen(&role->p, "else");
-        if (role->branch) role->branch(role);
+            role_open(role, (TtStep){.kind = STEP_ELSE});
         role_region(role, region);
         for (int i = 0; i < op->result_count; i++)
             if (role->needed[op->results[i]])
-                cs_line(&role->p, "%s = %s;", cs_name(&role->p, op->results[i]),
-                        role_ref(role, region->last->operands[i]));
+                role_line(role, "%s = %s;", cs_name(&role->p, op->results[i]),
+                          role_ref(role, region->last->operands[i]));
+        role_close(role);
     }
-    cs_close(&role->p);
-    if (role->branch) role->branch(role);
 }
 
 static bool is_silent(Opcode code) {
@@ -356,11 +370,11 @@ void role_ops(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (is_silent(op->code)) continue;
         if (role_is_scalar_op(role->tt->k, op))
-            print_scalar(role, op);
+            add_scalar(role, op);
         else if (op->code == OP_FOR)
-            print_for(role, op);
+            add_for(role, op);
         else if (op->code == OP_IF)
-            print_if(role, op);
+            add_if(role, op);
         else
             role->visit(role, op);
         if (role->after) role->after(role, op);
@@ -374,7 +388,7 @@ void role_region(Role *role, const Region *region) {
 }
 
 /* Indices of a task: the last one counts fastest. */
-static void print_indices(Role *role) {
+static void add_indices(Role *role) {
     const Op *tasks = role->tt->tasks;
     const Region *body = tasks->regions[0];
     const char *rest = "task";
@@ -382,65 +396,56 @@ static void print_indices(Role *role) {
         const char *type = cs_register_type(&role->p, ir_type(role->tt->k, body->args[i])->elem);
         const char *name = cs_name(&role->p, body->args[i]);
         if (i == 0) {
-            if (role->needed[body->args[i]]) cs_line(&role->p, "const %s %s = (%s)%s;", type, name, type, rest);
+            if (role->needed[body->args[i]]) role_line(role, "const %s %s = (%s)%s;", type, name, type, rest);
             break;
         }
         const char *extent = role_ref(role, tasks->operands[i]);
         if (role->needed[body->args[i]])
-            cs_line(&role->p, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
+            role_line(role, "const %s %s = (%s)(%s %% (u32)%s);", type, name, type, rest, extent);
         bool is_read = false;
         for (int j = 0; j < i; j++) is_read |= role->needed[body->args[j]];
         if (!is_read) break;
         const char *next = cs_fresh(&role->p, "rest");
-        cs_line(&role->p, "const u32 %s = %s / (u32)%s;", next, rest, extent);
+        role_line(role, "const u32 %s = %s / (u32)%s;", next, rest, extent);
         rest = next;
     }
 }
 
-void role_open_tasks(Role *role) {
-    cs_open(&role->p, "for (u32 task = first_task; task < first_task + task_count; ++task)");
-}
-
-void role_task(Role *role) {
-    print_indices(role);
-    role_region(role, role->tt->tasks->regions[0]);
-    role_region(role, role->tt->role[role->kernel]->regions[0]);
-}
-
-char *role_finish(Role *role, const char *includes) {
+/* Two words for each tensor, as TensorAccessorArgs reads them. */
+static void set_compile_args(const Role *role) {
     Tt *tt = role->tt;
-    const Op *tasks = tt->tasks;
-    if (tt->role[role->kernel]) {
-        bool is_read = false;
-        for (int i = 0; i < tasks->operand_count; i++) {
-            is_read |= role->needed[tasks->regions[0]->args[i]];
-            if (i && is_read) role_need(role, tasks->operands[i]);
-        }
-        role_region(role, tt->k->body);
-        if (role->tasks) {
-            role->tasks(role);
-        } else {
-            role_open_tasks(role);
-            role_task(role);
-            cs_close(&role->p);
-        }
-    }
-    Text out = text_new(tt->arena);
-    text_add(&out,
-             "// %s: what role `%s` of kernel `%s` does, for one core's share of the tasks.\n// "
-             "Made by Tilewright; plan.json has the arguments and circular buffers.\n",
-             tt_file_name(role->kernel),
-             role->kernel == TENSIX_READER   ? "load"
-             : role->kernel == TENSIX_WRITER ? "store"
-                                             : "compute",
-             tt->plan->name);
-    text_add(&out, "#include \"%s\"\n\nvoid kernel_main() {\n", includes);
-    if (tt->role[role->kernel])
-        text_add(&out, "    const u32 first_task = get_arg_val<u32>(0), task_count = get_arg_val<u32>(1);\n");
-    text_add(&out, "%s%s\n%s}\n", role->head.at, role->first ? role->first : "", cs_text(tt->arena, &role->p.lines));
     Text words = text_new(tt->arena);
     for (size_t i = 0; i < role->buffers.count; i++)
         text_add(&words, "%s2, %u", i ? ", " : "", tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
     tt->plan->compile_args[role->kernel] = words.at;
-    return out.at;
+}
+
+static void build_tasks(Role *role) {
+    Tt *tt = role->tt;
+    const Op *tasks = tt->tasks;
+    bool is_read = false;
+    for (int i = 0; i < tasks->operand_count; i++) {
+        is_read |= role->needed[tasks->regions[0]->args[i]];
+        if (i && is_read) role_need(role, tasks->operands[i]);
+    }
+    role_region(role, tt->k->body);
+    if (role->before) role->before(role);
+    if (tt->plan->shares && is_read) { /* a block of tasks: tt_mapping.h */
+        declare(role, "const u32 columns = get_arg_val<u32>(2), rows = get_arg_val<u32>(3);");
+        declare(role, "const u32 row_tasks = get_arg_val<u32>(4), plane_tasks = get_arg_val<u32>(5);");
+        role_open_text(role, STEP_FOR, "u32 turn = 0; turn < task_count; ++turn");
+        role_line(role, "const u32 task = tw_task(turn, first_task, columns, rows, row_tasks, plane_tasks);");
+    } else {
+        role_open_text(role, STEP_FOR, "u32 task = first_task; task < first_task + task_count; ++task");
+    }
+    add_indices(role);
+    role_region(role, tasks->regions[0]);
+    role_region(role, tt->role[role->kernel]->regions[0]);
+    role_close(role);
+    if (role->behind) role->behind(role);
+}
+
+void role_build(Role *role) {
+    if (role->tt->role[role->kernel]) build_tasks(role);
+    set_compile_args(role);
 }

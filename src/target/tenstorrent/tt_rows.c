@@ -45,10 +45,8 @@ const char *tt_fetched(Role *role, const Op *load) {
     return name ? name : "0"; /* refused above */
 }
 
-static void each_fetched(Role *role, const TtFetched *fetched, const char *call) {
-    for (size_t i = 0; i < fetched->count; i++)
-        cs_line(&role->p, "%s(%s, %u);", call, role_cb(role, fetched->at[i]),
-                role->tt->plan->cbs.at[fetched->at[i]].item_pages);
+static void each_fetched(Role *role, const TtFetched *fetched, TtHand hand) {
+    for (size_t i = 0; i < fetched->count; i++) role_hand(role, hand, fetched->at[i]);
 }
 
 TtFetched tt_fetch_indices(Role *role, const Op *load) {
@@ -65,18 +63,21 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
         int64_t pages = tt_pages(v->type, PAGE_VECTOR);
         int cb = tt_add_cb(tt, name, ROLE_LOAD, ROLE_LOAD, "an index vector", TT_Int32, pages, 1, from->range);
         *VEC_PUSH(&fetched, tt->arena) = cb;
-        cs_line(&role->p, "cb_reserve_back(%s, %lld);", role_cb(role, cb), (long long)pages);
+        role_hand(role, CB_RESERVE, cb);
         tt_read_box(role, from, &field, cb);
     }
-    if (loads.count) cs_line(&role->p, "noc_async_read_barrier();");
-    each_fetched(role, &fetched, "cb_push_back");
-    each_fetched(role, &fetched, "cb_wait_front");
+    if (loads.count) role_step(role, (TtStep){.kind = STEP_BARRIER, .hand = CB_RESERVE});
+    each_fetched(role, &fetched, CB_PUSH);
+    each_fetched(role, &fetched, CB_WAIT);
     for (size_t i = 0; i < loads.count; i++) {
         const char *at = cs_fresh(&role->p, arena_printf(tt->arena, "%s_at", tt->plan->cbs.at[fetched.at[i]].name + 3));
-        cs_line(&role->p, "const u32 %s = get_read_ptr(%s);", at, role_cb(role, fetched.at[i]));
+        role_step(role, (TtStep){.kind = STEP_POINTER,
+                                 .hand = CB_WAIT,
+                                 .cb = fetched.at[i],
+                                 .text = arena_printf(tt->arena, "const u32 %s", at)});
         map_set(&role->declared, tt->arena, key_of(role, loads.at[i]), (void *)at);
     }
     return fetched;
 }
 
-void tt_drop_indices(Role *role, const TtFetched *fetched) { each_fetched(role, fetched, "cb_pop_front"); }
+void tt_drop_indices(Role *role, const TtFetched *fetched) { each_fetched(role, fetched, CB_POP); }

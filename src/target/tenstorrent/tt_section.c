@@ -17,7 +17,7 @@
  * bits depend neither on slots of rings nor on cores. */
 #include "target/tenstorrent/tt_graph.h"
 
-/* ------------------------------------------------------------------------------------------------------ texts */
+/* -------------------------------------------------------------------------------------------------- page numbers */
 
 /* a*x + b*y + c*z + number */
 typedef struct Term {
@@ -50,210 +50,173 @@ static const char *page_text(const Section *s, int page, int64_t down_step, int6
 
 static int slot_of(const Section *s, const Node *n, int page) { return n->slot * s->down * s->across + page; }
 
-static const char *fill_in(const Section *s, const char *pattern, const Node *n, int page) {
-    Text t = text_new(section_tt(s)->arena);
+/* --------------------------------------------------------------------------------------------------- steps */
+
+static TtStep setup(TtInit as, int srca, int srcb) {
+    return (TtStep){.kind = STEP_SETUP, .as = as, .format = {srca, srcb, -1}};
+}
+
+static void add_copy(Section *s, const Node *n) {
     Role *role = &s->c->role;
-    for (const char *p = pattern; *p; p++) {
-        if (*p != '$') {
-            text_add_char(&t, *p);
-            continue;
-        }
-        switch (*++p) {
-        case 'd': text_add(&t, "%d", slot_of(s, n, page)); break;
-        case 'n': text_add(&t, "%s", n->number); break;
-        case 'a': text_add(&t, "%s", role_cb(role, n->cb)); break;
-        case 'b': text_add(&t, "%s", role_cb(role, n->cb2)); break;
-        case 'i':
-        case 'j': text_add(&t, "%s", page_text(s, page, s->grid_columns, 1, (Term){0})); break;
-        default: {
-            const Node *in = &s->nodes.at[n->in[*p - '0']];
-            text_add(&t, "%d", slot_of(s, n->in_count == 1 ? n : in, page));
-        }
-        }
-    }
-    return t.at;
+    TtUnit unit = n->spread ? UNIT_SPREAD : n->turned ? UNIT_TURN : UNIT_COPY;
+    TtInit as = {.unit = unit, .cb = {n->cb, -1, -1}, .spread = n->spread};
+    /* What is spread goes through SrcB, unless it is unpacked straight to DST, which SrcA's unpacker does. */
+    bool through_b = n->spread && !section_cb(s, n->cb)->desc.unpack_to_dest;
+    role_step(role, setup(as, through_b ? -1 : n->cb, through_b ? n->cb : -1));
+    int64_t down = s->grid_columns, across = 1;
+    if (n->spread == SPREAD_COLUMN) down = 1, across = 0;
+    if (n->spread == SPREAD_ROW) down = 0;
+    if (n->spread == SPREAD_SCALAR) down = across = 0;
+    if (n->turned) down = 1, across = s->grid_rows;
+    for (int p = 0; p < s->down * s->across; p++)
+        role_step(role, (TtStep){.kind = STEP_MOVE,
+                                 .as = as,
+                                 .cb = n->cb,
+                                 .page = page_text(s, p, down, across, (Term){0}),
+                                 .slot = slot_of(s, n, p)});
 }
 
-static void print_copy(Section *s, const Node *n) {
-    static const char *const kinds[] = {"", "COL", "ROW", "SCALAR"};
-    Compute *c = s->c;
-    const char *cb = role_cb(&c->role, n->cb);
-    int pages = s->down * s->across;
-    window_read(c, n->cb);
-    compute_format(c, n->spread ? REG_SRCB : REG_SRCA, n->cb);
-    if (n->spread)
-        compute_init(
-            c, arena_printf(section_tt(s)->arena, "unary_bcast_init<BroadcastType::%s>(%s)", kinds[n->spread], cb));
-    else
-        compute_init(c,
-                     arena_printf(section_tt(s)->arena, n->turned ? "transpose_init(%s)" : "copy_tile_init(%s)", cb));
-    for (int p = 0; p < pages; p++) {
-        int64_t down = s->grid_columns, across = 1;
-        if (n->spread == SPREAD_COLUMN) down = 1, across = 0;
-        if (n->spread == SPREAD_ROW) down = 0;
-        if (n->spread == SPREAD_SCALAR) down = across = 0;
-        if (n->turned) down = 1, across = s->grid_rows;
-        const char *page = page_text(s, p, down, across, (Term){0});
-        if (n->spread)
-            cs_line(&c->role.p, "unary_bcast<BroadcastType::%s>(%s, %s, %d);", kinds[n->spread], cb, page,
-                    slot_of(s, n, p));
-        else
-            cs_line(&c->role.p, "%s(%s, %s, %d);", n->turned ? "transpose_tile" : "copy_tile", cb, page,
-                    slot_of(s, n, p));
-    }
+/* A loop over the pages of the axis that is summed, where there are several. */
+static const char *open_inner(Role *role, int64_t inner) {
+    if (inner <= 1) return NULL;
+    role_open_text(role, STEP_FOR, "u32 kt = 0; kt < %lld; ++kt", (long long)inner);
+    return "kt";
 }
 
-static void print_dot(Section *s, const Node *n) {
-    Compute *c = s->c;
-    CPrinter *p = &c->role.p;
-    Tt *tt = section_tt(s);
-    const char *a = role_cb(&c->role, n->cb), *b = role_cb(&c->role, n->cb2);
+static void add_dot(Section *s, const Node *n) {
+    Role *role = &s->c->role;
+    const Tt *tt = section_tt(s);
     int64_t inner = (ir_type(tt->k, n->op->operands[0])->extent[1] + PAGE_SIDE - 1) / PAGE_SIDE;
     bool is_block = s->down * s->across > 1 && !n->turned;
-    window_read(c, n->cb);
-    window_read(c, n->cb2);
-    if (c->asked.cb[REG_SRCA] < 0 && c->asked.cb[REG_SRCB] < 0) c->asked.starts_with_matmul = true;
-    compute_format(c, REG_SRCB, n->cb);
-    compute_format(c, REG_SRCA, n->cb2);
-    if (is_block)
-        compute_init(c, arena_printf(tt->arena, "matmul_block_init(%s, %s, 0, %d, %d, %lld)", a, b, s->across, s->down,
-                                     (long long)inner));
-    else
-        compute_init(c, arena_printf(tt->arena, n->turned ? "matmul_init(%s, %s, 1)" : "matmul_init(%s, %s)", a, b));
-    const char *k = inner > 1 ? "kt" : NULL;
-    if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
-    if (is_block) {
-        cs_line(p, "matmul_block(%s, %s, %s, %s, %d, 0, %d, %d, %lld);", a, b, page_text(s, 0, inner, 0, (Term){k, 1}),
-                page_text(s, 0, 0, 1, (Term){k, s->grid_columns}), slot_of(s, n, 0), s->across, s->down,
-                (long long)inner);
-    } else {
-        for (int page = 0; page < s->down * s->across; page++)
-            cs_line(p, "matmul_tiles(%s, %s, %s, %s, %d);", a, b, page_text(s, page, inner, 0, (Term){k, 1}),
-                    n->turned ? page_text(s, page, 0, inner, (Term){k, 1})
-                              : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
-                    slot_of(s, n, page));
-    }
-    if (k) cs_close(p);
+    TtInit as = {.unit = is_block ? UNIT_MATMUL_BLOCK : UNIT_MATMUL, .cb = {n->cb, n->cb2, -1}, .turned = n->turned};
+    if (is_block) as.across = s->across, as.down = s->down, as.inner = (int)inner;
+    TtStep wish = setup(as, n->cb2, n->cb);
+    wish.reversed = true;
+    role_step(role, wish);
+    const char *k = open_inner(role, inner);
+    for (int page = 0; page < (is_block ? 1 : s->down * s->across); page++)
+        role_step(role, (TtStep){.kind = STEP_MATMUL,
+                                 .as = as,
+                                 .cb = n->cb,
+                                 .cb2 = n->cb2,
+                                 .page = page_text(s, page, inner, 0, (Term){k, 1}),
+                                 .page2 = n->turned ? page_text(s, page, 0, inner, (Term){k, 1})
+                                                    : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
+                                 .slot = slot_of(s, n, page)});
+    if (k) role_close(role);
 }
 
-static void print_reduce(Section *s, const Node *n) {
-    Compute *c = s->c;
-    CPrinter *p = &c->role.p;
-    Tt *tt = section_tt(s);
-    const char *cb = role_cb(&c->role, n->cb), *scaler = role_cb(&c->role, n->cb2);
-    bool is_sum = op_word(n->op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD, along_row = op_int(n->op, AT_AXIS, 0) == 1;
-    const char *kind = arena_printf(tt->arena, "<PoolType::%s, ReduceDim::%s>", is_sum ? "SUM" : "MAX",
-                                    along_row ? "REDUCE_ROW" : "REDUCE_COL");
+static void add_reduce(Section *s, const Node *n) {
+    Role *role = &s->c->role;
+    const Tt *tt = section_tt(s);
+    bool is_sum = op_word(n->op, AT_COMBINE, COMBINE_ADD) == COMBINE_ADD, along_rows = op_int(n->op, AT_AXIS, 0) == 1;
     int64_t down, across;
     tt_page_grid(ir_type(tt->k, n->op->operands[0]), PAGE_TILE, &down, &across);
-    int64_t inner = along_row ? across : down;
-    bool swapped = is_sum && along_row;
-    window_read(c, n->cb);
-    window_read(c, n->cb2);
-    compute_format(c, swapped ? REG_SRCB : REG_SRCA, n->cb);
-    compute_format(c, swapped ? REG_SRCA : REG_SRCB, n->cb2);
+    int64_t inner = along_rows ? across : down;
+    bool swapped = is_sum && along_rows;
     int out = s->root->cb >= 0 ? s->root->cb : n->cb;
-    compute_init(c, arena_printf(tt->arena, "reduce_init%s(%s, %s, %s)", kind, cb, scaler, role_cb(&c->role, out)));
-    const char *k = inner > 1 ? "kt" : NULL;
-    if (k) cs_open(p, "for (u32 %s = 0; %s < %lld; ++%s)", k, k, (long long)inner, k);
+    TtInit as = {.unit = UNIT_REDUCE, .cb = {n->cb, n->cb2, out}, .is_max = !is_sum, .along_rows = along_rows};
+    TtStep wish = setup(as, swapped ? n->cb2 : n->cb, swapped ? n->cb : n->cb2);
+    wish.reversed = swapped;
+    role_step(role, wish);
+    const char *k = open_inner(role, inner);
     for (int page = 0; page < s->down * s->across; page++)
-        cs_line(p, "reduce_tile%s(%s, %s, %s, 0, %d);", kind, cb, scaler,
-                along_row ? page_text(s, page, across, 0, (Term){k, 1}) : page_text(s, page, 0, 1, (Term){k, across}),
-                slot_of(s, n, page));
-    if (k) cs_close(p);
+        role_step(role, (TtStep){.kind = STEP_REDUCE,
+                                 .as = as,
+                                 .cb = n->cb,
+                                 .cb2 = n->cb2,
+                                 .page = along_rows ? page_text(s, page, across, 0, (Term){k, 1})
+                                                    : page_text(s, page, 0, 1, (Term){k, across}),
+                                 .slot = slot_of(s, n, page)});
+    if (k) role_close(role);
 }
 
-static void print_node(Section *s, const Node *n) {
-    Compute *c = s->c;
-    CPrinter *p = &c->role.p;
+static void add_fill(Section *s, const Node *n) {
+    Role *role = &s->c->role;
+    role_step(role, setup((TtInit){.unit = UNIT_FILL, .cb = {-1, -1, -1}}, -1, -1));
+    for (int page = 0; page < s->down * s->across; page++)
+        role_step(role, (TtStep){.kind = STEP_FILL, .slot = slot_of(s, n, page), .number = n->number});
+}
+
+/* A row of tt_ops.def, for all pages. */
+static void add_call(Section *s, const Node *n, const CallRow *row, const int *in) {
+    Role *role = &s->c->role;
+    bool is_fpu = row->form == TAKES_FPU;
+    TtInit as = {.unit = UNIT_CALL, .cb = {-1, -1, -1}, .call = call_init(row)};
+    if (is_fpu) as.cb[0] = n->cb, as.cb[1] = n->cb2;
+    role_step(role, setup(as, is_fpu ? n->cb : -1, is_fpu ? n->cb2 : -1));
     int pages = s->down * s->across;
+    for (int page = 0; page < pages; page++) {
+        TtStep call = {.kind = STEP_CALL,
+                       .as = as,
+                       .row = row,
+                       .cb = n->cb,
+                       .cb2 = n->cb2,
+                       .page = is_fpu ? page_text(s, page, s->grid_columns, 1, (Term){0}) : NULL,
+                       .slot = slot_of(s, n, page),
+                       .number = n->number};
+        for (int i = 0; i < 3; i++) call.in[i] = in[i] * pages + page;
+        role_step(role, call);
+    }
+}
+
+static void add_node(Section *s, const Node *n) {
+    int in[3] = {0};
     switch (n->kind) {
     case NODE_DST: return;
-    case NODE_COPY: print_copy(s, n); return;
-    case NODE_DOT: print_dot(s, n); return;
-    case NODE_REDUCE: print_reduce(s, n); return;
-    case NODE_FILL:
-        compute_init(c, "fill_tile_init()");
-        for (int page = 0; page < pages; page++) cs_line(p, "fill_tile(%d, %s);", slot_of(s, n, page), n->number);
-        return;
+    case NODE_COPY: add_copy(s, n); return;
+    case NODE_DOT: add_dot(s, n); return;
+    case NODE_REDUCE: add_reduce(s, n); return;
+    case NODE_FILL: add_fill(s, n); return;
     case NODE_FPU:
-        window_read(c, n->cb);
-        window_read(c, n->cb2);
-        compute_format(c, REG_SRCA, n->cb);
-        compute_format(c, REG_SRCB, n->cb2);
-        break;
     case NODE_CALL: break;
     }
-    if (n->duplicates) { /* max(x, x) is x: the operand is needed again, this works on a copy */
-        compute_init(c, "binary_max_tile_init()");
-        int from = s->nodes.at[n->in[0]].slot * pages;
-        for (int page = 0; page < pages; page++)
-            cs_line(p, "binary_max_tile(%d, %d, %d);", from + page, from + page, slot_of(s, n, page));
-    }
-    compute_init(c, fill_in(s, n->row->init, n, 0));
-    for (int page = 0; page < pages; page++) cs_line(p, "%s;", fill_in(s, n->row->call, n, page));
+    for (int i = 0; i < n->in_count; i++) in[i] = s->nodes.at[n->in[i]].slot;
+    if (n->duplicates) /* max(x, x) is x: the operand is needed again, this works on a copy */
+        add_call(s, n, call_row(OP_MAX, WORD_NONE, TAKES_SLOTS), (const int[]){in[0], in[0], 0});
+    if (n->in_count == 1) in[0] = n->slot;
+    add_call(s, n, n->row, in);
 }
 
 /* --------------------------------------------------------------------------------------------- the whole section */
 
-static void print_pages(Section *s, int root) {
+static void add_dst(Role *role, TtDstStep step) { role_step(role, (TtStep){.kind = STEP_DST, .dst = step}); }
+
+static void add_pages(Section *s, int root) {
     Compute *c = s->c;
-    CPrinter *p = &c->role.p;
+    Role *role = &c->role;
     const Node *result = &s->nodes.at[root];
     bool only_dst = s->root->to_dst;
-    if (!c->in_dst && !only_dst) cs_line(p, "tile_regs_acquire();");
-    for (size_t i = 0; i < s->order.count; i++) print_node(s, &s->nodes.at[s->order.at[i]]);
+    if (!c->in_dst && !only_dst) add_dst(role, DST_ACQUIRE);
+    for (size_t i = 0; i < s->order.count; i++) add_node(s, &s->nodes.at[s->order.at[i]]);
     if (only_dst) return;
-    window_write(c, s->root->cb);
-    const char *cb = role_cb(&c->role, s->root->cb);
-    cs_line(p, "tile_regs_commit();");
-    cs_line(p, "tile_regs_wait();");
-    compute_format(c, REG_PACK, s->root->cb);
+    add_dst(role, DST_COMMIT);
+    add_dst(role, DST_WAIT);
+    role_step(role, (TtStep){.kind = STEP_SETUP, .format = {-1, -1, s->root->cb}});
     bool in_order = !s->root->adds_if && (s->across == s->grid_columns || s->down == 1);
-    for (int page = 0; page < s->down * s->across; page++) {
-        if (in_order)
-            cs_line(p, "pack_tile(%d, %s);", slot_of(s, result, page), cb);
-        else
-            cs_line(p, "pack_tile<true>(%d, %s, %s);", slot_of(s, result, page), cb,
-                    page_text(s, page, s->grid_columns, 1, (Term){0}));
-    }
-    if (s->reduces || c->reduces) { /* the packer's mask goes, so the next reduction needs its init again */
-        cs_line(p, "reduce_uninit();");
-        c->now.init = NULL;
-        c->asked.inits_differ = true;
-    }
-    cs_line(p, "tile_regs_release();");
+    for (int page = 0; page < s->down * s->across; page++)
+        role_step(role, (TtStep){.kind = STEP_PACK,
+                                 .slot = slot_of(s, result, page),
+                                 .cb = s->root->cb,
+                                 .page = in_order ? NULL : page_text(s, page, s->grid_columns, 1, (Term){0})});
+    /* The packer's mask goes, so the next reduction needs its init again. */
+    if (s->reduces || c->reduces) role_step(role, (TtStep){.kind = STEP_REDUCE_END});
+    add_dst(role, DST_RELEASE);
 }
 
-typedef struct Walk {
-    Section *s;
-    int root, level;
-} Walk;
-static void walk_sections(Compute *c, void *user);
-static void open_walk(Compute *c, void *user) {
-    const Walk *w = user;
-    const Section *s = w->s;
-    bool is_row = w->level == 0;
-    const char *name = is_row ? s->r : s->c_var;
-    int step = is_row ? s->down : s->across;
+/* A loop over rows or columns of pages, where a section holds not all of them. */
+static void open_walk(Section *s, const char *name, int64_t pages, int step) {
     const char *next = step == 1 ? arena_printf(section_tt(s)->arena, "++%s", name)
                                  : arena_printf(section_tt(s)->arena, "%s += %d", name, step);
-    cs_open(&c->role.p, "for (u32 %s = 0; %s < %lld; %s)", name, name,
-            (long long)(is_row ? s->grid_rows : s->grid_columns), next);
+    role_open_text(&s->c->role, STEP_FOR, "u32 %s = 0; %s < %lld; %s", name, name, (long long)pages, next);
 }
-static void walk_inner(Compute *c, void *user) {
-    Walk inner = *(Walk *)user;
-    inner.level++;
-    walk_sections(c, &inner);
-}
-static void walk_sections(Compute *c, void *user) {
-    Walk *w = user;
-    if (w->level == 2)
-        print_pages(w->s, w->root);
-    else if (w->level == 0 ? w->s->r != NULL : w->s->c_var != NULL)
-        compute_loop(c, open_walk, walk_inner, w);
-    else
-        walk_inner(c, w);
+
+static void walk_sections(Section *s, int root) {
+    if (s->r) open_walk(s, s->r, s->grid_rows, s->down);
+    if (s->c_var) open_walk(s, s->c_var, s->grid_columns, s->across);
+    add_pages(s, root);
+    if (s->c_var) role_close(&s->c->role);
+    if (s->r) role_close(&s->c->role);
 }
 
 /* The largest block of pages that DST holds and that divides the result evenly; near squares, then wide ones first. */
@@ -306,15 +269,14 @@ void section_root(Compute *c, const Root *root) {
         if (s.grid_rows > s.down) s.r = "r";
         if (s.grid_columns > s.across) s.c_var = s.is_grid ? "c" : "p";
     }
-    Walk walk = {&s, node, 0};
-    if (root->adds_if) cs_line(&c->role.p, "pack_reconfig_l1_acc(%s);", root->adds_if);
-    walk_sections(c, &walk);
-    if (root->adds_if) cs_line(&c->role.p, "pack_reconfig_l1_acc(0);");
+    if (root->adds_if) role_step(&c->role, (TtStep){.kind = STEP_ADD_TO_L1, .text = root->adds_if});
+    walk_sections(&s, node);
+    if (root->adds_if) role_step(&c->role, (TtStep){.kind = STEP_ADD_TO_L1, .text = "0"});
     c->reduces = s.reduces && root->to_dst;
     if (!c->in_dst) { /* inner CBs made for this root */
         while (c->pops.count > pops) {
             --c->pops.count;
-            window_call(c, CB_POP, c->pops.at[c->pops.count].cb);
+            role_hand(&c->role, CB_POP, c->pops.at[c->pops.count].cb);
         }
         compute_forget(c, homes);
     }

@@ -105,6 +105,8 @@ typedef struct TensixProgram {
     const TensixKernel *kernels;
     uint32_t kernel_count;
     uint64_t steps; /* budget between two writes to DRAM; 0: TENSIX_STEPS */
+    uint64_t seed;  /* of the order in which NoC writes land; 0: as they were sent */
+    bool counts;    /* only: all is checked and counted, no number is computed, and pages hold zeros */
     Cancel *cancel; /* who may end it early; NULL: nobody */
 } TensixProgram;
 #define TENSIX_STEPS (1ull << 34) /* some 10 to 60 seconds of the host */

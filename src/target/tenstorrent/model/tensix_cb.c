@@ -5,6 +5,8 @@
  * on. A pointer wraps only when it hits the end exactly, so windows never run over the end: pushes
  * (and pops) of a lap must add up to the page count.
  *
+ * A CB of which no kernel is producer or consumer is plain memory (scratch); it must stay that.
+ *
  * Pages that nobody wrote since they were popped carry a mark, 16 bytes repeated, which no sensible
  * data contains; finding it where data is read shows a read of unwritten memory, also when a kernel
  * stores through raw pointers. */
@@ -45,6 +47,10 @@ bool cb_is_free(const Cb *cb, uint32_t pages) { return cb->desc->pages - filled(
 bool cb_is_filled(const Cb *cb, uint32_t pages) { return filled(cb) >= pages; }
 
 static void take_role(TtKernel *self, const char *call, uint32_t id, TtKernel **role, const char *what) {
+    const TtKernel *scratch = self->core->cbs[id].scratch;
+    if (scratch)
+        machine_fault(self, "%s: kernel %s has used pages of CB %u without cb_reserve_back or cb_wait_front", call,
+                      scratch->desc->name, id);
     if (!*role) *role = self;
     if (*role != self)
         machine_fault(self, "%s: CB %u already has a %s, kernel %s; a CB has one", call, id, what, (*role)->desc->name);
@@ -167,9 +173,9 @@ static bool within(uint32_t first, uint32_t last, uint32_t from, uint32_t count)
     return first >= from && last < from + count;
 }
 
-bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write, char what[160]) {
+bool cb_range_open(TtKernel *self, uint32_t offset, uint32_t bytes, bool write, char what[160]) {
     for (uint32_t id = 0; id < MAX_CBS; id++) {
-        const Cb *cb = &core->cbs[id];
+        Cb *cb = &self->core->cbs[id];
         if (!cb->desc || !bytes) continue;
         uint32_t end = cb->base + cb->desc->pages * cb->desc->page_bytes;
         if (offset >= end || offset + bytes <= cb->base) continue;
@@ -181,6 +187,10 @@ bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write
         uint32_t last = (offset + bytes - 1 - cb->base) / cb->desc->page_bytes;
         if (within(first, last, cb->write_page, cb->reserved)) return true;
         if (!write && within(first, last, cb->read_page, cb->waited)) return true;
+        if (!cb->producer && !cb->consumer) { /* nobody's ring so far: take_role finds out if it becomes one */
+            cb->scratch = self;
+            return true;
+        }
         snprintf(what, 160, "page %u of CB %u is not in a %s window (reserved %u from page %u%s)", first, id,
                  write ? "reserved" : "waited or reserved", cb->reserved, cb->write_page,
                  write ? "" : ", see cb_wait_front");

@@ -103,11 +103,27 @@ static void init(TtKernel *self, const char *name, uint32_t code, uint32_t flag)
     c->init_name = name;
 }
 
+static void init_args(TtKernel *self, uint32_t a, uint32_t b, uint32_t columns, uint32_t rows, uint32_t inner) {
+    compute_of(self, "an init")->init_args = (InitArgs){a, b, columns, rows, inner};
+}
+
 void compute_check_init(TtKernel *self, const char *call, uint32_t code) {
     const Compute *c = compute_of(self, call);
     if (c->init != code)
         machine_fault(self, "%s: its init must be the last one before it; the last was %s", call,
                       c->init_name ? c->init_name : "none at all");
+}
+
+void compute_check_init_args(TtKernel *self, const char *call, InitArgs args) {
+    const Compute *c = compute_of(self, call);
+    const InitArgs *was = &c->init_args;
+    if (was->a != args.a || was->b != args.b)
+        machine_fault(self, "%s: CB %u%s; its init, %s, was for CB %u%s", call, args.a != was->a ? args.a : args.b,
+                      args.a != was->a ? "" : " as second operand", c->init_name, args.a != was->a ? was->a : was->b,
+                      args.a != was->a ? "" : " there");
+    if (was->columns != args.columns || was->rows != args.rows || was->inner != args.inner)
+        machine_fault(self, "%s: a block of %u columns, %u rows, %u inner; its init, %s, was for %u, %u, %u", call,
+                      args.columns, args.rows, args.inner, c->init_name, was->columns, was->rows, was->inner);
 }
 
 static void reduce_mask(TtKernel *self, uint32_t on, uint32_t dim) {
@@ -126,6 +142,10 @@ void compute_check_format(TtKernel *self, const char *call, uint32_t which, uint
     if (has->format != desc->format)
         machine_fault(self, "%s: CB %u has another data format than CB %u, for which %s is set; call %s", call, cb,
                       has->id, names[which >> 1], fixes[which >> 1]);
+    if (which != TT_PACK && has->unpack_to_dest != desc->unpack_to_dest)
+        machine_fault(self, "%s: CB %u %s, unlike CB %u, for which %s is set; call %s", call, cb,
+                      desc->unpack_to_dest ? "is unpacked to DST" : "goes to a source register", has->id,
+                      names[which >> 1], fixes[which >> 1]);
     if (desc->page_bytes != tensix_tile_bytes(desc->format))
         machine_fault(self, "%s: CB %u has pages of %u bytes, a tile of its format has %u", call, cb, desc->page_bytes,
                       tensix_tile_bytes(desc->format));
@@ -143,8 +163,10 @@ const uint32_t *compute_unpack(TtKernel *self, const char *call, uint32_t which,
     compute_check_format(self, call, which, cb);
     const TensixCb *desc = cb_find(self, call, cb)->desc;
     uint32_t *bits = c->tile[which >> 1];
-    format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
+    const uint8_t *page = cb_front_page(self, call, cb, tile, 1);
     if (format_is_integer(desc->format)) machine_fault(self, "%s: the FPU does not take integers (CB %u)", call, cb);
+    if (self->machine->program->counts) return bits;
+    format_decode(desc->format, page, bits);
     uint32_t mask = source_mask(self);
     for (int i = 0; i < TILE; i++) bits[i] &= mask;
     return bits;
@@ -162,7 +184,8 @@ void compute_enter_dst(const TtKernel *self, uint32_t bits[TILE]) {
     for (int i = 0; i < TILE; i++) bits[i] = move_bits(bits[i] & source_mask(self), self->machine->program->dst_fp32);
 }
 
-/* A tile on its way to DST: through SrcA, or straight for CBs with unpack_to_dest. */
+/* A tile on its way to DST: through a source register, or straight for CBs with unpack_to_dest, which the unpacker of
+ * SrcA does. */
 static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_t which, uint32_t cb, uint32_t tile) {
     const TensixCb *desc = cb_find(self, call, cb)->desc;
     Compute *c = compute_of(self, call);
@@ -170,12 +193,13 @@ static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_
     bool fp32 = self->machine->program->dst_fp32;
     if (desc->unpack_to_dest) {
         if (!fp32) machine_fault(self, "%s: CB %u unpacks to DST, which needs a 32-bit DST", call, cb);
-        compute_check_format(self, call, which, cb);
-        format_decode(desc->format, cb_front_page(self, call, cb, tile, 1), bits);
+        compute_check_format(self, call, TT_SRCA, cb);
+        const uint8_t *page = cb_front_page(self, call, cb, tile, 1);
+        if (!self->machine->program->counts) format_decode(desc->format, page, bits);
         return bits;
     }
     compute_unpack(self, call, which, cb, tile);
-    compute_enter_dst(self, bits);
+    if (!self->machine->program->counts) compute_enter_dst(self, bits);
     return bits;
 }
 
@@ -183,17 +207,20 @@ static void copy_tile(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) 
     const char *call = "copy_tile";
     bool fresh;
     compute_check_init(self, call, TT_INIT(TT_FAMILY_COPY, 0, 0, 0));
+    compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
-    memcpy(out, unpack_for_move(self, call, TT_SRCA, cb, tile), TILE * sizeof *out);
+    const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
+    if (!self->machine->program->counts) memcpy(out, in, TILE * sizeof *out);
 }
 
 static void transpose(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) {
     const char *call = "transpose_tile";
     bool fresh;
     compute_check_init(self, call, TT_INIT(TT_FAMILY_TRANSPOSE, 0, 0, 0));
+    compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
-    for (uint32_t r = 0; r < 32; r++)
+    for (uint32_t r = 0; r < 32 && !self->machine->program->counts; r++)
         for (uint32_t c = 0; c < 32; c++) out[format_index(r, c)] = in[format_index(c, r)];
 }
 
@@ -216,8 +243,10 @@ static void unary_bcast(TtKernel *self, uint32_t bcast, uint32_t cb, uint32_t ti
     const char *call = "unary_bcast";
     bool fresh;
     compute_check_init(self, call, TT_INIT(TT_FAMILY_UNARY_BCAST, 0, 0, bcast));
+    compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
-    spread(out, unpack_for_move(self, call, TT_SRCB, cb, tile), bcast, 0);
+    const uint32_t *in = unpack_for_move(self, call, TT_SRCB, cb, tile);
+    if (!self->machine->program->counts) spread(out, in, bcast, 0);
 }
 
 /* ---- the FPU ---- */
@@ -227,10 +256,12 @@ static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_BINARY, op, bcast, TT_REUSE_NONE));
+    compute_check_init_args(self, name, (InitArgs){a, b, 1, 1, 1});
     if (bcast_row >= 32) machine_fault(self, "%s: row %u of a tile of 32", name, bcast_row);
     uint32_t *out = compute_slot(self, name, dst, &fresh);
     fpu_load(&c->a, compute_unpack(self, name, TT_SRCA, a, tile_a));
     const uint32_t *second = compute_unpack(self, name, TT_SRCB, b, tile_b);
+    if (self->machine->program->counts) return;
     if (bcast) {
         spread(c->tile[0], second, bcast, bcast_row);
         second = c->tile[0];
@@ -248,10 +279,12 @@ static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_BINARY, op, TT_BCAST_NONE, reuse));
+    compute_check_init_args(self, name, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, name, dst, &fresh);
     if (fresh) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", name, dst);
     bool first = reuse == TT_REUSE_SRCA;
     fpu_load(first ? &c->b : &c->a, compute_unpack(self, name, first ? TT_SRCB : TT_SRCA, cb, tile));
+    if (self->machine->program->counts) return;
     for (int i = 0; i < TILE; i++) out[i] &= 0xffff0000u;
     fpu_load(first ? &c->a : &c->b, out);
     memset(out, 0, TILE * sizeof *out);
@@ -264,6 +297,7 @@ static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t
 static void load_right(TtKernel *self, const char *name, uint32_t cb, uint32_t tile) {
     Compute *c = self->compute;
     const uint32_t *bits = compute_unpack(self, name, TT_SRCA, cb, tile);
+    if (self->machine->program->counts) return;
     if (c->init_flag) { /* transposed */
         uint32_t *turned = c->tile[1];
         for (uint32_t r = 0; r < 32; r++)
@@ -274,17 +308,23 @@ static void load_right(TtKernel *self, const char *name, uint32_t cb, uint32_t t
 }
 
 static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a, uint32_t b, uint32_t tile_a,
-                   uint32_t tile_b, uint32_t dst, uint32_t columns, uint32_t rows, uint32_t stride_a) {
+                   uint32_t tile_b, uint32_t dst, uint32_t transpose, uint32_t columns, uint32_t rows,
+                   uint32_t stride_a) {
     Compute *c = compute_of(self, name);
     bool fresh;
     compute_check_init(self, name, TT_INIT(TT_FAMILY_MATMUL, block, 0, 0));
+    compute_check_init_args(self, name, (InitArgs){a, b, columns, rows, stride_a});
+    if (block && transpose != c->init_flag)
+        machine_fault(self, "%s: transpose is %u; its init, %s, said %u", name, transpose, c->init_name, c->init_flag);
     for (uint32_t j = 0; j < columns; j++) {
         load_right(self, name, b, tile_b + j);
         for (uint32_t i = 0; i < rows; i++) {
             uint32_t *out = compute_slot(self, name, dst + i * columns + j, &fresh);
-            fpu_load(&c->b, compute_unpack(self, name, TT_SRCB, a, tile_a + i * stride_a));
-            fpu_matmul(out, &c->a, &c->b, mode_of(self));
+            const uint32_t *left = compute_unpack(self, name, TT_SRCB, a, tile_a + i * stride_a);
             self->machine->report->tiles_multiplied++;
+            if (self->machine->program->counts) continue;
+            fpu_load(&c->b, left);
+            fpu_matmul(out, &c->a, &c->b, mode_of(self));
         }
     }
 }
@@ -295,9 +335,11 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
     Compute *c = compute_of(self, call);
     bool fresh, swapped = dim == TT_REDUCE_ROW && pool != TT_POOL_MAX;
     compute_check_init(self, call, TT_INIT(TT_FAMILY_REDUCE, 0, pool, dim));
+    compute_check_init_args(self, call, (InitArgs){cb, scaler, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
     const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);
+    if (self->machine->program->counts) return;
     if (pool != TT_POOL_MAX) {
         fpu_load(&c->a, data);
         fpu_load(&c->b, factor);
@@ -312,6 +354,7 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
 void compute_bind(TtModelApi *api) {
     api->configure = configure;
     api->init = init;
+    api->init_args = init_args;
     api->reduce_mask = reduce_mask;
     api->tile_regs = tile_regs;
     api->copy_tile = copy_tile;

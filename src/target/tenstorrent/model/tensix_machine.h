@@ -23,6 +23,7 @@ typedef struct Cb {
     uint32_t write_page, read_page;
     uint32_t packed; /* pages that pack_tile has filled since the last push */
     TtKernel *producer, *consumer;
+    TtKernel *scratch; /* who has used its pages as plain memory, or NULL */
 } Cb;
 
 struct Core {
@@ -49,12 +50,19 @@ typedef struct Pending {
     uint32_t receivers;
 } Pending;
 
+/* What the last init was told. */
+typedef struct InitArgs {
+    uint32_t a, b; /* CBs, TT_NO_CB for none */
+    uint32_t columns, rows, inner;
+} InitArgs;
+
 typedef struct Compute {
     uint32_t dst[16][TILE]; /* fp32 bits in storage order; a 16-bit DST keeps the low half zero */
     bool written[16];
     bool acquired, waited;
     uint32_t math_section, pack_section, committed;
     uint32_t init, init_flag;
+    InitArgs init_args;
     const char *init_name;
     const TensixCb *formats[3]; /* which CB's format SrcA, SrcB and the packer have; NULL before startup */
     bool masked, l1_acc;
@@ -74,6 +82,7 @@ struct TtKernel {
     bool stopped;       /* by a fault */
     Pending *pending;
     uint32_t pending_count, atomics;
+    uint32_t writes; /* since noc_async_write_barrier */
     Compute *compute;
 };
 
@@ -88,6 +97,7 @@ struct Machine {
     TtKernel *kernels;
     uint32_t kernel_count;
     uint64_t order;
+    uint64_t random; /* state of the orders that a seed chooses; 0: none */
     uint64_t steps;      /* since a page of DRAM was last written; machine_spend */
     uint64_t renewals;   /* how often that was */
     uint32_t turns;      /* of loops, until the next call of `turn` */
@@ -116,15 +126,17 @@ Cb *cb_find(TtKernel *self, const char *call, uint32_t id);
 const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages);
 uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages);
 /* Whether bytes of L1 lie outside circular buffers or in a window that may be read or written. On
- * false, `what` says which pages and why. */
-bool cb_range_open(const Core *core, uint32_t offset, uint32_t bytes, bool write, char what[160]);
+ * false, `what` says which pages and why. A CB that nobody uses as one is plain memory. */
+bool cb_range_open(TtKernel *self, uint32_t offset, uint32_t bytes, bool write, char what[160]);
 /* Unwritten memory carries a mark. */
 void cb_mark_unwritten(uint8_t *at, uint32_t bytes);
 bool cb_has_unwritten(const uint8_t *at, uint32_t bytes);
 
 /* tensix_noc.c */
 void noc_bind(TtModelApi *api);
-bool noc_land_oldest(Machine *machine); /* false when nothing is under way */
+/* Lets a transaction land, the oldest one or by the seed's choice; false when nothing is under way. */
+bool noc_land_one(Machine *machine);
+uint64_t machine_random(Machine *machine, uint64_t below);
 bool noc_is_set(const TtKernel *self, const Wait *wait);
 void noc_check_push(TtKernel *self, const Cb *cb, uint32_t pages);
 void noc_check_pop(TtKernel *self, const Cb *cb, uint32_t pages);
@@ -136,6 +148,7 @@ void compute_bind(TtModelApi *api);
 uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot);
 void compute_check_init(TtKernel *self, const char *call, uint32_t code);
+void compute_check_init_args(TtKernel *self, const char *call, InitArgs args);
 /* `which`: TT_SRCA, TT_SRCB or TT_PACK must be set for the CB's format. */
 void compute_check_format(TtKernel *self, const char *call, uint32_t which, uint32_t cb);
 /* A tile of a CB as fp32 bits, as the unpacker delivers it to a source register. */

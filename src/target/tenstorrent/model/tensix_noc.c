@@ -6,6 +6,10 @@
  * oldest write under way lands, as it would in the end on hardware. Semaphore increments land at
  * once. At most PENDING transactions of a kernel are under way; one more lets the oldest land.
  *
+ * With a seed, writes that nothing keeps in order land in any: at a barrier one by one, other kernels
+ * running in between, and now and then before it. So a flag that is sent without a flush behind its
+ * data may come first.
+ *
  * NoC addresses: bits 0-35 address, 36-41 x, 42-47 y; multicast (bit 62) has the far corner there
  * and the near one in 48-53 and 54-59; DRAM (bit 63) has the bank in 36-47. */
 #include "target/tenstorrent/model/tensix_machine.h"
@@ -94,7 +98,7 @@ static void check_alignment(TtKernel *self, const char *call, uint32_t from, uin
 
 static void check_window(TtKernel *self, const char *call, uint32_t local, uint32_t bytes, bool write) {
     char what[160];
-    if (!cb_range_open(self->core, local, bytes, write, what))
+    if (!cb_range_open(self, local, bytes, write, what))
         machine_fault(self, "%s: %u bytes at L1 offset 0x%x: %s", call, bytes, local, what);
 }
 
@@ -194,29 +198,44 @@ static bool land_index(TtKernel *self, uint32_t index) {
     return land(self, &p);
 }
 
-bool noc_land_oldest(Machine *machine) {
-    TtKernel *oldest = NULL;
+bool noc_land_one(Machine *machine) {
+    TtKernel *chosen = NULL;
+    uint64_t seen = 0;
     for (uint32_t i = 0; i < machine->kernel_count; i++) {
         TtKernel *k = &machine->kernels[i];
-        if (k->pending_count && !k->stopped && (!oldest || k->pending[0].order < oldest->pending[0].order)) oldest = k;
+        if (!k->pending_count || k->stopped) continue;
+        bool is_it = machine->random ? machine_random(machine, ++seen) == 0
+                                     : !chosen || k->pending[0].order < chosen->pending[0].order;
+        if (is_it) chosen = k;
     }
-    if (oldest) land_index(oldest, 0);
-    return oldest != NULL;
+    if (chosen) land_index(chosen, machine->random ? (uint32_t)machine_random(machine, chosen->pending_count) : 0);
+    return chosen != NULL;
 }
 
 static void start(TtKernel *self, Pending p) {
     if (!self->pending) machine_fault(self, "compute kernels have no access to the NoC");
     if (self->pending_count == PENDING && !land_index(self, 0)) machine_park(self);
     p.order = self->machine->order++;
+    self->writes += p.write;
     self->pending[self->pending_count++] = p;
 }
 
+/* The next of these to land; pending_count: none is left. */
+static uint32_t next_to_land(TtKernel *self, bool write) {
+    uint32_t chosen = self->pending_count, seen = 0;
+    for (uint32_t i = 0; i < self->pending_count; i++) {
+        if (self->pending[i].write != write) continue;
+        if (!self->machine->random) return i;
+        if (machine_random(self->machine, ++seen) == 0) chosen = i;
+    }
+    return chosen;
+}
+
 static void land_all(TtKernel *self, bool write) {
-    for (uint32_t i = 0; i < self->pending_count;) {
-        if (self->pending[i].write != write)
-            i++;
-        else if (!land_index(self, i))
-            machine_park(self);
+    uint32_t next;
+    while ((next = next_to_land(self, write)) < self->pending_count) {
+        if (!land_index(self, next)) machine_park(self);
+        if (write && self->machine->random) fiber_yield(self->fiber); /* others may see this one first */
     }
 }
 
@@ -262,7 +281,11 @@ static void noc_write_multicast(TtKernel *self, uint32_t from, uint64_t to, uint
 }
 
 static void read_barrier(TtKernel *self) { land_all(self, false); }
-static void write_barrier(TtKernel *self) { land_all(self, true); }
+static void writes_flushed(TtKernel *self) { land_all(self, true); }
+static void write_barrier(TtKernel *self) {
+    land_all(self, true);
+    self->writes = 0;
+}
 static void atomic_barrier(TtKernel *self) { self->atomics = 0; }
 
 /* Of a window that is given away, no page may still be the end of a transaction. */
@@ -287,9 +310,11 @@ void noc_check_pop(TtKernel *self, const Cb *cb, uint32_t pages) {
 }
 
 void noc_check_end(TtKernel *self) {
-    if (self->pending_count)
-        machine_fault(self, "ends with NoC %s under way (%u); end with a barrier",
-                      self->pending[0].write ? "writes" : "reads", self->pending_count);
+    bool reads = false;
+    for (uint32_t i = 0; i < self->pending_count; i++) reads |= !self->pending[i].write;
+    if (reads || self->writes)
+        machine_fault(self, "ends with NoC %s under way (%u); end with a barrier", reads ? "reads" : "writes",
+                      reads ? self->pending_count : self->writes);
     if (self->atomics)
         machine_fault(self, "ends with semaphore increments under way; end with "
                             "noc_async_atomic_barrier");
@@ -345,7 +370,7 @@ void noc_bind(TtModelApi *api) {
     api->noc_write_multicast = noc_write_multicast;
     api->noc_read_barrier = read_barrier;
     api->noc_write_barrier = write_barrier;
-    api->noc_writes_flushed = write_barrier;
+    api->noc_writes_flushed = writes_flushed;
     api->noc_atomic_barrier = atomic_barrier;
     api->semaphore = semaphore;
     api->semaphore_set = semaphore_set;

@@ -5,6 +5,8 @@
 #include "base/numeric.h"
 #include "target/tenstorrent/model/tensix_machine.h"
 
+#include <string.h>
+
 static bool masked_out(const Compute *c, uint32_t index) {
     if (!c->masked) return false;
     uint32_t face = index / 256, row = face / 2 * 16 + index % 256 / 16;
@@ -33,15 +35,21 @@ void pack_page(TtKernel *self, const uint32_t dst[TILE], uint32_t cb, uint8_t *p
     TtFormat format = cb_find(self, "pack_tile", cb)->desc->format;
     uint32_t *bits = c->tile[0], *old = c->tile[1];
     bool integer = format_is_integer(format), fp32 = self->machine->program->dst_fp32;
+    self->machine->report->tiles_packed++;
+    if (self->machine->program->counts) {
+        memset(page, 0, tensix_tile_bytes(format));
+        return;
+    }
     for (uint32_t i = 0; i < TILE; i++) {
         uint32_t x = masked_out(c, i) ? 0 : dst[i];
         if (!integer) {
             if (!fp32) x = clean(x);
             x = relu(c, x);
+        } else if (!fp32) {
+            x >>= 16; /* a 16-bit DST holds UInt16 in its 16 bits */
         }
         bits[i] = x;
     }
-    self->machine->report->tiles_packed++;
     if (!c->l1_acc) {
         format_encode(format, bits, page);
         return;

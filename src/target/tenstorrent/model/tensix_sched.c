@@ -1,10 +1,10 @@
 /* tensix_sched.c: setting a machine up, running its kernels in turn, and telling what went wrong.
  *
  * Every kernel of every core is a fiber. The scheduler goes round in a fixed order and resumes each
- * one whose wait is over; when a whole round resumes nobody, a NoC write under way lands; when
- * there is none, the run is over: finished, or stuck, and then each waiter is named. A kernel that
- * makes a mistake is reported and not resumed; the others go on as far as they can, but what then
- * waits for it is not reported again. */
+ * one whose wait is over; when a whole round resumes nobody, a NoC write under way lands (with a seed,
+ * some also earlier, in any order); when there is none, the run is over: finished, or stuck, and then
+ * each waiter is named. A kernel that makes a mistake is reported and not resumed; the others go on as
+ * far as they can, but what then waits for it is not reported again. */
 #include "target/tenstorrent/model/tensix_machine.h"
 
 #include <stdio.h>
@@ -89,6 +89,13 @@ void machine_renew(Machine *machine) {
     uint64_t pages = 0; /* a loop that writes the same pages again and again gets on as often only */
     for (uint32_t i = 0; i < machine->program->buffer_count; i++) pages += machine->program->buffers[i].pages;
     if (machine->renewals++ < 4 * pages) machine->steps = 0;
+}
+
+uint64_t machine_random(Machine *machine, uint64_t below) {
+    machine->random ^= machine->random << 13;
+    machine->random ^= machine->random >> 7;
+    machine->random ^= machine->random << 17;
+    return machine->random % below;
 }
 
 static void turn(TtKernel *self) {
@@ -271,7 +278,8 @@ static void run_kernels(Machine *machine) {
             if (machine->is_over) return;
             moved = true;
         }
-        if (!moved) moved = noc_land_oldest(machine);
+        bool early = machine->random && machine_random(machine, 4) == 0;
+        if ((!moved || early) && noc_land_one(machine)) moved = true;
     }
 }
 
@@ -339,6 +347,7 @@ static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
 bool tensix_run(const TensixProgram *program, Allocator allocator, TensixReport *report) {
     *report = (TensixReport){0};
     Machine machine = {.program = program, .limits = tensix_limits(program->arch), .report = report};
+    if (program->seed) machine.random = program->seed * 0x9e3779b97f4a7c15ull | 1;
     if (!check_program(&machine)) return false;
     if (!program->core_count) return true;
     Trap trap;

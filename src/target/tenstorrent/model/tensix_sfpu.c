@@ -132,7 +132,7 @@ static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1)
     case TT_SFPU_relu: return a >> 31 ? 0 : a;
     case TT_SFPU_relu_max: return x > p ? p0 : a >> 31 ? 0 : a;
     case TT_SFPU_relu_min: return x < p ? p0 : a >> 31 ? 0 : a;
-    case TT_SFPU_clamp: return x < p ? p0 : x > f32_from_bits(p1) ? p1 : a;
+    case TT_SFPU_clamp: return x < p ? p0 : x <= f32_from_bits(p1) ? a : p1; /* a NaN to the upper bound */
     case TT_SFPU_floor: return f32_bits(floorf(x));
     case TT_SFPU_ceil: return f32_bits(ceilf(x));
     case TT_SFPU_trunc: return f32_bits(truncf(x));
@@ -161,6 +161,10 @@ static uint32_t exact(TtSfpu op, const uint32_t in[3], uint32_t p0, uint32_t p1)
 /* Between number formats; DST holds integers as they are. */
 static uint32_t typecast(TtKernel *self, uint32_t bits, uint32_t from, uint32_t to) {
     bool from_float = from == TT_Float32 || from == TT_Float16_b || from == TT_Bfp8_b;
+    bool wide = self->machine->program->dst_fp32;
+    if (!wide && (from == TT_Int32 || from == TT_UInt32 || to == TT_Int32 || to == TT_UInt32))
+        machine_fault(self, "typecast_tile: integers of 32 bits need a 32-bit DST");
+    if (!wide && from == TT_UInt16) bits >>= 16; /* a 16-bit DST has them in its 16 bits */
     float x = from_float ? flush(f32_from_bits(bits)) : from == TT_Int32 ? (float)(int32_t)bits : (float)bits;
     switch (to) {
     case TT_Float32: return f32_bits(x);
@@ -173,8 +177,8 @@ static uint32_t typecast(TtKernel *self, uint32_t bits, uint32_t from, uint32_t 
         if (!from_float) return bits;
         return x >= 0x1p32f ? UINT32_MAX : x <= 0 ? 0 : (uint32_t)x;
     case TT_UInt16:
-        if (!from_float) return bits & 0xffff;
-        return x >= 65535 ? 65535 : x <= 0 ? 0 : (uint32_t)floorf(x + 0.5f);
+        bits = !from_float ? bits & 0xffff : x >= 65535 ? 65535 : x <= 0 ? 0 : (uint32_t)floorf(x + 0.5f);
+        return wide ? bits : bits << 16;
     default: machine_fault(self, "typecast_tile: unknown data format %u", to);
     }
 }
@@ -227,7 +231,7 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
                           name, slots[i]);
     }
     uint32_t *to = compute_slot(self, name, out, &fresh);
-    for (int i = 0; i < TILE; i++) {
+    for (int i = 0; i < TILE && !self->machine->program->counts; i++) {
         uint32_t lanes[3] = {in[0] ? in[0][i] : 0, in[1] ? in[1][i] : 0, in[2] ? in[2][i] : 0};
         to[i] = element(self, (TtSfpu)op, lanes, p0, p1);
     }

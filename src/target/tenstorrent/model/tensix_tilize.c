@@ -25,8 +25,10 @@ static void scatter_tile(uint8_t *rows, const uint8_t *tile, uint32_t columns, u
             memcpy(rows + ((r * columns + column) * 32 + c) * bytes, tile + format_index(r, c) * bytes, 16 * bytes);
 }
 
-static void start_block(TtKernel *self, const char *call, uint32_t family, uint32_t cb, uint32_t out) {
+static void start_block(TtKernel *self, const char *call, uint32_t family, uint32_t cb, uint32_t columns,
+                        uint32_t out) {
     compute_check_init(self, call, TT_INIT(family, 0, 0, 0));
+    compute_check_init_args(self, call, (InitArgs){cb, out, columns, 1, 1});
     if (self->compute->acquired || self->compute->committed)
         machine_fault(self, "%s: takes DST for itself; release it first", call);
     compute_check_format(self, call, TT_SRCA, cb);
@@ -44,7 +46,7 @@ static void through_dst(TtKernel *self, const char *call, uint32_t in, const uin
 
 static void tilize_block(TtKernel *self, uint32_t cb, uint32_t tiles, uint32_t out) {
     const char *call = "tilize_block";
-    start_block(self, call, TT_FAMILY_TILIZE, cb, out);
+    start_block(self, call, TT_FAMILY_TILIZE, cb, tiles, out);
     uint32_t bytes = element_bytes(self, call, cb);
     const uint8_t *rows = cb_front_page(self, call, cb, 0, tiles);
     uint8_t *to = cb_back_page(self, call, out, 0, tiles), tile[4 * TILE];
@@ -56,7 +58,7 @@ static void tilize_block(TtKernel *self, uint32_t cb, uint32_t tiles, uint32_t o
 
 static void untilize_block(TtKernel *self, uint32_t cb, uint32_t columns, uint32_t rows, uint32_t out) {
     const char *call = "pack_untilize_block";
-    start_block(self, call, TT_FAMILY_UNTILIZE, cb, out);
+    start_block(self, call, TT_FAMILY_UNTILIZE, cb, columns, out);
     uint32_t bytes = element_bytes(self, call, out);
     uint8_t tile[4 * TILE];
     for (uint32_t r = 0; r < rows; r++) {

@@ -44,6 +44,37 @@ static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index inde
     }
 }
 
+/* A row or column of cores that all need the same pages, at the same place of their L1: the first one sends, the others receive. */
+struct TwShare {
+    u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; receivers' rectangle; sender */
+    u32 ready, valid;                                    /* semaphores: how many may be sent to; what was sent has come */
+};
+static inline TwShare tw_share_of(u32 arg, u32 semaphore) {
+    return {get_arg_val<u32>(arg),     get_arg_val<u32>(arg + 1), get_arg_val<u32>(arg + 2), get_arg_val<u32>(arg + 3),
+            get_arg_val<u32>(arg + 4), get_arg_val<u32>(arg + 5), get_arg_val<u32>(arg + 6), get_arg_val<u32>(arg + 7),
+            get_semaphore(semaphore),  get_semaphore(semaphore + 1)};
+}
+static inline bool tw_reads(const TwShare &s) { return s.role != 2; }
+/* Pages that are there at one core, and reserved at all, are there at all. */
+static inline void tw_share(const TwShare &s, u32 l1, u32 bytes) {
+    volatile tt_l1_ptr u32 *ready = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.ready);
+    volatile tt_l1_ptr u32 *valid = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)s.valid);
+    if (s.role == 1) {
+        noc_semaphore_wait(ready, s.receivers);
+        noc_semaphore_set(ready, 0);
+        noc_async_write_multicast(l1, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, l1), bytes, s.receivers);
+        noc_async_writes_flushed(); /* the flag must not overtake the pages */
+        noc_semaphore_set(valid, 1);
+        noc_semaphore_set_multicast(s.valid, get_noc_multicast_addr(s.x0, s.y0, s.x1, s.y1, s.valid), s.receivers);
+        noc_async_write_barrier();
+    } else if (s.role == 2) {
+        noc_semaphore_set(valid, 0);
+        noc_semaphore_inc(get_noc_addr(s.from_x, s.from_y, s.ready), 1);
+        noc_semaphore_wait(valid, 1);
+        noc_async_atomic_barrier();
+    }
+}
+
 /* The scaler of a sum or maximum: 1.0 in the first row of each face. */
 static inline void tw_write_scaler(u32 cb) {
     cb_reserve_back(cb, 1);

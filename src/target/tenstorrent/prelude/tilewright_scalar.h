@@ -158,3 +158,9 @@ static inline i64 tw_trips(i64 lo, i64 hi, i64 step) {
     if (step == 0 || (step > 0 ? lo >= hi : lo <= hi)) return 0;
     return i64(step > 0 ? (u64(hi) - u64(lo) - 1) / u64(step) + 1 : (u64(lo) - u64(hi) - 1) / (0 - u64(step)) + 1);
 }
+
+/* The task of a core's turn: its block of columns x rows of a plane of tasks, then that of the next plane. */
+static inline u32 tw_task(u32 turn, u32 first, u32 columns, u32 rows, u32 row_tasks, u32 plane_tasks) {
+    const u32 row = turn / columns;
+    return first + turn % columns + row % rows * row_tasks + row / rows * plane_tasks;
+}

@@ -110,6 +110,7 @@ enum { TT_ACQUIRE, TT_COMMIT, TT_WAIT, TT_RELEASE };
 enum { TT_RELU_NONE, TT_RELU_ZERO, TT_RELU_MIN, TT_RELU_MAX };
 enum { TT_SRCA = 1, TT_SRCB = 2, TT_PACK = 4 }; /* whose format is configured */
 #define TT_NEXT_PAGE 0xffffffffu                /* pack to the next page of the window */
+#define TT_NO_CB     0xffffffffu
 
 /* What an init programs. An op is refused unless the last init was for the same thing: inits share
  * the hardware's micro-op and address state. */
@@ -169,6 +170,9 @@ typedef struct TtModelApi {
     void (*configure)(TtKernel *, uint32_t which,
                       uint32_t cb); /* formats, as reconfig_data_format */
     void (*init)(TtKernel *, const char *name, uint32_t code, uint32_t flag);
+    /* Behind an init that takes arguments; its op must come with the same ones. */
+    void (*init_args)(TtKernel *, uint32_t a, uint32_t b, uint32_t columns, uint32_t rows,
+                      uint32_t inner);
     void (*reduce_mask)(TtKernel *, uint32_t on, uint32_t dim);
     void (*pack_l1_acc)(TtKernel *, uint32_t on);
     void (*pack_relu)(TtKernel *, uint32_t mode, uint32_t threshold);
@@ -180,8 +184,8 @@ typedef struct TtModelApi {
     void (*binary_reuse)(TtKernel *, const char *name, uint32_t op, uint32_t reuse, uint32_t cb,
                          uint32_t tile, uint32_t dst);
     void (*matmul)(TtKernel *, const char *name, uint32_t block, uint32_t a, uint32_t b,
-                   uint32_t tile_a, uint32_t tile_b, uint32_t dst, uint32_t columns, uint32_t rows,
-                   uint32_t stride_a);
+                   uint32_t tile_a, uint32_t tile_b, uint32_t dst, uint32_t transpose,
+                   uint32_t columns, uint32_t rows, uint32_t stride_a);
     void (*reduce)(TtKernel *, uint32_t pool, uint32_t dim, uint32_t cb, uint32_t scaler,
                    uint32_t tile, uint32_t scaler_tile, uint32_t dst);
     void (*transpose)(TtKernel *, uint32_t cb, uint32_t tile, uint32_t dst);

@@ -3,9 +3,10 @@
 #include "common.h"
 
 #define TT_BCAST(op, OP, suffix, KIND)                                                    \
-    static inline void op##_bcast_##suffix##_init(uint32_t, uint32_t) {                   \
+    static inline void op##_bcast_##suffix##_init(uint32_t a, uint32_t b) {               \
         tt_call(init, #op "_bcast_" #suffix "_init",                                      \
                 TT_INIT(TT_FAMILY_BINARY, OP, KIND, TT_REUSE_NONE), 0);                   \
+        tt_call(init_args, a, b, 1, 1, 1);                                                \
     }                                                                                     \
     static inline void op##_tiles_bcast_##suffix(uint32_t a, uint32_t b, uint32_t tile_a, \
                                                  uint32_t tile_b, uint32_t dst,           \
@@ -23,8 +24,9 @@ TT_BCASTS(mul, TT_MUL)
 #undef TT_BCASTS
 #undef TT_BCAST
 
-template <BroadcastType Kind> static inline void unary_bcast_init(uint32_t) {
+template <BroadcastType Kind> static inline void unary_bcast_init(uint32_t cb) {
     tt_call(init, "unary_bcast_init", TT_INIT(TT_FAMILY_UNARY_BCAST, 0, 0, (uint32_t)Kind), 0);
+    tt_call(init_args, cb, TT_NO_CB, 1, 1, 1);
 }
 template <BroadcastType Kind>
 static inline void unary_bcast(uint32_t cb, uint32_t tile, uint32_t dst) {

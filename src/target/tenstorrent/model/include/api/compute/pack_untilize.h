@@ -2,8 +2,9 @@
 #pragma once
 #include "common.h"
 
-template <uint32_t Columns> static inline void pack_untilize_init(uint32_t, uint32_t) {
+template <uint32_t Columns> static inline void pack_untilize_init(uint32_t cb, uint32_t out) {
     tt_call(init, "pack_untilize_init", TT_INIT(TT_FAMILY_UNTILIZE, 0, 0, 0), 0);
+    tt_call(init_args, cb, out, Columns, 1, 1);
 }
 template <uint32_t Columns>
 static inline void pack_untilize_block(uint32_t cb, uint32_t rows, uint32_t out) {

@@ -12,8 +12,9 @@ enum class ReduceDim {
 /* Also lets the packer keep only the row, column or element that holds results, until
  * reduce_uninit. */
 template <PoolType Pool, ReduceDim Dim>
-static inline void reduce_init(uint32_t, uint32_t, uint32_t) {
+static inline void reduce_init(uint32_t cb, uint32_t scaler, uint32_t) {
     tt_call(init, "reduce_init", TT_INIT(TT_FAMILY_REDUCE, 0, (uint32_t)Pool, (uint32_t)Dim), 0);
+    tt_call(init_args, cb, scaler, 1, 1, 1);
     tt_call(reduce_mask, 1, (uint32_t)Dim);
 }
 template <PoolType Pool, ReduceDim Dim>

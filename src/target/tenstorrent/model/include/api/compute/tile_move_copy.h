@@ -3,8 +3,8 @@
 #include "common.h"
 
 static inline void copy_tile_init(uint32_t cb) {
-    (void)cb;
     tt_call(init, "copy_tile_init", TT_INIT(TT_FAMILY_COPY, 0, 0, 0), 0);
+    tt_call(init_args, cb, TT_NO_CB, 1, 1, 1);
 }
 static inline void copy_tile_to_dst_init_short(uint32_t cb, uint32_t = 0) {
     copy_tile_init(cb);

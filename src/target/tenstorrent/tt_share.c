@@ -1,0 +1,74 @@
+/* tt_share.c: which loads cores can share.
+ *
+ * Tasks of two indices and more lie on a rectangle of cores by their last two (tt_mapping.c): cores of a row differ in
+ * the last index, those of a column in the one before. A load whose place does not depend on the last index reads the
+ * same pages on all cores of a row, in the same order; so the first core of the row reads them and sends them to the
+ * others (STEP_SHARE), and so for columns. For matmul with tasks (m, n) that is A along rows and B down columns.
+ *
+ * The cores of a group must go through the same items: no loop or branch of the load role may depend on either
+ * index. */
+#include "target/tenstorrent/tt_emit.h"
+
+typedef struct Uses { /* of task indices: bits */
+    const Tt *tt;
+    Map seen;
+} Uses;
+enum { ALL = ~0u };
+
+static unsigned uses_of(Uses *u, Ref ref) {
+    const Kernel *k = u->tt->k;
+    if (!ref_is_value(ref) || !map_meets(&u->seen, u->tt->arena, ref)) return 0; /* seen: counted already */
+    const Value *v = ir_value(k, ref);
+    const Op *owner = v->op ? v->op : v->region->owner;
+    unsigned all = 0;
+    if (!owner) return 0; /* a parameter */
+    if (!v->op && owner == u->tt->tasks) return 1u << v->index;
+    if (owner->code == OP_FOR) {
+        int carried = v->op ? v->index : v->index - 1;
+        for (int i = 0; i < 3; i++) all |= uses_of(u, owner->operands[i]);
+        if (carried < 0) return all;
+        return all | uses_of(u, owner->operands[3 + carried]) |
+               uses_of(u, owner->regions[0]->last->operands[carried]);
+    }
+    if (!v->op || owner->region_count) return ALL;
+    for (int i = 0; i < owner->operand_count; i++) all |= uses_of(u, owner->operands[i]);
+    return all;
+}
+
+static unsigned uses_of_place(const Tt *tt, const Op *load) {
+    Uses u = {.tt = tt};
+    unsigned all = 0;
+    RefList offsets = op_list(load, 0);
+    for (int d = 0; d < offsets.count; d++) all |= uses_of(&u, offsets.at[d]);
+    return all;
+}
+
+/* Of the bounds and conditions inside. */
+static unsigned uses_of_control(const Tt *tt, const Region *region) {
+    unsigned all = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        Uses u = {.tt = tt};
+        if (!op->region_count) continue;
+        if (op->code != OP_FOR && op->code != OP_IF) return ALL;
+        for (int i = 0; i < (op->code == OP_FOR ? 3 : 1); i++) all |= uses_of(&u, op->operands[i]);
+        for (int i = 0; i < op->region_count; i++) all |= uses_of_control(tt, op->regions[i]);
+    }
+    return all;
+}
+
+void tt_plan_shares(Tt *tt) {
+    const Op *load = tt->role[TENSIX_READER];
+    int rank = tt->tasks->operand_count;
+    if (!load || rank < 2 || !tt->plan->options.multicast) return;
+    unsigned column = 1u << (rank - 1), row = 1u << (rank - 2);
+    if (uses_of_control(tt, load->regions[0]) & (row | column)) return;
+    for (size_t i = 0; i < tt->fields.count; i++) {
+        const TtField *field = &tt->fields.at[i];
+        if (!field->load || field->cb < 0 || tt_indexed_dim(tt, field->load) >= 0) continue;
+        unsigned uses = uses_of_place(tt, field->load);
+        TtShare share = !(uses & column) ? SHARE_ROW : !(uses & row) ? SHARE_COLUMN : SHARE_NONE;
+        if (share == SHARE_NONE) continue;
+        tt->plan->cbs.at[field->cb].share = tt->plan->cbs.at[field->fpu_cb].share = share;
+        tt->plan->shares = true;
+    }
+}
