@@ -111,6 +111,7 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
 	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
+	tests/shards.sh 0 $(B)/tests/tilec_kernels --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every
 	for plan in "cuda" "cuda --set num_warps=8" "cuda --set num_warps=1" "cuda --set roles=off" "cuda:sm_80 --set num_stages=3" "cuda --set variant=1"; do python3 tests/wild/scheduled.py --plans "$$plan" || exit 1; done
 	python3 tests/emu/deletions.py

@@ -96,6 +96,12 @@ def cases():
     yield "tilelang gemm as printed", "kernels/tilelang/seed_gemm.py", f"{shapes} {sizes}", False
     yield "tilelang row sum as printed", "kernels/tilelang/seed_row_sum.py", "-D M=256 -D N=256", False
     yield "tile c matmul", "kernels/tilec/matmul.tile.c", "g.A=bf16[256,256] g.B=bf16[256,256] g.C=bf16[256,256]", False
+    heads = "g.q=bf16[1,2,256,64] g.k=bf16[1,2,256,64] g.v=bf16[1,2,256,64] g.o=bf16[1,2,256,64]"
+    yield "tile c attention", "kernels/tilec/attention.tile.c", f"{heads} g.l=f32[1,2,1,256] -D D=64", False
+    yield "tile c attention, template", "kernels/tilec/attention_lcf.tile.c", heads, False
+    yield "tile c linear attention", "kernels/tilec/linear_attention.tile.c", f"{heads} g.slope=f32[2]", False
+    yield "tile c rotary, template", "kernels/tilec/rotary_lcsf.tile.c", (
+        "g.x=bf16[2,4,100,128] g.cos=f32[100,64] g.sin=f32[100,64] g.o=bf16[2,4,100,128]"), False
 
 
 def find_nvrtc():

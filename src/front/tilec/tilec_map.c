@@ -51,15 +51,19 @@ Expr bi_fill(Tc *tc, const Call *call) {
     return finish(tc, call, number_of(tc, elem, value));
 }
 
-/* Numbers along an axis, as a tile [R, 1] or [1, C] of i32. */
-static Ref axis_indices(Tc *tc, const Type *type, int axis) {
+/* Numbers along an axis, as a tile [R, 1] or [1, C] of i32. A warp among several counts its own rows. */
+static Ref axis_indices(Tc *tc, const Call *call, int axis) {
+    const TcType *tile = call->args[0].lvalue.type;
+    const Type *type = tc_value_type(tc, tile);
     Ref numbers = ir_iota(&tc->b, 0, type->extent[axis]);
+    bool own = axis == 0 && type->rank == 2 && tile->level == TC_REGISTER && call->scope == SCOPE_WARP && tc->unit > 1;
+    if (own) numbers = ir_binary(&tc->b, OP_REM, numbers, ir_int(&tc->b, EL_I32, tile->rows));
     return type->rank == 1 ? numbers : ir_expand(&tc->b, numbers, 1 - axis);
 }
 
 Expr bi_indices(Tc *tc, const Call *call) {
     const Type *type = tc_value_type(tc, call->args[0].lvalue.type);
-    Ref numbers = ir_cast(&tc->b, axis_indices(tc, type, call->row->parameter), type->elem);
+    Ref numbers = ir_cast(&tc->b, axis_indices(tc, call, call->row->parameter), type->elem);
     return finish(tc, call, ir_broadcast(&tc->b, numbers, type));
 }
 
@@ -152,7 +156,7 @@ Expr bi_mask(Tc *tc, const Call *call) {
     }
     if (x && call->count > 2 + numbers) fill = number_operand(tc, &call->args[2 + numbers], elem);
     if (!x || !fill) return tc_nothing(call);
-    Ref row = axis_indices(tc, type, 0), col = type->rank == 1 ? row : axis_indices(tc, type, 1), keep = REF_NONE;
+    Ref row = axis_indices(tc, call, 0), col = type->rank == 1 ? row : axis_indices(tc, call, 1), keep = REF_NONE;
     switch (kind) {
     case MASK_CAUSAL: keep = ir_compare(&tc->b, CMP_LE, col, row); break;
     case MASK_CAUSAL_T: keep = ir_compare(&tc->b, CMP_GE, col, row); break;
