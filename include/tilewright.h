@@ -335,7 +335,7 @@ typedef struct tw_module_options {
                                true, false, none, or a string */
     size_t define_count;
     const tw_resolver *resolver; /* NULL, or who knows the names around the text, which is one
-                                    function then (Triton only) */
+                                    function then (Triton, TileLang) */
     void *scope;                 /* of that function, for the resolver */
     int32_t first_line;          /* number of the text's first line in messages; 0: 1 */
     /* What arguments of a Triton kernel are made of, by parameter; without a row it is one value.
@@ -439,6 +439,10 @@ TW_API void tw_buffer_destroy(tw_buffer *buffer);
  * becomes size / tw_dtype_size. For hosts that launch often: nothing is allocated. Errors:
  * TW_ERROR_ARGUMENT (it owns its memory, or has another rank). Since 0.2. */
 TW_API tw_status tw_buffer_rebind(tw_buffer *buffer, void *data, size_t size);
+
+/* The same for a buffer of any rank: shape and strides stay, and data holds as many bytes as before. Errors:
+ * TW_ERROR_ARGUMENT (it owns its memory). Since 0.2. */
+TW_API tw_status tw_buffer_point(tw_buffer *buffer, void *data);
 
 /* Getters, never failing. data is an address of the target's memory. */
 TW_API void *tw_buffer_data(const tw_buffer *buffer);
@@ -553,6 +557,19 @@ TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
  * before it hands over memory that must stay as it is. Since 0.2. */
 TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);
+
+/* What the source says of the array at a parameter (TileLang's tensors, T.empty's too; Tile C's gl). */
+typedef struct tw_shape_info {
+    size_t struct_size;
+    int32_t dtype;
+    int32_t rank;
+    int64_t extents[TW_MAX_RANK]; /* -1: any */
+    int32_t dense;                /* row-major without gaps, or it is refused: 1 or 0 */
+} tw_shape_info;
+
+/* The shape of parameter i of the kernel's module, for a host that makes the outputs. Errors: TW_ERROR_NOT_FOUND (no
+ * such parameter, or the source states no shape), TW_ERROR_ARGUMENT. Since 0.2. */
+TW_API tw_status tw_kernel_shape_at(const tw_kernel *kernel, size_t param, tw_shape_info *info);
 
 /* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,
  * no text); by name. Out of range: NULL. Since 0.1. */

@@ -77,6 +77,7 @@ random_programs() {
     make -s build/tests/random_triton build/tests/random_ir || return 1
     tests/shards.sh "$jobs" build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
     tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    tests/shards.sh "$jobs" python3 tests/numeric/tilelang_kernels.py --targets interp,cpu ${cxx:+--also cuda-emulated --every 5} || return 1
     for kind in "build/tests/random_triton 60" "build/tests/random_ir 40" "tests/numeric/random_tilelang.py 20"; do
         # shellcheck disable=SC2086
         set -- $kind
@@ -90,7 +91,8 @@ random_programs() {
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
 tile_c() {
-    make -s build/tests/tilec_products build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+    make -s build/tests/tilec_products build/tests/tilec_kernels build/tests/random_tilec && tests/shards.sh "$jobs" build/tests/tilec_products --targets interp &&
+        tests/shards.sh "$jobs" build/tests/tilec_kernels --targets "interp,cpu${cxx:+,emulated}" &&
         tests/shards.sh "$jobs" build/tests/tilec_products --targets "cpu${cxx:+,emulated,tenstorrent}" --every 60 &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}

@@ -7,6 +7,7 @@
  *     native_session.c    the context, its lock, what kernels print, errors as Python exceptions
  *     native_objects.c    Python objects as the compiler sees them (tw_object), and the resolver
  *     native_arguments.c  one argument of a launch: number, constant, or memory with its dtype
+ *     native_shape.c      its shape, where that is part of the kernel; outputs that a call makes (TileLang)
  *     native_cuda.c       the device of a launch, and its stream
  *     native_function.c   the type Function: a jit function and its parameters; kernel[grid]
  *     native_launch.c     binds, tags and hashes the arguments of a launch, finds its entry,
@@ -86,6 +87,7 @@ typedef struct Session {
     PyObject *library_options; /* f(keywords dict, target, debug) -> (target, dict of the library's options) */
     PyObject *plain_globals;   /* truth: kernels may use globals that are no constexpr */
     PyObject *block_constants; /* dict: int -> tl.constexpr of it */
+    PyObject *source_of;       /* f(function of the program) -> a Function of its text, or None */
     PyObject *cache_dir;       /* str: where compiled kernels are kept; NULL: where the library says */
 } Session;
 extern Session session;
@@ -140,6 +142,9 @@ PyObject *object_unwrap(PyObject *object);
 /* --- native_arguments.c --- */
 
 enum { DEVICE_HOST = -1, DEVICE_ANY = -2 }; /* else the number of a CUDA device */
+typedef struct Shape {
+    int64_t rank, extent[TW_MAX_RANK], stride[TW_MAX_RANK]; /* strides count elements */
+} Shape;
 typedef struct Memory {
     void *data;
     void *stream;   /* that its contents are made on, where it says so */
@@ -149,6 +154,7 @@ typedef struct Memory {
     bool readonly;     /* its owner says so */
     Py_buffer view;    /* held while view.obj */
     PyObject *capsule; /* DLPack's, held */
+    Shape shape;       /* read where the function is a shaped one */
 } Memory;
 
 typedef enum ArgumentKind {
@@ -181,6 +187,8 @@ typedef struct Param {
     bool plain;                /* do_not_specialize */
     bool constant;             /* tl.constexpr */
     bool typed;                /* its annotation fixes the type */
+    bool hidden;               /* given by name alone, or not at all: a size of the body */
+    bool output;               /* made by the call, which returns it */
 } Param;
 typedef struct Function {
     PyObject_HEAD PyObject *name, *file, *source, *globals, *closure; /* closure: a dict of name -> cell, or NULL */
@@ -189,6 +197,10 @@ typedef struct Function {
     int line;
     int count;
     Param *params;
+    bool shaped;                  /* of TileLang: shapes are part of the kernel, and it knows its grid */
+    PyObject *options;            /* dict of the library's options, texts; of shaped functions. Or NULL */
+    PyObject *outputs;            /* list: names of parameters that a call makes; of shaped functions. Or NULL */
+    PyObject *given;              /* list: parameters as Python states them */
     bool hooked;                  /* Python's run_hooked must see every launch */
     bool debug;                   /* jit(debug=True): asserts stop a launch */
     unsigned long opener;         /* the thread that parses the source now; 0: none */
@@ -240,6 +252,7 @@ struct Entry {
     tw_buffer **buffers;  /* by parameter; NULL for numbers */
     uint8_t *tags;        /* by parameter */
     PyObject **constants; /* parameters, then keywords; NULL: not given, or no constant */
+    Shape *shapes;        /* by parameter; of shaped functions. Or NULL */
 };
 
 /* One launch under way. */
@@ -283,6 +296,8 @@ bool entries_may_go(const Function *f,
 PyObject *entry_lower(Function *f, Entry *e, const char *target);
 /* Compiles into the cache on disk, in a context of this thread's own; false: error set. */
 bool entry_prepare(Call *c);
+/* A Kernel with the texts for a target and the IR after each pass; nothing is built. NULL: error set. */
+PyObject *entry_emit(Call *c, const char *target);
 bool entry_init(void);
 
 /* --- native_launch.c: from arguments to an entry, and its launch --- */
@@ -290,6 +305,23 @@ bool entry_init(void);
 /* What is done with the arguments of a launch. */
 typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE } Purpose;
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose);
+/* The texts for these arguments, for a target (NULL: where they lie): a Kernel. */
+PyObject *launch_emit(Function *f, PyObject *args, PyObject *kwargs, const char *target);
+
+/* --- native_shape.c: arguments whose shape is part of the kernel --- */
+
+bool shape_read(PyObject *object, const char *name, Memory *memory); /* false: error set */
+uint64_t shape_hash(const Shape *shape);
+static inline bool shape_same(const Shape *a, const Shape *b) {
+    for (int64_t d = 0; a->rank == b->rank && d < a->rank; d++)
+        if (a->extent[d] != b->extent[d] || a->stride[d] != b->stride[d]) return false;
+    return a->rank == b->rank;
+}
+int64_t shape_span(const Shape *shape); /* elements from its first to its last, the ends included */
+/* The arrays that the kernel states and the call makes, as buffers of the entry; false: error set. */
+bool outputs_plan(Function *f, Entry *e);
+/* They are made, and taken as arguments: what the call returns, or NULL. */
+PyObject *outputs_make(Call *c, const Entry *e);
 
 /* --- native_parts.c: descriptors of the host --- */
 

@@ -78,12 +78,15 @@ uint64_t entry_hash_constant(PyObject *object) {
 }
 
 static bool same_key(const Entry *e, const Call *c) {
-    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug || e->sanitize != c->sanitize ||
-        memcmp(e->tags, c->tags, (size_t)c->count) != 0)
+    if (e->hash != c->hash || e->device != c->device || e->debug != c->debug || e->sanitize != c->sanitize)
         return false;
+    for (int i = 0; i < c->count; i++) /* of an output the kernel says what it is */
+        if (e->tags[i] != c->tags[i] && !c->f->params[i].output) return false;
     for (int i = 0; i < c->count + KEYWORDS; i++)
         if ((i >= c->count || c->tags[i] == TAG_CONSTANT) && !entry_same_constant(e->constants[i], c->values[i]))
             return false;
+    for (int i = 0; e->shapes && i < c->count; i++)
+        if (c->tags[i] > TAG_POINTER && !shape_same(&e->shapes[i], &c->memory[i].shape)) return false;
     return true;
 }
 
@@ -126,6 +129,7 @@ void entry_drop(Entry *e, int count, bool usable) {
     Py_XDECREF(e->kernel);
     Py_XDECREF(e->result);
     PyMem_Free(e->buffers);
+    PyMem_Free(e->shapes);
     PyMem_Free(e->constants);
     PyMem_Free(e->tags);
     PyMem_Free(e);
@@ -181,16 +185,22 @@ static bool make_buffers(Entry *e, int count) {
     tw_status status = TW_OK;
     if (!session_enter()) return false;
     for (int i = 0; i < count && status == TW_OK; i++) {
-        if (e->tags[i] <= TAG_POINTER) continue;
-        int64_t none = 0;
+        if (e->tags[i] <= TAG_POINTER || e->buffers[i]) continue;
+        int64_t none = 0, dtype = e->tags[i] - TAG_POINTER;
+        const Shape *shape = e->shapes ? &e->shapes[i] : NULL;
         tw_buffer_options options;
         tw_buffer_options_init(&options);
+        if (shape) {
+            options.strides = shape->stride;
+            options.size = (size_t)shape_span(shape) * tw_dtype_size((int32_t)dtype);
+        }
         if (e->device >= 0) {
             options.target = "cuda";
             options.device = e->device;
         }
         options.data = e; /* no element is there: the launch says where they are */
-        status = tw_buffer_create(desk->context, e->tags[i] - TAG_POINTER, 1, &none, &options, &e->buffers[i]);
+        status = tw_buffer_create(desk->context, (int32_t)dtype, shape ? (int32_t)shape->rank : 1,
+                                  shape ? shape->extent : &none, &options, &e->buffers[i]);
     }
     return session_leave_with(status, NULL);
 }
@@ -207,12 +217,13 @@ enum { MOST_PAIRS = KEYWORDS + 1 }; /* and asserts */
 
 /* The target and the options for the keywords of the launch. Their texts live as long as what is returned; NULL: error
  * set. */
-static PyObject *library_options(const Entry *e, int count, tw_compile_options *options, tw_pair *pairs) {
-    PyObject *given = options_dict(e, count), *name, *text, *target, *found;
-    PyObject *told =
-        given ? PyObject_CallFunction(session.library_options, "OsO", given, options->target ? options->target : "cpu",
-                                      e->debug ? Py_True : Py_False)
-              : NULL;
+static PyObject *library_options(const Function *f, const Entry *e, tw_compile_options *options, tw_pair *pairs) {
+    PyObject *given = f->shaped ? NULL : options_dict(e, f->count), *name, *text, *target, *found, *told = NULL;
+    const char *place = options->target ? options->target : "cpu";
+    if (f->shaped)
+        told = f->options ? Py_BuildValue("(sO)", place, f->options) : Py_BuildValue("(s{})", place);
+    else if (given)
+        told = PyObject_CallFunction(session.library_options, "OsO", given, place, e->debug ? Py_True : Py_False);
     Py_XDECREF(given);
     if (!told) return NULL;
     bool ok = PyArg_ParseTuple(told, "UO!", &target, &PyDict_Type, &found);
@@ -274,6 +285,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
             args[i] = sample(f, e, i);
             continue;
         }
+        if (!e->constants[i]) continue; /* absent */
         ok = object_describe(e->constants[i], order->keep, &objects[i]);
         /* A number for a parameter that is no constant by itself would live at run time. */
         int kind = objects[i].value.kind;
@@ -304,7 +316,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
         options.keep_ir = order->keep_ir;
         options.specialize_ones = 1;
         Py_CLEAR(desk->cause);
-        texts = library_options(e, f->count, &options, pairs);
+        texts = library_options(f, e, &options, pairs);
         ok = texts && session_follow_cache() && session_enter();
         if (ok) {
             desk->compiling = on_cuda ? "cuda" : "cpu";
@@ -329,6 +341,7 @@ static tw_kernel *compile(Function *f, Entry *e, const Order *order) {
 
 /* What Python knows of a compile before it begins: a note for make_kernel; None: a hook says no. */
 static PyObject *announce(Function *f, const Entry *e, PyObject *options, bool warmup) {
+    if (f->shaped) return Py_NewRef(Py_True);
     PyObject *constants = PyTuple_New(f->count);
     for (int i = 0; constants && i < f->count; i++)
         PyTuple_SetItem(constants, i, Py_NewRef(e->constants[i] ? e->constants[i] : Py_None));
@@ -353,8 +366,11 @@ static Entry *new_entry(const Call *c) {
     e->tags = PyMem_Calloc((size_t)c->count + 1, 1);
     e->buffers = PyMem_Calloc((size_t)c->count + 1, sizeof *e->buffers);
     e->constants = PyMem_Calloc((size_t)(c->count + KEYWORDS), sizeof *e->constants);
-    bool ok = e->tags && e->buffers && e->constants;
+    if (c->f->shaped) e->shapes = PyMem_Calloc((size_t)c->count + 1, sizeof *e->shapes);
+    bool ok = e->tags && e->buffers && e->constants && (e->shapes || !c->f->shaped);
     if (!ok) PyErr_NoMemory();
+    for (int i = 0; ok && e->shapes && i < c->count; i++)
+        if (c->tags[i] > TAG_POINTER) e->shapes[i] = c->memory[i].shape;
     for (int i = 0; ok && i < c->count + KEYWORDS; i++)
         if (c->values[i] && (i >= c->count || c->tags[i] == TAG_CONSTANT)) e->constants[i] = Py_NewRef(c->values[i]);
     if (ok) memcpy(e->tags, c->tags, (size_t)c->count);
@@ -376,15 +392,18 @@ Entry *entry_make(Call *c, bool warmup) {
     if (raw) {
         e->raw = raw;
         e->kernel = kernel_make(raw);
-        if (e->kernel)
+        if (e->kernel && f->shaped) {
+            if (outputs_plan(f, e) && make_buffers(e, f->count)) e->result = Py_NewRef(e->kernel);
+        } else if (e->kernel)
             e->result =
                 PyObject_CallFunctionObjArgs(session.make_kernel, (PyObject *)f, e->kernel, options, note, NULL);
     }
     Py_XDECREF(note);
     Py_XDECREF(options);
     if (e->result && add_entry(f, e)) {
-        PyObject *told = session.kernel_ready ? PyObject_CallFunctionObjArgs(session.kernel_ready, e->result, NULL)
-                                              : Py_NewRef(Py_None);
+        bool tells = session.kernel_ready && !f->shaped;
+        PyObject *told =
+            tells ? PyObject_CallFunctionObjArgs(session.kernel_ready, e->result, NULL) : Py_NewRef(Py_None);
         Py_XDECREF(told);
         return told ? e : NULL; /* the entry stays: it is as good as it was */
     }
@@ -396,6 +415,13 @@ PyObject *entry_lower(Function *f, Entry *e, const char *target) {
     Order order = {f->module, f->names.keep, TW_STAGE_EMIT, true, target};
     tw_kernel *kernel = compile(f, e, &order);
     return kernel ? kernel_make(kernel) : NULL;
+}
+
+PyObject *entry_emit(Call *c, const char *target) {
+    Entry *e = new_entry(c);
+    PyObject *kernel = e ? entry_lower(c->f, e, target) : NULL;
+    entry_drop(e, c->count, true);
+    return kernel;
 }
 
 bool entry_prepare(Call *c) {

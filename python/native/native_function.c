@@ -5,7 +5,8 @@
  * plain), ..]) f[grid](*args, num_warps=4, **kw)        launches f.source = text another source;
  * what was compiled is dropped
  *
- * triton.JITFunction is a subclass. */
+ * triton.JITFunction is a subclass. With a list of outputs and a dict of options it is a shaped function, of TileLang:
+ * shapes of arguments are part of what is compiled, and a launch makes the outputs and returns them. */
 #include "native.h"
 
 #include <string.h>
@@ -25,6 +26,53 @@ static bool learn_parameters(Function *f) {
         f->params[i].typed = info.dtype != TW_DTYPE_ANY;
     }
     return true;
+}
+
+static void drop_params(Function *f) {
+    for (int i = 0; i < f->count; i++) {
+        Py_XDECREF(f->params[i].name);
+        Py_XDECREF(f->params[i].fallback);
+    }
+    PyMem_Free(f->params);
+    f->params = NULL;
+    f->count = 0;
+}
+
+static bool set_params(Function *f, PyObject *list);
+
+/* The row of a parameter as Python states it, or NULL. */
+static PyObject *given_row(const Function *f, const char *name) {
+    for (Py_ssize_t i = 0; i < PyList_Size(f->given); i++) {
+        PyObject *row = PyList_GetItem(f->given, i);
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(row, 0), name) == 0) return row;
+    }
+    return NULL;
+}
+
+/* A shaped function has the parameters that the door finds: sizes and outputs that the body names, too. */
+static bool adopt_parameters(Function *f) {
+    PyObject *list = PyList_New(0);
+    tw_param_info info = {.struct_size = sizeof info};
+    bool hidden[MAX_PARAMS] = {0};
+    for (size_t i = 0; list && i < MAX_PARAMS && tw_module_param_at(f->module, 0, i, &info) == TW_OK; i++) {
+        PyObject *row = given_row(f, info.name);
+        hidden[i] = !row;
+        row = row ? Py_NewRef(row) : Py_BuildValue("(sOOO)", info.name, Py_None, Py_False, Py_True);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    if (!list) return false;
+    drop_params(f);
+    bool ok = set_params(f, list) && learn_parameters(f);
+    Py_DECREF(list);
+    for (int i = 0; ok && i < f->count; i++) {
+        Param *p = &f->params[i];
+        p->hidden = hidden[i] && p->constant;
+        int output = f->outputs ? PySequence_Contains(f->outputs, p->name) : 0;
+        ok = output >= 0;
+        p->output = output == 1 || (hidden[i] && !p->constant);
+    }
+    return ok;
 }
 
 /* What the arguments are made of; the texts live as long as f. */
@@ -57,7 +105,7 @@ bool function_load(Function *f, Names *names, tw_module **module) {
     resolver.user = names;
     tw_module_options options;
     tw_module_options_init(&options);
-    options.door = "triton";
+    options.door = f->shaped ? "tilelang" : "triton";
     options.resolver = &resolver;
     options.scope = f;
     options.first_line = f->line;
@@ -71,9 +119,9 @@ bool function_load(Function *f, Names *names, tw_module **module) {
 static bool open_module(Function *f) {
     entries_forget(f);
     f->generation = session.generation;
-    f->names = (Names){f, PyList_New(0), PyDict_New()};
-    if (!f->names.keep || !f->names.watched) return false;
-    return function_load(f, &f->names, &f->module) && learn_parameters(f);
+    f->names = (Names){f, PyList_New(0), f->shaped ? NULL : PyDict_New()};
+    if (!f->names.keep || (!f->shaped && !f->names.watched)) return false;
+    return function_load(f, &f->names, &f->module) && (f->shaped ? adopt_parameters(f) : learn_parameters(f));
 }
 
 /* Threads that compile ahead and the one that launches may come here at once: one parses, for all of them. */
@@ -127,11 +175,12 @@ static bool set_params(Function *f, PyObject *list) {
 
 static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     Function *f = (Function *)self;
-    PyObject *name, *file, *source, *globals, *closure, *params, *structures = NULL;
+    PyObject *name, *file, *source, *globals, *closure, *params, *structures = NULL, *outputs = NULL, *options = NULL;
     int line;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!", &name, &file, &source, &line, &PyDict_Type, &globals, &closure,
-                          &PyList_Type, &params, &PyList_Type, &structures))
+    if (!PyArg_ParseTuple(args, "UUUiO!OO!|O!O!O!", &name, &file, &source, &line, &PyDict_Type, &globals, &closure,
+                          &PyList_Type, &params, &PyList_Type, &structures, &PyList_Type, &outputs, &PyDict_Type,
+                          &options))
         return -1;
     if (closure != Py_None && !PyDict_Check(closure)) {
         PyErr_SetString(PyExc_TypeError, "a closure is a dict of cells, or None");
@@ -148,7 +197,11 @@ static int function_setup(PyObject *self, PyObject *args, PyObject *kwargs) {
     f->globals = Py_NewRef(globals);
     f->closure = closure == Py_None ? NULL : Py_NewRef(closure);
     f->structures = Py_XNewRef(structures);
-    f->ready = set_params(f, params);
+    f->shaped = outputs != NULL;
+    f->outputs = Py_XNewRef(outputs);
+    f->options = Py_XNewRef(options);
+    f->given = PySequence_List(params);
+    f->ready = f->given && set_params(f, params);
     return f->ready ? 0 : -1;
 }
 
@@ -158,6 +211,7 @@ static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(f->globals);
     Py_VISIT(f->closure);
     Py_VISIT(f->parts);
+    Py_VISIT(f->given);
     Py_VISIT(f->names.keep);
     Py_VISIT(f->names.watched);
     for (int i = 0; i < f->count; i++) Py_VISIT(f->params[i].fallback);
@@ -172,6 +226,7 @@ static int function_clear(PyObject *self) {
     Py_CLEAR(f->globals);
     Py_CLEAR(f->closure);
     Py_CLEAR(f->parts);
+    Py_CLEAR(f->given);
     for (int i = 0; i < f->count; i++) Py_CLEAR(f->params[i].fallback);
     return 0;
 }
@@ -181,8 +236,10 @@ static void function_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     function_clear(self);
-    for (int i = 0; i < f->count; i++) Py_XDECREF(f->params[i].name);
-    PyMem_Free(f->params);
+    drop_params(f);
+    Py_XDECREF(f->given);
+    Py_XDECREF(f->outputs);
+    Py_XDECREF(f->options);
     Py_XDECREF(f->name);
     Py_XDECREF(f->file);
     Py_XDECREF(f->source);
@@ -266,6 +323,29 @@ static PyObject *function_launch(PyObject *self, PyObject *args) {
     return launch_run((Function *)self, grid, positional, named, (Purpose)purpose);
 }
 
+/* emit(args, kwargs, target or None) -> Kernel with the texts for these arguments */
+static PyObject *function_emit(PyObject *self, PyObject *args) {
+    PyObject *positional, *named;
+    const char *target;
+    if (!PyArg_ParseTuple(args, "O!O!z", &PyTuple_Type, &positional, &PyDict_Type, &named, &target)) return NULL;
+    return launch_emit((Function *)self, positional, named, target);
+}
+
+/* parameters() -> [(name, is a constant, is an output), ..], as the compiler sees them */
+static PyObject *function_parameters(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    Function *f = (Function *)self;
+    PyObject *list = function_open(f) ? PyList_New(0) : NULL;
+    for (int i = 0; list && i < f->count; i++) {
+        const Param *p = &f->params[i];
+        PyObject *row =
+            Py_BuildValue("(OOO)", p->name, p->constant ? Py_True : Py_False, p->output ? Py_True : Py_False);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 static PyObject *function_forget(PyObject *self, PyObject *ignored) {
     (void)ignored;
     if (!entries_may_go((Function *)self, 0)) return NULL;
@@ -346,6 +426,9 @@ bool function_init(PyObject *module) {
         {"results", function_results, METH_NOARGS, "all that launches have returned so far"},
         {"lower", function_lower, METH_VARARGS,
          "lower(result, target): the Kernel behind a result, with its IR after each pass"},
+        {"emit", function_emit, METH_VARARGS,
+         "emit(args, kwargs, target or None) -> Kernel with the texts for these arguments"},
+        {"parameters", function_parameters, METH_NOARGS, "[(name, is a constant, is an output), ..]"},
         {"names", function_names, METH_NOARGS, "the names of the program that compiled kernels rely on"},
         {0}};
     static PyGetSetDef getters[] = {{"source", get_source, set_source, "the text that is compiled", NULL},

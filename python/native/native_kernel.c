@@ -66,6 +66,19 @@ static PyObject *get_writes(PyObject *self, PyObject *number) {
     return PyErr_Occurred() ? NULL : PyBool_FromLong(tw_kernel_writes(((Kernel *)self)->kernel, param));
 }
 
+static PyObject *get_shape(PyObject *self, PyObject *number) {
+    size_t param = alive((Kernel *)self) ? PyLong_AsSize_t(number) : 0;
+    tw_shape_info info = {.struct_size = sizeof info};
+    if (PyErr_Occurred()) return NULL;
+    if (tw_kernel_shape_at(((Kernel *)self)->kernel, param, &info) != TW_OK) return Py_NewRef(Py_None);
+    PyObject *shape = PyTuple_New(info.rank);
+    for (int d = 0; shape && d < info.rank; d++) {
+        PyObject *extent = PyLong_FromLongLong(info.extents[d]);
+        if (!extent || PyTuple_SetItem(shape, d, extent) < 0) Py_CLEAR(shape);
+    }
+    return shape ? Py_BuildValue("(sN)", tw_dtype_name(info.dtype), shape) : NULL;
+}
+
 static PyObject *get_artifacts(PyObject *self, PyObject *ignored) {
     (void)ignored;
     const Kernel *k = (Kernel *)self;
@@ -115,6 +128,7 @@ bool kernel_init(PyObject *module) {
     static PyMethodDef methods[] = {{"artifacts", get_artifacts, METH_NOARGS, "the texts of the target, by name"},
                                     {"resources", get_resources, METH_NOARGS, "what it takes of a device"},
                                     {"writes", get_writes, METH_O, "may it write through parameter i?"},
+                                    {"shape", get_shape, METH_O, "(dtype, extents) that parameter i states, or None"},
                                     {"assembly", get_assembly, METH_NOARGS, "the assembler text: PTX of a CUDA kernel"},
                                     {"explain", get_explain, METH_NOARGS, "what the compiler proved and chose"},
                                     {"passes", get_passes, METH_NOARGS, "(name, seconds, IR or None) of each step"},

@@ -70,7 +70,7 @@ static int find_keyword(const Function *f, PyObject *name) {
 static PyObject *join_names(const Function *f, const Call *call) {
     PyObject *text = PyUnicode_FromString("");
     for (int i = 0, n = 0; text && i < f->count; i++) {
-        if (call && call->values[i]) continue;
+        if (f->params[i].output || f->params[i].hidden || (call && call->values[i])) continue;
         PyObject *longer = PyUnicode_FromFormat("%U%s'%U'", text, n++ ? ", " : "", f->params[i].name);
         Py_DECREF(text);
         text = longer;
@@ -78,29 +78,38 @@ static PyObject *join_names(const Function *f, const Call *call) {
     return text;
 }
 
-static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
+/* A keyword that is none of the function's; returns false. */
+static bool refuse_keyword(const Function *f, PyObject *key) {
+    PyObject *names = join_names(f, NULL);
+    if (names && f->shaped)
+        PyErr_Format(PyExc_TypeError, "`%U` has no argument `%U`; it takes %U", f->name, key, names);
+    else if (names)
+        PyErr_Format(PyExc_KeyError,
+                     "Keyword argument %U was specified but unrecognised; `%U` takes %U, and options such as num_warps",
+                     key, f->name, names);
+    Py_XDECREF(names);
+    return false;
+}
+
+/* lenient: what is missing stays open. */
+static bool bind(Call *c, PyObject *args, PyObject *kwargs, bool lenient) {
     Function *f = c->f;
-    int missing = 0;
-    Py_ssize_t given = PyTuple_Size(args), at = 0;
+    int missing = 0, places = 0;
+    Py_ssize_t given = PyTuple_Size(args), at = 0, next = 0;
     PyObject *key, *value;
-    if (given > f->count) {
-        PyErr_Format(PyExc_TypeError, "too many positional arguments: %zd for the %d parameters of `%U`", given,
-                     f->count, f->name);
+    for (int i = 0; i < f->count; i++) {
+        if (f->params[i].output || f->params[i].hidden) continue;
+        places++;
+        if (next < given) c->values[i] = PyTuple_GetItem(args, next++);
+    }
+    if (given > places) {
+        PyErr_Format(PyExc_TypeError, "too many positional arguments: %zd for the %d parameters of `%U`%s", given,
+                     places, f->name, f->shaped && places < f->count ? ", which makes its outputs itself" : "");
         return false;
     }
-    for (Py_ssize_t i = 0; i < given; i++) c->values[i] = PyTuple_GetItem(args, i);
     while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
         int i = find_keyword(f, key);
-        if (i < 0) {
-            PyObject *names = join_names(f, NULL);
-            if (names)
-                PyErr_Format(
-                    PyExc_KeyError,
-                    "Keyword argument %U was specified but unrecognised; `%U` takes %U, and options such as num_warps",
-                    key, f->name, names);
-            Py_XDECREF(names);
-            return false;
-        }
+        if (i < 0 || (f->shaped && i >= f->count)) return refuse_keyword(f, key);
         if (i < f->count && c->values[i]) {
             PyErr_Format(PyExc_TypeError, "multiple values for argument '%U' of `%U`", key, f->name);
             return false;
@@ -109,9 +118,9 @@ static bool bind(Call *c, PyObject *args, PyObject *kwargs) {
     }
     for (int i = 0; i < f->count; i++) {
         if (!c->values[i]) c->values[i] = f->params[i].fallback;
-        missing += !c->values[i];
+        missing += !c->values[i] && !f->params[i].output && !f->params[i].hidden;
     }
-    if (!missing) return true;
+    if (!missing || lenient) return true;
     PyObject *names = join_names(f, c);
     if (names)
         PyErr_Format(PyExc_TypeError,
@@ -154,13 +163,22 @@ static bool classify(Call *c) {
     for (int i = 0; i < c->count; i++) {
         const Param *p = &f->params[i];
         PyObject *value = c->values[i];
+        if (!value || p->output) { /* open, or made by the launch */
+            c->values[i] = NULL;
+            c->tags[i] = TAG_CONSTANT;
+            continue;
+        }
         PyObject *inner = object_unwrap(value);
         ArgumentKind kind = ARGUMENT_CONSTANT;
         if (!p->constant && inner == value) {
             kind = argument_take(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->args[i], &c->memory[i]);
             if (kind == ARGUMENT_ERROR) return false;
         }
-        if (kind == ARGUMENT_CONSTANT && !p->constant && inner == value && is_structured(value)) {
+        if (kind == ARGUMENT_MEMORY && f->shaped) {
+            if (!shape_read(value, PyUnicode_AsUTF8AndSize(p->name, NULL), &c->memory[i])) return false;
+            hash = mix(hash, shape_hash(&c->memory[i].shape));
+        }
+        if (kind == ARGUMENT_CONSTANT && !p->constant && !f->shaped && inner == value && is_structured(value)) {
             c->structured = true; /* another function is launched: nothing is looked up by this hash */
             c->tags[i] = TAG_CONSTANT;
             continue;
@@ -181,7 +199,7 @@ static bool classify(Call *c) {
     hash = mix(hash, (uint64_t)(c->device + 1));
     for (int i = c->count; i < c->count + KEYWORDS; i++)
         if (c->values[i]) hash = mix(hash, entry_hash_constant(c->values[i]) + (uint64_t)(i - c->count));
-    int debug = wants_debug(c);
+    int debug = f->shaped ? 1 : wants_debug(c); /* T.device_assert is always there */
     if (debug < 0) return false;
     c->debug = debug > 0;
     c->hash = mix(mix(hash, c->debug), c->sanitize);
@@ -294,22 +312,26 @@ static bool may_write(const Call *c, const Entry *e) {
 static PyObject *launch(Call *c, Entry *e, PyObject *grid, bool made) {
     int64_t extents[3];
     void *stream = NULL;
-    if (!may_write(c, e) || !read_grid(c, grid, made, extents)) return NULL;
+    bool shaped = c->f->shaped;
+    if (!may_write(c, e) || (!shaped && !read_grid(c, grid, made, extents))) return NULL;
     if (e->device >= 0 && !cuda_stream_of(c, &stream)) return NULL;
     e->references++;
-    PyObject *result = NULL;
-    if (session_enter()) {
+    PyObject *result = NULL, *outputs = shaped ? outputs_make(c, e) : NULL;
+    if ((outputs || !shaped) && session_enter()) {
         tw_status status = TW_OK;
         for (int i = 0; i < c->count && status == TW_OK; i++)
             if (e->buffers[i]) {
-                status = tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
+                status = shaped ? tw_buffer_point(e->buffers[i], c->memory[i].data)
+                                : tw_buffer_rebind(e->buffers[i], c->memory[i].data, c->memory[i].size);
                 c->args[i] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = e->buffers[i]};
             }
         tw_stream *queue = e->device >= 0 ? desk->stream : NULL;
         if (queue) tw_stream_rebind(queue, stream);
-        if (status == TW_OK) status = tw_kernel_launch(e->raw, queue, extents, c->args, (size_t)c->count);
-        if (session_leave_with(status, (PyObject *)c->f)) result = Py_NewRef(e->result);
+        if (status == TW_OK)
+            status = tw_kernel_launch(e->raw, queue, shaped ? NULL : extents, c->args, (size_t)c->count);
+        if (session_leave_with(status, (PyObject *)c->f)) result = Py_NewRef(shaped ? outputs : e->result);
     }
+    Py_XDECREF(outputs);
     entry_drop(e, c->count, true);
     return result;
 }
@@ -320,7 +342,7 @@ static PyObject *launch_structured(Call *c, PyObject *args, PyObject *kwargs, Py
                                    Purpose purpose) {
     /* Anew: to be a tl.constexpr says more than its value. */
     memset(c->values, 0, (size_t)(c->count + KEYWORDS) * sizeof *c->values);
-    if (!bind(c, args, kwargs)) return NULL;
+    if (!bind(c, args, kwargs, false)) return NULL;
     take_changes(c, meta);
     PyObject *result = NULL;
     if (parts_launch(c, grid, purpose, &result)) return result;
@@ -351,8 +373,8 @@ static PyObject *run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
     PyObject *result = NULL, *meta = NULL;
     bool launches = purpose == PURPOSE_LAUNCH || purpose == PURPOSE_SANITIZE;
     call.sanitize = purpose == PURPOSE_SANITIZE;
-    bool ok = bind(&call, args, kwargs);
-    PyObject *extents = !ok ? NULL : launches ? call_grid(&call, grid, &meta) : Py_NewRef(grid);
+    bool ok = bind(&call, args, kwargs, f->shaped && !launches);
+    PyObject *extents = !ok ? NULL : launches && !f->shaped ? call_grid(&call, grid, &meta) : Py_NewRef(grid);
     ok = extents && classify(&call);
     if (ok && call.sanitize && call.device >= 0) {
         PyErr_Format(PyExc_ValueError,
@@ -382,4 +404,16 @@ PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
     PyObject *result = run(f, grid, args, kwargs, purpose);
     f->users--;
     return result;
+}
+
+PyObject *launch_emit(Function *f, PyObject *args, PyObject *kwargs, const char *target) {
+    Call call;
+    PyObject *kernel = NULL;
+    f->users++;
+    if (refresh(f) && call_begin(&call, f)) {
+        if (bind(&call, args, kwargs, true) && classify(&call)) kernel = entry_emit(&call, target);
+        call_end(&call);
+    }
+    f->users--;
+    return kernel;
 }

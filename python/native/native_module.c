@@ -78,16 +78,17 @@ static PyObject *get_document(PyObject *self, PyObject *args) {
 static PyObject *configure(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"make_error",     "dtype_name", "make_kernel",  "plain_globals",   "default_device",
                             "before_compile", "cache_dir",  "kernel_ready", "library_options", "block_constants",
-                            NULL};
+                            "source_of",      NULL};
     enum { COUNT = sizeof names / sizeof *names - 1 };
     PyObject *given[COUNT] = {NULL};
     PyObject **to[COUNT] = {&session.make_error,    &session.dtype_name,     &session.make_kernel,
                             &session.plain_globals, &session.default_device, &session.before_compile,
                             &session.cache_dir,     &session.kernel_ready,   &session.library_options,
-                            &session.block_constants};
+                            &session.block_constants, &session.source_of};
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUOOO!", names, &given[0], &given[1], &given[2], &given[3],
-                                     &given[4], &given[5], &given[6], &given[7], &given[8], &PyDict_Type, &given[9]))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOOOOUOOO!O", names, &given[0], &given[1], &given[2], &given[3],
+                                     &given[4], &given[5], &given[6], &given[7], &given[8], &PyDict_Type, &given[9],
+                                     &given[10]))
         return NULL;
     for (int i = 0; i < COUNT; i++)
         if (given[i]) replace(to[i], Py_NewRef(given[i]));

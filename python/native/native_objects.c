@@ -91,19 +91,31 @@ static bool describe_value(PyObject *object, PyObject *keep, tw_object *out) {
     return true;
 }
 
+/* The full name of a registered object, borrowed; NULL: it has none, or an error is set. */
+static PyObject *registered_name(PyObject *object) {
+    PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
+    Py_XDECREF(id);
+    return pair ? PyTuple_GetItem(pair, 1) : NULL;
+}
+
+/* Numbers and texts that are more than that: members of an enumeration, dtypes that are texts. */
+static bool may_be_named(PyObject *object) {
+    return object != Py_None && !PyLong_CheckExact(object) && !PyBool_Check(object) && !PyFloat_CheckExact(object) &&
+           !PyUnicode_CheckExact(object);
+}
+
 bool object_describe(PyObject *object, PyObject *keep, tw_object *out) {
     memset(out, 0, sizeof *out);
     object = object_unwrap(object);
-    if (describe_value(object, keep, out)) return true;
+    PyObject *name = may_be_named(object) ? registered_name(object) : NULL;
+    if (PyErr_Occurred()) return false;
+    if (!name && describe_value(object, keep, out)) return true;
     if (PyErr_Occurred()) return false;
     out->handle = object;
     if (PyList_Append(keep, object) < 0) return false;
-    PyObject *id = PyLong_FromVoidPtr(object), *pair = id ? PyDict_GetItemWithError(names, id) : NULL;
-    Py_XDECREF(id);
-    if (PyErr_Occurred()) return false;
-    if (pair) {
+    if (name) {
         out->kind = TW_OBJECT_NAMED;
-        out->text = text_of(PyTuple_GetItem(pair, 1), keep);
+        out->text = text_of(name, keep);
         return out->text != NULL;
     }
     if (PyObject_TypeCheck(object, function_type)) return describe_function((Function *)object, keep, out);
@@ -204,8 +216,8 @@ static tw_status lookup_builtin(PyObject *id, PyObject *keep, tw_object *out) {
 }
 
 /* A global that is a plain value may change behind the kernel's back; Triton asks that it be wrapped. */
-static bool is_plain(PyObject *value, const tw_object *out) {
-    if (object_unwrap(value) != value) return false;
+static bool is_plain(const Function *f, PyObject *value, const tw_object *out) {
+    if (f->shaped || object_unwrap(value) != value) return false;
     bool data = out->kind == TW_OBJECT_VALUE || out->kind == TW_OBJECT_TUPLE;
     int allowed = session.plain_globals ? PyObject_IsTrue(session.plain_globals) : 0;
     if (allowed < 0) PyErr_Clear();
@@ -218,7 +230,7 @@ static tw_status find(const Names *owner, Function *f, const char *name, tw_obje
     if (!id) return refuse(out, owner->keep);
     PyObject *value = find_name(f, id, &where);
     tw_status status = value ? describe_or_refuse(value, owner->keep, out) : lookup_builtin(id, owner->keep, out);
-    if (value && is_plain(value, out)) {
+    if (value && is_plain(f, value, out)) {
         PyObject *words =
             PyUnicode_FromFormat("Cannot access global variable `%U`, the plain value %R: a kernel sees values that "
                                  "cannot change: write `%U = tl.constexpr(..)`, or pass it as an argument",
@@ -244,7 +256,10 @@ static tw_status resolve_name(void *user, void *scope, const char *name, tw_obje
 static tw_status resolve_attribute(void *user, void *object, const char *name, tw_object *out) {
     const Names *owner = user;
     session_reenter_python();
-    PyObject *value = PyObject_GetAttrString(object, name);
+    /* A plain function of the program, as one that is compiled. */
+    bool source = session.source_of && strcmp(name, "__source__") == 0;
+    PyObject *value =
+        source ? PyObject_CallFunctionObjArgs(session.source_of, object, NULL) : PyObject_GetAttrString(object, name);
     tw_status status = TW_OK;
     memset(out, 0, sizeof *out);
     if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) {

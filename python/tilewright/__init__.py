@@ -1,7 +1,8 @@
 """tilewright: tile kernels from Python.
 
     import tilewright.triton as triton          Triton's own interface
-    python -m tilewright script.py              the same for a script that says `import triton`
+    import tilewright.tilelang as tilelang      TileLang's
+    python -m tilewright script.py              the same for a script that says `import triton` or `import tilelang`
     tilewright.run("add.py", grid=4, ..)        a kernel of a file, of any door
 
 What is compiled and run is done by the library behind `tilewright._native`; this package holds no compiler.

@@ -1,6 +1,6 @@
 """python -m tilewright script.py args.. | -m module args.. | -c code | pytest args..
 
-Runs a program in which `import triton` means tilewright.triton. Nothing is changed outside of this process and of the Python
+Runs a program in which `import triton` means tilewright.triton and `import tilelang` tilewright.tilelang. Nothing is changed outside of this process and of the Python
 processes that it starts.
 """
 import os

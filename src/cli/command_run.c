@@ -73,12 +73,13 @@ static int launch_on(Session *s, const Options *o, const char *target, bool time
             fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0],
                     (long long)grid[1], (long long)grid[2]);
         double start = now();
-        tw_status ran = launch_and_wait(s, stream, grid, true);
+        const int64_t *said = own ? NULL : grid; /* its own it knows itself, of each launch */
+        tw_status ran = launch_and_wait(s, stream, said, true);
         double first = now() - start;
         if (ran != TW_OK) status = fail_status(s->context, ran);
         if (!status) status = guarded_check(tw_kernel_name(s->kernel));
         if (!status) status = session_download(s);
-        if (!status && timed) status = time_launches(s, stream, grid, first);
+        if (!status && timed) status = time_launches(s, stream, said, first);
     }
     tw_stream_destroy(stream);
     return status;

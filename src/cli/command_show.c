@@ -90,7 +90,8 @@ int command_ir(const Options *o) {
     const char *last = "";
     bool found = false;
     for (size_t i = 0; !status && tw_kernel_pass_at(s.kernel, i, &info) == TW_OK; i++) {
-        bool first = !*last;
+        bool first = !*last, all = !o->print_after && !o->print_after_all;
+        if (all && *last && strcmp(info.name, "source") == 0) printf("%s\n", last); /* of the launch before */
         if (info.ir) last = info.ir;
         bool named = o->print_after && *last && strcmp(o->print_after, info.name) == 0;
         found |= named;

@@ -269,7 +269,9 @@ static int take_option(Options *o, const CommandRow *command, int argc, char **a
 /* FILE[:KERNEL]: the part behind the last colon is a kernel if it looks like a name. */
 static void split_file(Options *o, const char *text) {
     const char *colon = strrchr(text, ':');
-    bool name = colon && colon[1] && !strpbrk(colon + 1, "/.");
+    const char *end = colon ? strrchr(colon, '.') : NULL; /* add.py is a file, flash.split a kernel */
+    bool file = end && (strcmp(end, ".py") == 0 || strcmp(end, ".c") == 0 || strcmp(end, ".ir") == 0);
+    bool name = colon && colon[1] && !file && !strchr(colon + 1, '/');
     o->file = copy_bytes(text, name ? (size_t)(colon - text) : strlen(text));
     o->kernel = name ? copy_bytes(colon + 1, strlen(colon + 1)) : NULL;
 }

@@ -118,9 +118,25 @@ typedef struct FrontResolver { /* a failure comes back as REFUSED */
 typedef struct FrontShape {
     bool stated;
     bool dense; /* row-major, without gaps; else strides come with the array */
+    bool strided; /* no: they are these */
     int rank;
     int64_t extent[MAX_RANK]; /* -1: any */
+    int64_t stride[MAX_RANK]; /* of one that is strided */
 } FrontShape;
+
+/* Memory that belongs to one run of a kernel, and that no argument gives (T.alloc_global): a pointer parameter of its
+ * name, which none of FrontKernel.params has. */
+typedef struct FrontSpace {
+    const char *name;
+    Elem elem;
+    int rank;
+    int64_t extent[MAX_RANK];
+} FrontSpace;
+/* What a kernel of the source is made of beside the IR of one launch. */
+typedef struct FrontSequence {
+    int launches; /* one after the other, with the same arguments; each is lowered by itself */
+    VEC(FrontSpace) spaces; /* of all of them together */
+} FrontSequence;
 
 typedef struct FrontUnit FrontUnit;
 typedef struct FrontRequest {
@@ -133,6 +149,8 @@ typedef struct FrontRequest {
     bool overflow;          /* and + - * of integers below 64 bits that do not fit their type are such ones */
     int num_warps;          /* 0: not stated */
     FrontShape *shapes;     /* by parameter; filled by the door where the text states one. May be NULL */
+    int launch;             /* which of its launches; 0 is the first */
+    FrontSequence *sequence; /* filled by the door; NULL: kernels of one launch, without spaces */
     /* What the source says while it is compiled (tl.static_print); NULL: it is dropped. */
     void (*print)(void *user, const char *text, size_t length);
     void *print_user;

@@ -62,9 +62,9 @@ static const struct {
      "`if` and loops. `+ - * / // % & | ^ << >> **`, comparisons, `and or not`, `a if c else b` work on run-time "
      "numbers.",
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
-    {"tile-c", "Tile C: what works",
-     "Kernels in C with ThunderKittens' vocabulary (`*.tile.c`). Operands: g global, s shared tile, r register tile, t "
-     "either, x number, c coordinates, m semaphore, b tiles or blocks; `?` may be left out, `*` one or more.",
+    {"tile-c", "Tile C",
+#include "front/tilec/tilec_manual.def"
+     ,
      tilec_lines, sizeof tilec_lines / sizeof *tilec_lines},
 };
 

@@ -132,11 +132,14 @@ int roots_only(const Kernel *k, Arena *scratch, Ref ref) {
     return only;
 }
 
+static bool promises(const Op *op) {
+    return (op->code == OP_ASSUME || op->code == OP_REQUIRE) && op_flag(op, AT_DISJOINT);
+}
+
 bool roots_promised_apart(const Kernel *k, Arena *scratch, int a, int b) {
     for (const Op *op = k->body->first; op; op = op->next) {
-        if ((op->code != OP_ASSUME && op->code != OP_REQUIRE) || !op_flag(op, AT_DISJOINT)) continue;
         bool has_a = false, has_b = false;
-        for (int i = 0; i < op->operand_count; i++) {
+        for (int i = 0; promises(op) && i < op->operand_count; i++) {
             int root = roots_only(k, scratch, op->operands[i]);
             has_a = has_a || root == a;
             has_b = has_b || root == b;
@@ -144,4 +147,16 @@ bool roots_promised_apart(const Kernel *k, Arena *scratch, int a, int b) {
         if (has_a && has_b) return true;
     }
     return false;
+}
+
+const bool *roots_promises(const Kernel *k, Arena *arena) {
+    int count = k->body->arg_count;
+    bool *apart = ARENA_ARRAY(arena, bool, (size_t)count * count + 1);
+    for (const Op *op = k->body->first; op; op = op->next)
+        for (int i = 0; promises(op) && i < op->operand_count; i++)
+            for (int j = 0; j < op->operand_count; j++) {
+                int a = roots_only(k, arena, op->operands[i]), b = roots_only(k, arena, op->operands[j]);
+                if (a >= 0 && b >= 0 && a != b) apart[a * count + b] = true;
+            }
+    return apart;
 }

@@ -23,6 +23,8 @@ int roots_only(const Kernel *k, Arena *scratch, Ref ref);
 bool roots_written(const Kernel *k, Arena *scratch, bool *written);
 /* Are two parameters apart, by what the kernel assumes or the launch has to test? */
 bool roots_promised_apart(const Kernel *k, Arena *scratch, int a, int b);
+/* The same of all pairs: [a * count + b], of `count` parameters. */
+const bool *roots_promises(const Kernel *k, Arena *arena);
 /* How many of its first operands the op may write through; of assembly any. */
 int roots_write(const Op *op);
 #endif

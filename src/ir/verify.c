@@ -112,7 +112,7 @@ static void check_order(Verifier *v, const Op *op) {
 /* Which elements can be combined in which way. */
 static void check_combine(Verifier *v, const Op *op) {
     Word kind = op_word(op, AT_COMBINE, WORD_NONE);
-    bool atomic = op->code == OP_ATOMIC || op->code == OP_TATOMIC;
+    bool atomic = op->code == OP_ATOMIC || op->code == OP_TATOMIC || op->code == OP_BATOMIC;
     bool index = kind == COMBINE_ARGMIN || kind == COMBINE_ARGMAX;
     bool bits = kind == COMBINE_AND || kind == COMBINE_OR || kind == COMBINE_XOR;
     if (atomic ? index || kind == COMBINE_REGION : kind == COMBINE_XCHG || (index && op->code == OP_SCAN))
@@ -295,8 +295,12 @@ static void check_structure(Verifier *v, const Op *op) {
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_SPMD:
+        if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
+            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        break;
     case OP_ROLE:
-        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->code == OP_SPMD))
+        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], 0))
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_TASKS: check_tasks(v, op); break;

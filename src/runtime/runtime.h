@@ -3,7 +3,7 @@
  *     api.c        the public entries: checks, the one setjmp frame, getters
  *     context.c    contexts, messages, memory of objects
  *     compile.c    source -> door -> passes -> target; live.c names and values of the host
- *     launch.c     arguments -> words -> target
+ *     launch.c     arguments -> words -> target; sequence.c several launches in a row
  *     scalars.c    small integer programs evaluated at launch: the kernel's own grid
  *     buffer.c     arrays; npy.c their files; random.c their contents
  *     options.c    --set NAME=VALUE
@@ -99,12 +99,18 @@ typedef struct RunParam {
     const char *name;
     int source; /* index among the module's parameters: which argument it takes */
     const Type *type;
+    int space;  /* which of the kernel's spaces it is; -1: an argument */
     int slot;                 /* first of its words */
     const FrontShape *stated; /* what the source says of the array's shape; NULL: nothing */
 } RunParam;
 
 typedef struct ScalarProgram ScalarProgram;
 typedef struct CompileRequest CompileRequest;
+
+typedef struct SpaceSet { /* memory of runs that come one after the other */
+    void *queue;
+    tw_buffer **at; /* as in FrontSequence.spaces */
+} SpaceSet;
 
 typedef struct KernelVariant { /* of a kernel, compiled with fewer wishes */
     tw_kernel *kernel;
@@ -158,6 +164,10 @@ struct tw_kernel {
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */
     KernelVariant odd;             /* .. no multiples of some parameters; each is made when a launch first needs it */
+    FrontSequence sequence;        /* its launches and what they share */
+    tw_kernel *next, *head;        /* the launch behind this one; the first of them, whose spaces they take */
+    VEC(SpaceSet) spaces;   /* of the head: one for each queue that it runs in */
+    tw_buffer **space;             /* of the head: those of the current run */
     tw_resource_info resources;    /* filled by the target's build */
     const CompileRequest *request; /* what was asked for, to make that variant */
     void *code;                    /* the target's */
@@ -187,6 +197,7 @@ struct CompileRequest { /* copied into the kernel's arena */
     const char *passes, *stop_after;
     int stage, device;
     bool emulate, sanitize, verify_each, keep_ir, specialize_ones;
+    int launch;   /* of those that the kernel is made of */
     int generic;  /* of PassOptions */
     bool overlap; /* of PassOptions */
     uint64_t odd; /* of PassOptions */
@@ -217,6 +228,12 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
 tw_status kernel_assembly(tw_kernel *k, const char **text);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
 tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+
+/* --- sequence.c: kernels of several launches --- */
+/* Compiles the launches behind the first one; what is known of a kernel is then known of all of them together. */
+tw_status sequence_compile(tw_kernel *k);
+tw_status sequence_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+void sequence_destroy(tw_kernel *k);
 
 /* --- buffer.c --- */
 tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t *shape,

@@ -117,7 +117,12 @@
     C_REFUSED("using", "C++'s `using`", "write a typedef")                                          \
     C_REFUSED("namespace", "a C++ namespace", "names of Tile C need no prefix")                     \
     C_REFUSED("class", "a C++ class", "write a struct and functions")                               \
-    C_REFUSED("constexpr", "C++'s `constexpr`", "write an enum constant: enum { N = 4 };")
+    C_REFUSED("constexpr", "C++'s `constexpr`", "write an enum constant: enum { N = 4 };")          \
+    C_REFUSED("typename", "C++'s `typename`", "write the type alone")                               \
+    C_REFUSED("static_cast", "C++'s `static_cast`", "write (type)value")                            \
+    C_REFUSED("reinterpret_cast", "C++'s `reinterpret_cast`", "use `tile_view(type, tile)`")        \
+    C_REFUSED("shared_allocator", "an allocator", "write shared_alloc(type), or declare the tile")  \
+    C_REFUSED("tma_swizzle_allocator", "an allocator", "write shared_alloc(type), or declare the tile")
 
 typedef enum CTok {
     CT_END,

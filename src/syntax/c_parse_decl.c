@@ -110,6 +110,7 @@ static CNode *parse_one_type(Parser *ps) {
     if (at_token(ps, CK_STRUCT)) return parse_struct(ps);
     if (at_token(ps, CK_ENUM)) return parse_enum(ps);
     if (is_type_word(ps->at->kind)) return parse_type_words(ps);
+    if (parser_cxx(ps)) return node_new(ps, C_ERROR, first);
     bool tile = parser_lookup(ps, first) == NAME_TILE_TYPE;
     CNode *node = node_new(ps, tile ? C_TYPE_TILE : C_TYPE_NAME, first);
     node->name = parser_name(ps, first);

@@ -50,7 +50,10 @@ CNode *parse_designated(Parser *ps, CNode *(*value)(Parser *ps)) {
     return node;
 }
 
-CNode *parse_argument(Parser *ps) { return starts_type(ps) ? parse_type_name(ps) : parse_assignment(ps); }
+CNode *parse_argument(Parser *ps) {
+    if (parser_cxx_braces(ps)) return node_new(ps, C_ERROR, ps->at);
+    return starts_type(ps) ? parse_type_name(ps) : parse_assignment(ps);
+}
 
 /* arguments = "(" [argument {"," argument}] ")" */
 void parse_arguments(Parser *ps, CNode *call) {

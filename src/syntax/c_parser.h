@@ -67,6 +67,9 @@ void parser_bind(Parser *ps, const char *name, NameKind kind);
 void parser_open_scope(Parser *ps);
 void parser_close_scope(Parser *ps);
 /* The word is one of the refused ones: says so, true. */
+/* c_cxx.c: refuses a C++ spelling that stands here, showing ours */
+bool parser_cxx(Parser *ps);
+bool parser_cxx_braces(Parser *ps);
 bool parser_refused_word(Parser *ps, bool also_cxx);
 
 /* grammar */

@@ -295,3 +295,35 @@ $ { printf 'import triton\n@triton.jit\ndef k(x):\n    y = '; head -c 50000000 /
 wide.py:4:50000012: error: an expression is expected here, but `=` stand
     4 | ...xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx = =
       |                                                                ^
+#! ThunderKittens' C++ spelling is answered with ours
+$ cat > cxx.tile.c <<'EOF'
+> #include "tile.h"
+> typedef struct { gl(float, 1, 1, -1, -1) x; } G;
+> typedef rt_fl(16, 16) tile;
+> tile_kernel(32, 1) void f(G g) {
+>     rt_fl<16, 32> a;
+>     rt_fl<16, 32>::col_vec v;
+>     tile::row_vec w;
+>     kittens::warp::zero(t);
+>     warpgroup::add(t, t, t);
+>     load(&t, g.x, {0, g.x.rows / 2});
+>     group<8>::sync(1);
+>     everyone::sync(0);
+>     mma_async_wait<1>();
+>     shared_allocator al((int *)&x[0]);
+>     tile &r = t;
+>     int z = q < 4 ? 1 : q > (2);
+> }
+> EOF
+$ tilewright check cxx.tile.c 2>&1 | grep error
+cxx.tile.c:5:5: error: Tile C does not have C++ template arguments `<..>`; write `rt_fl(16, 32)` [unsupported]
+cxx.tile.c:6:5: error: Tile C does not have C++ names `a::b`; write `col_vec(rt_fl(16, 32))` [unsupported]
+cxx.tile.c:7:5: error: Tile C does not have C++ names `a::b`; write `row_vec(tile)` [unsupported]
+cxx.tile.c:8:5: error: Tile C does not have C++ names `a::b`; write `warp_zero` [unsupported]
+cxx.tile.c:9:5: error: Tile C does not have C++ names `a::b`; write `warpgroup_add` [unsupported]
+cxx.tile.c:10:19: error: Tile C does not have `{..}` as an argument; write `at(0, g.x.rows/2)` [unsupported]
+cxx.tile.c:11:5: error: Tile C does not have C++ names `a::b`; write `group8_sync` [unsupported]
+cxx.tile.c:12:5: error: Tile C does not have C++ names `a::b`; write `block_sync` [unsupported]
+cxx.tile.c:13:5: error: Tile C does not have C++ template arguments `<..>`; write `mma_async_wait(1)` [unsupported]
+cxx.tile.c:14:5: error: Tile C does not have an allocator; write shared_alloc(type), or declare the tile [unsupported]
+cxx.tile.c:15:10: error: Tile C does not have C++ references; write a pointer [unsupported]

@@ -209,7 +209,7 @@ $ cat > bad.py <<'END'
 >                 for i in T.serial(4):
 >                     seen.append(i)
 >             if kind == "planned":
->                 T.get_thread_binding(0)
+>                 T.gemm_sp(0)
 >             if kind == "chip":
 >                 x = T.alloc_tmem([64, 64], "float32")
 >             if kind == "jump":
@@ -241,9 +241,9 @@ bad.py:25:21: error: this list changes inside of a run-time loop or branch, and 
       |                     ^~~~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=planned --arg 'A=zeros:f32[8]'
-bad.py:27:17: error: T.get_thread_binding is planned and not there yet; write T.Parallel: threads are chosen here [planned]
-   27 |                 T.get_thread_binding(0)
-      |                 ^~~~~~~~~~~~~~~~~~~~
+bad.py:27:17: error: T.gemm_sp is planned and not there yet; write T.gemm of the dense matrix [planned]
+   27 |                 T.gemm_sp(0)
+      |                 ^~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=chip --arg 'A=zeros:f32[8]'
 bad.py:29:21: error: `T.alloc_tmem` belongs to another chip: Blackwell (sm_100) [other-chip]
@@ -251,14 +251,14 @@ bad.py:29:21: error: `T.alloc_tmem` belongs to another chip: Blackwell (sm_100) 
       |                     ^~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=jump --arg 'A=zeros:f32[8]'
-bad.py:33:25: error: `break` or `continue` outside of a loop is not supported in TileLang kernels here [unsupported]
+bad.py:33:25: error: a jump out of this kind of loop (put what follows under an `if`) is not supported in TileLang kernels here [unsupported]
    33 |                         break
       |                         ^~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=twice --arg 'A=zeros:f32[8]'
-bad.py:36:17: error: a second T.Kernel in one function is planned and not there yet; write two kernels [planned]
+bad.py:36:22: error: T.Kernel inside T.Kernel is not supported in a TileLang kernel; launches stand one behind the other in the function [unsupported]
    36 |                 with T.Kernel(2) as by:
-      |                 ^~~~~~~~~~~~~~~~~~~~~~~
+      |                      ^~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=tile --arg 'A=zeros:f32[8]'
 bad.py:40:30: error: T.atomic_add on a tile is not supported in a TileLang kernel; it works on tensors; a tile belongs to its block, so write an update, as in x[i] += y [unsupported]

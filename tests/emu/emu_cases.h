@@ -855,7 +855,7 @@ static void test_handoff(void) {
         if (mutant == 1) expect("handoff", mutant, EMU_FAULT_BARRIER, "arrives twice at barrier 1");
         if (mutant == 2) expect("handoff", mutant, EMU_FAULT_BARRIER, "barrier 1 of");
         if (mutant == 3) expect("handoff", mutant, EMU_FAULT_DEADLOCK, "16 threads have ended");
-        if (mutant == 4) expect("handoff", mutant, EMU_FAULT_STUCK, "handoff.cu:45");
+        if (mutant == 4) expect("handoff", mutant, EMU_FAULT_STUCK, "handoff.cu:46");
         if (!mutant) {
             clean("handoff");
             uint32_t thirds = 0;
@@ -867,7 +867,7 @@ static void test_handoff(void) {
             }
             CHECK(o[96] == 2 * 496 && o[97] == -69 && o[98] == 0 && o[99] == -1 && o[100] == 0 && o[101] == 0 &&
                   o[102] > 0);
-            CHECK(get(&floats, 0) == 32 && get(&floats, 1) == -9 && get(&floats, 2) == -40);
+            CHECK(get(&floats, 0) == 32 && get(&floats, 1) == -9 && get(&floats, 2) == -40 && get(&floats, 3) == 0);
             CHECK(l[0] == (int64_t)64 << 33 && l[1] == -155);
             CHECK(get(&halves, 0) == 16 && get(&brains, 0) == 16);
         }

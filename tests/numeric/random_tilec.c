@@ -1,9 +1,9 @@
 /* random_tilec.c: random Tile C kernels, run on the interpreter and on other targets (differential.h), and against what C
  * would compute.
  *
- * A program has variables of four integer types, a struct with a pointer, an array, tiles of integers, functions with
- * early returns and pointer parameters, branches and loops over constants and over run-time numbers, breaks and
- * continues. It is a tree; one walk prints it, another computes it here with C's rules (integers wrap, x / 0 is 0). The
+ * A program has variables of four integer types, a struct with a pointer, an array at constant and run-time places, tiles
+ * and vectors of integers, functions with early returns and pointer parameters, branches, switches and loops of every form
+ * over constants and over run-time numbers, breaks, continues and returns. It is a tree; one walk prints it, another computes it here with C's rules (integers wrap, x / 0 is 0). The
  * kernel stores every variable, and the interpreter must store what was computed. The door may refuse what it says it
  * does not take (`unsupported`, `unroll`, `pointer`); nothing else. */
 #include "differential.h"
@@ -24,8 +24,8 @@ static Type common_type(Type a, Type b) {
 /* --- the tree --- */
 
 typedef enum NodeKind { /* expressions, then statements */
-    E_NUMBER, E_VARIABLE, E_BINARY, E_UNARY, E_CHOICE, E_CAST, E_CALL, E_TARGET,
-    S_ASSIGN, S_STEP, S_IF, S_FOR, S_BREAK, S_CONTINUE, S_RETURN, S_COPY, S_POINT, S_TILE
+    E_NUMBER, E_VARIABLE, E_BINARY, E_UNARY, E_CHOICE, E_CAST, E_CALL, E_TARGET, E_ELEMENT,
+    S_ASSIGN, S_STEP, S_IF, S_FOR, S_BREAK, S_CONTINUE, S_RETURN, S_COPY, S_POINT, S_TILE, S_WHILE, S_SWITCH, S_PLACE
 } NodeKind;
 typedef struct Node {
     NodeKind kind;
@@ -37,13 +37,13 @@ typedef struct Node {
 } Node;
 
 /* A variable: a number, a tile, or a pointer to a number (its value is a variable's index). */
-typedef enum Shape { NUMBER, TILE, POINTER } Shape;
-enum { MOST_VARIABLES = 80, MOST_NODES = 6000, LANES = 16, FUNCTIONS = 3, BUDGET = 30000 };
+typedef enum Shape { NUMBER, TILE, VECTOR, POINTER } Shape;
+enum { MOST_VARIABLES = 80, MOST_NODES = 6000, LANES = 16, CELLS = LANES * LANES, FUNCTIONS = 3, BUDGET = 30000 };
 typedef struct Variable {
     char name[24];
     Shape shape;
     Type type;
-    int64_t value, tile[LANES];
+    int64_t value, tile[CELLS]; /* a vector: the first LANES */
     bool fixed;   /* a loop's variable, a number of the launch: not assigned */
     bool visible; /* where the next statement is made */
 } Variable;
@@ -52,6 +52,7 @@ static Variable variables[MOST_VARIABLES];
 static int variable_count;
 static Node nodes[MOST_NODES];
 static int node_count;
+static int array_first;
 static int first_visible, functions_made, loop_names, loop_depth, structs, budget;
 static bool in_function, break_allowed;
 static struct Function {
@@ -112,6 +113,14 @@ static Node *make_leaf(void) {
             return n;
         }
     }
+    if (v < 0 && array_first >= 0 && !in_function && draw(3) == 0) { /* r[x & 1] */
+        Node *n = node_new(E_ELEMENT);
+        n->kids[0] = make_number();
+        int w = some_variable(NUMBER, false);
+        if (w >= 0 && draw(3)) n->kids[0] = node_new(E_VARIABLE), n->kids[0]->variable = w, n->kids[0]->type = variables[w].type;
+        n->type = I32;
+        return n;
+    }
     if (v < 0) return make_number();
     Node *n = node_new(E_VARIABLE);
     n->variable = v;
@@ -163,14 +172,39 @@ static Node *make_expression(int depth) {
 
 static Node *make_statements(int count, int depth);
 
+/* Operations on tiles and vectors: their operands as letters: t tile, w vector, x number, n variable that is written. */
+static const struct {
+    const char *name, *operands;
+} tile_ops[] = {
+    {"add", "ttt"}, {"sub", "ttt"}, {"mul", "ttx"}, {"max", "ttt"}, {"min", "ttx"}, {"div", "ttx"}, {"copy", "tt"}, {"neg", "tt"},
+    {"abs", "tt"}, {"relu", "tt"}, {"zero", "t"}, {"one", "t"}, {"fill", "tx"}, {"bit_xor", "ttt"}, {"bit_and", "ttx"}, {"lt", "ttt"},
+    {"ge", "ttx"}, {"ne", "ttt"}, {"select", "tttt"}, {"select", "ttxt"}, {"row_indices", "t"}, {"col_indices", "t"},
+    {"add", "www"}, {"sub", "wwx"}, {"max", "www"}, {"copy", "ww"}, {"neg", "ww"}, {"indices", "w"}, {"fill", "wx"},
+    {"add_row", "ttw"}, {"mul_row", "ttw"}, {"sub_row", "ttw"}, {"max_row", "ttw"}, {"broadcast_row", "tw"},
+    {"add_col", "ttw"}, {"mul_col", "ttw"}, {"sub_col", "ttw"}, {"min_col", "ttw"}, {"broadcast_col", "tw"},
+    {"row_sum", "wt"}, {"row_max", "wt"}, {"row_min", "wtw"}, {"row_sum", "wtw"}, {"row_argmax", "wt"},
+    {"col_sum", "wt"}, {"col_max", "wtw"}, {"col_min", "wt"}, {"col_argmin", "wt"},
+    {"sum", "nw"}, {"max", "nw"}, {"min", "nwx"}, {"row_cumsum", "tt"}, {"col_cumsum", "tt"}, {"cumsum", "ww"},
+    {"make_causal", "ttx"}, {"make_causal_t", "tt"}, {"tril", "ttzx"}, {"triu", "ttz"}, {"left_fill", "ttzx"}, {"right_fill", "ttz"},
+    {"upper_fill", "ttzx"}, {"lower_fill", "ttz"}, {"upper_right_fill", "ttzzx"}, {"right_fill", "wwzx"},
+    {"transpose_sep", "tt"}, {"transpose_inplace", "t"}, {"swap_layout", "tt"},
+};
+enum { TILE_OPS = sizeof tile_ops / sizeof *tile_ops };
+
+/* kids: the numbers; number: which row; operands are packed into `other`, 3 bits each. */
 static Node *make_tile(void) {
-    static const char *const ops[] = {"add", "sub", "mul", "max", "min", "copy", "neg", "abs", "relu", "zero", "one", "div"};
     Node *n = node_new(S_TILE);
-    n->op = ops[draw(12)];
-    n->variable = some_variable(TILE, true);
-    n->other = some_variable(TILE, false);
-    n->number = some_variable(TILE, false);
-    if (draw(2)) n->kids[0] = make_leaf(); /* in the place of the second operand */
+    n->number = draw(TILE_OPS);
+    n->other = 0;
+    int numbers = 0;
+    for (const char *o = tile_ops[n->number].operands; *o; o++) {
+        long i = o - tile_ops[n->number].operands;
+        if (*o == 't') n->other |= (int)draw(3) << 3 * i;
+        else if (*o == 'w') n->other |= (int)draw(2) << 3 * i;
+        else if (*o == 'n') n->variable = some_variable(NUMBER, true);
+        else if (*o == 'z') n->kids[numbers++] = draw(4) ? make_number() : make_leaf();
+        else n->kids[numbers++] = make_leaf();
+    }
     return n;
 }
 
@@ -195,6 +229,41 @@ static Node *make_assign(void) {
     bool calls = functions_made && !in_function && draw(4) == 0;
     n->kids[0] = calls ? make_call() : make_expression(3);
     if (calls) n->op = "="; /* x += f(&x): C does not say which x is read */
+    return n;
+}
+
+/* int w = e & 7; while (w-- > 0) { .. }, or do { .. } while (--w > 0); */
+static Node *make_while(int depth) {
+    Node *n = node_new(S_WHILE);
+    int scope = variable_count;
+    n->kids[0] = make_expression(2);
+    n->variable = add_variable(NUMBER, I32, "w%d", loop_names++);
+    if (n->variable < 0) return make_assign();
+    n->number = draw(2);
+    variables[n->variable].fixed = true;
+    bool outer = break_allowed;
+    break_allowed = true;
+    loop_depth++;
+    n->kids[2] = make_statements(1 + (int)draw(3), depth - 1);
+    loop_depth--;
+    break_allowed = outer;
+    for (int i = scope; i < variable_count; i++) variables[i].visible = false;
+    return n;
+}
+
+/* switch (e & 3) { case 0: .. [break;] case 2: .. default: .. } */
+static Node *make_switch(int depth) {
+    Node *n = node_new(S_SWITCH);
+    n->kids[0] = make_expression(2);
+    n->number = draw(8); /* which of the three end in break */
+    bool outer = break_allowed;
+    break_allowed = false; /* a break here is one of the switch: printed by itself */
+    for (int i = 1; i <= 3; i++) {
+        int scope = variable_count;
+        n->kids[i] = make_statements(1 + (int)draw(2), depth - 1);
+        for (int v = scope; v < variable_count; v++) variables[v].visible = false;
+    }
+    break_allowed = outer;
     return n;
 }
 
@@ -226,7 +295,7 @@ static Node *make_for(int depth) {
     n->number = 1 + draw(2);
     variables[n->variable].fixed = draw(8) != 0; /* now and then the body changes it */
     bool outer = break_allowed;
-    break_allowed = known;
+    break_allowed = true;
     loop_depth++;
     n->kids[2] = make_statements(1 + (int)draw(3), depth - 1);
     loop_depth--;
@@ -248,14 +317,20 @@ static Node *make_if(int depth) {
 
 static Node *make_statement(int depth) {
     Node *n;
-    switch (draw(depth > 0 ? 12 : 6)) {
+    switch (draw(depth > 0 ? 15 : 7)) {
+    case 1:
+        if (array_first < 0 || in_function) return make_assign();
+        n = node_new(S_PLACE); /* r[x & 1] = e */
+        n->kids[0] = make_leaf();
+        n->kids[1] = make_expression(2);
+        return n;
     case 2:
         n = node_new(S_STEP);
         n->op = draw(2) ? "++" : "--";
         n->variable = some_variable(NUMBER, true);
         return n;
     case 3:
-        if (some_variable(TILE, true) >= 0) return make_tile();
+        if (!in_function) return make_tile();
         return make_assign();
     case 4:
         if (in_function) return make_assign();
@@ -272,10 +347,20 @@ static Node *make_statement(int depth) {
         }
         return make_assign();
     case 6:
+        if (in_function && draw(2)) {
+            n = node_new(S_RETURN);
+            n->kids[0] = make_expression(1);
+            n->kids[1] = make_expression(2);
+            return n;
+        }
+        return in_function ? make_assign() : make_tile();
     case 7:
-    case 8: return make_if(depth);
-    case 9:
-    case 10: return make_for(depth);
+    case 8:
+    case 9: return make_if(depth);
+    case 10:
+    case 11: return make_for(depth);
+    case 12: return make_while(depth);
+    case 13: return make_switch(depth);
     default: return make_assign();
     }
 }
@@ -328,6 +413,11 @@ static void print_expression(const Node *n) {
         break;
     case E_VARIABLE: add_text(out, "%s", name_of(n->variable)); break;
     case E_TARGET: add_text(out, "*%s", name_of(n->variable)); break;
+    case E_ELEMENT:
+        add_text(out, "r[");
+        print_expression(n->kids[0]);
+        add_text(out, " & 1]");
+        break;
     case E_BINARY:
         add_text(out, "(");
         print_expression(n->kids[0]);
@@ -371,15 +461,16 @@ static void print_expression(const Node *n) {
 static void print_statements(const Node *n, int depth);
 
 static void print_tile(const Node *n) {
-    bool alone = !strcmp(n->op, "zero") || !strcmp(n->op, "one");
-    bool unary = !strcmp(n->op, "copy") || !strcmp(n->op, "neg") || !strcmp(n->op, "abs") || !strcmp(n->op, "relu");
-    add_text(out, "%s(&%s", n->op, name_of(n->variable));
-    if (!alone) add_text(out, ", &%s", name_of(n->other));
-    if (!alone && !unary && n->kids[0]) {
-        add_text(out, ", ");
-        print_expression(n->kids[0]);
-    } else if (!alone && !unary)
-        add_text(out, ", &%s", name_of((int)n->number));
+    int numbers = 0;
+    add_text(out, "%s(", tile_ops[n->number].name);
+    for (const char *o = tile_ops[n->number].operands; *o; o++) {
+        long i = o - tile_ops[n->number].operands;
+        if (i) add_text(out, ", ");
+        if (*o == 't') add_text(out, "&t%d", n->other >> 3 * i & 7);
+        else if (*o == 'w') add_text(out, "&y%d", n->other >> 3 * i & 7);
+        else if (*o == 'n') add_text(out, "&%s", name_of(n->variable));
+        else print_expression(n->kids[numbers++]);
+    }
     add_text(out, ");\n");
 }
 
@@ -435,6 +526,32 @@ static void print_statement(const Node *n, int depth) {
         add_text(out, ", .p = &%s};\n", name_of(n->other));
         break;
     case S_TILE: print_tile(n); break;
+    case S_PLACE:
+        add_text(out, "r[");
+        print_expression(n->kids[0]);
+        add_text(out, " & 1] = ");
+        print_expression(n->kids[1]);
+        add_text(out, ";\n");
+        break;
+    case S_WHILE:
+        add_text(out, "int %s = ", name_of(n->variable));
+        print_expression(n->kids[0]);
+        add_text(out, n->number ? " & 7; while (%s-- > 0) {\n" : " & 7; do {\n", name_of(n->variable));
+        print_statements(n->kids[2], depth + 1);
+        if (n->number) add_text(out, "%*s}\n", depth * 4, "");
+        else add_text(out, "%*s} while (--%s > 0);\n", depth * 4, "", name_of(n->variable));
+        break;
+    case S_SWITCH:
+        add_text(out, "switch (");
+        print_expression(n->kids[0]);
+        add_text(out, " & 3) {\n");
+        for (int i = 0; i < 3; i++) {
+            add_text(out, "%*s%s {\n", depth * 4, "", i == 0 ? "case 0:" : i == 1 ? "case 2: case 1 + 2:" : "default:");
+            print_statements(n->kids[1 + i], depth + 1);
+            add_text(out, "%*s}%s\n", depth * 4, "", n->number >> i & 1 ? " break;" : "");
+        }
+        add_text(out, "%*s}\n", depth * 4, "");
+        break;
     default: break;
     }
 }
@@ -446,6 +563,7 @@ static void print_statements(const Node *n, int depth) {
 /* --- computing --- */
 
 typedef enum Flow { GO, BREAKS, CONTINUES, RETURNS } Flow;
+static int tiles_first, vectors_first;
 static int64_t returned;
 static Flow run_statements(const Node *n);
 
@@ -487,6 +605,7 @@ static int64_t compute(const Node *n) {
     case E_NUMBER: return n->number;
     case E_VARIABLE: return variables[n->variable].value;
     case E_TARGET: return variables[variables[n->variable].value].value;
+    case E_ELEMENT: return variables[array_first + (compute(n->kids[0]) & 1)].value;
     case E_UNARY:
         x = compute(n->kids[0]);
         return n->op[0] == '!' ? !x : wrap_to(n->type, n->op[0] == '-' ? (int64_t)(0 - (uint64_t)x) : ~x);
@@ -508,22 +627,124 @@ static int64_t compute(const Node *n) {
 
 static void assign(int v, int64_t x) { variables[v].value = wrap_to(variables[v].type, x); }
 
-static void run_tile(const Node *n) {
-    int64_t by = n->kids[0] ? wrap_to(I32, compute(n->kids[0])) : 0;
-    for (int i = 0; i < LANES; i++) {
-        int64_t x = variables[n->other].tile[i], y = n->kids[0] ? by : variables[n->number].tile[i], z = x;
-        if (!strcmp(n->op, "zero") || !strcmp(n->op, "one")) z = n->op[0] == 'o';
-        else if (!strcmp(n->op, "neg")) z = -x;
-        else if (!strcmp(n->op, "abs")) z = x < 0 ? -x : x;
-        else if (!strcmp(n->op, "relu")) z = x < 0 ? 0 : x;
-        else if (!strcmp(n->op, "max")) z = x > y ? x : y;
-        else if (!strcmp(n->op, "min")) z = x < y ? x : y;
-        else if (!strcmp(n->op, "add")) z = x + y;
-        else if (!strcmp(n->op, "sub")) z = x - y;
-        else if (!strcmp(n->op, "mul")) z = x * y;
-        else if (!strcmp(n->op, "div")) z = y ? x / y : 0;
-        variables[n->variable].tile[i] = wrap_to(I32, z);
+static int64_t map_one(const char *op, int64_t x, int64_t y, int64_t z) {
+    if (!strncmp(op, "add", 3)) return x + y;
+    if (!strncmp(op, "sub", 3)) return x - y;
+    if (!strncmp(op, "mul", 3)) return x * y;
+    if (!strncmp(op, "max", 3)) return x > y ? x : y;
+    if (!strncmp(op, "min", 3)) return x < y ? x : y;
+    if (!strcmp(op, "div")) return y ? x / y : 0;
+    if (!strcmp(op, "neg")) return -x;
+    if (!strcmp(op, "abs")) return x < 0 ? -x : x;
+    if (!strcmp(op, "relu")) return x < 0 ? 0 : x;
+    if (!strcmp(op, "zero")) return 0;
+    if (!strcmp(op, "one")) return 1;
+    if (!strcmp(op, "bit_xor")) return x ^ y;
+    if (!strcmp(op, "bit_and")) return x & y;
+    if (!strcmp(op, "lt")) return x < y;
+    if (!strcmp(op, "ge")) return x >= y;
+    if (!strcmp(op, "ne")) return x != y;
+    if (!strcmp(op, "select")) return x ? y : z;
+    return x; /* copy, fill, broadcast, swap_layout */
+}
+
+/* Is element (i, j) kept? */
+static bool mask_keeps(const char *op, int64_t i, int64_t j, int64_t a, int64_t b) {
+    if (!strcmp(op, "make_causal")) return j <= i;
+    if (!strcmp(op, "make_causal_t")) return j >= i;
+    if (!strcmp(op, "tril")) return j <= wrap_to(I32, i + a);
+    if (!strcmp(op, "triu")) return j >= wrap_to(I32, i + a);
+    if (!strcmp(op, "left_fill")) return j >= a;
+    if (!strcmp(op, "right_fill")) return j < a;
+    if (!strcmp(op, "upper_fill")) return i >= a;
+    if (!strcmp(op, "lower_fill")) return i < a;
+    return i >= a || j < b;
+}
+
+static bool is_mask(const char *op) {
+    return strstr(op, "fill") > op || !strncmp(op, "make", 4) || !strncmp(op, "tri", 3);
+}
+
+static int64_t combine(const char *op, int64_t x, int64_t y) {
+    return strstr(op, "max") ? (x > y ? x : y) : strstr(op, "min") ? (x < y ? x : y) : wrap_to(I32, x + y);
+}
+
+/* Along row i (step 1) or column i (step LANES) of a tile, or a vector. */
+static int64_t reduce_line(const char *op, const int64_t *at, int step) {
+    int64_t value = at[0], place = 0;
+    for (int k = 1; k < LANES; k++) {
+        int64_t x = at[k * step];
+        if (strstr(op, "arg") ? combine(op, value, x) != value : true) {
+            if (strstr(op, "arg")) place = k, value = x;
+            else value = combine(op, value, x);
+        }
     }
+    return strstr(op, "arg") ? place : value;
+}
+
+static void run_tile(const Node *n) {
+    const char *op = tile_ops[n->number].name, *operands = tile_ops[n->number].operands;
+    int count = (int)strlen(operands), numbers = 0;
+    int64_t from[5][CELLS], x[5] = {0}, to[CELLS];
+    for (int i = 0; i < count; i++) { /* all operands before anything is written */
+        if (operands[i] == 't' || operands[i] == 'w')
+            memcpy(from[i], variables[(operands[i] == 't' ? tiles_first : vectors_first) + (n->other >> 3 * i & 7)].tile, sizeof from[i]);
+        else if (operands[i] != 'n') x[i] = wrap_to(I32, compute(n->kids[numbers++]));
+    }
+    bool row = !strncmp(op, "row_", 4) || strstr(op, "_row"), vector = operands[0] == 'w';
+    if (operands[0] == 'n') {
+        int64_t value = reduce_line(op, from[1], 1);
+        if (count > 2) value = combine(op, x[2], value);
+        assign(n->variable, value);
+        return;
+    }
+    for (int c = 0; c < (vector ? LANES : CELLS); c++) {
+        int i = vector ? 0 : c / LANES, j = c % LANES;
+        if (strstr(op, "indices")) to[c] = !strcmp(op, "row_indices") ? i : j;
+        else if (is_mask(op)) {
+            int fill = !strcmp(op, "upper_right_fill") ? 4 : !strncmp(op, "make", 4) ? 2 : 3;
+            to[c] = mask_keeps(op, i, j, x[2], x[3]) ? from[1][c] : fill < count ? x[fill] : 0;
+        } else if (!strncmp(op, "transpose", 9)) to[c] = from[count - 1][j * LANES + i];
+        else if (strstr(op, "cumsum")) {
+            to[c] = 0;
+            if (!strcmp(op, "col_cumsum")) for (int k = 0; k <= i; k++) to[c] += from[1][k * LANES + j];
+            else for (int k = 0; k <= j; k++) to[c] += from[1][i * LANES + k];
+        } else if (vector && operands[1] == 't') { /* a reduction */
+            to[c] = reduce_line(op, from[1] + (row ? c * LANES : c), row ? 1 : LANES);
+            if (count > 2) to[c] = combine(op, from[2][c], to[c]);
+        } else if (strstr(op, "_row") || strstr(op, "_col")) {
+            int64_t v = from[count - 1][row ? i : j];
+            to[c] = count == 2 ? v : map_one(op, from[1][c], v, 0);
+        } else {
+            int64_t y[3] = {0};
+            for (int k = 1; k < count; k++) y[k - 1] = operands[k] == 'x' ? x[k] : from[k][c];
+            to[c] = map_one(op, y[0], y[1], y[2]);
+        }
+    }
+    Variable *target = &variables[(vector ? vectors_first : tiles_first) + (n->other & 7)];
+    for (int c = 0; c < (vector ? LANES : CELLS); c++) target->tile[c] = wrap_to(I32, to[c]);
+}
+
+static Flow run_while(const Node *n) {
+    Variable *w = &variables[n->variable];
+    w->value = compute(n->kids[0]) & 7;
+    for (bool first = !n->number; budget > 0; first = false) {
+        if (n->number ? !(w->value-- > 0) : !first && !(--w->value > 0)) break;
+        Flow flow = run_statements(n->kids[2]);
+        if (flow == RETURNS) return flow;
+        if (flow == BREAKS) break;
+    }
+    return GO;
+}
+
+static Flow run_switch(const Node *n) {
+    int64_t x = compute(n->kids[0]) & 3;
+    for (int i = x == 0 ? 0 : x >= 2 ? 1 : 2; i < 3; i++) {
+        Flow flow = run_statements(n->kids[1 + i]);
+        if (flow != GO) return flow;
+        if (n->number >> i & 1) break;
+    }
+    return GO;
 }
 
 static Flow run_for(const Node *n) {
@@ -573,6 +794,12 @@ static Flow run_statement(const Node *n) {
         returned = compute(n->kids[1]);
         return RETURNS;
     case S_TILE: run_tile(n); return GO;
+    case S_WHILE: return run_while(n);
+    case S_SWITCH: return run_switch(n);
+    case S_PLACE:
+        x = compute(n->kids[0]) & 1; /* C orders neither side; neither has effects */
+        assign(array_first + (int)x, compute(n->kids[1]));
+        return GO;
     default: run_struct(n); return GO;
     }
 }
@@ -601,7 +828,7 @@ static void add_scalar(const char *name, int64_t value) {
 /* What differential.h fills array 0 with. */
 static void fill_tiles(int first) {
     uint64_t seed = 1;
-    for (int i = 0; i < 2 * LANES; i++) variables[first + i / LANES].tile[i % LANES] = (int64_t)(mix(&seed) % 19) - 9;
+    for (int i = 0; i < 2 * CELLS; i++) variables[first + i / CELLS].tile[i % CELLS] = (int64_t)(mix(&seed) % 19) - 9;
 }
 
 static void make_program(Choices *c, Program *p) {
@@ -610,6 +837,7 @@ static void make_program(Choices *c, Program *p) {
     out = p;
     variable_count = node_count = functions_made = loop_names = loop_depth = 0;
     break_allowed = in_function = false;
+    array_first = -1;
     p->file = "random.tile.c";
     p->refusals = "[unsupported] [unroll] [pointer] [loop]";
     for (int i = 0; i < (int)draw(FUNCTIONS + 1); i++) make_function(i);
@@ -619,6 +847,7 @@ static void make_program(Choices *c, Program *p) {
         int v = add_variable(NUMBER, i < 2 ? I32 : (Type)draw(4), "v%d", i);
         assign(v, (int64_t)draw(9) - 2);
     }
+    array_first = variable_count;
     for (int i = 0; i < 3; i++) variables[add_variable(NUMBER, I32, "r[%d]", i)].value = i + 1;
     structs = variable_count;
     for (int i = 0; i < 2; i++) {
@@ -626,8 +855,10 @@ static void make_program(Choices *c, Program *p) {
         variables[add_variable(NUMBER, U32, "s%d.u", i)].value = (int64_t)draw(4);
         variables[add_variable(POINTER, I32, "s%d.p", i)].value = first_visible + i;
     }
-    int tiles = variable_count, last_number = variable_count;
+    int tiles = tiles_first = variable_count, last_number = variable_count;
     for (int i = 0; i < 3; i++) add_variable(TILE, I32, "t%d", i);
+    vectors_first = variable_count;
+    for (int i = 0; i < 2; i++) add_variable(VECTOR, I32, "y%d", i);
     add_scalar("g.n", (int64_t)draw(5));
     add_scalar("g.m", (int64_t)draw(200) - 100);
 
@@ -641,14 +872,17 @@ static void make_program(Choices *c, Program *p) {
         print_statements(f->body, 1);
         add_text(p, "}\n");
     }
-    add_text(p, "tile_kernel(32, 1) void k(G g) {\n    rt(int, 16, 16) t0, t1, t2, result;\n    int r[3] = {1, 2, 3};\n");
+    add_text(p, "tile_kernel(32, 1) void k(G g) {\n    rt(int, 16, 16) t0, t1, t2;\n    rv(int, 16) y0, y1, result;\n"
+                "    st(int, 16, 16) shared;\n    int r[3] = {1, 2, 3};\n");
     for (int i = 0; i < numbers; i++) {
         const Variable *v = &variables[first_visible + i];
         add_text(p, "    %s %s = %lld;\n", type_names[v->type], v->name, (long long)v->value);
     }
     for (int i = 0; i < 2; i++)
         add_text(p, "    struct S s%d = {%d, %lld, &v%d};\n", i, 5 + i, (long long)variables[structs + 3 * i + 1].value, i);
-    add_text(p, "    load(&t0, g.x, at(0, 0));\n    load(&t1, g.x, at(0, 1));\n    zero(&t2);\n");
+    for (int i = 0; i < 2; i++)
+        add_text(p, "    for (int i = 0; i < 16; i++) load(&shared[i], g.x, at(%d + i));\n    load(&t%d, &shared);\n", 16 * i, i);
+    add_text(p, "    zero(&t2);\n    zero(&y0);\n    zero(&y1);\n");
     fill_tiles(tiles);
     Node *body = make_statements(3 + (int)draw(6), 3);
     print_statements(body, 1);
@@ -659,15 +893,20 @@ static void make_program(Choices *c, Program *p) {
     int place = 0;
     for (int i = first_visible; i < last_number; i++) {
         if (variables[i].shape != NUMBER) continue;
-        add_text(p, "    zero(&result);\n    add(&result, &result, (int)(%s));\n    store(g.o, &result, at(0, %d));\n", name_of(i), place++);
+        add_text(p, "    fill(&result, (int)(%s));\n    store(g.o, &result, at(%d));\n", name_of(i), place++);
         for (int lane = 0; lane < LANES; lane++) p->want[p->want_count++] = wrap_to(I32, variables[i].value);
     }
     for (int i = 0; i < 3; i++) {
-        add_text(p, "    store(g.o, &t%d, at(0, %d));\n", i, place++);
-        for (int lane = 0; lane < LANES; lane++) p->want[p->want_count++] = variables[tiles + i].tile[lane];
+        add_text(p, "    store(&shared, &t%d);\n    for (int i = 0; i < 16; i++) store(g.o, &shared[i], at(%d + i));\n", i, place);
+        for (int cell = 0; cell < CELLS; cell++) p->want[p->want_count++] = variables[tiles + i].tile[cell];
+        place += LANES;
+    }
+    for (int i = 0; i < 2; i++) {
+        add_text(p, "    store(g.o, &y%d, at(%d));\n", i, place++);
+        for (int lane = 0; lane < LANES; lane++) p->want[p->want_count++] = variables[vectors_first + i].tile[lane];
     }
     add_text(p, "}\n");
-    p->arrays[0] = (Array){.name = "g.x", .dtype = TW_I32, .count = 2 * LANES, .flavour = WHOLE, .whole = 9};
+    p->arrays[0] = (Array){.name = "g.x", .dtype = TW_I32, .count = 2 * CELLS, .flavour = WHOLE, .whole = 9};
     p->arrays[1] = (Array){.name = "g.o", .dtype = TW_I32, .count = (int64_t)place * LANES, .flavour = WHOLE};
     p->array_count = 2;
     p->grid[0] = p->grid[1] = p->grid[2] = 1;

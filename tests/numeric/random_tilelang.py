@@ -28,8 +28,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import tilelang_reference as reference  # noqa: E402
 from tilelang_programs import Choices, Generator  # noqa: E402
+from tilelang_threads import ThreadGenerator  # noqa: E402
 
-TARGETS = {"interp": ["interp"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+TARGETS = {"interp": ["interp"], "sanitize": ["interp", "--sanitize"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+
+
+def program_of(choices):
+    """The first number says of which family it is."""
+    return (ThreadGenerator if choices.pick(6) == 5 else Generator)(choices).program()
 
 
 def fill(name, tensor):
@@ -93,7 +99,7 @@ class Bench:
 
     def attempt(self, numbers, targets):
         """The text that the list stands for, and how it fails."""
-        text = Generator(Choices(numbers=numbers)).program()
+        text = program_of(Choices(numbers=numbers))
         path = self.folder / "kernel.py"
         path.write_text(text)
         return text, self.run(path, targets)
@@ -160,7 +166,7 @@ def main():
                 continue
             done += 1
             choices = Choices(seed)
-            text = Generator(choices).program()
+            text = program_of(choices)
             if options.print:
                 print(text)
             wanted = targets + (also if random.Random(seed).randrange(options.every) == 0 else [])

@@ -7,6 +7,7 @@
  * Sums and products of small whole numbers are exact in any order, so that reductions, scans and dots are mostly compared
  * in every bit as well. What could overflow in one order and not in another is not generated. */
 #include "triton_arguments.h"
+#include "triton_carried.h"
 #include "triton_corners.h"
 #include "triton_order.h"
 #include "triton_rings.h"
@@ -248,7 +249,7 @@ static void statements(Gen *g, int most) {
 }
 
 /* Whole kernels of another kind than the mixture below. */
-static const Family families[] = {{"order", order_kernel, 8}, {"rings", rings_kernel, 8}, {"rows", rows_kernel, 8}, {"corners", corners_kernel, 8}};
+static const Family families[] = {{"order", order_kernel, 8}, {"rings", rings_kernel, 8}, {"rows", rows_kernel, 8}, {"corners", corners_kernel, 8}, {"carried", carried_kernel, 8}};
 
 static const Family *family(Gen *g) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)

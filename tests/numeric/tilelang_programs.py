@@ -94,6 +94,8 @@ class Generator:
         lead = self.pick(3) == 2
         rows = tile.shape[0] * self.grid[0] - (self.pick(3) if self.pick(2) else 0)
         tensor = self.new_input(((self.grid[0],) if lead else ()) + ((tile.shape[0] if lead else max(rows, 1)),) + tile.shape[1:], tile.dtype)
+        if tile.dtype != "bool" and self.pick(6) == 5:  # what lies outside
+            self.line(f"T.annotate_safe_value({{{tensor.name}: {self.pick(4)}}})")
         start = ["bx" if lead else f"bx * {tile.shape[0]}"]
         if lead:
             start.append("0")
@@ -249,7 +251,7 @@ class Generator:
     def writable(self):
         return [t for t in self.tiles if not t.is_tensor or t.lead]
 
-    def open_parallel(self, extents, near=()):
+    def open_parallel(self, extents, near=(), runs=False):
         """Of at most MOST iterations: those that run one by one take their time on emulated threads."""
         self.plain, self.near = self.pick(2) == 0, list(near)
         extents, room = list(extents), max(1, MOST // self.trips)
@@ -257,7 +259,11 @@ class Generator:
             extents[d] = min(extent, room)
             room = max(1, room // extents[d])
         names = [self.name("i") for _ in extents]
-        self.line(f"for {', '.join(names)} in T.Parallel({', '.join(map(str, extents))}):")
+        texts = list(map(str, extents))
+        if runs and self.pick(8) == 7:  # as long as a number says, up to the extent
+            d = self.pick(len(extents))
+            texts[d] = f"{self.new_input((self.grid[0],), 'int32').name}[bx] % {extents[d] + 1}"
+        self.line(f"for {', '.join(names)} in T.Parallel({', '.join(texts)}):")
         self.vars.update(zip(names, extents))
         self.indent += 1
         return names
@@ -277,7 +283,7 @@ class Generator:
         extents = [self.one([n, n, max(1, n // 2), max(1, n - 1)]) for n in first.shape]
         around = self.outer()
         targets = [first] + [t for t in self.writable() if t is not first and len(t.shape) >= len(extents)][:self.pick(3)]
-        names = self.open_parallel(extents, targets)
+        names = self.open_parallel(extents, targets, runs=True)
         before, self.frozen = self.frozen, self.frozen | {t.name for t in targets if t.is_float()}  # from iteration to iteration they could grow
         written = 0
         if self.pick(6) == 5:
@@ -410,7 +416,7 @@ class Generator:
             return
         around = self.outer()
         kept = [self.one([n, n, max(1, n - 1)]) for n in target.shape]
-        names = self.open_parallel(kept + [self.one([8, 4, 3, 1, 16, 5]) for _ in range(1 + self.pick(4) // 3)], [target])
+        names = self.open_parallel(kept + [self.one([8, 4, 3, 1, 16, 5]) for _ in range(1 + self.pick(4) // 3)], [target], runs=True)
         extra = 1
         for name in names[len(kept):]:
             extra *= self.vars[name]
@@ -545,6 +551,52 @@ class Generator:
         self.line(f"T.reduce_{kind}({source.name}, {out.name}, dim={self.one([dim, dim - len(source.shape)])}{'' if clear else ', clear=False'})")
         out.bound = max(out.bound, grown) if clear or kind != "sum" else out.bound + grown
 
+    def turn(self):
+        """A tile copied with its rows as columns."""
+        target = self.one([t for t in self.tiles if len(t.shape) == 2 and not t.is_tensor] or [None])
+        sources = [t for t in self.tiles if target and t is not target and t.shape == target.shape[::-1] and t.dtype == target.dtype and not t.is_tensor and t.name not in self.frozen]
+        if not sources and (not target or self.indent > 2):
+            return
+        source = self.one(sources) if sources else self.new_tile(target.shape[::-1], target.dtype)
+        self.line(f"T.transpose({source.name}, {target.name})")
+        target.bound = max(target.bound, source.bound)
+
+    def reducer(self):
+        """Cells that iterations contribute to in one way, from what changes nothing or a number on."""
+        target = self.one([t for t in self.tiles if t.dtype != "bool" and not t.is_tensor and len(t.shape) < 3] or [None])
+        if not target:
+            return
+        around, name = self.outer(), self.name("r")
+        kind = self.one(["sum", "max", "min"] if target.is_float() else ["sum", "max", "min", "bitand", "bitor", "bitxor"])
+        first = self.pick(4) if target.is_float() or self.pick(2) else None
+        self.line(f'{name} = T.alloc_reducer({self.tuple(target.shape)}, "{target.dtype}", op="{kind}")')
+        self.line(f"T.reducer_init({name}{'' if first is None else f', {first}'})")
+        names = self.open_parallel(list(target.shape) + [self.one([8, 3, 1, 5])])
+        text, bound = self.typed(target, names + around, LIMIT.get(target.dtype, 0) / 8 - 4)
+        self.line(f"T.reducer_update({name}[{', '.join(names[:len(target.shape)])}], {text})")
+        count = self.vars[names[-1]]
+        self.close(names)
+        self.line(f"T.finalize_reducer({name}, {target.name})")
+        target.bound = max(target.bound, bound * (count if kind == "sum" else 1) + 3)
+
+    def bytes(self):
+        """A tile of integers seen as another one of the same bytes."""
+        width = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4}
+        target = self.one([t for t in self.tiles if t.dtype in width and not t.is_tensor] or [None])
+        if not target or self.indent > 2:
+            return
+        dtype = self.one(list(width))
+        total = width[target.dtype]
+        for extent in target.shape:
+            total *= extent
+        if total % width[dtype]:
+            return
+        count = total // width[dtype]
+        rows = self.one([n for n in (1, 2, 3, 4, 8) if count % n == 0])
+        view = Tile(self.name("t"), self.one([(rows, count // rows), (count,)]), dtype)
+        self.line(f'{view.name} = T.view({target.name}, {self.tuple(view.shape)}, "{dtype}")')
+        self.tiles.append(view)
+
     def move(self):
         target = self.one([t for t in self.writable() if not t.is_tensor] or [None])
         if not target:
@@ -594,7 +646,9 @@ class Generator:
     def branch(self):
         if self.loops >= 2:
             return
-        self.line(f"if {self.one(['bx > 0', 'bx == 0', *(f'{k} > 0' for k in self.vars)])}:")
+        tiles = [t for t in self.tiles + self.inputs if not t.is_float() and not t.lead]
+        whole = [f"T.{self.one(['any_of', 'all_of'])}({self.one(tiles).name})"] if tiles else []
+        self.line(f"if {self.one(['bx > 0', 'bx == 0', *(f'{k} > 0' for k in self.vars), *whole])}:")
         self.indent, self.loops = self.indent + 1, self.loops + 1
         start, inner = len(self.lines), getattr(self, "innermost", None)
         self.innermost = inner or "bx"
@@ -608,7 +662,7 @@ class Generator:
 
     def statements(self, count):
         for _ in range(count):
-            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop, self.running])()
+            self.one([self.elements, self.accumulate, self.move, self.loop, self.gemm, self.reduce, self.in_order, self.elements, self.accumulate, self.branch, self.product_loop, self.running, self.turn, self.reducer, self.bytes])()
 
     def program(self):
         self.grid = (self.one([1, 2, 3]),)

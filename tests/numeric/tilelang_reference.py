@@ -5,10 +5,13 @@
 
 Nothing here is shared with the compiler: numbers carry their dtype and are rounded or cut off after every operation, tiles are lists, and
 `T.Parallel` is a loop. An element of a tile that lies outside may be read only where T.if_then_else drops it. Sums of floats are exact as long as
-their numbers are small and whole, which is what tests use, so results are compared bit by bit. Needs no package."""
+their numbers are small and whole, which is what tests use, so results are compared bit by bit. A program that names its threads is run by as many of
+Python's, one at a time, from barrier to barrier; what is allocated as shared they share, and tile operations are done by the first. Needs no package."""
 import itertools
+import re
 import struct
 import sys
+import threading
 import types
 
 # dtype -> (kind, bits, struct code)
@@ -136,6 +139,11 @@ class Storage:
     def __init__(self, shape, dtype, is_tensor):
         self.shape, self.dtype, self.is_tensor = tuple(int(n) for n in shape), str(dtype), is_tensor
         self.values = None if is_tensor else [None] * self.count()
+        self.safe = 0  # what it reads outside
+
+    def as_own(self, own):
+        self.own = own
+        return self
 
     def count(self):
         total = 1
@@ -154,7 +162,7 @@ class Storage:
     def get(self, place):
         at = self.flat(place)
         if at is None:
-            return Num(settle(0, self.dtype), self.dtype, None, not self.is_tensor)
+            return Num(settle(self.safe, self.dtype), self.dtype, None, not self.is_tensor)
         return Num(self.values[at], self.dtype, None, self.values[at] is None)
 
     def put(self, place, value):
@@ -196,6 +204,36 @@ class Storage:
         self[index].place.storage.put(self[index].place.first, value)
 
 
+class View(Storage):
+    """The bytes of a tile as another one; elements are put together from bytes, the lowest first."""
+
+    def __init__(self, base, shape, dtype):
+        super().__init__(shape, dtype, False)
+        base = base.base if isinstance(base, View) else base
+        self.base, self.width, self.values = base, max(1, DTYPES[dtype][1] // 8), None
+        assert self.count() * self.width == base.count() * max(1, DTYPES[base.dtype][1] // 8)
+
+    def bytes(self):
+        assert None not in self.base.values
+        return bytearray(struct.pack(f"<{self.base.count()}{DTYPES[self.base.dtype][2]}", *self.base.values))
+
+    def get(self, place):
+        at = self.flat(place)
+        if at is None:
+            return Num(settle(0, self.dtype), self.dtype, None, True)
+        return Num(struct.unpack_from("<" + DTYPES[self.dtype][2], self.bytes(), at * self.width)[0], self.dtype)
+
+    def put(self, place, value):
+        at = self.flat(place)
+        assert not nowhere(value) and at is not None
+        if DTYPES[self.dtype] == DTYPES[self.base.dtype]:
+            self.base.values[at] = settle(raw(value), self.dtype)
+            return
+        data = self.bytes()
+        struct.pack_into("<" + DTYPES[self.dtype][2], data, at * self.width, settle(raw(value), self.dtype))
+        self.base.values = list(struct.unpack(f"<{self.base.count()}{DTYPES[self.base.dtype][2]}", data))
+
+
 def box_of(thing, other=None):
     if isinstance(thing, Storage):
         return thing.whole()
@@ -206,6 +244,61 @@ def box_of(thing, other=None):
                 shape[-d] = other[-d]
         return Box(thing.place.storage, thing.place.first, shape)
     return thing
+
+
+class Team:
+    """The threads of a block. One runs at a time, in order, until it waits or ends; when all have, the first goes on."""
+
+    def __init__(self, extents):
+        self.extents, self.count, self.at = extents, extents[0] * extents[1], 0
+        self.main, self.turn = threading.Semaphore(0), [threading.Semaphore(0) for _ in range(self.count)]
+        self.made, self.calls, self.shown, self.failed = {}, [0] * self.count, [None] * self.count, None
+
+    def run(self, function):
+        live = set(range(self.count))
+
+        def work(number):
+            self.turn[number].acquire()
+            try:
+                function()
+            except BaseException as why:  # the scheduler says it
+                self.failed = self.failed or why
+            live.discard(number)
+            self.main.release()
+        for number in range(self.count):
+            threading.Thread(target=work, args=(number,), daemon=True).start()
+        while live and not self.failed:
+            for number in sorted(live):
+                self.at = number
+                self.turn[number].release()
+                self.main.acquire()
+        if self.failed:
+            raise self.failed
+
+    def wait(self):
+        number = self.at
+        self.main.release()
+        self.turn[number].acquire()
+
+    def exchange(self, value):
+        """What all threads have."""
+        self.shown[self.at] = value
+        self.wait()
+        shown = list(self.shown)
+        self.wait()
+        return shown
+
+    def shared(self, make):
+        """The same thing for all threads: the n-th of each."""
+        number = self.calls[self.at]
+        self.calls[self.at] += 1
+        return self.made.setdefault(number, make()) if number not in self.made else self.made[number]
+
+    def once(self, function):
+        self.wait()
+        if self.at == 0:
+            function()
+        self.wait()
 
 
 class Language(types.ModuleType):
@@ -219,12 +312,73 @@ class Language(types.ModuleType):
         self.GemmWarpPolicy = types.SimpleNamespace(Square=0, FullRow=1, FullCol=2)
         self.serial = self.Serial = self.unroll = self.count
         self.reduce_sum, self.reduce_max, self.reduce_min = (self.reducer(f) for f in (lambda x, y: x + y, max, min))
-        self.alloc_shared = self.alloc_fragment = self.alloc_local = lambda shape, dtype, scope=None: Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)
+        make = lambda shape, dtype: Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)  # noqa: E731
+        self.alloc_shared = self.alloc_fragment = lambda shape, dtype, scope=None: self.team.shared(lambda: make(shape, dtype)) if self.team else make(shape, dtype)
+        self.alloc_local = lambda shape, dtype, scope=None: make(shape, dtype).as_own(self.team is not None)
         self.Cast = lambda dtype, value: convert(value, str(dtype))
         self.floordiv, self.floormod = (lambda a, b: a // b), (lambda a, b: a % b)
         self.cdiv = self.ceildiv
         self.infinity = lambda dtype: float("inf")
-        self.sync_threads = self.use_swizzle = lambda *a, **k: None
+        self.use_swizzle = lambda *a, **k: None
+        self.team, self.vectorized = None, self.count
+        for name, function in (("sum", lambda x, y: x + y), ("max", max), ("min", min), ("bitor", lambda x, y: x | y), ("bitand", lambda x, y: x & y)):
+            setattr(self, f"warp_reduce_{name}", lambda value, f=function: self.reduce_threads(value, f))
+        for name in ("copy", "fill", "clear", "gemm", "reduce_sum", "reduce_max", "reduce_min"):
+            setattr(self, name, self.collective(getattr(self, name)))
+
+    # --- threads that the program names ---
+
+    def collective(self, function):
+        def run(*args, **options):
+            storages = [x.place.storage if isinstance(x, Num) and x.place else x.storage if isinstance(x, Box) else x for x in args]
+            if not self.team or any(getattr(x, "own", False) for x in storages):
+                return function(*args, **options)
+            return self.team.once(lambda: function(*args, **options))
+        return run
+
+    def get_thread_binding(self, dim=0):
+        x = self.team.extents[0]
+        return Num(self.team.at % x if dim == 0 else self.team.at // x, "int32")
+
+    def sync_threads(self, *args):
+        if self.team:
+            self.team.wait()
+
+    def reduce_threads(self, value, function):
+        first = self.team.at // 32 * 32
+        total, *rest = [raw(x) for x in self.team.exchange(value)[first:first + 32]]
+        for x in rest:
+            total = settle(function(total, x), value.dtype)
+        return Num(total, value.dtype)
+
+    def take(self, value, to, inside):
+        lane = self.team.at % 32
+        shown = self.team.exchange(value)
+        return shown[self.team.at - lane + to] if inside else shown[self.team.at]
+
+    def shfl_xor(self, value, by):
+        return self.take(value, self.team.at % 32 ^ raw(by), True)
+
+    def shfl_sync(self, value, lane):
+        return self.take(value, raw(lane) % 32, True)
+
+    def shfl_up(self, value, by):
+        return self.take(value, self.team.at % 32 - raw(by), self.team.at % 32 >= raw(by))
+
+    def shfl_down(self, value, by):
+        return self.take(value, self.team.at % 32 + raw(by), self.team.at % 32 + raw(by) < 32)
+
+    def syncthreads_count(self, value):
+        return Num(sum(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def syncthreads_or(self, value):
+        return Num(any(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def syncthreads_and(self, value):
+        return Num(all(bool(raw(x)) for x in self.team.exchange(value)), "int32")
+
+    def atomic_add(self, element, value):
+        element.place.storage.put(element.place.first, element + value)
 
     def prim_func(self, function):
         self.prims.append(function)
@@ -246,9 +400,13 @@ class Language(types.ModuleType):
         return Launch()
 
     def Parallel(self, *extents, **options):
-        for at in itertools.product(*(range(int(e)) for e in extents)):
+        if self.team:
+            self.team.wait()
+        for at in () if self.team and self.team.at else itertools.product(*(range(int(e)) for e in extents)):
             numbers = tuple(Num(i, "int32") for i in at)
             yield numbers[0] if len(numbers) == 1 else numbers
+        if self.team:
+            self.team.wait()
 
     def count(self, start, stop=None, step=1, **options):
         start, stop = (0, start) if stop is None else (start, stop)
@@ -303,6 +461,86 @@ class Language(types.ModuleType):
             target.write(results)
         return reduce
 
+    def Persistent(self, domain, wave_size, index, group_size=8):
+        """Tiles index, index + wave_size, ..: groups along the last extent, then the others, then the places in the group."""
+        *others, last = (int(e) for e in domain)
+        group = max(1, min(group_size, last))
+        tiles = [(*place, g * group + i) for g in range(-(-last // group)) for place in itertools.product(*map(range, others)) for i in range(group)]
+        for tile in tiles[int(raw(index))::int(wave_size)]:
+            if tile[-1] < last:
+                yield tuple(Num(i, "int32") for i in tile)
+
+    def alloc_var(self, dtype, init=0):
+        return convert(init, str(dtype))
+
+    def alloc_reducer(self, shape, dtype, op="sum", replication=None):
+        tile = Storage(shape if isinstance(shape, tuple) else (shape,), dtype, False)
+        tile.op = op
+        return tile
+
+    def reducer_init(self, reducer, init=None):
+        what, bits, _ = DTYPES[reducer.dtype]
+        least, most = (float("-inf"), float("inf")) if what == "f" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if what == "i" else (0, (1 << bits) - 1)
+        self.fill(reducer, init if init is not None else {"max": least, "min": most, "bitand": -1}.get(reducer.op, 0))
+
+    def reducer_update(self, target, value):
+        tile, value = target.place.storage, convert(value, target.dtype)
+        join = {"sum": lambda x, y: x + y, "max": max, "min": min, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y, "bitxor": lambda x, y: x ^ y}[tile.op]
+        tile.put(target.place.first, combine(target, value, join))
+
+    def finalize_reducer(self, reducer, dst=None):
+        if dst is not None:
+            self.copy(reducer, dst)
+
+    def any_of(self, buffer):
+        return Num(any(bool(x) for x in box_of(buffer).read()), "bool")
+
+    def all_of(self, buffer):
+        return Num(all(bool(x) for x in box_of(buffer).read()), "bool")
+
+    def im2col(self, img, col, nhw_step, c_step, kernel, stride, dilation, pad):
+        _, height, width, channels = img.shape
+        (rows, columns), size = col.shape, [(extent + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1 for extent in (height, width)]
+        for i, j in itertools.product(range(rows), range(columns)):
+            m, k = int(nhw_step) * rows + i, int(c_step) * columns + j
+            n, y, x = m // size[1] // size[0], m // size[1] % size[0], m % size[1]
+            ky, kx, c = k // channels // kernel, k // channels % kernel, k % channels
+            place = [n, y * stride + ky * dilation - pad, x * stride + kx * dilation - pad, c]
+            col.put([i, j], img.get(place) if ky < kernel else 0)
+
+    def view(self, source, shape, dtype=None):
+        return View(source, shape if isinstance(shape, tuple) else (shape,), str(dtype or source.dtype))
+
+    reshape = view
+
+    def annotate_safe_value(self, values):
+        for tensor, value in values.items():
+            tensor.safe = value
+
+    def transpose(self, source, target):
+        source, target = box_of(source), box_of(target)
+        rows, columns = source.shape[-2:]
+        values = source.read()
+        target.write([values[at + i * columns + j] for at in range(0, len(values), rows * columns) for j in range(columns) for i in range(rows)])
+
+    def atomic_add(self, target, value):
+        if not isinstance(target, Num):
+            box = box_of(target)
+            more = box_of(value).read() if isinstance(value, (Storage, Box)) else [value] * len(box.read())
+            box.write([x + convert(y, x.dtype) for x, y in zip(box.read(), more)])
+            return
+        target.place.storage.put(target.place.first, target + convert(value, target.dtype))
+
+    def atomic_addx2(self, target, value, count=2):
+        if not isinstance(target, Num):
+            return self.atomic_add(target, value)
+        for i in range(count):
+            to, of = ([*x.place.first[:-1], x.place.first[-1] + i] for x in (target, value))
+            self.atomic_add(target.place.storage[tuple(to)], value.place.storage[tuple(of)])
+
+    def atomic_addx4(self, target, value):
+        self.atomic_addx2(target, value, 4)
+
     def ceildiv(self, a, b):
         return (a + b - 1) // b
 
@@ -335,7 +573,11 @@ class Program:
         sys.modules["tilelang"], sys.modules["tilelang.language"] = package, self.language
         names = dict(defines, max=self.language.max, min=self.language.min)
         with open(path) as file:
-            exec(compile(file.read(), path, "exec"), names)
+            text = file.read()
+        exec(compile(text, path, "exec"), names)
+        threads = re.search(r"threads=\(?([0-9, ]+)", text)
+        extents = [int(n) for n in threads.group(1).split(",") if n.strip()] if threads else []
+        self.extents = tuple((extents + [1])[:2]) if "get_thread_binding" in text else None
         if not self.language.prims:  # a function that returns the kernel
             factory = [f for f in names.values() if isinstance(f, types.FunctionType) and f.__code__.co_filename == path][-1]
             factory(**{name: value for name, value in defines.items() if name in factory.__code__.co_varnames[:factory.__code__.co_argcount]})
@@ -345,10 +587,18 @@ class Program:
     def run(self, arrays):
         for name, tensor in self.tensors.items():
             tensor.values = arrays[name]
-        self.language.block = (0, 0, 0)
-        self.function(**self.tensors)
+        self.run_block((0, 0, 0))
         grid = self.language.grid
         for z, y, x in itertools.product(*(range(n) for n in reversed(grid))):
             if (x, y, z) != (0, 0, 0):
-                self.language.block = (x, y, z)
-                self.function(**self.tensors)
+                self.run_block((x, y, z))
+
+    def run_block(self, block):
+        self.language.block = block
+        for tensor in self.tensors.values():
+            tensor.safe = 0
+        if self.extents:
+            self.language.team = Team(self.extents)
+            self.language.team.run(lambda: self.function(**self.tensors))
+        else:
+            self.function(**self.tensors)

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 
 import tilewright
+import tilewright.tilelang as tilelang
+import tilewright.tilelang.language as T
 import tilewright.triton as triton
 import tilewright.triton.language as tl
 
@@ -21,6 +23,20 @@ x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
 out = np.zeros_like(x)
 add[(4, )](x, y, out, 1000, BLOCK=256)
 assert (out == x + 1).all()
+
+
+@tilelang.jit
+def doubled(A):
+    N = T.const("N")
+    A: T.Tensor((N, ), T.float32)
+    B = T.empty((N, ), T.float32)
+    with T.Kernel(T.ceildiv(N, 64), threads=64) as bx:
+        for i in T.Parallel(64):
+            B[bx * 64 + i] = A[bx * 64 + i] * 2
+    return B
+
+
+assert (doubled(x) == 2 * x).all()
 code = "import subprocess, sys; subprocess.check_call([sys.executable, '-c', 'import triton.language; print(triton.__version__)'])"
 said = subprocess.run([sys.executable, "-m", "tilewright", "-c", code], capture_output=True, text=True, check=True).stdout
 assert said.strip() == triton.__version__, said

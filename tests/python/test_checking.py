@@ -218,13 +218,13 @@ def test_errors_without_a_place_and_with_numbers():
 
         narrow[(1, )](np.zeros(1, np.int32), 300)
 
-    from tilewright.triton.runtime.jit import _make_error
+    from tilewright.host import _make_error
     row = ("error", "shared-memory", "too much", None, 0, 0, 0, 300000, 232448)
     error = _make_error("TW_ERROR_UNSUPPORTED", "too much", [row], None, None, None)
     assert isinstance(error, triton.OutOfResources) and (error.required, error.limit) == (300000, 232448)
 
 
-def test_perf_report_saves_table_and_picture(tmp_path, monkeypatch):
+def test_perf_report_saves_table_and_picture(tmp_path, monkeypatch, capsys):
 
     @triton.testing.perf_report(
         triton.testing.Benchmark(x_names=["n"], x_vals=[1, 2, 4], line_arg="who", line_vals=["a", "b"], line_names=["A", "B & C"],
@@ -232,7 +232,8 @@ def test_perf_report_saves_table_and_picture(tmp_path, monkeypatch):
     def bench(n, who):
         return float(n * (2 if who == "a" else 3))
 
-    bench.run(save_path=str(tmp_path / "out"))
+    bench.run(save_path=str(tmp_path / "out"), print_data=True)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[:3]] == [["plot:"], "n A (GB/s) B & C (GB/s)".split(), "0 1 2.000000 3.000000".split()]
     files = sorted(os.listdir(tmp_path / "out"))
     picture = next(name for name in files if name.endswith((".png", ".svg")))
     assert files == sorted(["plot.csv", picture, "results.html"])

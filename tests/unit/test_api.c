@@ -409,7 +409,37 @@ static void test_rebind(void) {
     CHECK(tw_buffer_data(owner) != two);
     CHECK((uintptr_t)tw_buffer_data(owner) % 64 == 0); /* a line of the cache */
     tw_buffer_destroy(b);
+    int64_t shape[2] = {2, 2};
+    options.size = sizeof one;
+    CHECK(tw_buffer_create(cx, TW_F32, 2, shape, &options, &b) == TW_OK);
+    CHECK(tw_buffer_point(b, two) == TW_OK && tw_buffer_data(b) == two && tw_buffer_elements(b) == 4);
+    CHECK(tw_buffer_point(b, NULL) == TW_ERROR_ARGUMENT && tw_buffer_data(b) == two);
+    CHECK(tw_buffer_point(owner, two) == TW_ERROR_ARGUMENT && tw_buffer_point(NULL, two) == TW_ERROR_ARGUMENT);
+    tw_buffer_destroy(b);
     tw_buffer_destroy(owner);
+    tw_context_destroy(cx);
+}
+
+/* What a source states of its arrays. */
+static void test_stated_shapes(void) {
+    static const char text[] = "import tilelang.language as T\n"
+                               "@T.prim_func\n"
+                               "def main(A: T.Tensor((3, 5), \"float16\"), n: T.int32):\n"
+                               "    with T.Kernel(1) as bx:\n"
+                               "        A[0, 0] = n\n";
+    tw_context *cx = NULL;
+    tw_module *m = NULL;
+    tw_kernel *k = NULL;
+    tw_shape_info info = {.struct_size = sizeof info};
+    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    CHECK(tw_module_load_text(cx, "one.py", text, strlen(text), NULL, &m) == TW_OK);
+    CHECK(tw_kernel_compile(m, NULL, &(tw_compile_options){.struct_size = sizeof(tw_compile_options), .target = "interp"}, &k) == TW_OK);
+    CHECK(tw_kernel_shape_at(k, 0, &info) == TW_OK && info.dtype == TW_F16 && info.rank == 2 && info.dense);
+    CHECK(info.extents[0] == 3 && info.extents[1] == 5);
+    CHECK(tw_kernel_shape_at(k, 1, &info) == TW_ERROR_NOT_FOUND && tw_kernel_shape_at(k, 7, &info) == TW_ERROR_NOT_FOUND);
+    CHECK(tw_kernel_shape_at(NULL, 0, &info) == TW_ERROR_ARGUMENT && tw_kernel_shape_at(k, 0, NULL) == TW_ERROR_ARGUMENT);
+    tw_kernel_destroy(k);
+    tw_module_destroy(m);
     tw_context_destroy(cx);
 }
 
@@ -492,6 +522,7 @@ static void test_first_compile(void) {
 int main(void) {
     test_first_compile();
     test_rebind();
+    test_stated_shapes();
     test_builtins();
     test_launch();
     test_print_that_calls();

@@ -179,17 +179,9 @@ static void test_refusals(Fixture *fx) {
          "tma_expect(a->inputs_arrived, a->input->a[0], a->input->b);\n        for (int i = 0; i < "
          "1; i++)",
          "field `a` of the input block has 2 tiles, 1 of them are loaded"},
-        {"at(a->common->row + i, a->iter)", "at(a->common->row + 2 * i, a->iter)",
-         "the tiles of field `a` do not lie side by side in memory"},
-        {"a->task_iter * gridDim.x + blockIdx.x", "a->task_iter + blockIdx.x",
-         "common_setup must number its tasks"},
-        {"a->num_iters = -1;", "a->num_iters = 0;", "common_setup must number its tasks"},
-        {"cdiv(a->globals->A.cols, K_BLOCK)", "cdiv(a->globals->A.cols, K_BLOCK) - 1",
-         "num_iters must be negative only"},
+        {"a->num_iters = -1;", "a->num_iters = 0;", "num_iters never becomes negative"},
         {"at(a->common->row + id, a->common->col + i)", "at(a->common->row, a->common->col + i)",
-         "the boxes of the workers do not lie above each other"},
-        {"a->input->a[warpgroup_groupid()]", "a->input->a[1 - warpgroup_groupid()]",
-         "keeps the template from becoming"},
+         "every worker stores the same box"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Kernel *k = lower(fx, 2, 4, 4, cases[i].from, cases[i].to);
@@ -208,6 +200,53 @@ static void test_refusals(Fixture *fx) {
               "&a->finish->c[id][0], at(a->common->row + id, a->common->col)");
     CHECK(k && run_passes(fx, k, "fold,merge,raise"));
     CHECK(k && strstr(ir_print(k, &fx->arena), "slice"));
+}
+
+/* What does not become one program on whole tiles runs worker by worker, what does runs row by row on those of all: bit
+ * for bit as the rings that were written. */
+#define WAIT "    warpgroup_mma_wait(0);\n"
+static void test_apart(Fixture *fx) {
+    static const struct {
+        const char *from, *to;
+    } cases[] = {
+        {"at(a->common->row + i, a->iter)", "at(a->common->row + 1 - i, a->iter)"},
+        {"a->task_iter * gridDim.x + blockIdx.x", "a->task_iter + blockIdx.x"},
+        {"cdiv(a->globals->A.cols, K_BLOCK)", "cdiv(a->globals->A.cols, K_BLOCK) - 1"},
+        {"a->input->a[warpgroup_groupid()]", "a->input->a[1 - warpgroup_groupid()]"},
+        {"    warpgroup_mma_wait(0);", "    warpgroup_mma_wait(0);\n    if (a->iter == 1) warpgroup_mul(&a->state->acc, &a->state->acc, 2);"},
+        {"int task = a->task_iter * gridDim.x + blockIdx.x;",
+         "int task = blockIdx.x + a->task_iter * gridDim.x; if (a->globals->A.rows > 4000) { a->num_iters = -1; return; }"},
+        {WAIT, WAIT "warpgroup_fill(&a->state->acc, warpgroup_groupid() * 3 + a->iter);"},
+        {WAIT, WAIT "warpgroup_tril(&a->state->acc, &a->state->acc, (a->common->row + warpgroup_groupid() - a->common->col) * 64, 3);"},
+        {WAIT, WAIT "warp_right_fill(&a->state->acc, &a->state->acc, 100 - a->iter * 10, 2);"},
+        {WAIT, WAIT "warpgroup_make_causal(&a->state->acc, &a->state->acc, -1);"},
+        {WAIT, WAIT "warpgroup_triu(&a->state->acc, &a->state->acc, warpgroup_groupid() * 5 - a->iter, 4);"},
+        {WAIT, WAIT "col_vec(rt_fl(16, 64 * NB)) v; warp_row_max(&v, &a->state->acc); warp_mul(&v, &v, 0.5f);"
+               "warp_sub_row(&a->state->acc, &a->state->acc, &v);"},
+    };
+    uint32_t state = 5;
+    enum { APART = 7 }; /* those before it stay apart, the others merge */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Product p = {150, 300, 130, 0, 0, 0};
+        p.a = calloc((size_t)(p.m * p.k), 2);
+        p.b = calloc((size_t)(p.k * p.n), 2);
+        p.c = calloc((size_t)(p.m * p.n), 2);
+        uint16_t *source = calloc((size_t)(p.m * p.n), 2);
+        fill(p.a, p.m * p.k, &state);
+        fill(p.b, p.k * p.n, &state);
+        Kernel *apart = lower(fx, 2, 4, 4, cases[i].from, cases[i].to);
+        CHECK(apart && run_passes(fx, apart, "fold,merge,raise"));
+        CHECK(apart && (strstr(ir_print(apart, &fx->arena), "f32[128,256]") != NULL) == (i >= APART));
+        if (!apart || fx->diag.errors) fprintf(stderr, "%s\n%s", cases[i].to, diag_render(&fx->diag, &fx->arena));
+        if (!apart || fx->diag.errors) continue;
+        CHECK(run(fx, apart, &p, 0, 0));
+        memcpy(source, p.c, (size_t)(p.m * p.n) * 2);
+        Kernel *rings = lower(fx, 2, 4, 4, cases[i].from, cases[i].to);
+        memset(p.c, 0, (size_t)(p.m * p.n) * 2);
+        CHECK(rings && run(fx, rings, &p, 77, 1));
+        CHECK(memcmp(source, p.c, (size_t)(p.m * p.n) * 2) == 0);
+        free(p.a), free(p.b), free(p.c), free(source);
+    }
 }
 
 static void test_form(Fixture *fx) {
@@ -240,6 +279,7 @@ int main(void) {
     test_form(&fx);
     test_bits(&fx);
     test_refusals(&fx);
+    test_apart(&fx);
     arena_free(&fx.arena);
     arena_free(&fx.scratch);
     return check_done();

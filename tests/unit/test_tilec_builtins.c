@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TILE, GROUP, ONE, THREAD, NUMBER, BLOCK };
+enum { TILE, ROWS_, GROUP, ONE, THREAD, NUMBER, BLOCK };
+#define ROWS ROWS_
 typedef struct Row {
     const char *name;
     int scope;
@@ -17,8 +18,9 @@ static const Row rows[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, scope, operands},
 #include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
+#undef ROWS
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 static const struct {
     const char *name;
@@ -78,6 +80,15 @@ static double real_operation(const char *name, double x, double y) {
     if (!strcmp(name, "sin")) return sin(x);
     if (!strcmp(name, "cos")) return cos(x);
     if (!strcmp(name, "erf")) return erf(x);
+    if (!strcmp(name, "floor")) return floor(x);
+    if (!strcmp(name, "ceil")) return ceil(x);
+    if (!strcmp(name, "lt")) return x < y;
+    if (!strcmp(name, "le")) return x <= y;
+    if (!strcmp(name, "gt")) return x > y;
+    if (!strcmp(name, "ge")) return x >= y;
+    if (!strcmp(name, "eq")) return x == y;
+    if (!strcmp(name, "ne")) return x != y;
+    if (!strcmp(name, "fill")) return 3;
     if (!strcmp(name, "zero")) return 0;
     if (!strcmp(name, "one")) return 1;
     if (!strcmp(name, "pos_infty")) return INFINITY;
@@ -98,6 +109,19 @@ static bool whole_operation(const char *name, bool is_unsigned, int64_t x, int64
     else if (!strcmp(name, "abs")) *out = !is_unsigned && x < 0 ? (int64_t)(0 - a) : x;
     else if (!strcmp(name, "neg")) *out = (int64_t)(0 - a);
     else if (!strcmp(name, "relu")) *out = !is_unsigned && x < 0 ? 0 : x;
+    else if (!strcmp(name, "bit_and")) *out = x & y;
+    else if (!strcmp(name, "bit_or")) *out = x | y;
+    else if (!strcmp(name, "bit_xor")) *out = x ^ y;
+    else if (!strcmp(name, "bit_not")) *out = ~x;
+    else if (!strcmp(name, "shift_left")) *out = (int64_t)(a << 3);
+    else if (!strcmp(name, "shift_right")) *out = is_unsigned ? (int64_t)(a >> 3) : x >> 3;
+    else if (!strcmp(name, "lt")) *out = less;
+    else if (!strcmp(name, "le")) *out = less || x == y;
+    else if (!strcmp(name, "gt")) *out = !less && x != y;
+    else if (!strcmp(name, "ge")) *out = !less;
+    else if (!strcmp(name, "eq")) *out = x == y;
+    else if (!strcmp(name, "ne")) *out = x != y;
+    else if (!strcmp(name, "fill")) *out = 3;
     else if (!strcmp(name, "zero")) *out = 0;
     else if (!strcmp(name, "one")) *out = 1;
     else return false;
@@ -149,7 +173,7 @@ static tw_buffer *make_tile(int type, bool positive) {
 
 static bool is_map(const Row *row) {
     int64_t ignored;
-    return row->scope == TILE && row->operands[0] == 't' &&
+    return (row->scope == TILE || row->scope == ROWS_) && row->operands[0] == 'a' && strspn(row->operands, "ax") == strlen(row->operands) && strlen(row->operands) < 4 &&
            (!isnan(real_operation(row->name, 0.5, 0.5)) || whole_operation(row->name, false, 1, 1, &ignored));
 }
 
@@ -163,12 +187,12 @@ static void check_map(const Row *row, int t, const char *target) {
              "tile_kernel(32, 1) void f(G g) {\n    rt(%1$s, 16, 32) x, y, z;\n"
              "    load(&x, g.a, at(0, 0));\n    load(&y, g.b, at(0, 0));\n    %2$s(&z%3$s%4$s);\n"
              "    store(g.o, &z, at(0, 0));\n}\n",
-             types[t].name, row->name, count > 1 ? ", &x" : "", count < 3 ? "" : by_number ? ", 3" : ", &y");
+             types[t].name, row->name, count > 1 ? (row->operands[1] == 'x' ? ", 3" : ", &x") : "", count < 3 ? "" : by_number ? ", 3" : ", &y");
     tw_buffer *buffers[3] = {make_tile(t, real), make_tile(t, false), make_tile(t, false)};
     tw_status status = launch(target, buffers, 3);
     double infinite = real_operation(row->name, 1, 1);
     int64_t whole;
-    bool meaning = real ? !isinf(infinite) || isinf(elem_round(elem, infinite)) : whole_operation(row->name, is_unsigned, 1, 1, &whole);
+    bool meaning = real ? !isnan(infinite) && (!isinf(infinite) || isinf(elem_round(elem, infinite))) : whole_operation(row->name, is_unsigned, 1, 1, &whole);
     bool good = meaning ? status == TW_OK : status == TW_ERROR_SOURCE && strstr(tw_context_message(cx), "has no meaning for elements of");
     if (!good) fprintf(stderr, "%s on %s, %s: %s\n%s\n", row->name, types[t].name, target, tw_status_name(status), tw_context_message(cx));
     CHECK(good);
@@ -198,14 +222,15 @@ static void check_operands(const Row *row, const char *prefix, const char *opera
     static const struct {
         char letter;
         const char *text;
-    } words[] = {{'g', "g.a"}, {'s', "s"}, {'r', "&r"}, {'x', "3"}, {'f', "1.5f"}, {'c', "at(0, 0)"}, {'l', "laneid()"}, {'b', "g"}, {'n', "g.n"}};
+    } words[] = {{'g', "g.a"}, {'s', "s"}, {'r', "&r"}, {'x', "3"}, {'f', "1.5f"}, {'c', "at(0, 0)"}, {'l', "laneid()"}, {'b', "g"}, {'n', "g.n"},
+                 {'u', "&u"}, {'v', "&v"}, {'p', "&p"}};
     char list[200] = "";
     for (const char *o = operands; *o; o++)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (words[i].letter == *o) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", words[i].text);
     snprintf(text, sizeof text,
              "#include \"tile.h\"\ntypedef struct { gl(%1$s, 1, 1, -1, -1) a; int n; } G;\n"
-             "tile_kernel(%2$d, 1) void f(G g) {\n    st(%1$s, 64, 64) *s = shared_alloc(st(%1$s, 64, 64));\n    rt(%1$s, %3$d, 64) r;\n"
+             "tile_kernel(%2$d, 1) void f(G g) {\n    st(%1$s, 64, 64) *s = shared_alloc(st(%1$s, 64, 64));\n    rt(%1$s, %3$d, 64) r;\n    sv(%1$s, 64) u; rv(%1$s, %3$d) v; int p = 0;\n    %4$szero(&u); %4$szero(&v);\n"
              "    %4$szero(s);\n    %4$szero(&r);\n    %5$s%6$s(%7$s);\n    %4$sstore(g.a, &r, at(0, 0));\n}\n",
              types[t].name, *prefix ? 128 : 32, *prefix ? 16 : 64, prefix, strcmp(prefix, "warpgroup_") ? "" : prefix, row->name, list);
     tw_module *module = NULL;
@@ -239,7 +264,7 @@ static void check_operands(const Row *row, const char *prefix, const char *opera
 }
 
 static void check_combinations(const Row *row, int t) {
-    static const char letters[] = "gsrxfclbn";
+    static const char letters[] = "gsrxfclbnuvp";
     enum { LETTERS = sizeof letters - 1 };
     char operands[5];
     for (int group = 0; group < 2; group++)
@@ -260,11 +285,11 @@ int main(void) {
     const char *cases = getenv("TILEWRIGHT_CASES"); /* many: every type in every combination; few: one type each */
     int every = !cases ? 5 : atoi(cases) > 1000 ? 1 : TYPES;
     if (tw_context_create(NULL, &cx) != TW_OK) return 2;
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < ROW_COUNT; r++) {
         for (int t = 0; t < TYPES && is_map(&rows[r]); t++) check_map(&rows[r], t, "interp");
         for (int t = r % every; t < TYPES; t += every) check_combinations(&rows[r], t);
     }
-    for (int r = 0; r < ROWS; r++) /* the compiler of the cpu target takes its time: a type each */
+    for (int r = 0; r < ROW_COUNT; r++) /* the compiler of the cpu target takes its time: a type each */
         if (is_map(&rows[r])) check_map(&rows[r], r % TYPES, "cpu");
     tw_context_destroy(cx);
     return check_done();

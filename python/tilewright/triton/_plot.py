@@ -73,7 +73,7 @@ def save(bench, rows, folder, precision, show):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, f"{bench.plot_name}.csv"), "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([*bench.x_names, *(f"{name} ({bench.ylabel})" if bench.ylabel else name for name in bench.line_names)])
+        writer.writerow(bench.columns())
         writer.writerows([f"{value:.{precision}f}" if isinstance(value, float) else value for value in row] for row in rows)
     picture = f"{bench.plot_name}.{'png' if pyplot else 'svg'}"
     if pyplot is None:

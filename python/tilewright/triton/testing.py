@@ -158,6 +158,10 @@ class Benchmark:
         self.plot_name, self.args = plot_name, args
         self.xlabel, self.ylabel, self.x_log, self.y_log, self.styles = xlabel, ylabel, x_log, y_log, styles
 
+    def columns(self):
+        """The heads of the table: what is measured stands with its unit."""
+        return [*self.x_names, *(f"{name} ({self.ylabel})" if self.ylabel else str(name) for name in self.line_names)]
+
 
 class Mark:
     """A function with its benchmarks; run prints a table of each."""
@@ -187,9 +191,11 @@ class Mark:
             tables.append(rows)
             if print_data or show_plots:
                 print(f"{bench.plot_name}:")
-                print("  ".join(f"{name:>14}" for name in [*bench.x_names, *bench.line_names]))
-                for row in rows:
-                    print("  ".join(f"{value:>14.6g}" if isinstance(value, float) else f"{value!s:>14}" for value in row))
+                cells = [["", *bench.columns()]]
+                cells += [[str(i), *(f"{value:.6f}" if isinstance(value, float) else str(value) for value in row)] for i, row in enumerate(rows)]
+                widths = [max(map(len, column)) for column in zip(*cells)]
+                for row in cells:
+                    print("  ".join(cell.rjust(width) for cell, width in zip(row, widths)))
             if save_path or show_plots:
                 pictures.append(save(bench, rows, save_path, save_precision, show_plots))
         if save_path:
@@ -197,7 +203,7 @@ class Mark:
                 file.write("<html><body>\n" + "".join(f'<img src="{picture}"/>\n' for picture in pictures) + "</body></html>\n")
         if return_df:
             import pandas
-            frames = [pandas.DataFrame(rows, columns=[*bench.x_names, *bench.line_names]) for bench, rows in zip(benches, tables)]
+            frames = [pandas.DataFrame(rows, columns=bench.columns()) for bench, rows in zip(benches, tables)]
             return frames if isinstance(self.benchmarks, (list, tuple)) else frames[0]
         return None
 

@@ -128,6 +128,7 @@ struct Frame {
     Range call; /* where it was called */
     Locals locals;
     int loops;       /* around the place */
+    int closed;      /* loops around these that no jump leaves */
     bool constructs; /* an __init__: fields of `self` may be set */
 };
 
@@ -245,11 +246,14 @@ struct Domain {
     /* v.name(..), a call of a module's name: false if it is not the domain's. */
     bool (*method)(Lower *l, Val v, const PyNode *call, Val *out);
     bool (*call)(Lower *l, Val function, const PyNode *call, Val *out);
+    bool (*same)(Val a, Val b); /* constants that are one key of a dict to it: a dtype and its name. NULL: none */
     int (*is_instance)(Val v, Val cls);                 /* of a class of its own: 1 or 0; -1: not known */
     const char *(*describe)(Lower *l, Val v);           /* the text of one of its own values */
     const char *(*title)(Lower *l, const Builtin *builtin); /* a row's name as kernels write it: "tl.load" */
     /* A call that the lowering of the row reads itself; false: it is bound and lowered. */
     bool (*call_raw)(Lower *l, const Builtin *builtin, const PyNode *call, Val *out);
+    /* Another object of a running program, which stands for a value of the domain's; false: it does not. NULL: none. */
+    bool (*live)(Lower *l, const Host *object, Range range, Val *out);
     /* A class of a running program, called; false: it is none of the domain's. */
     bool (*call_class)(Lower *l, const Host *cls, const PyNode *call, Val *out);
 
@@ -395,6 +399,7 @@ bool py_is_class(Val cls, const char *name); /* the last part of its name */
 Val py_host_method(Lower *l, Val v, const char *name);
 Val py_item(Lower *l, Val of, Val key, Range range); /* of a list or dict */
 /* Sets an element; false, reported, if it cannot be. */
+int py_find_key(const Lower *l, Val dict, Val key); /* its place among the keys and values; -1: it is none */
 bool py_set_item(Lower *l, Val of, Val key, Val value, Range range);
 /* What a loop or comprehension over constants runs through, as a tuple. */
 Val py_iterable(Lower *l, Val v, Range range);
@@ -427,6 +432,8 @@ Val py_call_function(Lower *l, const Function *function, const Val *self, const 
 Val py_construct(Lower *l, const Function *init, const Val *self, const PyNode *call);
 /* Calls a function or a builtin on values, by position. */
 Val py_apply(Lower *l, Val function, const Val *args, int count, Range call);
+/* The same; names: by which keyword each is given, or NULL. */
+Val py_apply_named(Lower *l, Val function, const Val *args, const char *const *names, int count, Range call);
 /* What a builtin's lowering asks of its arguments; each reports and returns false when it is not so. */
 bool py_complain(Lower *l, const Call *c, int arg, const char *what);  /* false */
 bool py_constant_int(Lower *l, Val v, int64_t *value);                 /* also one that went through a plain variable */

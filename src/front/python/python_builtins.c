@@ -175,11 +175,17 @@ Val py_lower_getattr(Lower *l, const Call *c) {
     return val_failed(v) ? c->args[2] : v;
 }
 
+/* What is said of a run-time number there, and who takes one. */
+static const char *math_argument(Lower *l, const char *name) {
+    const char *instead = l->domain->suggest(l, name);
+    return instead ? arena_printf(l->arena, "an argument of Python's math (`%s` takes others)", instead)
+                   : "an argument of Python's math";
+}
+
 Val py_lower_math(Lower *l, const Call *c) {
     for (int i = 0; i < (c->builtin->code == 'p' ? 2 : 1); i++)
         if (!val_is_number(c->args[i]))
-            return py_need_constant(l, c->ranges[i], "an argument of Python's math",
-                             c->args[i]);
+            return py_need_constant(l, c->ranges[i], math_argument(l, c->builtin->name), c->args[i]);
     double x = val_as_double(c->args[0]), r = 0;
     switch (c->builtin->code) {
     case 's': r = sqrt(x); break;
@@ -257,6 +263,9 @@ Val py_lower_number(Lower *l, const Call *c) {
     if (to == 'b' && val_is_const(v)) return val_bool(val_truth(v));
     double parsed;
     if (v.kind == VAL_STR && to == 'f' && parse_float(v.text, &parsed)) return val_float(parsed);
+    if (v.kind == VAL_STR && to == 'i' && parse_float(v.text, &parsed) && fabs(parsed) < 0x1p53 &&
+        v.text[strspn(v.text, " +-0123456789")] == 0)
+        return val_int((PyInt)parsed);
     if (val_is_number(v)) {
         if (to == 'f') return val_float(val_as_double(v));
         if (v.kind != VAL_FLOAT) return val_int(v.i);

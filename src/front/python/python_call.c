@@ -287,14 +287,21 @@ Val py_construct(Lower *l, const Function *init, const Val *self, const PyNode *
 }
 
 Val py_apply(Lower *l, Val function, const Val *args, int count, Range call) {
+    return py_apply_named(l, function, args, NULL, count, call);
+}
+
+Val py_apply_named(Lower *l, Val function, const Val *args, const char *const *names, int count, Range call) {
     if (function.kind != VAL_FUNCTION && function.kind != VAL_BUILTIN)
         return py_error(l, DIAG_EVAL_NOT_CALLABLE, call, val_describe(l, function), "");
     const Params *params = function.kind == VAL_FUNCTION ? read_def(l, function.function)
                                                          : read_signature(l, function.builtin);
     Bound bound = room_for(l, params, call);
     int position = 0;
-    for (int i = 0; i < count; i++)
-        if (!bind_position(l, params, &bound, &position, args[i], call)) return val_error;
+    for (int i = 0; i < count; i++) {
+        bool good = names && names[i] ? bind_named(l, params, &bound, names[i], args[i], call, call)
+                                      : bind_position(l, params, &bound, &position, args[i], call);
+        if (!good) return val_error;
+    }
     if (!fill_defaults(l, params, &bound, call)) return val_error;
     if (function.kind == VAL_FUNCTION) return py_run_function(l, function.function, bound.args, call);
     return function.builtin->lower(l, &(Call){function.builtin, call, bound.args, bound.ranges});

@@ -171,6 +171,10 @@ static Val eval_subscript(Lower *l, const PyNode *node) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_OWN) return l->domain->subscript(l, v, node);
     if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) return tuple_subscript(l, v, node);
     if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
+    if (v.kind == VAL_HOST && l->domain->host_in_kernels) { /* a dict or object of the program around */
+        Val key = py_eval(l, node->Subscript.slice);
+        return val_failed(key) ? key : py_live_method(l, v.host, "__getitem__", &key, 1, node->range);
+    }
     if (l->domain->host_in_kernels) return l->domain->subscript(l, v, node);
     return py_error(l, DIAG_EVAL_SUBSCRIPT, node->range, val_describe(l, v));
 }
@@ -313,8 +317,8 @@ Val py_item(Lower *l, Val of, Val key, Range range) {
         if (i < 0 || i >= val_count(of)) return py_error(l, DIAG_EVAL_TUPLE_INDEX, range, (int)key.i, val_count(of));
         return val_items(of)[i];
     }
-    for (int i = 0; i + 1 < val_count(of); i += 2)
-        if (val_equal(val_items(of)[i], key)) return val_items(of)[i + 1];
+    int at = py_find_key(l, of, key);
+    if (at >= 0) return val_items(of)[at + 1];
     return py_error(l, DIAG_EVAL_UNKNOWN, range, val_text(l, key), "");
 }
 

@@ -145,6 +145,8 @@ Val py_live_value(Lower *l, const FrontObject *object, const char *name, Range r
     case FRONT_OBJECT_HOST: {
         Host *host = ARENA_NEW(l->arena, Host);
         *host = (Host){object->handle, object->text ? object->text : name};
+        Val own;
+        if (l->domain->live && l->domain->live(l, host, range, &own)) return own;
         return (Val){.kind = VAL_HOST, .host = host};
     }
     case FRONT_OBJECT_REFUSED:
@@ -220,23 +222,41 @@ Val py_live_call(Lower *l, const Host *function, const PyNode *node) {
     Val made;
     if (l->domain->call_class(l, function, node, &made)) return made;
     const PyList *keywords = node->Call.keywords;
-    uint32_t count = args->count + keywords->count;
-    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, count);
-    for (uint32_t i = 0; i < count; i++) {
+    Vals vals = {0};
+    VEC(const char *) called = {0}; /* by which keyword; NULL: by position */
+    VEC(Range) ranges = {0};
+    for (uint32_t i = 0; i < args->count + keywords->count; i++) {
         const PyNode *keyword = i < args->count ? NULL : keywords->at[i - args->count];
         const PyNode *arg = keyword ? keyword->keyword.value : args->at[i];
-        if (keyword && !keyword->keyword.arg)
-            return py_unsupported(l, keyword->range, "`**` in a call");
-        Val v = py_eval(l, arg);
+        if (keyword && !keyword->keyword.arg) return py_unsupported(l, keyword->range, "`**` in a call");
+        bool star = arg->kind == PY_Starred && l->domain->host_in_kernels;
+        Val v = py_eval(l, star ? arg->Starred.value : arg);
         if (val_failed(v)) return v;
-        if (!to_object(l, v, &given[i]))
-            return py_need_constant(l, arg->range,
-                             arena_printf(l->arena, "an argument of the host function `%s`", function->name),
-                             v);
-        given[i].keyword = keyword ? keyword->keyword.arg : NULL;
+        bool many = star && (v.kind == VAL_TUPLE || v.kind == VAL_LIST);
+        for (int k = 0; k < (many ? val_count(v) : 1); k++) {
+            *VEC_PUSH(&vals, l->arena) = many ? val_items(v)[k] : v;
+            *VEC_PUSH(&called, l->arena) = keyword ? keyword->keyword.arg : NULL;
+            *VEC_PUSH(&ranges, l->arena) = arg->range;
+        }
     }
-    FrontObject result = {0};
-    host->call(host->user, function->handle, given, count, &result);
+    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, vals.count), source = {0}, result = {0};
+    for (size_t i = 0; i < vals.count; i++) {
+        if (!to_object(l, vals.at[i], &given[i])) {
+            /* What lives at run time is the kernel's: so the function is run here, from its text. */
+            if (l->domain->host_in_kernels)
+                host->attribute(host->user, function->handle, "__source__", &source);
+            if (source.kind == FRONT_OBJECT_FUNCTION) {
+                Val inner = function_value(l, &source, node->range);
+                return val_failed(inner) ? inner
+                                         : py_apply_named(l, inner, vals.at, called.at, (int)vals.count, node->range);
+            }
+            return py_need_constant(l, ranges.at[i],
+                             arena_printf(l->arena, "an argument of the host function `%s`", function->name),
+                             vals.at[i]);
+        }
+        given[i].keyword = called.at[i];
+    }
+    host->call(host->user, function->handle, given, vals.count, &result);
     Val v = py_live_value(l, &result, arena_printf(l->arena, "%s(..)", function->name), node->range);
     return v.kind == VAL_UNBOUND ? val_none : v;
 }

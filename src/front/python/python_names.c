@@ -221,6 +221,8 @@ const char *names_path(const Names *names, const PyNode *node, Arena *arena) {
     if (node->kind == PY_Name) {
         const Name *name = map_get(&names->map, node->Name.id);
         if (!name && names->live) return py_live_path(names->unit, names->scope, node, arena);
+        bool known = name && name->kind == NAME_VALUE && name->ready; /* asked of the host before */
+        if (known && names->live && name->value.kind == VAL_MODULE) return name->value.text;
         return name && name->kind == NAME_MODULE ? name->path : node->Name.id;
     }
     if (names->live) return py_live_path(names->unit, names->scope, node, arena);

@@ -15,9 +15,11 @@ static bool may_change(Lower *l, Val of, Range range) {
     return false;
 }
 
-static int find_key(Val dict, Val key) {
-    for (int i = 0; i + 1 < val_count(dict); i += 2)
-        if (val_equal(val_items(dict)[i], key)) return i;
+int py_find_key(const Lower *l, Val dict, Val key) {
+    for (int i = 0; i + 1 < val_count(dict); i += 2) {
+        Val one = val_items(dict)[i];
+        if (val_equal(one, key) || (l->domain->same && l->domain->same(one, key))) return i;
+    }
     return -1;
 }
 
@@ -33,7 +35,7 @@ static bool push(Lower *l, List *list, Val v, Range range) {
 bool py_set_item(Lower *l, Val of, Val key, Val value, Range range) {
     if (val_failed(key) || val_failed(value) || !may_change(l, of, range)) return false;
     if (of.kind == VAL_DICT) {
-        int at = find_key(of, key);
+        int at = py_find_key(l, of, key);
         if (at >= 0) of.list->vals.at[at + 1] = value;
         return at >= 0 || (push(l, of.list, key, range) && push(l, of.list, value, range));
     }
@@ -136,7 +138,7 @@ Val py_lower_dict_view(Lower *l, const Call *c) {
 /* get ('g'), pop ('p'), setdefault ('s') */
 Val py_lower_dict_get(Lower *l, const Call *c) {
     Val of = c->args[0], key = c->args[1], otherwise = c->args[2];
-    int at = find_key(of, key);
+    int at = py_find_key(l, of, key);
     if (c->builtin->code == 's' && at < 0)
         return py_set_item(l, of, key, otherwise, c->range) ? otherwise : val_error;
     if (at < 0 && otherwise.kind == VAL_UNBOUND)
@@ -174,6 +176,7 @@ static const char *changed_case(Lower *l, const char *text, bool upper) {
 
 /* startswith ('a'), endswith ('z'), lower ('l'), upper ('u'), strip (' ') */
 Val py_lower_str(Lower *l, const Call *c) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const char *text = c->args[0].text;
     size_t length = strlen(text), n;
     switch (c->builtin->code) {
@@ -183,6 +186,8 @@ Val py_lower_str(Lower *l, const Call *c) {
         for (; *text == ' '; length--) text++;
         while (length && text[length - 1] == ' ') length--;
         return val_str(arena_string(l->arena, text, length));
+    case 'd': return val_bool(length && strspn(text, "0123456789") == length);
+    case 'b': return val_bool(length && strspn(text, letters) == length);
     default: break;
     }
     Val parts = c->args[1].kind == VAL_STR ? val_tuple(l, &c->args[1], 1) : py_iterable(l, c->args[1], c->ranges[1]);

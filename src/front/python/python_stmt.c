@@ -153,7 +153,9 @@ void py_leave_function(Lower *l) {
 static End run_jump(Lower *l, const PyNode *node) {
     int depth = l->frame->loops;
     if (!depth) {
-        py_unsupported(l, node->range, "`break` or `continue` outside of a loop");
+        py_unsupported(l, node->range,
+                       l->frame->closed ? "a jump out of this kind of loop (put what follows under an `if`)"
+                                        : "`break` or `continue` outside of a loop");
         return END_STOPS;
     }
     py_set_flag(l, FLAG_SKIP, depth, val_bool(true));

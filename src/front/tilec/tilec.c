@@ -197,7 +197,7 @@ bool tilec_open(FrontUnit *unit) {
     CNode *tree = parse_unit(unit);
     unit->tree = tree;
     if (unit->diag->errors) return false;
-    Tc tc = {.arena = unit->arena, .diag = unit->diag, .unit = tree};
+    Tc tc = {.arena = unit->arena, .diag = unit->diag, .unit_tree = tree, .unit = 1};
     tc_declare_file(&tc);
     for (uint32_t i = 0; i < tree->count; i++) {
         CNode *node = tree->kids[i];
@@ -229,7 +229,7 @@ static int launch_threads(Tc *tc, const CNode *node) {
     int64_t threads = 32;
     if (!bounds) return 32;
     if (!bounds->count || !tc_constant(tc, bounds->kids[0], &threads, "the number of threads")) return 32;
-    if (threads != 32 && threads != 128) TC_ERROR(tc, TC_THREADS, bounds->range, (long long)threads);
+    if (threads < 32 || threads % 32 || threads > 1024) TC_ERROR(tc, TC_THREADS, bounds->range, (long long)threads);
     return (int)threads;
 }
 
@@ -283,7 +283,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     bool *all = ARENA_ARRAY(tc->arena, bool, tc->threads);
     memset(all, true, (size_t)tc->threads);
     tc->active = tc->role = all;
-    tc->group_unit = tc->threads == 128;
+    tc->unit = tc->threads / 32;
     tc->worker_count = 1;
     tc_wish_warps(tc, tc->threads / 32);
     lower_grid(tc, node);
@@ -305,7 +305,8 @@ static void one_program(Tc *tc) {
     ir_yield(&b, &one, 1);
 }
 
-Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
+/* The kernel, or NULL: after an error, or when it must be lowered again (tc.again). */
+static Kernel *lower_once(FrontUnit *unit, const FrontRequest *request, Ranges *joined, bool *again) {
     Module *module = request->module;
     const CNode *node = request->kernel->node;
     Kernel *kernel = ir_kernel_new(module, request->kernel->name, node->range);
@@ -314,7 +315,9 @@ Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
              .request = request,
              .module = module,
              .kernel = kernel,
-             .unit = unit->tree};
+             .unit_tree = unit->tree,
+             .unit = 1,
+             .joined = joined};
     tc.b = ir_builder(kernel, kernel->body);
     tc_declare_file(&tc);
     if (!tc.failed && node->kind == C_TEMPLATE) {
@@ -323,8 +326,22 @@ Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
     } else if (!tc.failed) {
         lower_function(&tc, node);
     }
+    *again = tc.again;
     if (tc.failed) return NULL;
     ir_return(&tc.b);
     kernel->form = FORM_SOURCE;
     return ir_verify(kernel, FORM_SOURCE, module->diag) ? kernel : NULL;
+}
+
+/* Arrays of tiles are tiles, until one is found that must be a buffer: then the kernel is lowered once more. */
+Kernel *tilec_lower(FrontUnit *unit, const FrontRequest *request) {
+    Module *module = request->module;
+    size_t kernels = module->kernels.count;
+    int errors = (int)module->diag->errors;
+    Ranges joined = {0};
+    for (bool again = true;;) {
+        Kernel *kernel = lower_once(unit, request, &joined, &again);
+        if (!again || (int)module->diag->errors != errors) return kernel;
+        module->kernels.count = kernels;
+    }
 }

@@ -8,16 +8,20 @@
  * exactly, and a tile operation reached by half a warp is seen.
  *
  *     tilec.c           the door: kernels and parameters of a file, entry of lowering
- *     tilec_type.c      types, names and scopes
+ *     tilec_type.c      types, names and scopes; tilec_tiletype.c  those of tiles, vectors and globals
  *     tilec_number.c    arithmetic on numbers, also those that depend on the thread
  *     tilec_place.c     places: variables, their parts, initializers, assignment
- *     tilec_expr.c      expressions
+ *     tilec_expr.c      expressions; tilec_part.c  what names a part of a tile
  *     tilec_stmt.c      statements, branches, calls
  *     tilec_loop.c      loops, and what is kept of variables around control flow
  *     tilec_typeof.c    the type of an expression that is not computed
- *     tilec_builtin.c   the operations of tilec_builtins.def: moves, maps, products
- *     tilec_sync.c      semaphores, waits and what they protect
- *     tilec_template.c  lcf_kernel(..): roles and rings */
+ *     tilec_flow.c      jumps and choices that only the run decides
+ *     tilec_tile.c      tiles and vectors: what is read and written of them, through indices, views and parts
+ *     tilec_builtin.c   the operations of tilec_builtins.def: which row a call is, and who must reach it
+ *     tilec_move.c      .. between memories      tilec_map.c   .. element by element, broadcasts, masks
+ *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
+ *     tilec_sync.c      .. semaphores, waits and what they protect
+ *     tilec_descriptor.c  what lcf_kernel(..) says; tilec_template.c  its roles and rings */
 #ifndef FRONT_TILEC_TILEC_H
 #define FRONT_TILEC_TILEC_H
 #include "front/front.h"
@@ -54,6 +58,8 @@ struct TcType {
     int field_count;  /* STRUCT */
     const TcField *fields;
     TcLevel level; /* TILE */
+    int rank;      /* TILE: 2, or 1 for a vector, whose length is cols */
+    bool repeated; /* register vector: every warp has the same one (row_vec), not a part each (col_vec) */
     int64_t rows, cols;
     int64_t dims[4]; /* GLOBAL: -1 for run time */
 };
@@ -66,21 +72,24 @@ typedef struct Scalar {
     const TcType *type;
     Ref ref;
     const int64_t *lanes;
-    bool open;
+    bool open; /* perhaps unwritten */
+    bool lost; /* perhaps unwritten where a jump lands that was taken before */
 } Scalar;
 static inline Scalar tc_scalar(const TcType *type, Ref ref, const int64_t *lanes) {
-    return (Scalar){type, ref, lanes, false};
+    return (Scalar){type, ref, lanes, false, false};
 }
 
 typedef struct Object Object;
 enum { MAX_INDICES = 4 };
-/* A place or a part of it; of tiles in a ring's slot the indices may be run-time values. */
+/* A place or a part of it; indices of tiles that share a buffer, or a ring's slot, may be run-time values. */
 typedef struct Lvalue {
     Object *place;
-    const TcType *type; /* differs from the place's behind indices and tile_view */
+    const TcType *type; /* differs from the place's behind indices, tile_view, subtile and elements */
     bool is_view;
     int index_count;
     Scalar index[MAX_INDICES];
+    int part_count; /* subtile: the first element of the part, a number a dimension of the tile */
+    Scalar part[2];
 } Lvalue;
 
 typedef enum ExprKind { X_ERROR, X_VOID, X_SCALAR, X_PLACE, X_POINTER, X_COORD } ExprKind;
@@ -101,10 +110,11 @@ struct Object {
     const TcType *type;
     const char *name;
     const char *locked; /* why it may not be assigned, or NULL */
-    Object **parts;     /* STRUCT: fields; ARRAY: elements */
+    Range range;        /* of its declaration */
+    Object **parts;     /* STRUCT: fields; ARRAY: elements, unless they share a buffer */
     Scalar value;       /* SCALAR */
     Lvalue target;      /* POINTER; target.place NULL: unset */
-    Ref buffer;         /* TILE: its storage, once there */
+    Ref buffer;         /* TILE, and ARRAY of tiles with a run-time index: the storage */
     bool written;       /* TILE: something was stored in it */
     Ref tensor;         /* GLOBAL */
     int first_dim;      /* GLOBAL: leading extents that are 1 and not in the tensor */
@@ -113,11 +123,12 @@ struct Object {
     int field;          /* its number */
     int pending;        /* TILE: number of the last mma that writes it */
     int reading;        /* TILE: number of the last mma that reads it from registers */
+    int loading;        /* TILE: number of the last load_async into it */
 };
 
 /* A ring's record in use: input_block inside load and compute, finish_block inside finish. */
 struct Block {
-    const char *what;     /* "input", "finish" */
+    const char *what;     /* "input", "output", "finish" */
     Ref ring, slot;       /* slot: REF_NONE when none is held */
     const Region *region; /* where the slot was taken: it is given back there too */
     bool can_put, can_get;
@@ -134,7 +145,14 @@ typedef struct Semaphore {
     int64_t bytes_expected, bytes_loaded;
     void (*complete)(struct Tc *tc, Range range); /* called with the last arrival; may be NULL */
 } Semaphore;
-enum { SEM_INPUTS_ARRIVED, SEM_INPUTS_FINISHED, SEM_FINISH_FINISHED, SEM_COUNT };
+enum {
+    SEM_INPUTS_ARRIVED,
+    SEM_INPUTS_FINISHED,
+    SEM_OUTPUTS_ARRIVED,
+    SEM_OUTPUTS_FINISHED,
+    SEM_FINISH_FINISHED,
+    SEM_COUNT
+};
 
 /* ---- names ---- */
 
@@ -154,6 +172,7 @@ struct Symbol {
 
 /* ---- lowering of one kernel ---- */
 
+typedef VEC(Range) Ranges;
 typedef struct Tc {
     Arena *arena;
     Diag *diag;
@@ -161,7 +180,7 @@ typedef struct Tc {
     Module *module;
     Kernel *kernel;
     Builder b;
-    const CNode *unit;
+    const CNode *unit_tree;
     bool failed;
 
     Map names;
@@ -173,20 +192,25 @@ typedef struct Tc {
 
     int threads;        /* of the block */
     const bool *active; /* one a thread */
-    bool group_unit;    /* register tiles are a warpgroup's (64 rows for 16), not a warp's */
+    int unit;           /* warps that share a register tile: 1; 4 (a warpgroup: 64 rows for 16); all of the block */
     Ref worker;         /* the warpgroup's number in a role of several, or REF_NONE */
     int worker_count;
 
     Object *result; /* of the function being inlined; NULL for void */
-    enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE } jump; /* what follows is dead */
+    enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE, JUMP_KINDS } jump; /* what follows is dead */
+    Object *flags[JUMP_KINDS]; /* numbers that are 1 once such a jump was taken at run time (tilec_flow.c) */
+    bool falls_off;            /* some way through the function being inlined ends without `return` */
     const bool *role; /* the threads of the role: those a tile operation must be reached by */
     int unrolled;     /* iterations made by unrolling so far */
     bool noting;      /* numbers that are read go to `read` */
     VEC(const Object *) read;
     int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
+    int load_count, load_waited; /* the same of load_async */
+    Ranges *joined;              /* arrays of tiles that share a buffer; kept from one attempt to the next */
+    bool again;                  /* one more was found: lower once more */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
-    Block input, finish;
+    Block input, output, finish;
     int loop_depth;
 } Tc;
 
@@ -200,10 +224,15 @@ Object *tc_parameters(Tc *tc, const TcType *type, const char *name, const char *
 /* How many warps the kernel would like: a power of two, since tiles are spread over them by bits. */
 void tc_wish_warps(Tc *tc, int warps);
 
+/* tilec_tiletype.c */
+extern const char *const tilec_tile_types[];
+const TcType *tc_parametric_type(Tc *tc, const CNode *node); /* NULL after an error */
+
 /* tilec_type.c */
-extern const char *const tilec_plain_types[], *const tilec_tile_types[];
+extern const char *const tilec_plain_types[];
 const TcType *tc_scalar_type(Elem elem);
 const TcType *tc_type(Tc *tc, const CNode *node); /* NULL after an error */
+const TcType *tc_declared_type(Tc *tc, const CNode *variable); /* an array's size may come from its initializer */
 const TcType *tc_pointer_to(Tc *tc, const TcType *type);
 bool tc_same_type(const TcType *a, const TcType *b);
 int64_t tc_bytes(const TcType *type);
@@ -232,13 +261,26 @@ Expr tc_read(Tc *tc, Expr e); /* the number in a variable, what a pointer points
 bool tc_number(Tc *tc, const CNode *node, Scalar *out);
 bool tc_as_number(Tc *tc, Expr e, Scalar *out); /* what it reads; false after an error */
 Elem tc_literal_elem(const CNode *node);        /* of an integer literal */
+bool tc_real_constant(const char *name, Elem *elem, double *value); /* INFINITY and its kin */
 bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function of the file */
+
+/* tilec_part.c */
+Expr tc_at_expr(Tc *tc, const CNode *node);
+Expr tc_shared_alloc_expr(Tc *tc, const CNode *node);
+Expr tc_view_expr(Tc *tc, const CNode *node);
+Expr tc_part_expr(Tc *tc, const CNode *node, const char *name);
+Expr tc_element_expr(Tc *tc, Expr base, Scalar index, const CNode *node);
 
 /* tilec_place.c */
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
 Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
+void tc_lock(Object *place, const char *why);      /* with all its parts */
 bool tc_copy(Object *to, const Object *from);      /* numbers and pointers; false if there is a tile inside */
 Scalar tc_zero(Tc *tc, const TcType *type);
+void tc_set_zero(Tc *tc, Object *place); /* all its numbers */
+Scalar tc_read_number(Tc *tc, const Lvalue *lvalue, Range range); /* the lowering fails if there is none */
+/* The tiles of the array shall share a buffer: the kernel is lowered once more. False: they cannot. */
+bool tc_join_array(Tc *tc, const Object *array);
 void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
 
@@ -248,6 +290,7 @@ const TcType *tc_type_of(Tc *tc, const CNode *node); /* of a number; NULL: not k
 /* tilec_stmt.c */
 void tc_body(Tc *tc, const CNode *block); /* of a kernel */
 void tc_statement(Tc *tc, const CNode *node, bool tail);
+void tc_list(Tc *tc, CNode *const *list, uint32_t count, bool tail);
 bool tc_contains(const CNode *node, CKind a, CKind b, bool into_loops);
 Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call);
 /* Inlines a callback with one pointer argument. */
@@ -262,19 +305,49 @@ Saved *tc_save(Tc *tc);
 void tc_restore(Tc *tc, const Saved *values, size_t count);
 bool tc_same_target(const Lvalue *a, const Lvalue *b);
 Ref tc_ref_or_zero(Tc *tc, Scalar s);
-void tc_for(Tc *tc, const CNode *node);
+void tc_lower_loop(Tc *tc, const CNode *node); /* for, while, do */
 typedef void TcBody(Tc *tc, Scalar index, void *user);
 /* for index = lo, hi, step: body; scalars of `names` (all, with "*" in it) are carried if the body changes them. */
 void tc_loop(Tc *tc, Ref lo, Ref hi, Ref step, const char *name, const Map *names, TcBody *body, void *user);
 void tc_assigned_names(Tc *tc, const CNode *node, Map *out); /* also through the functions it calls */
 
+/* tilec_flow.c */
+typedef struct TcLoopFlags { /* what break and continue mean outside */
+    Object *stop, *skip;
+} TcLoopFlags;
+TcLoopFlags tc_enter_loop(Tc *tc, bool is_switch);
+void tc_leave_loop(Tc *tc, TcLoopFlags outer);
+void tc_note_jump(Tc *tc);                    /* the jump that ends this way of a run-time choice, as a flag */
+bool tc_may_have_jumped(Tc *tc, Scalar *out); /* is what follows dead? false: no; jump is set if it is for sure */
+void tc_reset_flag(Tc *tc, enum TcJump jump);
+typedef void TcSide(Tc *tc, int side, void *user);
+/* if (condition) side 0 else side 1: IR for both, numbers that differ become its results. */
+void tc_choose(Tc *tc, Ref condition, TcSide *side, void *user, Range range);
+Object *tc_new_flag(Tc *tc, bool value, Range range);
+void tc_settle_flags(Tc *tc, bool jumped);
+void tc_close_ways(Tc *tc);
+/* Behind two ways: a pointer, or what is the same on both. */
+bool tc_joins_by_itself(Tc *tc, Object *cell, const struct Saved *a, const struct Saved *b, Range range);
+void tc_switch(Tc *tc, const CNode *node);
+
+/* tilec_tile.c */
+const Type *tc_value_type(Tc *tc, const TcType *tile);                  /* of all warps that share it */
+Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range);              /* REF_NONE after an error */
+void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range); /* converts the element type */
+Ref tc_read_element(Tc *tc, const Lvalue *element, Range range);
+void tc_write_element(Tc *tc, const Lvalue *element, Ref value, Range range);
+bool tc_is_element(const Lvalue *lvalue); /* of a tile or vector */
+bool tc_same_shape(Tc *tc, const char *name, const TcType *a, const TcType *b, Range range);
+bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, const Type *tile, Ref *out);
+
 /* tilec_builtin.c */
-typedef enum TcScope { SCOPE_ANY, SCOPE_WARP, SCOPE_WARPGROUP, SCOPE_BLOCK } TcScope;
+typedef enum TcScope { SCOPE_ANY, SCOPE_WARP, SCOPE_GROUP, SCOPE_BLOCK } TcScope;
 typedef struct Builtin Builtin;
 enum { MAX_ARGUMENTS = 8 };
 typedef struct Call {
     const Builtin *row;
     TcScope scope;
+    int warps; /* SCOPE_GROUP: as the prefix says */
     Range range;
     const char *name; /* as written */
     int count;
@@ -290,18 +363,20 @@ struct Builtin {
 };
 bool tc_is_builtin(const char *name);
 Expr tc_call_builtin(Tc *tc, const CNode *call);
-Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range);              /* REF_NONE after an error */
-void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range); /* converts the element type */
-bool tc_offsets(Tc *tc, const Object *global, const Expr *coords, int64_t rows, int64_t cols, Ref *out);
+const Builtin *tc_number_builtin(const char *name, int count); /* of so many numbers; NULL: none */
+enum { /* kinds of masks */
+    MASK_CAUSAL, MASK_CAUSAL_T, MASK_TRIL, MASK_TRIU, MASK_LEFT, MASK_RIGHT, MASK_UPPER, MASK_LOWER, MASK_UPPER_RIGHT
+};
+static inline Expr tc_nothing(const Call *call) { return (Expr){.kind = X_VOID, .range = call->range}; }
+#define BUILTIN(name, scope, operands, lower, parameter, doc) Expr bi_##lower(Tc *tc, const Call *call);
+#include "front/tilec/tilec_builtins.def"
+#undef BUILTIN
 
-/* tilec_sync.c: operations of tilec_builtins.def and the rules that they keep */
-Expr bi_tma_load(Tc *tc, const Call *call);
-Expr bi_tma_store(Tc *tc, const Call *call);
-Expr bi_tma_store_wait(Tc *tc, const Call *call);
-Expr bi_mma_wait(Tc *tc, const Call *call);
-Expr bi_expect(Tc *tc, const Call *call);
-Expr bi_arrive(Tc *tc, const Call *call);
-Expr bi_sync(Tc *tc, const Call *call);
+/* tilec_move.c */
+void tc_combine(Tc *tc, const Object *global, const Ref *at, Ref value, Word combine); /* atomically into the box */
+bool tc_can_combine(Tc *tc, const Call *call, Elem elem);
+
+/* tilec_sync.c: the rules that the operations keep */
 void tc_check_read(Tc *tc, const Lvalue *tile, Range range); /* no mma in flight, block open */
 void tc_check_write(Tc *tc, const Lvalue *tile, Range range);
 void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool asynchronous);

@@ -1,7 +1,9 @@
-/* tilec_expr.c: expressions of Tile C: what is read of places, names, operators, and calls that have a form of their
- * own. What a place is stands in tilec_place.c. */
+/* tilec_expr.c: expressions of Tile C: what is read of places, names, operators, calls. What a place is stands in
+ * tilec_place.c, what names a part of one in tilec_part.c. */
 #include "front/tilec/tilec.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 static Expr failure(Range range) { return (Expr){.kind = X_ERROR, .range = range}; }
@@ -22,10 +24,8 @@ Expr tc_read(Tc *tc, Expr e) {
         return (Expr){.kind = X_POINTER, .range = e.range, .lvalue = place->target};
     }
     if (type->kind != TC_SCALAR) return e;
-    if (place->value.ref == REF_NONE) return TC_FAIL(tc, TC_UNWRITTEN, e.range, place->name);
-    if (place->value.open) return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, e.range, place->name);
-    if (tc->noting) *VEC_PUSH(&tc->read, tc->arena) = place;
-    return scalar_expr(place->value, e.range);
+    Scalar value = tc_read_number(tc, &e.lvalue, e.range);
+    return tc->failed ? failure(e.range) : scalar_expr(value, e.range);
 }
 
 bool tc_as_number(Tc *tc, Expr e, Scalar *out) {
@@ -44,6 +44,23 @@ bool tc_number(Tc *tc, const CNode *node, Scalar *out) { return tc_as_number(tc,
 
 static const char *const dim3_names[] = {"blockIdx", "gridDim", "threadIdx", "blockDim", NULL};
 
+bool tc_real_constant(const char *name, Elem *elem, double *value) {
+    static const struct {
+        const char *name;
+        Elem elem;
+        double value;
+    } known[] = {{"INFINITY", EL_F32, INFINITY}, {"NAN", EL_F32, NAN},
+                 {"FLT_MAX", EL_F32, FLT_MAX},   {"FLT_EPSILON", EL_F32, FLT_EPSILON},
+                 {"M_PI", EL_F64, M_PI},         {"M_LOG2E", EL_F64, M_LOG2E}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].name, name) != 0) continue;
+        *elem = known[i].elem;
+        *value = known[i].value;
+        return true;
+    }
+    return false;
+}
+
 static Expr name_expr(Tc *tc, const CNode *node) {
     const Symbol *symbol = tc_find(tc, node->name);
     if (symbol && symbol->kind == SYMBOL_PLACE) return place_expr(symbol->place, node->range);
@@ -52,6 +69,10 @@ static Expr name_expr(Tc *tc, const CNode *node) {
                                         : tc_int(tc, symbol->number),
                            node->range);
     if (symbol) return TC_FAIL(tc, TC_NOT_VALUE, node->range, node->name);
+    Elem elem;
+    double real;
+    if (tc_real_constant(node->name, &elem, &real))
+        return scalar_expr(tc_scalar(tc_scalar_type(elem), ir_float(&tc->b, elem, real), NULL), node->range);
     VEC(const char *) names = {0};
     for (size_t i = 0; i < tc->names.count; i++)
         if (tc->names.entries[i].value) *VEC_PUSH(&names, tc->arena) = tc->names.entries[i].key;
@@ -119,23 +140,28 @@ static Expr index_expr(Tc *tc, const CNode *node) {
     Expr base = tc_read(tc, tc_expr(tc, node->kids[0]));
     Scalar index;
     if (base.kind == X_ERROR || !tc_number(tc, node->kids[1], &index)) return failure(node->range);
-    bool array = (base.kind == X_PLACE || base.kind == X_POINTER) && base.lvalue.type->kind == TC_ARRAY;
-    if (!array) return TC_FAIL(tc, TC_NOT_ARRAY, node->kids[0]->range, "");
+    const TcType *type = base.kind == X_PLACE || base.kind == X_POINTER ? base.lvalue.type : NULL;
+    if (!type || (type->kind != TC_ARRAY && type->kind != TC_TILE))
+        return TC_FAIL(tc, TC_NOT_ARRAY, node->kids[0]->range, "");
     if (elem_is_float(index.type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[1]->range, "[]");
+    if (type->kind == TC_TILE) return tc_element_expr(tc, base, index, node);
     Lvalue *lv = &base.lvalue;
     int64_t constant;
     bool known = tc_is_constant(tc, index, &constant);
-    if (known && (constant < 0 || constant >= lv->type->count))
-        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)lv->type->count - 1);
+    if (known && (constant < 0 || constant >= type->count))
+        return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)type->count - 1);
     base.kind = X_PLACE;
     base.range = node->range;
-    if (lv->place->block) {
-        lv->index[lv->index_count++] = index;
-        lv->type = lv->type->of;
-        return base;
-    }
-    if (!known) return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of a local array");
-    return place_expr(lv->place->parts[constant], node->range);
+    bool one = lv->place->block || lv->place->buffer || lv->index_count;
+    const TcType *leaf = type;
+    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    if (!one && known) return place_expr(lv->place->parts[constant], node->range);
+    if (!one && leaf->kind == TC_TILE && tc_join_array(tc, lv->place)) return failure(node->range);
+    if ((!one && leaf->kind != TC_SCALAR) || lv->index_count == MAX_INDICES)
+        return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of an array of structs or pointers");
+    lv->index[lv->index_count++] = index;
+    lv->type = type->of;
+    return base;
 }
 
 /* ---- operators ---- */
@@ -177,6 +203,31 @@ static Scalar select_scalar(Tc *tc, Scalar c, Scalar a, Scalar b, Range range) {
     return tc_scalar(type, literals ? tc_zero(tc, type).ref : a.ref, lanes);
 }
 
+/* A choice between two expressions of which only one may run. */
+typedef struct Choice {
+    Object *value;
+    const CNode *sides[2]; /* NULL: the side's own number */
+} Choice;
+
+static void choose_side(Tc *tc, int side, void *user) {
+    const Choice *choice = user;
+    Scalar value = tc_int(tc, side == 0);
+    if (choice->sides[side] && !tc_number(tc, choice->sides[side], &value)) return;
+    if (choice->value->type->elem == EL_I1) value = tc_truth(tc, value, tc->b.range);
+    tc_assign(tc, &(Lvalue){.place = choice->value, .type = choice->value->type}, value, tc->b.range);
+}
+
+static Expr effects_expr(Tc *tc, Scalar c, const TcType *type, const CNode *yes, const CNode *no, Range range) {
+    if (!type || c.lanes)
+        return TC_FAIL(tc, TC_UNSUPPORTED, range, "assignments and calls inside this `?:`, `&&` or `||`",
+                       "write an `if`");
+    size_t cells = tc->cells.count;
+    Choice choice = {tc_place(tc, type, "choice", range), {yes, no}};
+    tc_choose(tc, c.ref, choose_side, &choice, range);
+    tc->cells.count = cells;
+    return tc->failed ? failure(range) : scalar_expr(choice.value->value, range);
+}
+
 static Expr conditional_expr(Tc *tc, const CNode *node) {
     Scalar c, a, b;
     int64_t constant;
@@ -189,14 +240,17 @@ static Expr conditional_expr(Tc *tc, const CNode *node) {
         const TcType *type = tc_common_type(e.scalar, tc_scalar(other, REF_NONE, NULL));
         return scalar_expr(tc_convert(tc, e.scalar, type, node->range), node->range);
     }
-    if (tc_has_effects(tc, node->kids[1]) || tc_has_effects(tc, node->kids[2]))
-        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, "assignments and calls inside a run-time `?:`",
-                       "write an `if`");
+    if (tc_has_effects(tc, node->kids[1]) || tc_has_effects(tc, node->kids[2])) {
+        const TcType *x = tc_type_of(tc, node->kids[1]), *y = tc_type_of(tc, node->kids[2]);
+        const TcType *type = NULL;
+        if (x && y) type = tc_common_type(tc_scalar(x, REF_NONE, NULL), tc_scalar(y, REF_NONE, NULL));
+        return effects_expr(tc, c, type, node->kids[1], node->kids[2], node->range);
+    }
     if (!tc_number(tc, node->kids[1], &a) || !tc_number(tc, node->kids[2], &b)) return failure(node->range);
     return scalar_expr(select_scalar(tc, c, a, b, node->range), node->range);
 }
 
-/* a && b, a || b: the second operand has no effect here, so both may be computed. */
+/* a && b, a || b: a second operand without effects may be computed always. */
 static Expr logical_expr(Tc *tc, const CNode *node) {
     Scalar a, b;
     int64_t constant;
@@ -210,8 +264,8 @@ static Expr logical_expr(Tc *tc, const CNode *node) {
         return scalar_expr(tc_truth(tc, b, node->range), node->range);
     }
     if (tc_has_effects(tc, node->kids[1]))
-        return TC_FAIL(tc, TC_UNSUPPORTED, node->range, "assignments and calls behind a run-time `&&` or `||`",
-                       "write an `if`");
+        return effects_expr(tc, a, tc_scalar_type(EL_I1), is_or ? NULL : node->kids[1], is_or ? node->kids[1] : NULL,
+                            node->range);
     if (!tc_number(tc, node->kids[1], &b)) return failure(node->range);
     b = tc_truth(tc, b, node->kids[1]->range);
     Scalar yes = tc_scalar(a.type, ir_int(&tc->b, EL_I1, 1), NULL);
@@ -240,27 +294,32 @@ static Expr assign_expr(Tc *tc, const CNode *node) {
                     {CT_SHR_ASSIGN, CT_SHR},   {CT_INC, CT_PLUS},           {CT_DEC, CT_MINUS}};
     Expr left = tc_expr(tc, node->kids[0]);
     if (left.kind == X_ERROR) return left;
-    bool place = left.kind == X_PLACE && !left.lvalue.index_count;
-    const TcType *type = place ? left.lvalue.type : NULL;
+    const TcType *type = left.kind == X_PLACE ? left.lvalue.type : NULL;
+    bool place = type && (!left.lvalue.index_count || type->kind == TC_SCALAR);
     if (place && type->kind == TC_STRUCT && node->op == CT_ASSIGN) {
         const Object *locked = locked_part(left.lvalue.place);
         if (locked) return TC_FAIL(tc, TC_LOCKED, node->range, locked->name, locked->locked);
         tc_initialize(tc, left.lvalue.place, node->kids[1]);
         return left;
     }
+    if (place && type->kind == TC_POINTER && node->op == CT_ASSIGN) {
+        tc_initialize(tc, left.lvalue.place, node->kids[1]);
+        return left;
+    }
     if (!place || type->kind != TC_SCALAR)
         return TC_FAIL(tc, TC_NOT_ASSIGNABLE, node->range, place ? type->name : "this value");
-    Scalar old = left.lvalue.place->value, value = tc_int(tc, 1);
+    Scalar value = tc_int(tc, 1), old = value;
     if (node->kind == C_ASSIGN && !tc_number(tc, node->kids[1], &value)) return failure(node->range);
     if (node->op != CT_ASSIGN) {
         size_t i = 0;
         while (compound[i].assign != node->op) i++;
-        if (old.ref == REF_NONE) return TC_FAIL(tc, TC_UNWRITTEN, node->range, left.lvalue.place->name);
-        if (old.open) return TC_FAIL(tc, TC_MAYBE_UNWRITTEN, node->range, left.lvalue.place->name);
+        old = tc_read_number(tc, &left.lvalue, node->range);
+        if (tc->failed) return failure(node->range);
         value = tc_binary(tc, compound[i].op, old, value, node->range);
     }
     tc_assign(tc, &left.lvalue, value, node->range);
-    return scalar_expr(node->kind == C_POSTFIX ? old : left.lvalue.place->value, node->range);
+    if (node->kind == C_POSTFIX) return scalar_expr(old, node->range);
+    return scalar_expr(tc_convert(tc, value, type, node->range), node->range);
 }
 
 static Expr unary_expr(Tc *tc, const CNode *node) {
@@ -312,67 +371,17 @@ static Expr cast_expr(Tc *tc, const CNode *node) {
     return scalar_expr(tc_convert(tc, s, type, node->range), node->range);
 }
 
-/* ---- calls with a form of their own ---- */
-
-static Expr at_expr(Tc *tc, const CNode *node) {
-    Expr e = {.kind = X_COORD, .range = node->range, .coord_count = (int)node->count - 1};
-    if (node->count < 2 || node->count > 5) return TC_FAIL(tc, TC_COORDINATES, node->range, (int)node->count - 1);
-    for (uint32_t i = 1; i < node->count; i++) {
-        if (!tc_number(tc, node->kids[i], &e.coords[i - 1])) return failure(node->range);
-        if (elem_is_float(e.coords[i - 1].type->elem)) return TC_FAIL(tc, TC_INTEGERS_ONLY, node->kids[i]->range, "at");
-        if (e.coords[i - 1].type->elem == EL_I1) /* a truth value is an int in C */
-            e.coords[i - 1] = tc_convert(tc, e.coords[i - 1], tc_scalar_type(EL_I32), node->kids[i]->range);
-    }
-    return e;
-}
-
-static bool is_type(const CNode *node) { return node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY; }
-
-static Expr shared_alloc_expr(Tc *tc, const CNode *node) {
-    if (node->count != 2 || !is_type(node->kids[1]))
-        return TC_FAIL(tc, TC_CALL_FORM, node->range, "shared_alloc", "shared_alloc(type)");
-    const TcType *type = tc_type(tc, node->kids[1]);
-    if (!type) return failure(node->range);
-    const TcType *leaf = type;
-    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
-    if (leaf->kind != TC_TILE || leaf->level != TC_SHARED)
-        return TC_FAIL(tc, TC_CALL_FORM, node->range, "shared_alloc",
-                       "shared_alloc(st_fl(rows, cols)): a shared tile type");
-    Object *place = tc_place(tc, type, NULL, node->range);
-    return (Expr){.kind = X_POINTER, .range = node->range, .lvalue = {.place = place, .type = type}};
-}
-
-/* tile_view(st_bf(64, 256), tiles): four 64x64 tiles side by side, or one above the other, as one tile */
-static Expr view_expr(Tc *tc, const CNode *node) {
-    if (node->count != 3 || !is_type(node->kids[1]))
-        return TC_FAIL(tc, TC_CALL_FORM, node->range, "tile_view", "tile_view(st_bf(64, 256), tiles)");
-    const TcType *type = tc_type(tc, node->kids[1]);
-    Expr e = tc_read(tc, tc_expr(tc, node->kids[2]));
-    if (!type || e.kind == X_ERROR) return failure(node->range);
-    if (e.kind != X_PLACE && e.kind != X_POINTER) return TC_FAIL(tc, TC_NOT_TILE, node->kids[2]->range, "tile_view");
-    const TcType *from = e.lvalue.type;
-    int64_t count = from->kind == TC_ARRAY ? from->count : 1;
-    const TcType *one = from->kind == TC_ARRAY ? from->of : from;
-    bool fits = type->kind == TC_TILE && one->kind == TC_TILE && type->elem == one->elem && type->level == one->level &&
-                ((type->rows == one->rows && type->cols == count * one->cols) ||
-                 (type->cols == one->cols && type->rows == count * one->rows));
-    if (!fits) return TC_FAIL(tc, TC_VIEW, node->range, type->name, from->name);
-    e.kind = X_POINTER;
-    e.range = node->range;
-    e.lvalue.type = type;
-    e.lvalue.is_view = from->kind == TC_ARRAY;
-    return e;
-}
-
 static Expr call_expr(Tc *tc, const CNode *node) {
     const CNode *callee = node->kids[0];
     if (callee->kind != C_IDENT)
         return TC_FAIL(tc, TC_UNSUPPORTED, callee->range, "calls through a value", "call a function by its name");
     const Symbol *symbol = tc_find(tc, callee->name);
     if (symbol && symbol->kind == SYMBOL_FUNCTION) return tc_call_function(tc, symbol->node, node);
-    if (!strcmp(callee->name, "at")) return at_expr(tc, node);
-    if (!strcmp(callee->name, "shared_alloc")) return shared_alloc_expr(tc, node);
-    if (!strcmp(callee->name, "tile_view")) return view_expr(tc, node);
+    if (!strcmp(callee->name, "at")) return tc_at_expr(tc, node);
+    if (!strcmp(callee->name, "shared_alloc")) return tc_shared_alloc_expr(tc, node);
+    if (!strcmp(callee->name, "tile_view")) return tc_view_expr(tc, node);
+    bool part = !strcmp(callee->name, "subtile") || !strcmp(callee->name, "subvec");
+    if (part) return tc_part_expr(tc, node, callee->name);
     return tc_call_builtin(tc, node);
 }
 

@@ -61,7 +61,7 @@ static Scalar mixed_error(Tc *tc, const TcType *type, Range range) {
 }
 
 Scalar tc_convert(Tc *tc, Scalar s, const TcType *type, Range range) {
-    if (s.type->elem == type->elem) return (Scalar){type, s.ref, s.lanes, s.open};
+    if (s.type->elem == type->elem) return (Scalar){type, s.ref, s.lanes, s.open, s.lost};
     Elem from = s.type->elem, to = type->elem;
     int64_t value;
     if (s.lanes) {
@@ -233,7 +233,7 @@ Ref tc_uniform(Tc *tc, Scalar s, Range range) {
     int64_t a = 0, b = 0;
     bool affine = worker_affine(tc, s.lanes, &a, &b);
     if (!affine || (a && tc->worker == REF_NONE)) {
-        TC_ERROR(tc, TC_THREAD_VALUE, range, tc->group_unit ? "warpgroup" : "block");
+        TC_ERROR(tc, TC_THREAD_VALUE, range, tc->unit > 1 ? "warpgroup" : "block");
         return REF_NONE;
     }
     Scalar sum = tc_scalar(s.type, s.ref, NULL);

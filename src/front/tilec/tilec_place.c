@@ -9,14 +9,47 @@
 
 /* Numbers keep the array's name, by which loops find what they change; tiles get one of their own. */
 static const char *element_name(Tc *tc, const TcType *type, const char *name, int64_t i) {
+    while (type->kind == TC_ARRAY) type = type->of;
     bool number = type->kind == TC_SCALAR;
     return number ? name : arena_printf(tc->arena, "%s%lld", name ? name : "tile", (long long)i);
 }
 
+/* ---- storage ---- */
+
+/* One buffer for a tile, or for an array of them. */
+static void make_buffer(Tc *tc, Object *place) {
+    int64_t extent[MAX_RANK];
+    int rank = 0;
+    const TcType *type = place->type;
+    for (; type->kind == TC_ARRAY; type = type->of) extent[rank++] = type->count;
+    const Type *tile = tc_value_type(tc, type);
+    for (int d = 0; d < tile->rank; d++) extent[rank++] = tile->extent[d];
+    Word scope = type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT;
+    place->buffer = ir_buffer(&tc->b, ty_buffer(tc->module, type->elem, rank, extent, scope), place->name);
+}
+
+static bool is_tile_array(const TcType *type) {
+    int depth = 0;
+    for (; type->kind == TC_ARRAY; type = type->of) depth++;
+    return depth && depth <= MAX_INDICES && type->kind == TC_TILE;
+}
+
+static bool is_joined(const Tc *tc, Range range) {
+    for (size_t i = 0; i < tc->joined->count; i++)
+        if (tc->joined->at[i].begin == range.begin && tc->joined->at[i].end == range.end) return true;
+    return false;
+}
+
+bool tc_join_array(Tc *tc, const Object *array) {
+    if (!is_tile_array(array->type) || is_joined(tc, array->range)) return false;
+    *VEC_PUSH(tc->joined, tc->arena) = array->range;
+    tc->again = tc->failed = true;
+    return true;
+}
+
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
     Object *place = ARENA_NEW(tc->arena, Object);
-    *place = (Object){.type = type, .name = name, .semaphore = -1};
-    int64_t extent[2] = {type->rows, type->cols};
+    *place = (Object){.type = type, .name = name, .semaphore = -1, .range = range};
     switch (type->kind) {
     case TC_SCALAR:
         place->value.type = type;
@@ -29,18 +62,15 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             place->parts[i] = tc_place(tc, type->fields[i].type, type->fields[i].name, range);
         break;
     case TC_ARRAY:
+        if (is_tile_array(type) && is_joined(tc, range)) {
+            make_buffer(tc, place);
+            break;
+        }
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->count);
         for (int64_t i = 0; i < type->count; i++)
             place->parts[i] = tc_place(tc, type->of, element_name(tc, type->of, name, i), range);
         break;
-    case TC_TILE:
-        /* A register tile of 16 rows a warp is one of 64 rows for a warpgroup. */
-        if (tc->group_unit && type->level == TC_REGISTER) extent[0] *= 4;
-        place->buffer = ir_buffer(
-            &tc->b,
-            ty_buffer(tc->module, type->elem, 2, extent, type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT),
-            name);
-        break;
+    case TC_TILE: make_buffer(tc, place); break;
     case TC_VOID:
     case TC_SEMAPHORE:
         TC_ERROR(tc, TC_UNSUPPORTED, range, arena_printf(tc->arena, "variables of type %s", type->name),
@@ -62,11 +92,18 @@ Scalar tc_zero(Tc *tc, const TcType *type) {
     return tc_scalar(type, ref, NULL);
 }
 
-static void set_zero(Tc *tc, Object *place) {
+void tc_set_zero(Tc *tc, Object *place) {
     const TcType *type = place->type;
     if (type->kind == TC_SCALAR) place->value = tc_zero(tc, type);
-    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) set_zero(tc, place->parts[i]);
-    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++) set_zero(tc, place->parts[i]);
+    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) tc_set_zero(tc, place->parts[i]);
+    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++) tc_set_zero(tc, place->parts[i]);
+}
+
+void tc_lock(Object *place, const char *why) {
+    const TcType *type = place->type;
+    place->locked = why;
+    for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) tc_lock(place->parts[i], why);
+    for (int64_t i = 0; type->kind == TC_ARRAY && place->parts && i < type->count; i++) tc_lock(place->parts[i], why);
 }
 
 bool tc_copy(Object *to, const Object *from) {
@@ -107,7 +144,7 @@ static Object *designated_part(Tc *tc, Object *place, const CNode *node, int64_t
 static void initialize_list(Tc *tc, Object *place, const CNode *list) {
     const TcType *type = place->type;
     int64_t limit = type->kind == TC_STRUCT ? type->field_count : type->kind == TC_ARRAY ? type->count : 0;
-    set_zero(tc, place);
+    tc_set_zero(tc, place);
     int64_t at = 0;
     bool nested = false; /* the last one named a part of a part */
     for (uint32_t i = 0; i < list->count; i++, at++) {
@@ -140,7 +177,10 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
         return;
     }
     Expr value = tc_expr(tc, node);
-    if (value.kind == X_ERROR) return;
+    if (value.kind == X_ERROR) {
+        tc_set_zero(tc, place); /* one message is enough */
+        return;
+    }
     if (place->type->kind == TC_POINTER) {
         value = tc_read(tc, value);
         if (value.kind == X_ERROR) return;
@@ -151,7 +191,7 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
         place->target = value.lvalue;
         if (!value.lvalue.place->name) { /* fresh from shared_alloc */
             value.lvalue.place->name = place->name;
-            ir_name(tc->kernel, value.lvalue.place->buffer, place->name);
+            if (value.lvalue.place->buffer) ir_name(tc->kernel, value.lvalue.place->buffer, place->name);
         }
         return;
     }
@@ -165,13 +205,93 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
     if (!copied) TC_ERROR(tc, TC_INITIALIZER, node->range, place->type->name);
 }
 
+/* ---- elements of arrays at a run-time index ---- */
+
+typedef void Visit(Tc *tc, Object *part, Ref here, void *user);
+
+/* All numbers that a[i][j] can be, each with the condition that it is this one; false after an error. */
+static bool visit_elements(Tc *tc, Object *array, const Lvalue *at, int depth, Ref here, Range range, Visit *visit,
+                           void *user) {
+    if (depth == at->index_count) {
+        visit(tc, array, here, user);
+        return true;
+    }
+    Ref index = tc_uniform(tc, at->index[depth], range);
+    if (!index) return false;
+    int64_t known;
+    bool constant = ir_const_int(tc->kernel, index, &known);
+    Elem elem = ir_type(tc->kernel, index)->elem;
+    for (int64_t i = 0; i < array->type->count; i++) {
+        if (constant && known != i) continue;
+        Ref equal = constant ? here : ir_compare(&tc->b, CMP_EQ, index, ir_int(&tc->b, elem, i));
+        if (!constant && here) equal = ir_binary(&tc->b, OP_AND, here, equal);
+        if (!visit_elements(tc, array->parts[i], at, depth + 1, equal, range, visit, user)) return false;
+    }
+    return true;
+}
+
+typedef struct Found {
+    Ref value;
+    bool written, by_thread; /* some element is */
+} Found;
+
+static void read_one(Tc *tc, Object *part, Ref here, void *user) {
+    Found *found = user;
+    Ref value = tc_ref_or_zero(tc, part->value);
+    found->written |= part->value.ref != REF_NONE;
+    found->by_thread |= part->value.lanes != NULL;
+    found->value = found->value && here ? ir_ternary(&tc->b, OP_SELECT, here, value, found->value) : value;
+}
+
+static Scalar read_dynamic(Tc *tc, const Lvalue *at, Range range) {
+    Found found = {0};
+    if (visit_elements(tc, at->place, at, 0, REF_NONE, range, read_one, &found)) {
+        if (found.by_thread)
+            TC_ERROR(tc, TC_THREAD_MIXED, range, "numbers of threads in an array are read at constant places");
+        else if (!found.written)
+            TC_ERROR(tc, TC_UNWRITTEN, range, at->place->name);
+    }
+    return tc_scalar(at->type, found.value, NULL);
+}
+
+static void write_one(Tc *tc, Object *part, Ref here, void *user) {
+    const Scalar *value = user;
+    Ref old = tc_ref_or_zero(tc, part->value);
+    part->value = tc_scalar(part->type, here ? ir_ternary(&tc->b, OP_SELECT, here, value->ref, old) : value->ref, NULL);
+}
+
+/* ---- numbers read and assigned ---- */
+
+Scalar tc_read_number(Tc *tc, const Lvalue *lvalue, Range range) {
+    const Object *place = lvalue->place;
+    if (tc_is_element(lvalue)) return tc_scalar(lvalue->type, tc_read_element(tc, lvalue, range), NULL);
+    if (lvalue->index_count) return read_dynamic(tc, lvalue, range);
+    if (place->value.ref == REF_NONE)
+        TC_ERROR(tc, TC_UNWRITTEN, range, place->name);
+    else if (place->value.open)
+        TC_ERROR(tc, TC_MAYBE_UNWRITTEN, range, place->name);
+    else if (tc->noting)
+        *VEC_PUSH(&tc->read, tc->arena) = place;
+    return place->value;
+}
+
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range) {
     Object *place = target->place;
     if (place->locked) {
         TC_ERROR(tc, TC_LOCKED, range, place->name, place->locked);
         return;
     }
-    place->value = tc_convert(tc, value, place->type, range);
+    value = tc_convert(tc, value, target->type, range);
+    if (tc_is_element(target) || target->index_count) {
+        value = tc_scalar(target->type, tc_uniform(tc, value, range), NULL);
+        if (!value.ref) return;
+        if (tc_is_element(target))
+            tc_write_element(tc, target, value.ref, range);
+        else
+            visit_elements(tc, place, target, 0, REF_NONE, range, write_one, &value);
+        return;
+    }
+    place->value = value;
     Ref ref = place->value.ref;
     bool unnamed = ref_is_value(ref) && !ir_value(tc->kernel, ref)->name;
     if (unnamed) ir_name(tc->kernel, ref, place->name);

@@ -12,7 +12,7 @@
 
 enum { CALL_LIMIT = 32 };
 
-static void lower_list(Tc *tc, CNode *const *list, uint32_t count, bool tail);
+static void lower_rest(Tc *tc, CNode *const *list, uint32_t count, bool tail);
 
 /* ---- questions about the tree ---- */
 
@@ -38,31 +38,10 @@ static bool always_returns(const CNode *node) {
 
 /* ---- if ---- */
 
-static bool same_scalar(Scalar a, Scalar b) { return a.ref == b.ref && a.lanes == b.lanes; }
-
-/* Pointers are known here, so both ways must leave them alike. One that was not set before, or is
- * set on one way only, is not set behind. */
-static void join_pointers(Tc *tc, Object *cell, const Saved *a, const Saved *b, Range range) {
-    if (!a->target.place || !b->target.place)
-        cell->target = (Lvalue){0};
-    else if (tc_same_target(&a->target, &b->target))
-        cell->target = a->target;
-    else
-        TC_ERROR(tc, TC_POINTER_CHANGES, range, cell->name, "`if`");
-}
-
-/* Behind two ways: a pointer, or what is the same on both. */
-static bool joins_by_itself(Tc *tc, Object *cell, const Saved *a, const Saved *b, Range range) {
-    bool pointer = cell->type->kind == TC_POINTER, same = !pointer && same_scalar(a->value, b->value);
-    if (pointer) join_pointers(tc, cell, a, b, range);
-    if (same) cell->value = a->value;
-    return pointer || same;
-}
-
 static void lower_branch(Tc *tc, const CNode *branch, CNode *const *rest, uint32_t count, bool tail) {
     size_t scope = tc_open_scope(tc), cells = tc->cells.count;
     if (branch) tc_statement(tc, branch, tail && !count);
-    if (tc->jump == JUMP_NONE && count) lower_list(tc, rest, count, tail);
+    if (count) lower_rest(tc, rest, count, tail);
     tc_close_scope(tc, scope);
     tc->cells.count = cells;
 }
@@ -95,7 +74,7 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
     tc->active = outer;
     tc_restore(tc, before, count);
     for (size_t i = 0; i < count; i++) {
-        if (joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range)) continue;
+        if (tc_joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range)) continue;
         Scalar a = after[0][i].value, b = after[1][i].value;
         int64_t x = 0, y = 0;
         bool known = a.ref && b.ref && ir_const_int(tc->kernel, a.ref, &x) && ir_const_int(tc->kernel, b.ref, &y);
@@ -107,63 +86,34 @@ static void if_threads(Tc *tc, const CNode *node, Scalar condition) {
         int64_t *lanes = ARENA_ARRAY(tc->arena, int64_t, tc->threads);
         for (int t = 0; t < tc->threads; t++)
             lanes[t] = masks[0][t] ? x + (a.lanes ? a.lanes[t] : 0) : y + (b.lanes ? b.lanes[t] : 0);
-        tc->cells.at[i]->value = tc_scalar(a.type, tc_ref_or_zero(tc, (Scalar){a.type, REF_NONE, NULL, false}), lanes);
+        tc->cells.at[i]->value = tc_scalar(a.type, tc_ref_or_zero(tc, tc_scalar(a.type, REF_NONE, NULL)), lanes);
     }
+}
+
+typedef struct Branches {
+    const CNode *node;
+    CNode *const *rest;
+    uint32_t rest_count;
+    bool split; /* a branch returns: the rest belongs to the other one */
+} Branches;
+
+static void one_branch(Tc *tc, int side, void *user) {
+    const Branches *b = user;
+    const CNode *branch = b->node->kids[1 + side];
+    lower_branch(tc, branch, b->rest, b->split && !always_returns(branch) ? b->rest_count : 0, b->split);
+    if (!b->split) return;
+    if (tc->jump != JUMP_RETURN) tc->falls_off = true;
+    tc->jump = JUMP_NONE;
 }
 
 static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const *rest, uint32_t rest_count,
                        bool tail) {
     const CNode *branches[2] = {node->kids[1], node->kids[2]};
-    bool returns[2] = {always_returns(branches[0]), always_returns(branches[1])};
-    bool split = may_return(branches[0]) || may_return(branches[1]);
-    bool half = (may_return(branches[0]) && !returns[0]) || (may_return(branches[1]) && !returns[1]);
-    if (split && (half || !tail)) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "a `return` in the middle of a branch under a run-time condition",
-                 "let the branch end in it, and the `if` stand in the function's own block");
-        return;
-    }
-    Op *op = ir_begin(&tc->b, OP_IF);
-    ir_operand(&tc->b, op, condition.ref);
-    Builder outer = tc->b, inner[2];
-    size_t count = tc->cells.count;
-    Saved *before = tc_save(tc), *after[2];
-    for (int side = 0; side < 2; side++) {
-        tc->b = ir_builder_inside(&outer, ir_region(&outer, op));
-        tc_restore(tc, before, count);
-        lower_branch(tc, branches[side], rest, split && !returns[side] ? rest_count : 0, split);
-        if (tc->jump == JUMP_BREAK || tc->jump == JUMP_CONTINUE)
-            TC_ERROR(tc, TC_UNSUPPORTED, node->range, "`break` and `continue` under a run-time condition",
-                     "turn the condition around and put the rest inside the `if`");
-        tc->jump = JUMP_NONE;
-        after[side] = tc_save(tc);
-        inner[side] = tc->b;
-    }
-    tc->b = outer;
-    tc_restore(tc, before, count);
-    int results = 0;
-    bool *open = ARENA_ARRAY(tc->arena, bool, count);
-    Ref *values[2] = {ARENA_ARRAY(tc->arena, Ref, count), ARENA_ARRAY(tc->arena, Ref, count)};
-    const Type **types = ARENA_ARRAY(tc->arena, const Type *, count);
-    Object **places = ARENA_ARRAY(tc->arena, Object *, count);
-    for (size_t i = 0; i < count; i++) {
-        if (joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], node->range)) continue;
-        Scalar a = after[0][i].value, b = after[1][i].value;
-        if (a.lanes != b.lanes)
-            TC_ERROR(tc, TC_THREAD_MIXED, node->range, "a run-time condition cannot choose between numbers of threads");
-        places[results] = tc->cells.at[i];
-        types[results] = ty_scalar(tc->module, a.type->elem);
-        for (int side = 0; side < 2; side++) values[side][results] = tc_ref_or_zero(tc, after[side][i].value);
-        tc->cells.at[i]->value.lanes = a.lanes;
-        open[results++] = !a.ref || !b.ref || a.open || b.open;
-    }
-    for (int side = 0; side < 2; side++) ir_yield(&inner[side], values[side], results);
-    ir_end_results(&tc->b, op, results, types);
-    for (int i = 0; i < results; i++) {
-        places[i]->value.ref = op->results[i];
-        places[i]->value.open = open[i];
-        ir_name(tc->kernel, op->results[i], places[i]->name);
-    }
-    if (split) tc->jump = JUMP_RETURN; /* the rest stands in a branch already */
+    bool returns[2] = {may_return(branches[0]), may_return(branches[1])};
+    bool half = (returns[0] && !always_returns(branches[0])) || (returns[1] && !always_returns(branches[1]));
+    Branches b = {node, rest, rest_count, tail && !half && (returns[0] || returns[1])};
+    tc_choose(tc, condition.ref, one_branch, &b, node->range);
+    if (b.split) tc->jump = JUMP_RETURN; /* the rest stands in a branch already */
 }
 
 static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count, bool tail) {
@@ -173,17 +123,20 @@ static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t res
     condition = tc_truth(tc, condition, node->kids[0]->range);
     if (tc_is_constant(tc, condition, &constant)) {
         lower_branch(tc, node->kids[constant ? 1 : 2], NULL, 0, tail && !rest_count);
-        if (tc->jump == JUMP_NONE) lower_list(tc, rest, rest_count, tail);
     } else if (condition.lanes) {
         if_threads(tc, node, condition);
-        lower_list(tc, rest, rest_count, tail);
     } else {
         if_runtime(tc, node, condition, rest, rest_count, tail);
-        if (tc->jump == JUMP_NONE) lower_list(tc, rest, rest_count, tail);
     }
+    lower_rest(tc, rest, rest_count, tail);
 }
 
 /* ---- statements ---- */
+
+static bool is_const(const CNode *type) {
+    while (type->kind == C_TYPE_ARRAY) type = type->kids[0];
+    return type->flags & C_FLAG_CONST;
+}
 
 static void declare(Tc *tc, const CNode *node) {
     for (uint32_t i = 0; i < node->count; i++) {
@@ -192,20 +145,21 @@ static void declare(Tc *tc, const CNode *node) {
             TC_ERROR(tc, TC_UNSUPPORTED, one->range, "function declarations inside functions", "declare it outside");
             continue;
         }
-        const TcType *type = tc_type(tc, one->kids[0]);
+        const TcType *type = one->kind == C_VARIABLE ? tc_declared_type(tc, one) : tc_type(tc, one->kids[0]);
         if (!type || one->kind == C_TYPE_ONLY) continue;
         if (one->kind == C_TYPEDEF) {
             tc_bind(tc, one->name, SYMBOL_TYPE)->type = type;
             continue;
         }
-        if (one->flags & (C_FLAG_STATIC | C_FLAG_EXTERN)) {
+        bool table = one->kids[1] && (one->flags & C_FLAG_STATIC) && is_const(one->kids[0]);
+        if (one->flags & (C_FLAG_STATIC | C_FLAG_EXTERN) && !table) {
             TC_ERROR(tc, TC_UNSUPPORTED, one->range, "static and extern variables",
                      "shared tiles are plain variables of an st_* type");
             continue;
         }
         Object *place = tc_place(tc, type, one->name, one->range);
         if (one->kids[1]) tc_initialize(tc, place, one->kids[1]);
-        if (one->kids[0]->flags & C_FLAG_CONST) place->locked = "it is const";
+        if (is_const(one->kids[0])) tc_lock(place, "it is const");
         Symbol *symbol = tc_bind(tc, one->name, SYMBOL_PLACE);
         symbol->place = place;
         symbol->type = type;
@@ -213,15 +167,21 @@ static void declare(Tc *tc, const CNode *node) {
 }
 
 static void lower_return(Tc *tc, const CNode *node) {
-    Scalar value;
-    if (node->kids[0] && !tc->result) {
+    if (node->kids[0] && !tc->result)
         TC_ERROR(tc, TC_RETURN, node->range, "this function gives nothing back; remove the value");
-    } else if (!node->kids[0] && tc->result) {
+    else if (!node->kids[0] && tc->result)
         TC_ERROR(tc, TC_RETURN, node->range, "this function gives a value back; add it");
-    } else if (node->kids[0] && tc_number(tc, node->kids[0], &value)) {
-        tc_assign(tc, &(Lvalue){.place = tc->result, .type = tc->result->type}, value, node->range);
-    }
+    else if (node->kids[0])
+        tc_initialize(tc, tc->result, node->kids[0]);
     tc->jump = JUMP_RETURN;
+}
+
+static void lower_jump(Tc *tc, const CNode *node) {
+    enum TcJump jump = node->kind == C_BREAK ? JUMP_BREAK : JUMP_CONTINUE;
+    if (!tc->flags[jump])
+        TC_ERROR(tc, TC_JUMP, node->range, c_kind_name(node->kind), jump == JUMP_BREAK ? "loop or `switch`" : "loop");
+    else
+        tc->jump = jump;
 }
 
 void tc_statement(Tc *tc, const CNode *node, bool tail) {
@@ -232,7 +192,7 @@ void tc_statement(Tc *tc, const CNode *node, bool tail) {
     case C_BLOCK:
         scope = tc_open_scope(tc);
         cells = tc->cells.count;
-        lower_list(tc, node->kids, node->count, tail);
+        tc_list(tc, node->kids, node->count, tail);
         tc_close_scope(tc, scope);
         tc->cells.count = cells;
         break;
@@ -240,10 +200,13 @@ void tc_statement(Tc *tc, const CNode *node, bool tail) {
     case C_EXPRESSION: tc_expr(tc, node->kids[0]); break;
     case C_EMPTY: break;
     case C_IF: lower_if(tc, node, NULL, 0, tail); break;
-    case C_FOR: tc_for(tc, node); break;
+    case C_FOR:
+    case C_WHILE:
+    case C_DO: tc_lower_loop(tc, node); break;
+    case C_SWITCH: tc_switch(tc, node); break;
     case C_RETURN: lower_return(tc, node); break;
-    case C_BREAK: tc->jump = JUMP_BREAK; break;
-    case C_CONTINUE: tc->jump = JUMP_CONTINUE; break;
+    case C_BREAK:
+    case C_CONTINUE: lower_jump(tc, node); break;
     case C_STATIC_ASSERT: {
         int64_t holds = 0;
         if (tc_constant(tc, node->kids[0], &holds, "the condition of _Static_assert") && !holds)
@@ -257,8 +220,8 @@ void tc_statement(Tc *tc, const CNode *node, bool tail) {
     tc->b.range = outer;
 }
 
-static void lower_list(Tc *tc, CNode *const *list, uint32_t count, bool tail) {
-    for (uint32_t i = 0; i < count && tc->jump == JUMP_NONE; i++) {
+void tc_list(Tc *tc, CNode *const *list, uint32_t count, bool tail) {
+    for (uint32_t i = 0; i < count && tc->jump == JUMP_NONE && !tc->again; i++) {
         if (list[i]->kind == C_IF && may_return(list[i])) {
             Range outer = tc->b.range;
             tc->b.range = list[i]->range;
@@ -267,10 +230,42 @@ static void lower_list(Tc *tc, CNode *const *list, uint32_t count, bool tail) {
             return;
         }
         tc_statement(tc, list[i], tail && i + 1 == count);
+        Scalar dead;
+        if (tc->jump == JUMP_NONE && i + 1 < count && tc_may_have_jumped(tc, &dead)) {
+            lower_rest(tc, list + i + 1, count - i - 1, tail);
+            return;
+        }
     }
 }
 
+typedef struct Rest {
+    CNode *const *list;
+    uint32_t count;
+    bool tail;
+} Rest;
+
+static void rest_side(Tc *tc, int side, void *user) {
+    const Rest *rest = user;
+    tc_settle_flags(tc, side == 0);
+    if (side == 0) tc_close_ways(tc);
+    if (side == 1) tc_list(tc, rest->list, rest->count, rest->tail);
+}
+
+/* What follows a statement: all of it, none, or as far as no jump was taken. */
+static void lower_rest(Tc *tc, CNode *const *list, uint32_t count, bool tail) {
+    Scalar dead;
+    if (tc->jump != JUMP_NONE || !count || tc->again) return;
+    bool maybe = tc_may_have_jumped(tc, &dead);
+    if (tc->jump != JUMP_NONE) return;
+    Rest rest = {list, count, tail};
+    if (maybe)
+        tc_choose(tc, dead.ref, rest_side, &rest, tc->b.range);
+    else
+        tc_list(tc, list, count, tail);
+}
+
 void tc_body(Tc *tc, const CNode *block) {
+    tc->flags[JUMP_RETURN] = tc_new_flag(tc, false, block->range);
     tc_statement(tc, block, true);
     tc->jump = JUMP_NONE;
 }
@@ -321,6 +316,43 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     }
 }
 
+/* What is kept of the caller while a function is inlined. */
+typedef struct Caller {
+    int frame;
+    size_t scope, cells;
+    Object *result, *flags[JUMP_KINDS];
+    bool falls_off;
+} Caller;
+
+static Caller leave_caller(Tc *tc) {
+    Caller caller = {tc->frame, tc_open_scope(tc), tc->cells.count, tc->result, {0}, tc->falls_off};
+    memcpy(caller.flags, tc->flags, sizeof caller.flags);
+    return caller;
+}
+
+/* The body; is a value given back on every path? */
+static bool run_function(Tc *tc, const CNode *function) {
+    memset(tc->flags, 0, sizeof tc->flags);
+    tc->flags[JUMP_RETURN] = tc_new_flag(tc, false, function->range);
+    tc->falls_off = false;
+    if (!tc->failed) tc_statement(tc, function->kids[2], true);
+    int64_t flag = 0;
+    bool returned = ir_const_int(tc->kernel, tc->flags[JUMP_RETURN]->value.ref, &flag) && flag;
+    return (tc->jump == JUMP_RETURN && !tc->falls_off) || returned;
+}
+
+static void return_to(Tc *tc, const Caller *caller, size_t cells) {
+    tc->jump = JUMP_NONE;
+    tc->calls.count--;
+    tc_close_ways(tc);
+    tc->cells.count = cells;
+    tc_close_scope(tc, caller->scope);
+    tc->frame = caller->frame;
+    tc->result = caller->result;
+    tc->falls_off = caller->falls_off;
+    memcpy(tc->flags, caller->flags, sizeof tc->flags);
+}
+
 Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
     const CNode *parameters = function->kids[1];
     Expr *args = ARENA_ARRAY(tc->arena, Expr, call->count);
@@ -330,34 +362,32 @@ Expr tc_call_function(Tc *tc, const CNode *function, const CNode *call) {
         args[i] = tc_read(tc, tc_expr(tc, call->kids[i]));
         if (args[i].kind == X_ERROR) return args[i];
     }
-    int frame = tc->frame;
-    Object *outer_result = tc->result;
-    size_t scope = tc_open_scope(tc);
+    Caller caller = leave_caller(tc);
     if (!begin_call(tc, function, call->range)) return (Expr){.kind = X_ERROR, .range = call->range};
     const TcType *type = tc_type(tc, function->kids[0]);
-    tc->result = type && type->kind == TC_SCALAR ? tc_place(tc, type, function->name, call->range) : NULL;
+    bool gives = type && (type->kind == TC_SCALAR || type->kind == TC_STRUCT);
+    if (type && !gives && type->kind != TC_VOID)
+        TC_ERROR(tc, TC_UNSUPPORTED, function->range,
+                 arena_printf(tc->arena, "functions that give back a %s", type->name),
+                 "give back a number or a struct of numbers, or take a pointer");
+    Object *result = tc->result = gives ? tc_place(tc, type, function->name, call->range) : NULL;
+    if (result) tc_set_zero(tc, result);
     size_t cells = tc->cells.count;
     for (uint32_t i = 0; i < parameters->count; i++) bind_parameter(tc, parameters->kids[i], &args[i + 1]);
-    Object *result = tc->result;
-    if (!tc->failed) tc_statement(tc, function->kids[2], true);
-    tc->jump = JUMP_NONE;
-    tc->calls.count--;
-    tc->cells.count = cells;
-    tc_close_scope(tc, scope);
-    tc->frame = frame;
-    tc->result = outer_result;
+    bool returned = run_function(tc, function);
+    return_to(tc, &caller, cells);
     if (!type || tc->failed) return (Expr){.kind = X_ERROR, .range = call->range};
     if (!result) return (Expr){.kind = X_VOID, .range = call->range};
-    if (result->value.ref == REF_NONE)
+    if (!returned)
         return TC_FAIL(tc, TC_RETURN, call->range,
                        arena_printf(tc->arena, "`%s` gives no value back on this path", function->name));
+    if (type->kind == TC_STRUCT)
+        return (Expr){.kind = X_PLACE, .range = call->range, .lvalue = {.place = result, .type = type}};
     return (Expr){.kind = X_SCALAR, .range = call->range, .scalar = result->value};
 }
 
 void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range) {
-    int frame = tc->frame;
-    size_t scope = tc_open_scope(tc), cells = tc->cells.count;
-    Object *outer_result = tc->result;
+    Caller caller = leave_caller(tc);
     const CNode *parameters = function->kids[1];
     if (!begin_call(tc, function, range)) return;
     tc->result = NULL;
@@ -370,11 +400,6 @@ void tc_call_with(Tc *tc, const CNode *function, Object *argument, Range range) 
     } else {
         TC_ERROR(tc, TC_CALLBACK, function->range, function->name, argument->type->name);
     }
-    if (!tc->failed) tc_statement(tc, function->kids[2], true);
-    tc->jump = JUMP_NONE;
-    tc->calls.count--;
-    tc->cells.count = cells;
-    tc_close_scope(tc, scope);
-    tc->frame = frame;
-    tc->result = outer_result;
+    run_function(tc, function);
+    return_to(tc, &caller, caller.cells);
 }

@@ -8,8 +8,6 @@
  * store still reads it. */
 #include "front/tilec/tilec.h"
 
-static Expr nothing_given(const Call *call) { return (Expr){.kind = X_VOID, .range = call->range}; }
-
 Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot) {
     Op *op = ir_begin(&tc->b, code);
     ir_operand(&tc->b, op, ring);
@@ -47,6 +45,10 @@ void tc_check_read(Tc *tc, const Lvalue *tile, Range range) {
     Block *block = place->block;
     if (place->pending > tc->mma_waited) {
         TC_ERROR(tc, TC_MMA_PENDING, range, place->name);
+        return;
+    }
+    if (place->loading > tc->load_waited) {
+        TC_ERROR(tc, TC_LOAD_PENDING, range, place->name);
         return;
     }
     if (!block) return;
@@ -92,7 +94,7 @@ Expr bi_mma_wait(Tc *tc, const Call *call) {
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of products left in flight");
     int done = tc->mma_count - (int)(left < tc->mma_count ? left : tc->mma_count);
     if (done > tc->mma_waited) tc->mma_waited = done;
-    return nothing_given(call);
+    return tc_nothing(call);
 }
 
 /* ---- asynchronous copies ---- */
@@ -110,20 +112,18 @@ Expr bi_tma_load(Tc *tc, const Call *call) {
     const Lvalue *tile = &call->args[0].lvalue, *global = &call->args[1].lvalue;
     Semaphore *semaphore = semaphore_of(tc, &call->args[3], call->range);
     Ref at[4];
-    if (!semaphore) return nothing_given(call);
+    if (!semaphore) return tc_nothing(call);
     if (tile->place->block != &tc->input)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "tma_load_async outside the input block",
                        "load into a tile of the input block, or use load");
     if (tile->type->elem != global->type->elem)
         return TC_FAIL(tc, TC_TMA_TYPES, call->range, elem_info[global->type->elem].text,
                        elem_info[tile->type->elem].text);
-    if (!tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
-        return nothing_given(call);
-    int64_t extent[2] = {tile->type->rows, tile->type->cols};
-    const Type *box = ty_tile(tc->module, tile->type->elem, 2, extent);
+    const Type *box = tc_value_type(tc, tile->type);
+    if (!tc_offsets(tc, global->place, &call->args[2], box, at)) return tc_nothing(call);
     tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
     if (on_every_path(tc, semaphore->region, call->range)) semaphore->bytes_loaded += tc_bytes(tile->type);
-    return nothing_given(call);
+    return tc_nothing(call);
 }
 
 Expr bi_tma_store(Tc *tc, const Call *call) {
@@ -132,26 +132,32 @@ Expr bi_tma_store(Tc *tc, const Call *call) {
     if (tile->type->elem != global->type->elem)
         return TC_FAIL(tc, TC_TMA_TYPES, call->range, elem_info[global->type->elem].text,
                        elem_info[tile->type->elem].text);
+    bool combines = call->row->parameter != 0;
+    if (combines && !tc_can_combine(tc, call, tile->type->elem)) return tc_nothing(call);
     Ref value = tc_read_tile(tc, tile, call->range);
-    if (!value || !tc_offsets(tc, global->place, &call->args[2], tile->type->rows, tile->type->cols, at))
-        return nothing_given(call);
-    ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
+    if (!value || !tc_offsets(tc, global->place, &call->args[2], tc_value_type(tc, tile->type), at))
+        return tc_nothing(call);
+    if (combines)
+        tc_combine(tc, global->place, at, value, (Word)call->row->parameter);
+    else
+        ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
     if (tile->place->block) tile->place->block->stores_pending = true;
-    return nothing_given(call);
+    return tc_nothing(call);
 }
 
 Expr bi_tma_store_wait(Tc *tc, const Call *call) {
     int64_t left = 0;
     if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of stores left in flight");
-    if (left == 0) tc->finish.stores_pending = false;
-    return nothing_given(call);
+    if (left == 0) tc->finish.stores_pending = tc->output.stores_pending = false;
+    return tc_nothing(call);
 }
 
 /* ---- semaphores ---- */
 
 void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range)) {
-    static const char *const names[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
+    static const char *const names[] = {"inputs_arrived", "inputs_finished", "outputs_arrived", "outputs_finished",
+                                        "finish_finished"};
     tc->semaphores[index] = (Semaphore){
         .name = names[index], .active = true, .region = tc->b.region, .wanted = wanted, .complete = complete};
 }
@@ -178,32 +184,36 @@ static void count_arrivals(Tc *tc, Semaphore *semaphore, int64_t count, Range ra
 
 Expr bi_expect(Tc *tc, const Call *call) {
     Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
-    if (!semaphore) return nothing_given(call);
+    if (!semaphore) return tc_nothing(call);
     int64_t bytes = 0;
     for (int i = 1; i < call->count && call->row->parameter == 0; i++) bytes += tc_bytes(call->args[i].lvalue.type);
     if (call->row->parameter == 1 && !tc_is_constant(tc, call->args[1].scalar, &bytes))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of bytes");
     semaphore->bytes_expected += bytes;
     count_arrivals(tc, semaphore, 1, call->range);
-    return nothing_given(call);
+    return tc_nothing(call);
 }
 
 Expr bi_arrive(Tc *tc, const Call *call) {
     Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
-    if (!semaphore) return nothing_given(call);
+    if (!semaphore) return tc_nothing(call);
     int64_t each = 1, threads = 0;
     if (call->count > 1 && !tc_is_constant(tc, call->args[1].scalar, &each))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals");
     for (int t = 0; t < tc->threads; t++) threads += tc->active[t];
     count_arrivals(tc, semaphore, each * threads, call->range);
-    return nothing_given(call);
+    return tc_nothing(call);
 }
 
 /* ---- barriers ---- */
 
 Expr bi_sync(Tc *tc, const Call *call) {
-    bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1;
-    bool group = call->scope == SCOPE_WARPGROUP;
+    bool all = call->scope == SCOPE_GROUP && call->warps * 32 == tc->threads && call->warps != 4;
+    bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1 || all;
+    bool group = call->scope == SCOPE_GROUP && !all;
+    if (group && call->warps != 4)
+        return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "barriers of some warps that are no warpgroup",
+                       "use warpgroup_sync(id), or block_sync()");
     if (block && tc->worker_count && tc->input.what)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "a barrier of the whole block inside a role",
                        "use warpgroup_sync(id): the other role never gets here");
@@ -220,5 +230,5 @@ Expr bi_sync(Tc *tc, const Call *call) {
     Op *op = ir_begin(&tc->b, OP_SYNC);
     op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = block ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP});
     ir_end(&tc->b, op, NULL);
-    return nothing_given(call);
+    return tc_nothing(call);
 }

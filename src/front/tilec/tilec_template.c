@@ -1,4 +1,5 @@
-/* tilec_template.c: lcf_kernel(name, .globals = .., ..): load, compute, finish as roles and rings.
+/* tilec_template.c: lcf_kernel(name, .globals = .., ..): load, compute, finish as roles and rings; lcsf_kernel: with a
+ * ring of outputs from compute to a role that stores them.
  *
  *     ring %in {fields of input}                          input_stages slots
  *     tasks %it while { common_setup; test num_iters >= 0, .. } do (..) {
@@ -10,240 +11,11 @@
  * (tilec_sync.c) and become commit and release. The finish block is a ring of one slot from compute
  * to itself: written, then read by the stores. Merging the warpgroups and giving the stores a role
  * of their own is the work of pass/merge/merge_workers.c. */
-#include "front/tilec/tilec.h"
+#include "front/tilec/tilec_template.h"
 
 #include <string.h>
 
 const char *const tilec_templates[] = {"lcf_kernel", "lcsf_kernel", NULL};
-
-/* LCF(name, what it takes) */
-#define LCF_OPTIONS(LCF)           \
-    LCF(globals, TYPE)             \
-    LCF(input, TYPE)               \
-    LCF(finish, TYPE)              \
-    LCF(common, TYPE)              \
-    LCF(producer_state, TYPE)      \
-    LCF(consumer_state, TYPE)      \
-    LCF(consumer_warps, NUMBER)    \
-    LCF(producer_warps, NUMBER)    \
-    LCF(input_stages, NUMBER)      \
-    LCF(producer_arrivals, NUMBER) \
-    LCF(consumer_arrivals, NUMBER) \
-    LCF(blocks_per_sm, NUMBER)     \
-    LCF(common_setup, FUNCTION)    \
-    LCF(producer, LIST)            \
-    LCF(consumer, LIST)
-
-enum {
-#define LCF(name, kind) OPTION_##name,
-    LCF_OPTIONS(LCF)
-#undef LCF
-        OPTION_COUNT
-};
-static const char *const option_names[] = {
-#define LCF(name, kind) #name,
-    LCF_OPTIONS(LCF)
-#undef LCF
-};
-
-/* Callbacks, in the order of tilec_type.c's argument structs. */
-enum { CB_SETUP, CB_PRODUCER_SETUP, CB_LOAD, CB_CONSUMER_SETUP, CB_COMPUTE, CB_FINISH, CB_COUNT };
-
-typedef struct Lcf {
-    const CNode *node;
-    const CNode *options[OPTION_COUNT];
-    const CNode *callbacks[CB_COUNT];
-    const TcType *types[OPTION_COUNT];
-    int64_t consumer_warps, producer_warps, stages, producer_arrivals, consumer_arrivals;
-    Object *args[CB_COUNT];
-    Object *globals, *common, *producer_state, *consumer_state, *input, *finish;
-    Ref num_iters;
-} Lcf;
-
-const CNode *tc_descriptor(const CNode *node, const char *name) {
-    for (uint32_t i = 1; i < node->count; i++)
-        if (node->kids[i]->kind == C_DESIGNATED && node->kids[i]->name && !strcmp(node->kids[i]->name, name))
-            return node->kids[i]->kids[1];
-    return NULL;
-}
-
-/* ---- the descriptor ---- */
-
-static void check_names(Tc *tc, const CNode *node) {
-    for (uint32_t i = 1; i < node->count; i++) {
-        const CNode *kid = node->kids[i];
-        bool known = false;
-        for (int o = 0; kid->kind == C_DESIGNATED && kid->name && o < OPTION_COUNT; o++)
-            known = known || !strcmp(option_names[o], kid->name);
-        if (!known)
-            TC_ERROR(tc, TC_DESCRIPTOR, kid->range, kid->name ? kid->name : "this",
-                     kid->name ? tc_near(tc, kid->name, option_names, OPTION_COUNT) : "");
-    }
-}
-
-static int64_t number_option(Tc *tc, const Lcf *lcf, int option, int64_t otherwise, int64_t least, int64_t most) {
-    int64_t value = otherwise;
-    const CNode *node = lcf->options[option];
-    if (!node) return otherwise;
-    if (!tc_constant(tc, node, &value, "a number of the descriptor")) return otherwise;
-    if (value >= least && value <= most) return value;
-    TC_ERROR(tc, TC_DESCRIPTOR_RANGE, node->range, option_names[option], (long long)value, (long long)least,
-             (long long)most);
-    return otherwise;
-}
-
-static const CNode *function_named(Tc *tc, const CNode *node) {
-    const Symbol *symbol = node->kind == C_IDENT ? tc_find(tc, node->name) : NULL;
-    if (symbol && symbol->kind == SYMBOL_FUNCTION) return symbol->node;
-    TC_ERROR(tc, TC_DESCRIPTOR_FUNCTION, node->range, "");
-    return NULL;
-}
-
-/* `{setup, load}` or `{.setup = .., .load = ..}` */
-static void list_option(Tc *tc, Lcf *lcf, int option, const char *const *names, const int *callbacks, int count) {
-    const CNode *list = lcf->options[option];
-    if (!list) return;
-    if (list->kind != C_INITIALIZER) {
-        TC_ERROR(tc, TC_DESCRIPTOR_FUNCTION, list->range, "");
-        return;
-    }
-    for (uint32_t i = 0; i < list->count; i++) {
-        const CNode *kid = list->kids[i];
-        int at = (int)i;
-        if (kid->kind == C_DESIGNATED)
-            for (at = 0; at < count && (!kid->name || strcmp(names[at], kid->name) != 0);) at++;
-        if (at >= count) {
-            const char *wrong = kid->kind == C_DESIGNATED && kid->name ? kid->name : "this callback";
-            TC_ERROR(tc, TC_DESCRIPTOR, kid->range, wrong, tc_near(tc, wrong, names, (size_t)count));
-            continue;
-        }
-        lcf->callbacks[callbacks[at]] = function_named(tc, kid->kind == C_DESIGNATED ? kid->kids[1] : kid);
-    }
-}
-
-static const TcType *type_option(Tc *tc, const Lcf *lcf, int option) {
-    static const TcType empty = {.kind = TC_STRUCT, .name = "struct (none)"};
-    const CNode *node = lcf->options[option];
-    if (!node) return &empty;
-    bool is_type = node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY;
-    const TcType *type = is_type ? tc_type(tc, node) : NULL;
-    if (type && type->kind == TC_STRUCT) return type;
-    if (!is_type || type) TC_ERROR(tc, TC_DESCRIPTOR_TYPE, node->range, option_names[option]);
-    return &empty;
-}
-
-static void read_descriptor(Tc *tc, Lcf *lcf) {
-    check_names(tc, lcf->node);
-    for (int o = 0; o < OPTION_COUNT; o++) lcf->options[o] = tc_descriptor(lcf->node, option_names[o]);
-    for (int o = OPTION_globals; o <= OPTION_consumer_state; o++) lcf->types[o] = type_option(tc, lcf, o);
-    lcf->consumer_warps = number_option(tc, lcf, OPTION_consumer_warps, 8, 4, 16);
-    lcf->producer_warps = number_option(tc, lcf, OPTION_producer_warps, 4, 1, 4);
-    lcf->stages = number_option(tc, lcf, OPTION_input_stages, 1, 1, 16);
-    lcf->producer_arrivals = number_option(tc, lcf, OPTION_producer_arrivals, lcf->producer_warps, 1, 128);
-    lcf->consumer_arrivals = number_option(tc, lcf, OPTION_consumer_arrivals, lcf->consumer_warps, 1, 512);
-    number_option(tc, lcf, OPTION_blocks_per_sm, 1, 1, 8);
-    if (lcf->consumer_warps % 4)
-        TC_ERROR(tc, TC_DESCRIPTOR_RANGE, lcf->options[OPTION_consumer_warps]->range,
-                 "consumer_warps (in fours: whole warpgroups)", (long long)lcf->consumer_warps, 4LL, 16LL);
-    if (lcf->options[OPTION_common_setup])
-        lcf->callbacks[CB_SETUP] = function_named(tc, lcf->options[OPTION_common_setup]);
-    list_option(tc, lcf, OPTION_producer, (const char *const[]){"setup", "load"},
-                (const int[]){CB_PRODUCER_SETUP, CB_LOAD}, 2);
-    list_option(tc, lcf, OPTION_consumer, (const char *const[]){"setup", "compute", "finish"},
-                (const int[]){CB_CONSUMER_SETUP, CB_COMPUTE, CB_FINISH}, 3);
-    static const struct {
-        int callback;
-        const char *name;
-    } needed[] = {{CB_SETUP, "common_setup"}, {CB_LOAD, "producer.load"}, {CB_COMPUTE, "consumer.compute"}};
-    for (int i = 0; i < 3 && !tc->failed; i++)
-        if (!lcf->callbacks[needed[i].callback]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, needed[i].name);
-    if (!tc->failed && !lcf->options[OPTION_globals]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "globals");
-    if (!tc->failed && !lcf->options[OPTION_input]) TC_ERROR(tc, TC_DESCRIPTOR_MISSING, lcf->node->range, "input");
-}
-
-/* ---- argument structs ---- */
-
-static const TcType semaphore = {.kind = TC_SEMAPHORE, .name = "semaphore"};
-
-/* The struct of a callback's arguments: which members it has, as a mask. */
-enum {
-    HAS_PRODUCER = 1,
-    HAS_CONSUMER = 2,
-    HAS_INPUT = 4,
-    HAS_ARRIVED = 8,
-    HAS_FINISHED = 16,
-    HAS_ITER = 32,
-    HAS_FINISH = 64
-};
-
-static const TcType *args_type(Tc *tc, const Lcf *lcf, const char *name, int has) {
-    TcField *fields = ARENA_ARRAY(tc->arena, TcField, 12);
-    const TcType *i32 = tc_scalar_type(EL_I32);
-    int count = 0;
-#define ADD(member, member_type) fields[count++] = (TcField){member, member_type, lcf->node->range}
-    ADD("common", tc_pointer_to(tc, lcf->types[OPTION_common]));
-    ADD("globals", tc_pointer_to(tc, lcf->types[OPTION_globals]));
-    ADD("task_iter", i32);
-    ADD("num_iters", i32);
-    if (has & HAS_PRODUCER) ADD("state", tc_pointer_to(tc, lcf->types[OPTION_producer_state]));
-    if (has & HAS_CONSUMER) ADD("state", tc_pointer_to(tc, lcf->types[OPTION_consumer_state]));
-    if (has & HAS_INPUT) ADD("input", tc_pointer_to(tc, lcf->types[OPTION_input]));
-    if (has & HAS_ARRIVED) ADD("inputs_arrived", &semaphore);
-    if (has & HAS_FINISHED) ADD("inputs_finished", &semaphore);
-    if (has & HAS_ITER) ADD("iter", i32);
-    if (has & HAS_FINISH) ADD("finish", tc_pointer_to(tc, lcf->types[OPTION_finish]));
-    if (has & HAS_FINISH) ADD("finish_finished", &semaphore);
-#undef ADD
-    TcType *type = ARENA_NEW(tc->arena, TcType);
-    *type = (TcType){.kind = TC_STRUCT, .name = name, .fields = fields, .field_count = count};
-    return type;
-}
-
-static const struct {
-    const char *name;
-    int has;
-} args_kinds[CB_COUNT] = {
-    {"lcf_setup_args", 0},
-    {"lcf_producer_setup_args", HAS_PRODUCER},
-    {"lcf_load_args", HAS_PRODUCER | HAS_INPUT | HAS_ARRIVED | HAS_ITER},
-    {"lcf_consumer_setup_args", HAS_CONSUMER},
-    {"lcf_compute_args", HAS_CONSUMER | HAS_INPUT | HAS_FINISHED | HAS_ITER},
-    {"lcf_finish_args", HAS_CONSUMER | HAS_FINISH},
-};
-
-static void point(Object *args, const char *name, Object *to) {
-    Object *part = tc_part(args, name);
-    if (part && to) part->target = (Lvalue){.place = to, .type = to->type};
-}
-
-/* Fills the arguments of a callback; scalars are set by the caller. */
-static Object *make_args(Tc *tc, Lcf *lcf, int callback) {
-    size_t cells = tc->cells.count;
-    const TcType *type = tc->args_types[callback];
-    Object *args = ARENA_NEW(tc->arena, Object);
-    *args = (Object){.type = type, .name = "args", .semaphore = -1};
-    args->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
-    for (int i = 0; i < type->field_count; i++) {
-        Object *part = ARENA_NEW(tc->arena, Object);
-        *part = (Object){.type = type->fields[i].type, .name = type->fields[i].name, .semaphore = -1};
-        part->value.type = part->type;
-        part->locked = "the template sets it";
-        args->parts[i] = part;
-    }
-    tc->cells.count = cells;
-    point(args, "common", lcf->common);
-    point(args, "globals", lcf->globals);
-    point(args, "input", lcf->input);
-    point(args, "finish", lcf->finish);
-    bool producer = callback == CB_PRODUCER_SETUP || callback == CB_LOAD;
-    point(args, "state", producer ? lcf->producer_state : lcf->consumer_state);
-    static const char *const semaphores[] = {"inputs_arrived", "inputs_finished", "finish_finished"};
-    for (int i = 0; i < SEM_COUNT; i++) {
-        Object *part = tc_part(args, semaphores[i]);
-        if (part) part->semaphore = i;
-    }
-    return args;
-}
 
 static void set_number(Tc *tc, Object *args, const char *name, Ref value) {
     (void)tc;
@@ -262,7 +34,7 @@ static const Type *block_field_type(Tc *tc, const TcType *type, Range range) {
         TC_ERROR(tc, TC_BLOCK_FIELD, range, type->name);
         return NULL;
     }
-    extent[rank++] = type->rows;
+    if (type->rank == 2) extent[rank++] = type->rows;
     extent[rank++] = type->cols;
     for (int d = 0; d < rank; d++) elements *= extent[d];
     if (elements > MAX_TILE_ELEMENTS) {
@@ -299,7 +71,7 @@ static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *
 /* ---- callbacks ---- */
 
 static void call(Tc *tc, Lcf *lcf, int callback, Ref iter) {
-    Object *args = make_args(tc, lcf, callback);
+    Object *args = tc_make_args(tc, lcf, callback);
     set_number(tc, args, "num_iters", lcf->num_iters);
     set_number(tc, args, "iter", iter);
     if (!tc->failed) tc_call_with(tc, lcf->callbacks[callback], args, lcf->callbacks[callback]->range);
@@ -325,14 +97,46 @@ static void release_input(Tc *tc, Range range) {
     tc_hand_over(tc, OP_RELEASE, tc->input.ring, tc->input.slot);
 }
 
+static void commit_output(Tc *tc, Range range) {
+    (void)range;
+    tc->output.can_put = false;
+    tc_hand_over(tc, OP_COMMIT, tc->output.ring, tc->output.slot);
+}
+
 static void compute_item(Tc *tc, Scalar iter, void *user) {
     Lcf *lcf = user;
+    Range range = lcf->callbacks[CB_COMPUTE]->range;
     tc->input.slot = tc_hand_over(tc, OP_WAIT, tc->input.ring, REF_NONE);
     tc->input.can_get = true;
     tc_begin_semaphore(tc, SEM_INPUTS_FINISHED, lcf->consumer_arrivals, release_input);
+    if (lcf->stores) {
+        tc->output.slot = tc_hand_over(tc, OP_ACQUIRE, tc->output.ring, REF_NONE);
+        tc->output.can_put = true;
+        tc_begin_semaphore(tc, SEM_OUTPUTS_ARRIVED, lcf->consumer_arrivals, commit_output);
+    }
     call(tc, lcf, CB_COMPUTE, iter.ref);
-    tc_end_semaphore(tc, SEM_INPUTS_FINISHED, lcf->callbacks[CB_COMPUTE]->range);
-    tc->input.can_get = false;
+    tc_end_semaphore(tc, SEM_INPUTS_FINISHED, range);
+    if (lcf->stores) tc_end_semaphore(tc, SEM_OUTPUTS_ARRIVED, range);
+    tc->input.can_get = tc->output.can_put = false;
+}
+
+static void release_output(Tc *tc, Range range) {
+    Block *block = &tc->output;
+    if (block->stores_pending)
+        TC_ERROR(tc, TC_RELEASE_EARLY, range, "outputs_finished",
+                 "a store still reads the output block; add tma_store_async_read_wait() before it");
+    block->can_get = false;
+    tc_hand_over(tc, OP_RELEASE, block->ring, block->slot);
+}
+
+static void store_item(Tc *tc, Scalar iter, void *user) {
+    Lcf *lcf = user;
+    tc->output.slot = tc_hand_over(tc, OP_WAIT, tc->output.ring, REF_NONE);
+    tc->output.can_get = true;
+    tc_begin_semaphore(tc, SEM_OUTPUTS_FINISHED, lcf->producer_arrivals, release_output);
+    call(tc, lcf, CB_STORE, iter.ref);
+    tc_end_semaphore(tc, SEM_OUTPUTS_FINISHED, lcf->callbacks[CB_STORE]->range);
+    tc->output.can_get = false;
 }
 
 static void release_finish(Tc *tc, Range range) {
@@ -387,6 +191,20 @@ static void load_role(Tc *tc, Lcf *lcf) {
     lcf->producer_state = tc_place(tc, lcf->types[OPTION_producer_state], "producer_state", lcf->node->range);
     if (lcf->callbacks[CB_PRODUCER_SETUP]) call(tc, lcf, CB_PRODUCER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_LOAD, load_item);
+    end_role(tc, op, outer);
+}
+
+/* The producer's warps store, too: its setup has run, its state is that of the load role when it began. */
+static void store_role(Tc *tc, Lcf *lcf) {
+    Op *op;
+    Builder outer = tc->b;
+    tc->b = ir_builder_inside(&outer, begin_role(tc, &op, ROLE_STORE));
+    set_threads(tc, (int)lcf->consumer_warps * 32, (int)lcf->producer_warps * 32);
+    tc->worker = REF_NONE;
+    tc->worker_count = 1;
+    lcf->producer_state = tc_place(tc, lcf->types[OPTION_producer_state], "producer_state", lcf->node->range);
+    if (lcf->callbacks[CB_PRODUCER_SETUP]) call(tc, lcf, CB_PRODUCER_SETUP, REF_NONE);
+    item_loop(tc, lcf, CB_STORE, store_item);
     end_role(tc, op, outer);
 }
 
@@ -448,7 +266,7 @@ static void lower_tasks(Tc *tc, Lcf *lcf) {
     set_threads(tc, 0, tc->threads);
     size_t cells = tc->cells.count;
     lcf->common = tc_place(tc, lcf->types[OPTION_common], "common", lcf->node->range);
-    Object *args = make_args(tc, lcf, CB_SETUP), *num_iters = tc_part(args, "num_iters");
+    Object *args = tc_make_args(tc, lcf, CB_SETUP), *num_iters = tc_part(args, "num_iters");
     set_number(tc, args, "task_iter", task_iter);
     num_iters->locked = NULL;
     size_t common_cells = tc->cells.count;
@@ -473,25 +291,28 @@ static void lower_tasks(Tc *tc, Lcf *lcf) {
     load_role(tc, lcf);
     tc_restore(tc, common, count);
     if (!tc->failed) compute_role(tc, lcf);
+    tc_restore(tc, common, count);
+    if (!tc->failed && lcf->stores) store_role(tc, lcf);
     ir_yield(&tc->b, NULL, 0);
     tc->b = outer;
     ir_end(&tc->b, tasks, NULL);
 }
 
 void tc_lower_template(Tc *tc, const CNode *node) {
-    Lcf lcf = {.node = node};
-    if (strcmp(node->name, "lcf_kernel") != 0) {
-        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "the lcsf template", "use lcf_kernel and store in finish");
-        return;
-    }
-    read_descriptor(tc, &lcf);
+    Lcf lcf = {.node = node, .stores = !strcmp(node->name, "lcsf_kernel")};
+    tc_read_descriptor(tc, &lcf);
     if (tc->failed) return;
-    for (int i = 0; i < CB_COUNT; i++) tc->args_types[i] = args_type(tc, &lcf, args_kinds[i].name, args_kinds[i].has);
+    tc_make_args_types(tc, &lcf);
     tc->threads = (int)(lcf.consumer_warps + lcf.producer_warps) * 32;
-    tc->group_unit = true;
+    tc->unit = 4;
     lcf.globals = tc_parameters(tc, lcf.types[OPTION_globals], "globals", "g");
     if (tc->failed) return;
     lcf.input = make_block(tc, &tc->input, "input", lcf.types[OPTION_input], ROLE_LOAD, ROLE_COMPUTE, lcf.stages);
+    if (lcf.stores && !tc->failed)
+        lcf.output = make_block(tc, &tc->output, "output", lcf.types[OPTION_output], ROLE_COMPUTE, ROLE_STORE,
+                                lcf.output_stages);
+    if (lcf.types[OPTION_scratch]->field_count && !tc->failed)
+        lcf.scratch = tc_place(tc, lcf.types[OPTION_scratch], "scratch", node->range);
     if (lcf.types[OPTION_finish]->field_count && !tc->failed)
         lcf.finish = make_block(tc, &tc->finish, "finish", lcf.types[OPTION_finish], ROLE_COMPUTE, ROLE_COMPUTE, 1);
     if (tc->failed) return;

@@ -24,47 +24,25 @@ static const struct {
 #define SCALAR_TYPE(name, elem) {name, EL_##elem},
 #include "front/tilec/tilec_types.def"
 };
-static const struct {
-    const char *name;
-    TcLevel level;
-    Elem elem;
-} tile_names[] = {
-#define TILE_TYPE(name, level, elem) {name, TC_##level, EL_##elem},
-#include "front/tilec/tilec_types.def"
-};
-static const struct {
-    const char *name, *what;
-} later_names[] = {
-#define LATER_TYPE(name, what) {name, what},
-#include "front/tilec/tilec_types.def"
-};
-
-/* Names of the template's argument structs, in the order of Tc.args_types. */
-static const char *const args_names[] = {"lcf_setup_args",          "lcf_producer_setup_args", "lcf_load_args",
-                                         "lcf_consumer_setup_args", "lcf_compute_args",        "lcf_finish_args"};
+/* Names of the templates' argument structs, in the order of Tc.args_types. */
+#define ARGS(ARG)                                                                            \
+    ARG("setup_args") ARG("producer_setup_args") ARG("load_args") ARG("consumer_setup_args") \
+    ARG("compute_args") ARG("finish_args") ARG("store_args")
 
 const char *const tilec_plain_types[] = {
 #define SCALAR_TYPE(name, elem) name,
 #include "front/tilec/tilec_types.def"
     "semaphore",
-    "lcf_setup_args",
-    "lcf_producer_setup_args",
-    "lcf_load_args",
-    "lcf_consumer_setup_args",
-    "lcf_compute_args",
-    "lcf_finish_args",
+#define ARG(name) "lcf_" name, "lcsf_" name,
+    ARGS(ARG)
+#undef ARG
     NULL};
-const char *const tilec_tile_types[] = {
-#define TILE_TYPE(name, level, elem) name,
-#define LATER_TYPE(name, what)       name,
-#include "front/tilec/tilec_types.def"
-    "gl", "st", "rt", NULL};
 
 const TcType *tc_scalar_type(Elem elem) { return &scalar_types[elem]; }
 
 const TcType *tc_template_type(const Tc *tc, const char *name) {
-    for (size_t i = 0; i < sizeof args_names / sizeof *args_names; i++)
-        if (!strcmp(args_names[i], name)) return tc->args_types[i];
+    for (size_t i = 0; i < sizeof tc->args_types / sizeof *tc->args_types; i++)
+        if (tc->args_types[i] && !strcmp(tc->args_types[i]->name, name)) return tc->args_types[i];
     return NULL;
 }
 
@@ -82,7 +60,9 @@ bool tc_same_type(const TcType *a, const TcType *b) {
     case TC_SCALAR: return a->elem == b->elem;
     case TC_POINTER: return tc_same_type(a->of, b->of);
     case TC_ARRAY: return a->count == b->count && tc_same_type(a->of, b->of);
-    case TC_TILE: return a->elem == b->elem && a->level == b->level && a->rows == b->rows && a->cols == b->cols;
+    case TC_TILE:
+        return a->elem == b->elem && a->level == b->level && a->rank == b->rank && a->rows == b->rows &&
+               a->cols == b->cols && a->repeated == b->repeated;
     case TC_GLOBAL: return a->elem == b->elem; /* the extents are those of the argument */
     case TC_STRUCT: return false;
     default: return true;
@@ -195,87 +175,6 @@ bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what) {
 
 /* ---- types ---- */
 
-static const TcType *tile_type(Tc *tc, const CNode *node, TcLevel level, Elem elem, int first) {
-    int64_t size[2];
-    if (elem == EL_I1) { /* what 1 + 1 is, no tile operation says */
-        TC_ERROR(tc, TC_BAD_ELEMENT, node->range, "bool");
-        return NULL;
-    }
-    if ((int)node->count != first + 2) {
-        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "rows and columns", first + 2, node->count);
-        return NULL;
-    }
-    for (int i = 0; i < 2; i++)
-        if (!tc_constant(tc, node->kids[first + i], &size[i], "the size of a tile")) return NULL;
-    for (int i = 0; i < 2; i++) {
-        /* Tiles are made of 16x16 squares; one-byte elements of 16x32. */
-        int step = i == 1 && elem_info[elem].bytes == 1 ? 32 : 16;
-        if (size[i] <= 0 || size[i] % step) {
-            TC_ERROR(tc, TC_TILE_SIZE, node->kids[first + i]->range, i ? "columns" : "rows", node->name,
-                     (long long)size[i], step,
-                     (long long)((size[i] > 0 && size[i] < 4096 ? size[i] / step + 1 : 1) * step));
-            return NULL;
-        }
-    }
-    if (size[0] > 4096 || size[1] > 4096 || size[0] * size[1] > MAX_TILE_ELEMENTS / 4) {
-        TC_ERROR(tc, TC_TILE_LARGE, node->range, (long long)size[0], (long long)size[1]);
-        return NULL;
-    }
-    TcType *type = ARENA_NEW(tc->arena, TcType);
-    *type = (TcType){.kind = TC_TILE, .level = level, .elem = elem, .rows = size[0], .cols = size[1]};
-    type->name = arena_printf(tc->arena, "%s tile of %s[%lld, %lld]", level == TC_SHARED ? "shared" : "register",
-                              elem_info[elem].text, (long long)size[0], (long long)size[1]);
-    return type;
-}
-
-/* gl(T, batch, depth, rows, cols [, tile types]) */
-static const TcType *global_type(Tc *tc, const CNode *node) {
-    if (node->count < 5) {
-        TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, "gl", "an element type and four extents", 5, node->count);
-        return NULL;
-    }
-    const TcType *elem = tc_type(tc, node->kids[0]);
-    if (!elem) return NULL;
-    if (elem->kind != TC_SCALAR) {
-        TC_ERROR(tc, TC_BAD_ELEMENT, node->kids[0]->range, elem->name);
-        return NULL;
-    }
-    TcType *type = ARENA_NEW(tc->arena, TcType);
-    *type = (TcType){.kind = TC_GLOBAL, .elem = elem->elem};
-    type->name = arena_printf(tc->arena, "gl of %s", elem_info[elem->elem].text);
-    for (int i = 0; i < 4; i++) {
-        if (!tc_constant(tc, node->kids[1 + i], &type->dims[i], "an extent of gl")) return NULL;
-        if (type->dims[i] == 0 || type->dims[i] < -1) {
-            TC_ERROR(tc, TC_GLOBAL_EXTENT, node->kids[1 + i]->range, (long long)type->dims[i]);
-            return NULL;
-        }
-    }
-    for (uint32_t i = 5; i < node->count; i++)
-        if (!tc_type(tc, node->kids[i])) return NULL; /* which tiles travel: known from their use */
-    return type;
-}
-
-static const TcType *parametric_type(Tc *tc, const CNode *node) {
-    if (!strcmp(node->name, "gl")) return global_type(tc, node);
-    bool any_shared = !strcmp(node->name, "st"), any_register = !strcmp(node->name, "rt");
-    if (any_shared || any_register) {
-        const TcType *elem = node->count ? tc_type(tc, node->kids[0]) : NULL;
-        if (elem && elem->kind == TC_SCALAR)
-            return tile_type(tc, node, any_shared ? TC_SHARED : TC_REGISTER, elem->elem, 1);
-        if (!node->count || elem)
-            TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "an element type, rows and columns", 3,
-                     node->count);
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof tile_names / sizeof *tile_names; i++)
-        if (!strcmp(tile_names[i].name, node->name))
-            return tile_type(tc, node, tile_names[i].level, tile_names[i].elem, 0);
-    for (size_t i = 0; i < sizeof later_names / sizeof *later_names; i++)
-        if (!strcmp(later_names[i].name, node->name))
-            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what, "use tiles st_* and rt_*");
-    return NULL;
-}
-
 static const TcType *named_type(Tc *tc, const CNode *node) {
     const Symbol *symbol = tc_find(tc, node->name);
     if (symbol && symbol->kind == SYMBOL_TYPE) return symbol->type;
@@ -337,6 +236,17 @@ static const TcType *enum_type(Tc *tc, const CNode *node) {
     return tc_scalar_type(EL_I32);
 }
 
+static const TcType *array_of(Tc *tc, const TcType *of, int64_t count, const CNode *size) {
+    if (count < 1 || count > 1024) {
+        TC_ERROR(tc, TC_ARRAY_SIZE, size->range, (long long)count);
+        return NULL;
+    }
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = (TcType){.kind = TC_ARRAY, .of = of, .count = count};
+    type->name = arena_printf(tc->arena, "array of %lld %s", (long long)count, of->name);
+    return type;
+}
+
 static const TcType *array_type(Tc *tc, const CNode *node) {
     const TcType *of = tc_type(tc, node->kids[0]);
     int64_t count = 0;
@@ -346,21 +256,14 @@ static const TcType *array_type(Tc *tc, const CNode *node) {
         return NULL;
     }
     if (!tc_constant(tc, node->kids[1], &count, "the size of an array")) return NULL;
-    if (count < 1 || count > 1024) {
-        TC_ERROR(tc, TC_ARRAY_SIZE, node->kids[1]->range, (long long)count);
-        return NULL;
-    }
-    TcType *type = ARENA_NEW(tc->arena, TcType);
-    *type = (TcType){.kind = TC_ARRAY, .of = of, .count = count};
-    type->name = arena_printf(tc->arena, "array of %lld %s", (long long)count, of->name);
-    return type;
+    return array_of(tc, of, count, node->kids[1]);
 }
 
 const TcType *tc_type(Tc *tc, const CNode *node) {
     const TcType *of;
     switch (node->kind) {
     case C_TYPE_NAME: return named_type(tc, node);
-    case C_TYPE_TILE: return parametric_type(tc, node);
+    case C_TYPE_TILE: return tc_parametric_type(tc, node);
     case C_TYPE_STRUCT: return struct_type(tc, node);
     case C_TYPE_ENUM: return enum_type(tc, node);
     case C_TYPE_ARRAY: return array_type(tc, node);
@@ -374,11 +277,62 @@ static const struct {
     int value;
 } constants[] = {{"WARP_THREADS", 32}, {"WARPGROUP_THREADS", 128}, {"WARPGROUP_WARPS", 4}, {"true", 1}, {"false", 0}};
 
+/* `int t[] = {1, 2, 3}`: the initializer says how many. */
+const TcType *tc_declared_type(Tc *tc, const CNode *variable) {
+    const CNode *type = variable->kids[0], *list = variable->kids[1];
+    if (type->kind != C_TYPE_ARRAY || type->kids[1] || !list || list->kind != C_INITIALIZER) return tc_type(tc, type);
+    const TcType *of = tc_type(tc, type->kids[0]);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->kids[i]->kind == C_DESIGNATED) return tc_type(tc, type); /* says that a size is needed */
+    return of ? array_of(tc, of, list->count, list) : NULL;
+}
+
+/* A constant of the file: an integer that sizes may use, or what the kernel begins with. */
+static void declare_constant(Tc *tc, const CNode *node) {
+    bool is_const = (node->kids[0]->flags & C_FLAG_CONST) && node->kids[1];
+    const CNode *of = node->kids[0], *wrong;
+    while (of->kind == C_TYPE_ARRAY) of = of->kids[0];
+    is_const = is_const || ((of->flags & C_FLAG_CONST) && node->kids[1]);
+    if (!is_const) {
+        TC_ERROR(tc, TC_UNSUPPORTED, node->range, "variables outside functions",
+                 "make it const, or use a parameter of the kernel");
+        return;
+    }
+    const TcType *type = tc_declared_type(tc, node);
+    CConst value;
+    if (!type) return;
+    bool whole = type->kind == TC_SCALAR && !elem_is_float(type->elem);
+    if (whole && c_eval(node->kids[1], constant_name, tc, &value, &wrong)) {
+        Symbol *symbol = tc_bind(tc, node->name, SYMBOL_CONSTANT);
+        symbol->number = type->elem == EL_I1 ? value.value != 0 : elem_wrap(type->elem, value.value);
+        symbol->type = type;
+        return;
+    }
+    const TcType *leaf = type;
+    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    if (leaf->kind != TC_SCALAR && leaf->kind != TC_STRUCT) {
+        TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
+        return;
+    }
+    if (whole) {
+        TC_ERROR(tc, TC_NOT_CONSTANT, wrong->range, "a constant of the file");
+        return;
+    }
+    Symbol *symbol = tc_bind(tc, node->name, SYMBOL_PLACE);
+    symbol->type = type;
+    symbol->place = ARENA_NEW(tc->arena, Object); /* while the file is opened, nobody reads it */
+    *symbol->place = (Object){.type = type, .name = node->name, .semaphore = -1};
+    if (!tc->kernel) return;
+    symbol->place = tc_place(tc, type, node->name, node->range);
+    tc_initialize(tc, symbol->place, node->kids[1]);
+    tc_lock(symbol->place, "it is const");
+}
+
 void tc_declare_file(Tc *tc) {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         tc_bind(tc, constants[i].name, SYMBOL_CONSTANT)->number = constants[i].value;
-    for (uint32_t i = 0; i < tc->unit->count; i++) {
-        const CNode *node = tc->unit->kids[i];
+    for (uint32_t i = 0; i < tc->unit_tree->count; i++) {
+        const CNode *node = tc->unit_tree->kids[i];
         switch (node->kind) {
         case C_TYPE_ONLY: tc_type(tc, node->kids[0]); break;
         case C_TYPEDEF: {
@@ -395,25 +349,7 @@ void tc_declare_file(Tc *tc) {
                 TC_ERROR(tc, TC_STATIC_ASSERT, node->range, node->name);
             break;
         }
-        case C_VARIABLE: {
-            int64_t value;
-            bool is_const = (node->kids[0]->flags & C_FLAG_CONST) && node->kids[1];
-            if (!is_const || node->kids[0]->kind != C_TYPE_NAME) {
-                TC_ERROR(tc, TC_UNSUPPORTED, node->range, "variables outside functions",
-                         "use an enum constant or a parameter of the kernel");
-            } else if (tc_constant(tc, node->kids[1], &value, "a constant of the file")) {
-                const TcType *type = tc_type(tc, node->kids[0]);
-                if (!type) break;
-                if (type->kind != TC_SCALAR) {
-                    TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
-                    break;
-                }
-                Symbol *symbol = tc_bind(tc, node->name, SYMBOL_CONSTANT);
-                symbol->number = type->elem == EL_I1 ? value != 0 : elem_wrap(type->elem, value);
-                symbol->type = type;
-            }
-            break;
-        }
+        case C_VARIABLE: declare_constant(tc, node); break;
         default: break;
         }
     }

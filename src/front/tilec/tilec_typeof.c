@@ -18,9 +18,12 @@ static const TcType *joined(Tc *tc, const CNode *a, const CNode *b) {
 static const TcType *place_type(Tc *tc, const CNode *node) {
     const Symbol *symbol;
     const TcType *type;
+    Elem elem;
+    double real;
     switch (node->kind) {
     case C_IDENT:
         symbol = tc_find(tc, node->name);
+        if (!symbol && tc_real_constant(node->name, &elem, &real)) return tc_scalar_type(elem);
         if (symbol && symbol->kind == SYMBOL_CONSTANT && !symbol->type) return tc_int(tc, symbol->number).type;
         return symbol && (symbol->kind == SYMBOL_PLACE || symbol->kind == SYMBOL_CONSTANT) ? symbol->type : NULL;
     case C_MEMBER:
@@ -33,6 +36,8 @@ static const TcType *place_type(Tc *tc, const CNode *node) {
     case C_INDEX:
         type = place_type(tc, node->kids[0]);
         if (type && type->kind == TC_POINTER) type = type->of;
+        if (type && type->kind == TC_TILE) return tc_scalar_type(type->elem); /* t[i][j]: the row knows it, too */
+        if (type && type->kind == TC_SCALAR && node->kids[0]->kind == C_INDEX) return type;
         return type && type->kind == TC_ARRAY ? type->of : NULL;
     case C_UNARY:
         type = node->op == CT_STAR ? place_type(tc, node->kids[0]) : NULL;
@@ -41,14 +46,24 @@ static const TcType *place_type(Tc *tc, const CNode *node) {
     }
 }
 
+/* Of an operation on numbers. */
+static const TcType *operation_type(Tc *tc, const CNode *node) {
+    const Builtin *row = tc_number_builtin(node->kids[0]->name, (int)node->count - 1);
+    if (!row) return NULL;
+    if (node->count == 1 || row->lower == bi_scalar_isnan) return tc_scalar_type(EL_I32); /* numbers of threads */
+    if (row->lower == bi_scalar_binary) return joined(tc, node->kids[1], node->kids[2]);
+    const TcType *first = joined(tc, node->kids[1], node->kids[1]);
+    if (row->parameter >> 8) return tc_scalar_type(EL_F32);
+    bool kept = first && (first->elem == EL_F32 || (row->parameter == OP_ABS && !elem_is_float(first->elem)));
+    return !first ? NULL : kept ? first : tc_scalar_type(EL_F64);
+}
+
 static const TcType *call_type(Tc *tc, const CNode *node) {
     const CNode *callee = node->kids[0];
     if (callee->kind != C_IDENT) return NULL;
     const Symbol *symbol = tc_find(tc, callee->name);
     if (symbol && symbol->kind == SYMBOL_FUNCTION) return tc_type(tc, symbol->node->kids[0]);
-    bool two = !strcmp(callee->name, "min") || !strcmp(callee->name, "max") || !strcmp(callee->name, "cdiv");
-    if (two) return node->count == 3 ? joined(tc, node->kids[1], node->kids[2]) : NULL;
-    return tc_scalar_type(EL_I32); /* numbers of threads */
+    return operation_type(tc, node);
 }
 
 const TcType *tc_type_of(Tc *tc, const CNode *node) {

@@ -9,19 +9,25 @@
  *     tilelang_domain.c  the domain                                     tilelang_names.c  the module T, dtypes
  *     tilelang_math.c    operators and functions on numbers             tilelang_index.c  elements and boxes
  *     tilelang_loop.c    loops, the launch, assignment                  tilelang_eager.c  sizes and outputs of the body
- *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c
+ *     tilelang_thread.c  threads that a kernel names                    tilelang_hopper.c  roles and barriers
+ *     tilelang_warp.c    what threads tell each other
+ *     tilelang_live.c    kernels inside a running Python program
+ *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
+ *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H
 #include "front/python/python.h"
 
-enum { MAX_TERMS = 6 };
+enum { MAX_TERMS = 6, LANG_PROCESSORS = 132 /* of the chips that people have */ };
 typedef struct Linear { /* constant + sum of factor * variable; a variable is a run-time integer */
     int64_t constant;
     int count;
     Ref var[MAX_TERMS];
     int64_t factor[MAX_TERMS];
 } Linear;
+
+typedef enum Packed { PACKED_NOT, PACKED_I4, PACKED_U4, PACKED_F4 } Packed; /* dtypes of 4 bits */
 
 typedef enum StorageKind { STORE_TENSOR, STORE_TILE, STORE_VARIABLE } StorageKind;
 typedef struct Storage {
@@ -30,7 +36,14 @@ typedef struct Storage {
     Elem elem;
     int rank;
     int64_t shape[MAX_RANK];
-    const struct Storage *base; /* of a view in another shape; NULL: it is none */
+    int64_t stride[MAX_RANK];   /* of a tensor */
+    bool strided;               /* these are its own: it may have gaps */
+    bool tf32;                  /* T.tfloat32: a float32 whose products may be rounded to 11 bits */
+    Packed packed;              /* elem is what holds one of its numbers */
+    Elem byte;                  /* of a packed tensor: int8 or uint8, of which two numbers are one */
+    Word reduces;               /* T.alloc_reducer: how; 0: it is none */
+    const struct Storage *base; /* of a view of a tile in another shape or type; NULL: it is none */
+    bool own;                   /* each thread has one */
 } Storage;
 
 typedef struct Box { /* part of storage */
@@ -58,6 +71,8 @@ typedef struct ElementLoop { /* T.Parallel(..); T.grid(..) */
 typedef struct Note { /* T.Tensor(shape, dtype): of a parameter */
     Val shape, strides;
     Elem elem;
+    bool tf32;
+    Packed packed;
     Range range; /* of the shape */
 } Note;
 
@@ -88,15 +103,29 @@ typedef struct LangState { /* Lower.own */
     int idle;       /* loops around here that never run */
     Ref guard;      /* under which the expression is needed; REF_NONE: always */
     bool launched;  /* inside `with T.Kernel` */
+    int launches;   /* that were met so far; the one that is asked for is lowered, the others are passed over */
+    int spaces;     /* T.alloc_global so far */
     bool elements;  /* inside T.Parallel */
     Map linears;    /* of run-time integers: Ref -> Linear */
+    Map safe;       /* T.annotate_safe_value: a tensor's Ref -> Ref, what it reads outside */
     Map symbols;    /* sizes that arguments give: name -> Symbol */
     VEC(Variable) variables;
     VEC(BlockIndex) blocks;
+    /* tilelang_thread.c: */
+    int threads;              /* dimensions of the threads that the kernel names; 0: it names none */
+    int64_t thread_extent[3]; /* the first one fastest */
+    Ref thread[3];            /* the thread's number along each */
+    Op *region;               /* over all of them .. */
+    Builder around;           /* .. and where that stands */
+    const Val *reducer;       /* of the `with T.attr(..)` around here */
+    /* tilelang_hopper.c: */
+    int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
 static inline LangState *lang_state(const Lower *l) { return l->own; }
 
 extern const Own lang_storage_own, lang_box_own, lang_symbol_own, lang_loop_own, lang_note_own, lang_layout_own;
+extern const Own lang_reducer_own; /* T.comm_reducer: its function */
+extern const Own lang_persistent_own; /* T.Persistent(..) */
 extern const Own lang_fresh_own; /* a variable that has no name yet */
 extern const Domain lang_domain;
 
@@ -112,6 +141,8 @@ bool lang_missing(Lower *l, Val v, Range range); /* a symbol that is not: said o
 bool lang_elem(const char *text, Elem *elem);           /* "float16" */
 bool lang_elem_of(Val v, Elem *elem);                   /* of a dtype, its name, torch.float16 */
 const char *lang_elem_name(Elem elem);
+Val lang_dtype_of(Lower *l, const Storage *of); /* as x.dtype says it */
+bool lang_is_tf32(Val dtype); /* T.tfloat32, which is float32 otherwise */
 const char *lang_module_path(const char *path);
 bool lang_is_library(const char *path);
 Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range range);
@@ -134,11 +165,16 @@ bool lang_meet(Lower *l, Val x, Val y, Range range, Ref *left, Ref *right);
 Val lang_select(Lower *l, Ref condition, Val x, Val y, Range range);
 Val lang_if_then_else(Lower *l, const PyNode *call); /* only the side that is taken reads its elements */
 Val lang_types(Lower *l, Range range, const char *text);
+bool lang_equal(Val a, Val b); /* Python's ==; a dtype equals its name */
 
 /* --- tilelang_index.c --- */
 Val lang_index(Lower *l, const Storage *storage, const PyNode *node);
 bool lang_is_element(const Box *box);
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type);
 Val lang_load(Lower *l, const Box *box, Range range);
+/* An element of a tile that is no view; of the thread's own, if each has one. */
+Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset);
+void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value);
 bool lang_store(Lower *l, const Box *box, Val value, Range range);
 Val lang_variable_load(Lower *l, const Storage *variable, Range range);
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range);
@@ -166,7 +202,29 @@ bool lang_want_elem(Lower *l, const Call *c, int arg, Elem *elem);
 bool lang_flag(Lower *l, const Call *c, int arg, bool otherwise, bool *out);
 bool lang_in_kernel(Lower *l, const Call *c); /* false, and said, outside of T.Kernel */
 
+/* --- tilelang_storage.c --- */
+bool lang_want_shape(Lower *l, const Call *c, int arg, Storage *out); /* an integer, or a tuple or list of them */
+
+/* --- tilelang_packed.c --- */
+Packed lang_packed(Val dtype);
+const char *lang_packed_name(Packed packed);
+Ref lang_narrow(Lower *l, Packed packed, Ref x); /* a number, or a tile of them, rounded to the dtype */
+/* Boxes and elements of a packed tensor; false after a message. */
+bool lang_packed_load_box(Lower *l, const Box *box, const Type *type, Range range, Ref *out);
+bool lang_packed_store_box(Lower *l, const Box *box, Ref value, Range range);
+Ref lang_packed_load(Lower *l, const Storage *of, const Ref *at);
+
+/* --- tilelang_view.c --- */
+Ref lang_recast(Lower *l, Ref x, const Type *type); /* the bytes of a tile as another one of as many */
+Ref lang_view_load(Lower *l, const Storage *view, const Ref *offset); /* an element of a view of a tile */
+void lang_view_store(Lower *l, const Storage *view, const Ref *offset, Ref value);
+Val lang_tensor_of(Lower *l, const Call *c);
+
 /* --- tilelang_loop.c --- */
+bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int count);
+bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out); /* of a loop or the grid, from 0 on */
+void lang_run_closed(Lower *l, const PyNode *node); /* the body of a loop that no jump leaves, and its yield */
+void lang_forget_names(Lower *l, size_t before, const char *const *names, int count); /* behind the body */
 bool lang_for(Lower *l, const PyNode *node, Val over);
 bool lang_with(Lower *l, const PyNode *node);
 bool lang_bind(Lower *l, const PyNode *target, Val value);
@@ -176,7 +234,27 @@ bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3])
 int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]);
 void lang_loop_end(Lower *l, int begun);
 
+/* --- tilelang_thread.c --- */
+/* Around the body of T.Kernel: a region of threads, if it names them. */
+void lang_threads_begin(Lower *l, const PyNode *with, Val threads);
+void lang_threads_end(Lower *l);
+bool lang_need_threads(Lower *l, const Call *c); /* false, and said, outside of such a region */
+Val lang_linear_thread(Lower *l, Range range);   /* the thread's number in the block, the first dimension fastest */
+/* The place of an element in its buffer, which has the threads in front if each has its own; how many indices. */
+int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out);
+const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
+bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
+bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
+Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
+bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
+
+/* --- tilelang_hopper.c --- */
+extern const Own lang_barrier_own, lang_pointer_own;
+Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
+bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
+
 /* --- tilelang_eager.c --- */
+Val lang_symbol(Lower *l, const char *name); /* a size by its name: a number where it is known */
 void lang_annotated(Lower *l, const PyNode *node);
 bool lang_bind_output(Lower *l, const PyNode *target, Val note); /* a name given to T.empty; false: it is no output */
 
@@ -185,9 +263,22 @@ const PyNode *lang_default(const PyNode *arguments, uint32_t index);
 bool lang_is_tensor_note(const PyNode *annotation); /* T.Tensor(..) behind a parameter? */
 int lang_peek_elem(const PyNode *annotation);       /* its dtype, where the text says it; -1 */
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def);
+int lang_place_of(const Lower *l, const char *name); /* of a parameter, among the request's; -1: there is none */
+void lang_make_tensor(Lower *l, Storage *tensor, Ref pointer); /* at an address; row-major if it is not strided */
+void lang_declare_tensor(Lower *l, Storage *tensor, const char *id); /* an argument of the kernel */
 /* A tensor parameter becomes an argument of the kernel and a name. place: in the request. */
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val note, int place);
 void lang_scalar_param(Lower *l, const PyNode *arg, int place);
+
+/* --- tilelang_live.c --- */
+bool lang_live(Lower *l, const Host *object, Range range, Val *out);
+bool lang_live_eager(const FrontUnit *unit); /* is the function of the host in the eager style? */
+bool lang_live_is_tensor(const FrontUnit *unit, const char *name, const PyNode *text);
+Val lang_param_note(Lower *l, const PyNode *arg); /* what its annotation says, live or in the text; NONE: it has none */
+void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args);
+
+/* --- tilelang_persistent.c --- */
+void lang_run_persistent(Lower *l, const PyNode *node, const void *loop);
 
 /* --- tilelang.c --- */
 bool lang_define(Lower *l, const PyNode *def, Val *function);

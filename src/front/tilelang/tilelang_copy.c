@@ -86,6 +86,14 @@ bool lang_as_box(Lower *l, const Call *c, int arg, const Val *other, Box *out) {
 
 bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out) {
     if (!lang_as_box(l, c, arg, NULL, out)) return false;
+    if (out->of->own) {
+        lang_types(l, c->ranges[arg],
+                   arena_printf(l->arena,
+                                "T.%s works on tiles of the block, and in a kernel that names its threads each of them "
+                                "has one of these; use alloc_shared or alloc_fragment",
+                                c->builtin->name));
+        return false;
+    }
     if (out->of->kind != STORE_TENSOR) return lang_check_box(l, out, c->ranges[arg]);
     lang_types(l, c->ranges[arg],
                arena_printf(l->arena,
@@ -148,24 +156,30 @@ static Ref load_as(Lower *l, const Box *box, const Type *type, const Dims *dims)
     if (base) {
         Ref zero[MAX_RANK];
         for (int d = 0; d < base->rank; d++) zero[d] = ir_int(&l->b, EL_I32, 0);
-        Ref whole = base->kind == STORE_TENSOR
-                        ? ir_tload(&l->b, base->ref, zero, REF_NONE, storage_type(l, base))
-                        : ir_bload(&l->b, base->ref, zero, storage_type(l, base));
-        whole = ir_reshape(&l->b, whole, storage_type(l, of));
+        Ref whole = lang_recast(l, ir_bload(&l->b, base->ref, zero, storage_type(l, base)), storage_type(l, of));
         if (!is_whole(box)) whole = ir_slice(&l->b, whole, box->offset, lang_box_type(l, box, of->elem, of->rank));
         return ir_reshape(&l->b, whole, type);
     }
     if (of->kind != STORE_TENSOR)
         return ir_reshape(&l->b, ir_bload(&l->b, of->ref, box->offset, lang_box_type(l, box, of->elem, of->rank)),
                           type);
-    Ref value = ir_tload(&l->b, of->ref, box->offset, REF_NONE, type);
+    Ref value;
+    if (of->packed) {
+        bool good = lang_packed_load_box(l, box, type, l->b.range, &value);
+        return good ? value : ir_splat(&l->b, ir_cast(&l->b, ir_int(&l->b, EL_I32, 0), type->elem), type);
+    }
+    value = lang_tload(l, of, box->offset, type);
     set_dims(l, ir_value(l->kernel, value)->op, dims);
     return value;
 }
 
 static void store_as(Lower *l, const Box *box, Ref value, const Dims *dims) {
     const Storage *of = box->of, *base = of->base;
-    value = ir_cast(&l->b, value, of->elem);
+    value = of->packed ? lang_narrow(l, of->packed, value) : ir_cast(&l->b, value, of->elem);
+    if (of->packed && of->kind == STORE_TENSOR) {
+        lang_packed_store_box(l, box, value, l->b.range);
+        return;
+    }
     if (base) { /* all of it is read, changed and written */
         Ref zero[MAX_RANK];
         Box all = {.of = of, .slice = true};
@@ -174,11 +188,7 @@ static void store_as(Lower *l, const Box *box, Ref value, const Dims *dims) {
         value = ir_reshape(&l->b, value, lang_box_type(l, box, of->elem, of->rank));
         if (!is_whole(box))
             value = ir_insert(&l->b, load_as(l, &all, storage_type(l, of), &(Dims){0}), box->offset, value);
-        value = ir_reshape(&l->b, value, storage_type(l, base));
-        if (base->kind == STORE_TENSOR)
-            ir_tstore(&l->b, base->ref, zero, value, REF_NONE);
-        else
-            ir_bstore(&l->b, base->ref, zero, value);
+        ir_bstore(&l->b, base->ref, zero, lang_recast(l, value, storage_type(l, base)));
     } else if (of->kind == STORE_TENSOR) {
         set_dims(l, ir_tstore(&l->b, of->ref, box->offset, value, REF_NONE), dims);
     } else {
@@ -201,6 +211,7 @@ static void long_dims(const Box *box, Dims *dims, int64_t *extent) {
 static bool move(Lower *l, const Box *from, const Box *to, Range range) {
     int rank = from->of->rank - lang_leading_ones(from), rank_to = to->of->rank - lang_leading_ones(to);
     l->b.range = range;
+    if (from->of->own || to->of->own) return lang_move_own(l, from, to, range);
     if (rank_to > rank) rank = rank_to;
     if (rank < 1) rank = 1;
     bool fits = rank <= from->of->rank && rank <= to->of->rank;
@@ -234,13 +245,35 @@ bool lang_fill(Lower *l, Val to, Val value, Range range) {
     Box box;
     Ref ref;
     if (!as_box(l, to, NULL, "fill", range, &box) || !lang_check_box(l, &box, range)) return false;
-    if (!lang_convert(l, value, box.of->elem, range, &ref)) return false;
+    Elem elem = box.of->packed == PACKED_F4 ? EL_F32 : box.of->elem; /* which is rounded once */
+    if (!lang_convert(l, value, elem, range, &ref)) return false;
     l->b.range = range;
-    lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, box.of->elem, box.of->rank)));
+    if (box.of->own) return lang_fill_own(l, &box, ref, range);
+    lang_store_box(l, &box, ir_splat(&l->b, ref, lang_box_type(l, &box, elem, box.of->rank)));
     return true;
 }
 
 /* --- rows of the table --- */
+
+/* T.transpose(src, dst): the last two dimensions change places. */
+Val lang_lower_transpose(Lower *l, const Call *c) {
+    Box from, to;
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &from) || !lang_as_box(l, c, 1, NULL, &to) ||
+        !lang_check_box(l, &from, c->ranges[0]) || !lang_check_box(l, &to, c->ranges[1]))
+        return val_error;
+    int rank = from.of->rank;
+    bool fits = rank == to.of->rank && rank >= 2;
+    for (int d = 0; fits && d < rank; d++)
+        fits = from.shape[d] == to.shape[d < rank - 2 ? d : 2 * rank - 3 - d];
+    if (!fits)
+        return py_error(l, DIAG_TL_SHAPES, c->range, "transpose", lang_shape_text(l, from.of, from.shape),
+                        lang_shape_text(l, to.of, to.shape), "the last two extents change places");
+    int64_t order[MAX_RANK];
+    for (int d = 0; d < rank; d++) order[d] = d < rank - 2 ? d : 2 * rank - 3 - d;
+    l->b.range = c->range;
+    lang_store_box(l, &to, ir_permute(&l->b, lang_load_box(l, &from, rank), order, rank));
+    return val_none;
+}
 
 Val lang_lower_copy(Lower *l, const Call *c) {
     Box from, to;

@@ -7,7 +7,7 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_fresh_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true}, lang_reducer_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},
@@ -49,6 +49,7 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     const Storage *storage = lang_storage(v);
     const Box *box = lang_box(v);
     Elem elem;
+    if (lang_packed(v) && strcmp(attr, "bits") == 0) return val_int(4);
     if (v.kind == VAL_DTYPE || (v.kind == VAL_STR && lang_elem(v.text, &elem)))
         return lang_dtype_attribute(l, v.kind == VAL_DTYPE ? v.dtype : ty_scalar(l->module, elem), attr);
     if (storage && strcmp(attr, "shape") == 0) {
@@ -57,9 +58,10 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
         return val_tuple(l, items, storage->rank);
     }
     if (strcmp(attr, "dtype") == 0) {
-        if (storage || box) return val_dtype(ty_scalar(l->module, storage ? storage->elem : box->of->elem));
+        if (storage || box) return lang_dtype_of(l, storage ? storage : box->of);
         if (v.kind == VAL_TENSOR) return val_dtype(ty_scalar(l->module, val_type(l, v)->elem));
     }
+    if (storage && storage->kind != STORE_VARIABLE && strcmp(attr, "data") == 0) return v; /* for T.Tensor */
     return py_error(l, DIAG_TL_UNSUPPORTED, range,
                     arena_printf(l->arena, "the attribute `%s` of %s", attr, val_describe(l, v)),
                     "tensors and tiles have `shape` and `dtype`");
@@ -68,14 +70,19 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
 static Val subscript(Lower *l, Val v, const PyNode *node) {
     const Storage *storage = lang_storage(v);
     if (storage && storage->kind != STORE_VARIABLE) return lang_index(l, storage, node);
+    if (lang_thing(v, &lang_barrier_own)) return lang_barrier_at(l, v, node);
     if (v.kind == VAL_BUILTIN && v.builtin->lower == lang_lower_tensor) { /* T.Tensor[shape, dtype] */
         Val parts = py_eval(l, node->Subscript.slice);
-        bool pair = parts.kind == VAL_TUPLE && parts.count == 2;
         if (val_failed(parts)) return parts;
-        if (pair) return py_apply(l, v, parts.items, 2, node->range);
-        return py_error(l, DIAG_TL_ANNOTATION, node->range);
+        bool tuple = parts.kind == VAL_TUPLE && parts.count, sizes = true;
+        for (int i = 0; tuple && i < parts.count; i++) /* T.Tensor[16, 8]: a shape alone */
+            sizes = sizes && (parts.items[i].kind == VAL_INT || val_is_own(parts.items[i], &lang_symbol_own));
+        if (tuple && !sizes && parts.count <= 3) return py_apply(l, v, parts.items, parts.count, node->range);
+        return py_apply(l, v, &parts, 1, node->range);
     }
-    return py_error(l, DIAG_TL_INDEX, node->range, arena_printf(l->arena, "%s cannot be indexed", val_describe(l, v)));
+    const char *declare = v.kind == VAL_TENSOR ? "; a tensor is declared as such: `A: T.Tensor(shape, dtype)`" : "";
+    return py_error(l, DIAG_TL_INDEX, node->range,
+                    arena_printf(l->arena, "%s cannot be indexed%s", val_describe(l, v), declare));
 }
 
 static Val cast(Lower *l, Val v, Elem elem, Range range) {
@@ -93,7 +100,12 @@ static bool method(Lower *l, Val v, const PyNode *node, Val *out) {
     Elem elem;
     bool good = !val_failed(dtype) && lang_elem_of(dtype, &elem);
     if (!good && !val_failed(dtype)) py_error(l, DIAG_TL_DTYPE, node->range, val_text(l, dtype));
-    *out = good ? cast(l, v, elem, node->range) : val_error;
+    Packed packed = good ? lang_packed(dtype) : PACKED_NOT;
+    Val wide = packed ? lang_scalar(l, v, node->range) : val_none;
+    if (wide.kind == VAL_TENSOR)
+        *out = val_tensor(lang_narrow(l, packed, wide.ref));
+    else
+        *out = good && !val_failed(wide) ? cast(l, v, elem, node->range) : val_error;
     return true;
 }
 
@@ -103,7 +115,9 @@ static bool call(Lower *l, Val f, const PyNode *node, Val *out) {
         *out = lang_own(l, &lang_layout_own, "", 1);
         return true;
     }
-    bool makes = f.kind == VAL_MODULE && (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0);
+    bool makes = f.kind == VAL_MODULE &&
+                 (strcmp(f.text, "tvm.DataType") == 0 || strcmp(f.text, "tvm.DLDataType") == 0 ||
+                  strcmp(f.text, "tilelang.DataType") == 0);
     if ((f.kind != VAL_DTYPE && !makes) || node->Call.args->count != 1) return false;
     if (makes) {
         *out = py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = py_builtin(l, "dtype", 'T')},
@@ -158,8 +172,9 @@ static const char *suggest(Lower *l, const char *id) {
 }
 
 static const char *suggest_host(Lower *l, const char *path) {
-    const char *file = names_suggest_file(l, path);
-    return file ? file : "";
+    const char *file = names_suggest_file(l, path), *dot = strrchr(path, '.');
+    const char *own = dot ? suggest(l, dot + 1) : NULL;
+    return own ? arena_printf(l->arena, "`%s` is there; ", own) : file ? file : "";
 }
 
 static Val unknown(Lower *l, const PyNode *node, const char *near) {
@@ -222,7 +237,9 @@ static bool stays_constant(Lower *l, const char *name) {
 static bool returned(Lower *l, Val v, const PyNode *node) {
     bool outputs = v.kind == VAL_NONE || lang_storage(v);
     for (int i = 0; v.kind == VAL_TUPLE && i < v.count; i++) outputs = lang_storage(v.items[i]) && (outputs || i == 0);
-    if (!outputs) py_error(l, DIAG_EVAL_KERNEL_RETURN, node->range, py_function_name(l->frame->function->node));
+    if (!outputs)
+        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a value that a kernel returns",
+                 "write it to a tensor; `C = T.empty(shape, dtype)` makes one that may be returned");
     return outputs;
 }
 
@@ -278,11 +295,13 @@ const Domain lang_domain = {
     .subscript = subscript,
     .method = method,
     .call = call,
+    .same = lang_equal,
     .is_instance = is_instance,
     .describe = describe,
     .title = title,
     .call_raw = call_raw,
     .call_class = call_class,
+    .live = lang_live,
     .bind = lang_bind,
     .assign = lang_assign,
     .augmented = lang_augmented,

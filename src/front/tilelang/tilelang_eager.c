@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-static Val symbol_value(Lower *l, const char *name) {
+Val lang_symbol(Lower *l, const char *name) {
     Symbol *known = map_get(&lang_state(l)->symbols, name);
     const FrontValue *given = front_define(l->unit, name);
     const FrontKernel *kernel = l->request ? l->request->kernel : NULL;
@@ -39,18 +39,11 @@ Val lang_lower_symbol(Lower *l, const Call *c) {
         return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "the name of a size is a string, as in T.const(\"M, N\")");
     for (const char *s = c->args[0].text; *s;) {
         size_t n = strcspn(s, ", ");
-        if (n) *VEC_PUSH(&all, l->arena) = symbol_value(l, arena_string(l->arena, s, n));
+        if (n) *VEC_PUSH(&all, l->arena) = lang_symbol(l, arena_string(l->arena, s, n));
         s += n;
         s += strspn(s, ", ");
     }
     return all.count == 1 ? all.at[0] : val_tuple(l, all.at, (int)all.count);
-}
-
-static int place_of(const Lower *l, const char *name) {
-    const FrontKernel *kernel = l->request->kernel;
-    for (int p = 0; p < kernel->param_count; p++)
-        if (strcmp(kernel->params[p].name, name) == 0) return p;
-    return -1;
 }
 
 void lang_annotated(Lower *l, const PyNode *node) {
@@ -62,12 +55,12 @@ void lang_annotated(Lower *l, const PyNode *node) {
     }
     if (!l->kernel || l->frame->caller || target->kind != PY_Name || !lang_is_tensor_note(node->AnnAssign.annotation))
         return;
-    int place = place_of(l, target->Name.id);
+    int place = lang_place_of(l, target->Name.id);
     if (place >= 0) lang_tensor_param(l, target, target->Name.id, py_eval(l, node->AnnAssign.annotation), place);
 }
 
 bool lang_bind_output(Lower *l, const PyNode *target, Val note) {
-    int place = l->frame->caller ? -1 : place_of(l, target->Name.id);
+    int place = l->frame->caller ? -1 : lang_place_of(l, target->Name.id);
     if (place < 0) return false;
     lang_tensor_param(l, target, target->Name.id, note, place);
     return true;
@@ -82,6 +75,8 @@ Val lang_lower_empty(Lower *l, const Call *c) {
         return lang_lower_planned(l, &(Call){.builtin = last.builtin, .range = c->ranges[0]});
     if (named ? !lang_want_elem(l, c, 1, &note.elem) : !lang_elem_of(last, &note.elem) && last.kind == VAL_STR)
         return named ? val_error : py_error(l, DIAG_TL_DTYPE, c->ranges[0], val_text(l, last));
+    Val dtype = named ? c->args[1] : last;
+    note.tf32 = lang_is_tf32(dtype), note.packed = lang_packed(dtype);
     Elem unused;
     int count = shape.count - (!named && lang_elem_of(last, &unused));
     note.shape = count == 1 ? lang_plain(shape.items[0]) : val_tuple(l, shape.items, count);

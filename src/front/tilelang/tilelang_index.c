@@ -182,6 +182,30 @@ static bool from_end(Lower *l, const Storage *base, int64_t extent, Range range,
     return true;
 }
 
+/* Are both one number? Two reads of a variable are, if nothing is written between them. */
+static bool same_number(const Lower *l, Ref a, Ref b) {
+    const Op *first = ref_is_value(a) ? ir_value(l->kernel, a)->op : NULL;
+    const Op *second = ref_is_value(b) ? ir_value(l->kernel, b)->op : NULL;
+    if (a == b) return true;
+    if (!first || !second || first->parent != second->parent || first->code != OP_BLOAD || second->code != OP_BLOAD ||
+        first->operands[0] != second->operands[0] || ir_type(l->kernel, first->operands[0])->extent[0] != 1 ||
+        ir_type(l->kernel, first->operands[0])->rank != 1)
+        return false;
+    for (int turn = 0; turn < 2; turn++) {
+        const Op *from = turn ? second : first, *to = turn ? first : second, *op = from;
+        while (op && op != to && !op->region_count && !op_has(op->code, TRAIT_WRITES)) op = op->next;
+        if (op == to) return true;
+    }
+    return false;
+}
+
+/* Variables of y under the names that x has for them. */
+static void rename_variables(const Lower *l, const Linear *x, Linear *y) {
+    for (int i = 0; i < y->count; i++)
+        for (int n = 0; n < x->count; n++)
+            if (same_number(l, y->var[i], x->var[n])) y->var[i] = x->var[n];
+}
+
 /* a:b, whose extent must be known; a and b need not be. */
 static bool slice_bounds(Lower *l, const Storage *base, int d, const PyNode *at, Val *first, int64_t *extent) {
     Val stop = val_int(base->shape[d]);
@@ -195,13 +219,18 @@ static bool slice_bounds(Lower *l, const Storage *base, int d, const PyNode *at,
     if (at->Slice.upper) stop = py_eval(l, at->Slice.upper);
     if (!from_end(l, base, base->shape[d], at->range, first) || !from_end(l, base, base->shape[d], at->range, &stop))
         return false;
-    if (!linear_of(l, *first, &from) || !linear_of(l, stop, &to) || !linear_add(&to, &from, -1) || to.count) {
+    bool sums = linear_of(l, *first, &from) && linear_of(l, stop, &to);
+    if (sums) rename_variables(l, &to, &from);
+    if (!sums || !linear_add(&to, &from, -1) || to.count) {
         py_error(l, DIAG_TL_UNSUPPORTED, at->range, "a slice whose extent is not a constant",
                  "write it as `start : start + 16`, with its extent as the constant");
         return false;
     }
     *extent = to.constant;
-    return true;
+    if (*extent > 0 || !base->shape[d]) return true;
+    bad_index(l, at->range,
+              arena_printf(l->arena, "a slice of %lld elements; its end lies behind its start", (long long)*extent));
+    return false;
 }
 
 /* One index of a box. */
@@ -218,7 +247,7 @@ static bool index_one(Lower *l, const Storage *base, int d, const PyNode *at, Bo
     Val scalar = lang_scalar(l, index, at->range);
     if (val_failed(scalar)) return false;
     if (!elem_is_int(val_type(l, scalar)->elem)) {
-        bad_index(l, at->range, "an index must be an integer");
+        bad_index(l, at->range, "an index must be an integer; T.cast(x, \"int32\") makes one");
         return false;
     }
     box->offset[d] = scalar.ref;
@@ -261,21 +290,25 @@ static void guard_offsets(Lower *l, const Box *box, Ref *offset) {
     }
 }
 
-/* The place of an element of a view in the storage that it shows: both count their elements in one order. */
-static const Storage *through_view(Lower *l, const Storage *of, Ref *offset) {
-    const Storage *base = of->base;
-    if (!base) return of;
-    Ref flat = ir_int(&l->b, EL_I32, 0);
-    for (int d = 0; d < of->rank; d++) {
-        flat = ir_binary(&l->b, OP_MUL, flat, ir_int(&l->b, EL_I32, of->shape[d]));
-        flat = ir_binary(&l->b, OP_ADD, flat, ir_cast(&l->b, offset[d], EL_I32));
-    }
-    for (int d = base->rank - 1; d >= 0; d--) {
-        Ref extent = ir_int(&l->b, EL_I32, base->shape[d]);
-        offset[d] = d ? ir_binary(&l->b, OP_MOD, flat, extent) : flat;
-        flat = ir_binary(&l->b, OP_FLOORDIV, flat, extent);
-    }
-    return base;
+Ref lang_load_element(Lower *l, const Storage *tile, const Ref *offset) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    return ir_bload(&l->b, tile->ref, at, ty_scalar(l->module, tile->elem));
+}
+
+void lang_store_element(Lower *l, const Storage *tile, const Ref *offset, Ref value) {
+    Ref at[MAX_RANK];
+    lang_own_offsets(l, tile, offset, at);
+    ir_bstore(&l->b, tile->ref, at, value);
+}
+
+/* From a tensor; what lies outside is 0, or what T.annotate_safe_value says. */
+Ref lang_tload(Lower *l, const Storage *tensor, const Ref *offset, const Type *type) {
+    Ref value = ir_tload(&l->b, tensor->ref, offset, REF_NONE, type);
+    const MapEntry *safe = map_find_number(&lang_state(l)->safe, tensor->ref);
+    Op *op = ir_value(l->kernel, value)->op;
+    if (safe) op_set(l->kernel, op, (Attr){.id = AT_FILL, .ref = *(const Ref *)safe->value});
+    return value;
 }
 
 Val lang_load(Lower *l, const Box *box, Range range) {
@@ -283,24 +316,34 @@ Val lang_load(Lower *l, const Box *box, Range range) {
     Ref offset[MAX_RANK];
     l->b.range = range;
     const Type *type = ty_scalar(l->module, of->elem);
-    if (of->kind == STORE_TENSOR && !of->base)
-        return val_tensor(ir_tload(&l->b, of->ref, box->offset, REF_NONE, type));
+    if (of->kind == STORE_TENSOR && of->packed) return val_tensor(lang_packed_load(l, of, box->offset));
+    if (of->kind == STORE_TENSOR) return val_tensor(lang_tload(l, of, box->offset, type));
     guard_offsets(l, box, offset);
-    of = through_view(l, of, offset);
-    return val_tensor(of->kind == STORE_TENSOR ? ir_tload(&l->b, of->ref, offset, REF_NONE, type)
-                                               : ir_bload(&l->b, of->ref, offset, type));
+    return val_tensor(of->base ? lang_view_load(l, of, offset) : lang_load_element(l, of, offset));
 }
 
 bool lang_store(Lower *l, const Box *box, Val value, Range range) {
-    Ref ref, offset[MAX_RANK];
-    if (!lang_convert(l, value, box->of->elem, range, &ref)) return false;
+    const Storage *of = box->of;
+    Ref ref;
+    if (of->packed && of->kind == STORE_TENSOR) {
+        const char *rule = "an element of a tensor of %s is half a byte; write a tile of them, and T.copy it";
+        lang_types(l, range, arena_printf(l->arena, rule, lang_packed_name(of->packed)));
+        return false;
+    }
+    if (of->packed) {
+        Val x = lang_scalar(l, value, range);
+        if (val_failed(x)) return false;
+        ref = lang_narrow(l, of->packed, x.ref);
+    } else if (!lang_convert(l, value, of->elem, range, &ref)) {
+        return false;
+    }
     l->b.range = range;
-    memcpy(offset, box->offset, sizeof offset);
-    const Storage *of = through_view(l, box->of, offset);
     if (of->kind == STORE_TENSOR)
-        ir_tstore(&l->b, of->ref, offset, ref, REF_NONE);
+        ir_tstore(&l->b, of->ref, box->offset, ref, REF_NONE);
+    else if (of->base)
+        lang_view_store(l, of, box->offset, ref);
     else
-        ir_bstore(&l->b, of->ref, offset, ref);
+        lang_store_element(l, of, box->offset, ref);
     return true;
 }
 
@@ -309,13 +352,13 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
 Val lang_variable_load(Lower *l, const Storage *variable, Range range) {
     Ref zero[1] = {ir_int(&l->b, EL_I32, 0)};
     l->b.range = range;
-    return val_tensor(ir_bload(&l->b, variable->ref, zero, ty_scalar(l->module, variable->elem)));
+    return val_tensor(lang_load_element(l, variable, zero));
 }
 
 bool lang_variable_store(Lower *l, const Storage *variable, Val value, Range range) {
     Ref ref, zero[1] = {ir_int(&l->b, EL_I32, 0)};
     if (!lang_convert(l, value, variable->elem, range, &ref)) return false;
     l->b.range = range;
-    ir_bstore(&l->b, variable->ref, zero, ref);
+    lang_store_element(l, variable, zero, ref);
     return true;
 }

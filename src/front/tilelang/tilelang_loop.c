@@ -19,13 +19,14 @@ static bool is_rebound(Lower *l, const char *name, Range range) {
 
 /* --- T.Parallel --- */
 
-static bool target_names(Lower *l, const PyNode *target, const char **names, int count) {
+bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int count) {
     bool tuple = target->kind == PY_Tuple || target->kind == PY_List;
     uint32_t n = tuple ? target->Tuple.elts->count : 1;
     const PyNode *const *parts = tuple ? (const PyNode *const *)target->Tuple.elts->at : &target;
     if ((int)n != count) {
         py_error(l, DIAG_TL_ARGUMENTS, target->range,
-                 arena_printf(l->arena, "%u names for %d loop variables; write as many names as extents", n, count));
+                 arena_printf(l->arena, "%u name%s for %d extent%s; write as many names as extents", n,
+                              n == 1 ? "" : "s", count, count == 1 ? "" : "s"));
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -38,8 +39,7 @@ static bool target_names(Lower *l, const PyNode *target, const char **names, int
     return true;
 }
 
-/* Of an element loop or of the grid. */
-static bool check_extent(Lower *l, Val extent, Range range, int64_t *out) {
+bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out) {
     extent = lang_plain(extent);
     if (val_failed(extent) || lang_missing(l, extent, range)) return false;
     if (extent.kind != VAL_INT || extent.i < 0) {
@@ -62,8 +62,7 @@ Val lang_lower_parallel(Lower *l, const Call *c) {
     return lang_own(l, &lang_loop_own, &loop, sizeof loop);
 }
 
-/* Names that the body has bound are gone behind it. */
-static void forget_names(Lower *l, size_t before, const char *const *names, int count) {
+void lang_forget_names(Lower *l, size_t before, const char *const *names, int count) {
     static const char why[] = "it is first assigned inside a loop; give it a value before the loop";
     for (size_t i = before; i < l->frame->locals.count; i++)
         if (l->frame->locals.at[i].name[0] != '\1')
@@ -71,12 +70,13 @@ static void forget_names(Lower *l, size_t before, const char *const *names, int 
     for (int i = 0; i < count; i++) py_local(l->frame, names[i])->val = (Val){.kind = VAL_UNBOUND, .text = why};
 }
 
-/* The body of loops that no jump leaves, and the end of its region. */
-static void run_closed(Lower *l, const PyNode *node) {
+void lang_run_closed(Lower *l, const PyNode *node) {
     int loops = l->frame->loops;
     l->frame->loops = 0;
+    l->frame->closed++;
     if (py_run_block(l, node->For.body, 0, false) != END_GOES_ON)
         py_error(l, DIAG_TL_UNSUPPORTED, node->range, "a jump out of this loop", "put what follows under an `if`");
+    l->frame->closed--;
     l->frame->loops = loops;
     l->b.range = node->range;
     ir_yield(&l->b, NULL, 0);
@@ -93,7 +93,7 @@ static const PyNode *fuse(Lower *l, const PyNode *node, const char **names, Elem
         Val over = py_eval(l, only->For.iter);
         const ElementLoop *inner = lang_thing(over, &lang_loop_own);
         if (!inner || loop->count + inner->count > MAX_RANK) return val_failed(over) ? NULL : node;
-        if (!target_names(l, only->For.target, names + loop->count, inner->count)) return NULL;
+        if (!lang_loop_names(l, only->For.target, names + loop->count, inner->count)) return NULL;
         for (int i = 0; i < inner->count; i++) loop->extent[loop->count++] = inner->extent[i];
         node = only;
     }
@@ -105,7 +105,7 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     LangState *s = lang_state(l);
     bool empty = false;
     ElementLoop fused = *outer, *loop = &fused;
-    if (!target_names(l, node->For.target, names, loop->count)) return;
+    if (!lang_loop_names(l, node->For.target, names, loop->count)) return;
     if (s->elements) {
         py_error(l, DIAG_TL_UNSUPPORTED, node->range, "T.Parallel inside T.Parallel",
                  "give all extents to one T.Parallel");
@@ -113,8 +113,15 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     }
     node = fuse(l, node, names, loop);
     if (!node) return;
+    Ref given[MAX_RANK];
     for (int i = 0; i < loop->count; i++) {
-        if (!check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
+        Val one = lang_plain(loop->extent[i]);
+        given[i] = REF_NONE, extent[i] = -1;
+        if (one.kind == VAL_TENSOR || (lang_storage(one) && lang_storage(one)->kind == STORE_VARIABLE)) {
+            if (!lang_convert(l, one, EL_I32, loop->range, &given[i])) return; /* known at run time */
+            continue;
+        }
+        if (!lang_check_extent(l, one, loop->range, &extent[i])) return;
         empty |= extent[i] == 0;
     }
     if (empty) return; /* as a loop without a trip */
@@ -125,18 +132,18 @@ static void run_parallel(Lower *l, const PyNode *node, const ElementLoop *outer)
     size_t before = l->frame->locals.count;
     l->nest++;
     for (int i = 0; i < loop->count; i++) { /* a name of outside is gone behind it: nobody takes one for the other */
-        ir_operand(&l->b, op, ir_int(&l->b, EL_I32, extent[i]));
+        ir_operand(&l->b, op, given[i] ? given[i] : ir_int(&l->b, EL_I32, extent[i]));
         Ref index = ir_argument(l->kernel, region, ty_scalar(l->module, EL_I32), names[i]);
-        lang_add_variable(l, index, -1, &(int64_t){0}, &(int64_t){extent[i] - 1});
+        lang_add_variable(l, index, -1, &(int64_t){0}, given[i] ? NULL : &(int64_t){extent[i] - 1});
         py_set_local(l, names[i], val_tensor(index));
     }
     outside = l->b;
     l->b = ir_builder_inside(&outside, region);
     s->elements = true;
-    run_closed(l, node);
+    lang_run_closed(l, node);
     s->elements = false;
     l->b = outside;
-    forget_names(l, before, names, loop->count);
+    lang_forget_names(l, before, names, loop->count);
     l->b.range = node->range;
     ir_end(&l->b, op, NULL);
     l->nest--;
@@ -149,9 +156,9 @@ static void run_grid(Lower *l, const PyNode *node, const ElementLoop *loop) {
     int64_t extent[MAX_RANK];
     size_t before = l->frame->locals.count;
     int begun = 0;
-    if (!target_names(l, node->For.target, names, loop->count)) return;
+    if (!lang_loop_names(l, node->For.target, names, loop->count)) return;
     for (int i = 0; i < loop->count; i++)
-        if (!check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
+        if (!lang_check_extent(l, loop->extent[i], loop->range, &extent[i])) return;
     l->nest++;
     for (int i = 0; i < loop->count; i++) {
         l->b.range = loop->range;
@@ -162,7 +169,7 @@ static void run_grid(Lower *l, const PyNode *node, const ElementLoop *loop) {
         py_set_local(l, names[i], val_tensor(op->regions[0]->args[0]));
         begun += lang_loop_begin(l, op->regions[0]->args[0], bounds);
     }
-    run_closed(l, node);
+    lang_run_closed(l, node);
     for (int i = loop->count - 1; i >= 0; i--) {
         l->b = outside[i];
         if (!i) break;
@@ -170,7 +177,7 @@ static void run_grid(Lower *l, const PyNode *node, const ElementLoop *loop) {
         ir_yield(&l->b, NULL, 0);
     }
     lang_loop_end(l, begun);
-    forget_names(l, before, names, loop->count);
+    lang_forget_names(l, before, names, loop->count);
     l->nest--;
 }
 
@@ -231,6 +238,18 @@ bool lang_for(Lower *l, const PyNode *node, Val over) {
         (loop->in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
+    const PyNode *iter = node->For.iter, *target = node->For.target;
+    if (over.kind == VAL_TENSOR && iter->kind == PY_Call && lang_is_language(l, iter->Call.func, "thread_binding")) {
+        const char *name; /* each thread makes its one trip */
+        if (!lang_loop_names(l, target, &name, 1)) return true;
+        py_set_local(l, name, over);
+        py_run_block(l, node->For.body, 0, false);
+        return true;
+    }
+    if (val_is_own(over, &lang_persistent_own)) {
+        lang_run_persistent(l, node, over.thing);
+        return true;
+    }
     if (over.kind == VAL_RANGE || over.kind == VAL_ERROR || over.kind == VAL_TUPLE) return false;
     py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range, "this iterable",
              "loop over T.Parallel, T.Pipelined, T.serial, range or a list");
@@ -248,6 +267,7 @@ Val lang_lower_kernel(Lower *l, const Call *c) {
 static bool set_threads(Lower *l, Val threads, Range range) {
     PyInt count = 1;
     Val all = threads;
+    lang_state(l)->block_threads = lang_state(l)->arriving = 128;
     if (threads.kind == VAL_NONE) return true;
     if (threads.kind != VAL_TUPLE && threads.kind != VAL_LIST) all = val_tuple(l, &threads, 1);
     for (int i = 0; i < val_count(all); i++) {
@@ -259,7 +279,10 @@ static bool set_threads(Lower *l, Val threads, Range range) {
         py_error(l, DIAG_TL_ARGUMENTS, range, "T.Kernel takes threads from 1 to 1024");
         return false;
     }
-    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = (int64_t)count / 32});
+    lang_state(l)->block_threads = lang_state(l)->arriving = (int64_t)count;
+    int64_t warps = 1; /* a hint: a power of two, as plans have them */
+    while (2 * warps * 32 <= (int64_t)count) warps *= 2;
+    if (count >= 32) kernel_set(l->kernel, (Attr){.id = AT_WARPS, .number = warps});
     return true;
 }
 
@@ -287,7 +310,7 @@ static bool grid_extent(Lower *l, Grid *grid, Val extent, Range range, Ref *out,
     extent = lang_plain(extent);
     *known = -1;
     if (val_is_const(extent) || val_failed(extent)) {
-        if (!check_extent(l, extent, range, known)) return false;
+        if (!lang_check_extent(l, extent, range, known)) return false;
         *out = ir_int(&grid->b, EL_I32, *known);
         return true;
     }
@@ -306,12 +329,24 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     Val extents = parts.items[0];
     int count = extents.count;
     Kernel *k = l->kernel;
-    if (k->grid) {
+    LangState *s = lang_state(l);
+    if (s->launched || l->nest) {
+        py_error(l, DIAG_TL_UNSUPPORTED, call->range,
+                 s->launched ? "T.Kernel inside T.Kernel" : "T.Kernel under a run-time condition or loop",
+                 "launches stand one behind the other in the function");
+        return;
+    }
+    if (!l->request->sequence && s->launches) {
         py_error(l, DIAG_TL_PLANNED, node->range, "a second T.Kernel in one function", "write two kernels");
         return;
     }
-    if (count < 1 || count > 3) {
-        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes one to three grid extents");
+    bool mine = s->launches == l->request->launch;
+    s->launches++;
+    if (l->request->sequence) l->request->sequence->launches = s->launches;
+    if (!mine) return;
+    if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
+    if (count > 3) {
+        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.Kernel takes up to three grid extents");
         return;
     }
     k->grid = ARENA_NEW(l->module->arena, Region);
@@ -323,7 +358,7 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     Ref extent[3];
     const char *names[3];
     const PyNode *target = item->withitem.optional_vars;
-    if (target && !target_names(l, target, names, count)) return;
+    if (target && !lang_loop_names(l, target, names, count)) return;
     for (int i = 0; i < count; i++) {
         int64_t known, last;
         if (!grid_extent(l, &grid, extents.items[i], call->range, &extent[i], &known)) return;
@@ -338,23 +373,36 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     }
     ir_yield(&grid.b, extent, count);
     if (!set_threads(l, parts.items[1], call->range)) return;
-    lang_state(l)->launched = true;
+    s->launched = true;
+    lang_threads_begin(l, node, parts.items[1]);
     py_run_block(l, node->With.body, 0, false);
-    lang_state(l)->launched = false;
+    lang_threads_end(l);
+    s->launched = false;
+}
+
+/* Beside or without a launch: a mark that changes nothing (iket.range); false after a message. */
+static bool is_mark(Lower *l, const PyNode *item) {
+    const PyNode *expr = item->withitem.context_expr;
+    Val v = expr->kind == PY_Call ? py_eval(l, expr) : val_none;
+    if (val_failed(v)) return false; /* a row that says why */
+    if (expr->kind == PY_Call && v.kind == VAL_NONE && !item->withitem.optional_vars) return true;
+    py_error(l, DIAG_TL_UNSUPPORTED, expr->range, "this `with`", "only `with T.Kernel(...) as ...:` is known");
+    return false;
 }
 
 bool lang_with(Lower *l, const PyNode *node) {
-    const PyNode *call = node->With.items->at[0]->withitem.context_expr;
+    const PyList *items = node->With.items;
+    const PyNode *call = items->at[0]->withitem.context_expr;
     if (!l->kernel) return false;
-    bool one = node->With.items->count == 1 && call->kind == PY_Call;
-    bool launch = one && lang_is_language(l, call->Call.func, "Kernel");
-    if (!launch && call->kind == PY_Call && val_failed(py_eval(l, call))) return true; /* a row that says why */
-    if (!launch) {
-        py_error(l, DIAG_TL_UNSUPPORTED, node->range, "this `with`", "only `with T.Kernel(...) as ...:` is known");
-        return true;
-    }
-    Val parts = py_eval(l, call);
-    if (!val_failed(parts)) run_launch(l, node, parts);
+    bool one = items->count == 1 && call->kind == PY_Call;
+    if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
+    if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
+    bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
+    for (uint32_t i = launch; i < items->count; i++)
+        if (!is_mark(l, items->at[i])) return true;
+    Val parts = launch ? py_eval(l, call) : val_none;
+    if (launch && !val_failed(parts)) run_launch(l, node, parts);
+    if (!launch) py_run_block(l, node->With.body, 0, false);
     return true;
 }
 

@@ -41,9 +41,10 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     if (lang_missing(l, v, range)) return val_error;
     if (storage && storage->kind == STORE_VARIABLE) return lang_variable_load(l, storage, range);
     if (box && lang_is_element(box)) return lang_load(l, box, range);
+    bool holds = storage || box;
     return lang_types(l, range,
-                      arena_printf(l->arena, "%s is no number; index one element of it, or use a tile operation",
-                                   val_describe(l, v)));
+                      arena_printf(l->arena, "%s is no number%s", val_describe(l, v),
+                                   holds ? "; index one element of it, or use a tile operation" : ""));
 }
 
 bool lang_convert(Lower *l, Val v, Elem elem, Range range, Ref *out) {
@@ -119,8 +120,10 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
                         arena_printf(l->arena, "`%s` on run-time numbers", py_op_spellings[op]),
                         "use + - * / // % & | ^ << >>");
     Ref left, right;
-    if (lang_missing(l, x, range) || lang_missing(l, y, range)) return val_error;
-    if (!py_need_ir(l, range) || !lang_meet(l, x, y, range, &left, &right)) return val_error;
+    if (lang_missing(l, x, range) || lang_missing(l, y, range) || !py_need_ir(l, range)) return val_error;
+    if (!val_is_number(x)) x = lang_scalar(l, x, range); /* a variable or element as it is now */
+    if (!val_is_number(y)) y = lang_scalar(l, y, range);
+    if (!lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
     if (op == PY_OP_DIV && !is_float)
         return lang_types(l, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
@@ -131,16 +134,16 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
     return out;
 }
 
-/* A dtype equals its name. */
-static bool equal(Val a, Val b) {
+bool lang_equal(Val a, Val b) {
     Elem x, y;
-    bool dtypes = a.kind == VAL_DTYPE || b.kind == VAL_DTYPE;
+    bool dtypes = (a.kind == VAL_DTYPE || b.kind == VAL_DTYPE) && lang_is_tf32(a) == lang_is_tf32(b) &&
+                  lang_packed(a) == lang_packed(b);
     return dtypes ? lang_elem_of(a, &x) && lang_elem_of(b, &y) && x == y : val_equal(a, b);
 }
 
 static bool contains(Val items, Val item) {
     for (int i = 0; i < val_count(items); i += items.kind == VAL_DICT ? 2 : 1)
-        if (equal(item, val_items(items)[i])) return true;
+        if (lang_equal(item, val_items(items)[i])) return true;
     return false;
 }
 
@@ -153,7 +156,7 @@ Val lang_compare(Lower *l, PyOp op, Val x, Val y, Range range) {
     bool identity = op == PY_OP_IS || op == PY_OP_IS_NOT;
     if (op == PY_OP_EQ || op == PY_OP_NE)
         if (x.kind == VAL_DTYPE || y.kind == VAL_DTYPE || x.kind == VAL_NONE || y.kind == VAL_NONE)
-            return val_bool(equal(x, y) == (op == PY_OP_EQ));
+            return val_bool(lang_equal(x, y) == (op == PY_OP_EQ));
     bool among = y.kind == VAL_TUPLE || y.kind == VAL_LIST || y.kind == VAL_DICT;
     if ((op == PY_OP_IN || op == PY_OP_NOT_IN) && among && val_is_const(x))
         return val_bool(contains(y, x) == (op == PY_OP_IN));
@@ -290,12 +293,16 @@ static Val cast(Lower *l, const Call *c, int value, int dtype) {
     Elem elem;
     Ref ref;
     if (!lang_want_elem(l, c, dtype, &elem) || !py_need_ir(l, c->range)) return val_error;
-    return lang_convert(l, c->args[value], elem, c->range, &ref) ? val_tensor(ref) : val_error;
+    Packed packed = lang_packed(c->args[dtype]);
+    if (!packed) return lang_convert(l, c->args[value], elem, c->range, &ref) ? val_tensor(ref) : val_error;
+    Val x = lang_scalar(l, c->args[value], c->range);
+    return val_failed(x) ? x : val_tensor(lang_narrow(l, packed, x.ref));
 }
 Val lang_lower_cast(Lower *l, const Call *c) { return cast(l, c, c->builtin->code, !c->builtin->code); }
 
 Val lang_lower_dtype(Lower *l, const Call *c) {
     Elem elem;
+    if (lang_packed(c->args[0]) || lang_is_tf32(c->args[0])) return c->args[0];
     return lang_want_elem(l, c, 0, &elem) ? val_dtype(ty_scalar(l->module, elem)) : val_error;
 }
 
@@ -304,6 +311,8 @@ Val lang_lower_reinterpret(Lower *l, const Call *c) {
     Elem elem;
     bool first = lang_elem_of(c->args[0], &elem);
     if (!first && !lang_want_elem(l, c, 1, &elem)) return val_error;
+    if (lang_packed(c->args[!first]))
+        return lang_types(l, c->range, "T.reinterpret gives no 4-bit dtype; take the bits with & and >>");
     Val v = lang_scalar(l, c->args[first], c->range);
     if (val_failed(v)) return v;
     if (elem_info[elem].bits != elem_info[val_type(l, v)->elem].bits)
@@ -318,6 +327,10 @@ Val lang_lower_limit(Lower *l, const Call *c) {
     Elem elem;
     if (!lang_want_elem(l, c, 0, &elem)) return val_error;
     int bits = elem_info[elem].bits;
+    Packed packed = lang_packed(c->args[0]);
+    if (packed == PACKED_F4 && c->builtin->code == 0) return lang_types(l, c->range, "float4_e2m1fn has no infinity");
+    if (packed == PACKED_F4) return val_float(6 * c->builtin->code);
+    if (packed) bits = 4;
     if (!elem_is_float(elem) && c->builtin->code == 0)
         return lang_types(l, c->range, "integers have no infinity; write the smallest or largest number");
     if (c->builtin->code == 0) return val_float(INFINITY);
@@ -334,6 +347,19 @@ Val lang_lower_limit(Lower *l, const Call *c) {
     if (elem_is_signed(elem)) return val_int(c->builtin->code > 0 ? half - 1 : -half);
     return val_int(c->builtin->code > 0 ? 2 * half - 1 : 0);
 }
+
+static Val float_of(Lower *l, Val v, Range range);
+
+/* isfinite (CMP_LT), isinf (CMP_EQ): how the magnitude stands to infinity */
+Val lang_lower_infinite(Lower *l, const Call *c) {
+    Val x = float_of(l, c->args[0], c->range);
+    if (val_failed(x)) return x;
+    Ref most = ir_float(&l->b, val_type(l, x)->elem, INFINITY);
+    return val_tensor(ir_compare(&l->b, (Word)c->builtin->code, ir_unary(&l->b, OP_ABS, x.ref), most));
+}
+
+/* __ldg: an element, however it is read */
+Val lang_lower_element(Lower *l, const Call *c) { return lang_scalar(l, c->args[0], c->range); }
 
 /* A number as a run-time float. */
 static Val float_of(Lower *l, Val v, Range range) {

@@ -19,8 +19,14 @@ static const struct {
               {"half", EL_F16},
               {"bfloat16", EL_BF16},
               {"float32", EL_F32},
+              {"tfloat32", EL_F32},
+              {"int4", EL_I8}, /* what holds one: tilelang_packed.c */
+              {"uint4", EL_U8},
+              {"float4_e2m1fn", EL_F16},
               {"float", EL_F32},
               {"int", EL_I32},
+              {"short", EL_I16},
+              {"long", EL_I64},
               {"uint", EL_U32},
               {"float64", EL_F64},
               {"double", EL_F64},
@@ -56,6 +62,13 @@ bool lang_elem_of(Val v, Elem *elem) {
     return v.kind == VAL_STR && lang_elem(v.text, elem);
 }
 
+Val lang_dtype_of(Lower *l, const Storage *of) {
+    if (of->packed) return val_str(lang_packed_name(of->packed));
+    return of->tf32 ? val_str("tfloat32") : val_dtype(ty_scalar(l->module, of->elem));
+}
+
+bool lang_is_tf32(Val dtype) { return dtype.kind == VAL_STR && strcmp(dtype.text, "tfloat32") == 0; }
+
 const char *lang_module_path(const char *path) { return path; }
 
 bool lang_is_library(const char *path) {
@@ -85,21 +98,67 @@ bool lang_is_language(const Lower *l, const PyNode *func, const char *name) {
     return path && strcmp(path, "tilelang.language") == 0;
 }
 
+/* --- what programs ask of the device --- */
+
+enum { LEVEL = 90 }; /* without a GPU to ask: what people write for */
+
+static int level_of(const Lower *l) { return l->request && l->request->cuda_level ? l->request->cuda_level : LEVEL; }
+
+Val lang_lower_capability(Lower *l, const Call *c) {
+    Val parts[2] = {val_int(level_of(l) / 10), val_int(level_of(l) % 10)};
+    (void)c;
+    return val_tuple(l, parts, 2);
+}
+
+Val lang_lower_properties(Lower *l, const Call *c) {
+    (void)l, (void)c;
+    return (Val){.kind = VAL_MODULE, .text = "torch.cuda.properties"};
+}
+
+Val lang_lower_yes(Lower *l, const Call *c) {
+    (void)l;
+    return val_bool(c->builtin->code);
+}
+
+Val lang_lower_fp8(Lower *l, const Call *c) {
+    Val kind = c->args[0];
+    if (kind.kind == VAL_STR && strcmp(kind.text, "e5m2") == 0) return val_dtype(ty_scalar(l->module, EL_F8E5M2));
+    return val_dtype(ty_scalar(l->module, EL_F8E4M3));
+}
+
 Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range range) {
     Elem elem;
     if (strcmp(path, "tilelang.language") == 0) {
         const Builtin *builtin = py_builtin(l, attr, 'T');
         if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+        if (lang_is_tf32(val_str(attr)) || lang_packed(val_str(attr))) return val_str(attr); /* a type says less */
         if (lang_elem(attr, &elem)) return val_dtype(ty_scalar(l->module, elem));
         if (is_word(attr)) return (Val){.kind = VAL_MODULE, .text = arena_printf(l->arena, "T.%s", attr)};
         return lang_unknown_op(l, attr, range);
     }
-    bool host = strcmp(path, "tilelang") == 0 || strcmp(path, "tilelang.math") == 0 ||
-                strcmp(path, "tilelang.utils") == 0;
-    const Builtin *builtin = host ? py_builtin(l, attr, 'H') : NULL;
-    if (strcmp(path, "tilelang.layout") == 0) builtin = py_builtin(l, attr, 'Z');
-    if (strncmp(path, "tilelang.carver.arch", 20) == 0) builtin = py_builtin(l, attr, 'A');
-    if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    static const struct {
+        const char *path; /* a module, or with a dot behind it one and what lies below */
+        char kind;
+    } modules[] = {{"tilelang", 'H'},          {"tilelang.math", 'H'},  {"tilelang.utils.", 'H'},
+                   {"tilelang.language.fp8", 'H'}, {"tilelang.layout", 'Z'}, {"tilelang.carver.arch.", 'A'},
+                   {"torch.cuda", 'C'},        {"tvm.tir", 'V'},        {"tvm.tirx", 'V'},
+                   {"tilelang.tools.cuda.iket", 'K'}, {"tilelang.intrinsics.", 'N'},
+                   {"tilelang.cuda.intrinsics.", 'N'}, {"tilelang.rocm.", 'N'}};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        size_t n = strlen(modules[i].path);
+        bool below = modules[i].path[n - 1] == '.';
+        bool here = below ? strncmp(path, modules[i].path, n - 1) == 0 && strchr(".", path[n - 1])
+                          : strcmp(path, modules[i].path) == 0;
+        const Builtin *builtin = here ? py_builtin(l, attr, modules[i].kind) : NULL;
+        if (!builtin && here && modules[i].kind == 'V') builtin = py_builtin(l, attr, 'T');
+        if (builtin) return (Val){.kind = VAL_BUILTIN, .builtin = builtin};
+    }
+    if (strcmp(path, "torch.version") == 0 && strcmp(attr, "hip") == 0) return val_none;
+    if (strcmp(path, "torch.cuda.properties") == 0) {
+        if (strcmp(attr, "major") == 0) return val_int(level_of(l) / 10);
+        if (strcmp(attr, "minor") == 0) return val_int(level_of(l) % 10);
+        if (strcmp(attr, "multi_processor_count") == 0) return val_int(LANG_PROCESSORS);
+    }
     return (Val){.kind = VAL_UNBOUND};
 }
 

@@ -37,14 +37,19 @@ static void note_parts(const PyNode *note, const PyNode **shape, const PyNode **
     }
 }
 
+/* "float16", T.float16; "": something else */
+static const char *dtype_text(const PyNode *dtype) {
+    if (dtype && dtype->kind == PY_Constant && dtype->Constant.what == PY_STR) return dtype->Constant.text->at;
+    return dtype && dtype->kind == PY_Attribute ? dtype->Attribute.attr : "";
+}
+
 int lang_peek_elem(const PyNode *annotation) {
     const PyNode *shape, *dtype = NULL;
     Elem elem;
     if (annotation) note_parts(annotation, &shape, &dtype);
     if (!dtype) return -1;
-    if (dtype->kind == PY_Constant && dtype->Constant.what == PY_STR)
-        return lang_elem(dtype->Constant.text->at, &elem) ? (int)elem : -1;
-    return dtype->kind == PY_Attribute && lang_elem(dtype->Attribute.attr, &elem) ? (int)elem : -1;
+    const char *text = dtype_text(dtype);
+    return lang_elem(text, &elem) && !lang_packed(val_str(text)) ? (int)elem : -1;
 }
 
 /* --- symbols --- */
@@ -53,13 +58,46 @@ typedef struct Search {
     Lower *l;
     const FrontKernel *kernel;
     const FrontValue *args;
+    const PyNode *def;
 } Search;
+
+typedef struct Meaning { /* what a name of a function is given */
+    Arena *arena;
+    const char *name;
+    const PyNode *value;
+    int count;
+} Meaning;
+
+static void note_meaning(void *user, const char *name, const PyNode *value) {
+    Meaning *m = user;
+    if (strcmp(name, m->name) == 0) m->value = value, m->count++;
+}
+
+static void look_for_meaning(void *user, PyNode *node) {
+    Meaning *m = user;
+    if (node->kind == PY_Assign) py_each_binding(node, m->arena, note_meaning, m);
+    py_each_child(node, look_for_meaning, m);
+}
+
+/* An expression that is only a name for another one, as that one. */
+static const PyNode *meant(const Search *s, const PyNode *node) {
+    for (int deep = 0; node->kind == PY_Name && deep < 8; deep++) {
+        Meaning m = {.arena = s->l->arena, .name = node->Name.id};
+        py_each_child(s->def, look_for_meaning, &m);
+        bool plain =
+            m.count == 1 && (m.value->kind == PY_Name || m.value->kind == PY_Tuple || m.value->kind == PY_List);
+        if (!plain) break;
+        node = m.value;
+    }
+    return node;
+}
 
 /* The names that stand alone in the shape of a parameter are what its array has there. */
 static void learn_shape(Search *s, const char *id, const PyNode *note) {
     const PyNode *shape, *dtype;
     note_parts(note, &shape, &dtype);
     if (!shape) return;
+    shape = meant(s, shape);
     bool tuple = shape->kind == PY_Tuple || shape->kind == PY_List;
     uint32_t count = tuple ? shape->Tuple.elts->count : 1;
     const PyNode *const *items = tuple ? (const PyNode *const *)shape->Tuple.elts->at : &shape;
@@ -68,9 +106,11 @@ static void learn_shape(Search *s, const char *id, const PyNode *note) {
         if (strcmp(s->kernel->params[p].name, id) != 0 || array->kind != FRONT_ARRAY) continue;
         if (array->rank != (int)count) continue;
         for (uint32_t d = 0; d < count; d++) {
-            if (items[d]->kind != PY_Name || map_get(&lang_state(s->l)->symbols, items[d]->Name.id)) continue;
+            const PyNode *size = meant(s, items[d]);
+            if (size->kind != PY_Name || map_get(&lang_state(s->l)->symbols, size->Name.id)) continue;
             Symbol *symbol = ARENA_NEW(s->l->arena, Symbol);
-            *symbol = (Symbol){.name = items[d]->Name.id, .known = true, .value = array->extent[d]};
+            int64_t each = d == count - 1 && lang_packed(val_str(dtype_text(dtype))) ? 2 : 1;
+            *symbol = (Symbol){.name = size->Name.id, .known = true, .value = array->extent[d] * each};
             map_set(&lang_state(s->l)->symbols, s->l->arena, symbol->name, symbol);
         }
     }
@@ -87,16 +127,25 @@ static void search(void *user, PyNode *node) {
 }
 
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def) {
-    Search s = {l, kernel, args};
+    Search s = {l, kernel, args, def};
     py_each_child(def, search, &s);
 }
 
 /* --- tensors --- */
 
+int lang_place_of(const Lower *l, const char *name) {
+    const FrontKernel *kernel = l->request->kernel;
+    int p = kernel->param_count - 1;
+    while (p >= 0 && strcmp(kernel->params[p].name, name) != 0) p--;
+    return p;
+}
+
 Val lang_lower_tensor(Lower *l, const Call *c) {
     Note note = {.shape = lang_plain(c->args[0]), .strides = c->builtin->code ? c->args[1] : val_none, .elem = EL_F32,
                  .range = c->ranges[0]};
     int dtype = c->builtin->code ? 2 : 1;
+    if (!c->builtin->code && c->args[2].kind != VAL_NONE && l->kernel) return lang_tensor_of(l, c);
+    note.tf32 = lang_is_tf32(c->args[dtype]), note.packed = lang_packed(c->args[dtype]);
     if (val_failed(note.shape) || !lang_want_elem(l, c, dtype, &note.elem)) return val_error;
     return lang_own(l, &lang_note_own, &note, sizeof note);
 }
@@ -104,7 +153,7 @@ Val lang_lower_tensor(Lower *l, const Call *c) {
 static bool is_sequence(Val v) { return v.kind == VAL_TUPLE || v.kind == VAL_LIST; }
 
 /* The extents; an unknown symbol becomes what the array has. */
-static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range range, Storage *out) {
+static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range range, Packed packed, Storage *out) {
     Val one = shape;
     if (!is_sequence(shape)) shape = val_tuple(l, &one, 1);
     out->rank = val_count(shape);
@@ -116,7 +165,7 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
         Val extent = val_items(shape)[d];
         Symbol *symbol = (Symbol *)lang_thing(extent, &lang_symbol_own);
         if (symbol && !symbol->known && array->kind == FRONT_ARRAY && array->rank == out->rank)
-            symbol->known = true, symbol->value = array->extent[d];
+            symbol->known = true, symbol->value = array->extent[d] * (packed && d == out->rank - 1 ? 2 : 1);
         extent = lang_plain(extent);
         if (lang_missing(l, extent, range)) return false;
         if (extent.kind != VAL_INT || extent.i < 0 || extent.i > INT64_MAX) {
@@ -134,19 +183,101 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
     return true;
 }
 
+/* T.StridedTensor's own; an unknown symbol becomes what the array has. */
+static bool read_strides(Lower *l, Val strides, const FrontValue *array, Range range, Storage *out) {
+    if (strides.kind == VAL_NONE) return true;
+    out->strided = true;
+    if (!is_sequence(strides) || val_count(strides) != out->rank) {
+        py_error(l, DIAG_TL_ARGUMENTS, range, "T.StridedTensor takes a stride for each extent");
+        return false;
+    }
+    __int128 reach = 0;
+    for (int d = 0; d < out->rank; d++) {
+        Val stride = val_items(strides)[d];
+        Symbol *symbol = (Symbol *)lang_thing(stride, &lang_symbol_own);
+        if (symbol && !symbol->known && array->kind == FRONT_ARRAY && array->rank == out->rank)
+            symbol->known = true, symbol->value = array->stride[d];
+        stride = lang_plain(stride);
+        if (lang_missing(l, stride, range)) return false;
+        if (stride.kind != VAL_INT || stride.i < 0 || stride.i > INT64_MAX / 16) {
+            if (!val_failed(stride))
+                py_error(l, DIAG_TL_ARGUMENTS, range, "a stride is a known integer that is not negative");
+            return false;
+        }
+        out->stride[d] = (int64_t)stride.i;
+        reach += (__int128)stride.i * (out->shape[d] ? out->shape[d] - 1 : 0);
+    }
+    if (reach > INT64_MAX / 16) {
+        lang_types(l, range, "a tensor that reaches so far does not fit the address space; give smaller strides");
+        return false;
+    }
+    return true;
+}
+
+/* Two numbers of 4 bits are a byte of the array: the tensor becomes one of bytes, `logical` is what the kernel sees. */
+static bool pack_tensor(Lower *l, Packed packed, const FrontValue *array, Range range, Storage *tensor,
+                        Storage *logical) {
+    int last = tensor->rank - 1;
+    bool is_signed = array->kind == FRONT_ARRAY ? array->elem == EL_I8 : packed == PACKED_I4;
+    if (tensor->shape[last] % 2) {
+        lang_types(l, range, arena_printf(l->arena, "a tensor of %s has an even last extent: two elements are a byte",
+                                          lang_packed_name(packed)));
+        return false;
+    }
+    *logical = *tensor;
+    logical->packed = packed;
+    logical->byte = tensor->elem = is_signed ? EL_I8 : EL_U8;
+    tensor->shape[last] /= 2;
+    return true;
+}
+
 static bool check_array(Lower *l, const PyNode *name, const char *id, const Storage *tensor, const FrontValue *array) {
     int64_t stride = 1, elements = 1;
     if (array->kind != FRONT_ARRAY) return true;
     bool same = array->elem == tensor->elem && array->rank == tensor->rank;
     for (int d = 0; d < tensor->rank; d++) elements *= tensor->shape[d] ? 1 : 0;
-    for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--)
+    for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--) {
+        int64_t want = tensor->strided ? tensor->stride[d] : stride;
         same = array->extent[d] == tensor->shape[d] &&
-               (array->stride[d] == stride || tensor->shape[d] == 1 || !elements);
+               (array->stride[d] == want || tensor->shape[d] == 1 || !elements);
+    }
     if (same) return true;
+    if (tensor->strided && array->rank == tensor->rank) {
+        Text text = text_new(l->arena);
+        text_add(&text, "`%s` is declared with strides", id);
+        for (int d = 0; d < tensor->rank; d++) text_add(&text, "%s %lld", d ? "," : "", (long long)tensor->stride[d]);
+        text_add(&text, "; the array that is passed has");
+        for (int d = 0; d < tensor->rank; d++) text_add(&text, "%s %lld", d ? "," : "", (long long)array->stride[d]);
+        bool extents = memcmp(array->extent, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape) == 0;
+        if (extents && array->elem == tensor->elem) {
+            py_error(l, DIAG_TL_ARGUMENTS, name->range, text.at);
+            return false;
+        }
+    }
     Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
+    bool strides = array->elem == tensor->elem && array->rank == tensor->rank &&
+                   memcmp(array->extent, tensor->shape, sizeof *array->extent * (size_t)array->rank) == 0;
     py_error(l, DIAG_TL_ARRAY, name->range, id, lang_shape_text(l, tensor, tensor->shape),
-             lang_shape_text(l, &got, array->extent));
+             arena_printf(l->arena, "%s%s", lang_shape_text(l, &got, array->extent),
+                          strides ? " with other strides" : ""));
     return false;
+}
+
+static Ref number_of(Lower *l, int64_t n) { return ir_int(&l->b, n <= INT32_MAX ? EL_I32 : EL_I64, n); }
+
+void lang_make_tensor(Lower *l, Storage *tensor, Ref pointer) {
+    Ref extents[MAX_RANK], strides[MAX_RANK];
+    int64_t stride = 1;
+    for (int d = tensor->rank - 1; d >= 0; stride *= tensor->shape[d], d--) {
+        if (!tensor->strided) tensor->stride[d] = stride;
+        extents[d] = number_of(l, tensor->shape[d]);
+        strides[d] = number_of(l, tensor->stride[d]);
+    }
+    tensor->ref = ir_tensor(&l->b, pointer, extents, strides, tensor->rank);
+}
+
+void lang_declare_tensor(Lower *l, Storage *tensor, const char *id) {
+    lang_make_tensor(l, tensor, ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor->elem), id));
 }
 
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int place) {
@@ -157,36 +288,32 @@ void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val v, int 
     Range range = name->kind == PY_arg && name->arg.annotation ? name->arg.annotation->range : name->range;
     l->b.range = name->range;
     if (!note && !val_failed(v)) py_error(l, DIAG_TL_ANNOTATION, range);
-    if (note) tensor.elem = note->elem, range = note->range;
-    if (note && note->strides.kind != VAL_NONE)
-        py_error(l, DIAG_TL_PLANNED, range, "T.StridedTensor", "tensors without gaps work");
-    bool good = note && note->strides.kind == VAL_NONE && read_extents(l, note->shape, array, range, &tensor) &&
-                check_array(l, name, id, &tensor, array);
+    if (note) tensor.elem = note->elem, tensor.tf32 = note->tf32, range = note->range;
+    Storage logical = tensor;
+    bool good = note && read_extents(l, note->shape, array, range, note->packed, &tensor);
+    if (good && note->packed) good = pack_tensor(l, note->packed, array, range, &tensor, &logical);
+    good = good && read_strides(l, note->strides, array, range, &tensor) && check_array(l, name, id, &tensor, array);
     if (!good) {
         py_set_local(l, id, val_error);
         return;
     }
     if (stated) {
-        *stated = (FrontShape){.stated = true, .dense = true, .rank = tensor.rank};
+        *stated = (FrontShape){
+            .stated = true, .dense = !tensor.strided, .strided = tensor.strided, .rank = tensor.rank};
         memcpy(stated->extent, tensor.shape, sizeof stated->extent);
+        memcpy(stated->stride, tensor.stride, sizeof stated->stride);
     }
-    Ref extents[MAX_RANK], strides[MAX_RANK];
-    int64_t stride = 1;
-    for (int d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d], d--) {
-        extents[d] = ir_int(&l->b, tensor.shape[d] <= INT32_MAX ? EL_I32 : EL_I64, tensor.shape[d]);
-        strides[d] = ir_int(&l->b, stride <= INT32_MAX ? EL_I32 : EL_I64, stride);
-    }
-    Ref pointer = ir_argument(l->kernel, l->kernel->body, ty_pointer(l->module, tensor.elem), id);
-    tensor.ref = ir_tensor(&l->b, pointer, extents, strides, tensor.rank);
+    lang_declare_tensor(l, &tensor, id);
+    if (note->packed) logical.ref = tensor.ref, tensor = logical;
     py_set_local(l, id, lang_own(l, &lang_storage_own, &tensor, sizeof tensor));
 }
 
 void lang_scalar_param(Lower *l, const PyNode *arg, int place) {
     const FrontValue *value = &l->request->args[place];
     Elem elem = value->kind == FRONT_FLOAT ? EL_F32 : EL_I32;
-    if (arg->arg.annotation) {
-        Val note = py_eval(l, arg->arg.annotation);
-        if (!val_failed(note) && !lang_elem_of(note, &elem)) {
+    Val note = lang_param_note(l, arg);
+    if (note.kind != VAL_NONE) {
+        if (!val_failed(note) && (!lang_elem_of(note, &elem) || lang_packed(note))) {
             py_error(l, DIAG_TL_DTYPE, arg->range, val_text(l, note));
             note = val_error;
         }

@@ -1,6 +1,8 @@
 /* tilelang_reduce.c: reductions and running sums of tiles along a dimension. */
 #include "front/tilelang/tilelang.h"
 
+#include <math.h>
+
 static const struct {
     char code;
     Word combine;
@@ -54,6 +56,75 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     if (!clear && keeps) op_set(l->kernel, ir_value(l->kernel, value)->op, (Attr){.id = AT_NAN, .word = NAN_KEEP});
     lang_store_box(l, &to, value);
     return val_none;
+}
+
+/* --- T.alloc_reducer --- */
+
+static const Storage *want_reducer(Lower *l, const Call *c, const Storage *of) {
+    if (of && of->reduces) return of;
+    lang_types(l, c->ranges[0], arena_printf(l->arena, "T.%s takes what T.alloc_reducer gives", c->builtin->name));
+    return NULL;
+}
+
+static Opcode join_of(Word combine) {
+    size_t k = 0;
+    while (kinds[k].combine != combine) k++;
+    return kinds[k].join;
+}
+
+/* What changes no number. */
+static Val neutral_of(const Storage *of) {
+    int bits = elem_info[of->elem].bits;
+    bool least = of->reduces == COMBINE_MAX, most = of->reduces == COMBINE_MIN;
+    if (of->reduces == COMBINE_AND) return val_int(elem_is_signed(of->elem) || bits == 1 ? -1 : ((PyInt)1 << bits) - 1);
+    if (!least && !most) return val_int(0);
+    if (elem_is_float(of->elem)) return val_float(least ? -INFINITY : INFINITY);
+    PyInt half = (PyInt)1 << (bits - 1);
+    if (elem_is_signed(of->elem)) return val_int(least ? -half : half - 1);
+    return val_int(least ? 0 : 2 * half - 1);
+}
+
+/* T.reducer_init: an element begins with what changes nothing, or with the value given. */
+Val lang_lower_reducer_init(Lower *l, const Call *c) {
+    const Storage *of = lang_in_kernel(l, c) ? want_reducer(l, c, lang_storage(c->args[0])) : NULL;
+    if (!of) return val_error;
+    Val first = c->args[1].kind == VAL_NONE ? neutral_of(of) : c->args[1];
+    return lang_fill(l, c->args[0], first, c->range) ? val_none : val_error;
+}
+
+Val lang_lower_reducer_update(Lower *l, const Call *c) {
+    const Box *at = lang_box(c->args[0]);
+    Ref value;
+    if (!lang_in_kernel(l, c) || !want_reducer(l, c, at && lang_is_element(at) ? at->of : NULL)) return val_error;
+    if (!lang_convert(l, c->args[1], at->of->elem, c->range, &value)) return val_error;
+    Val old = lang_load(l, at, c->range);
+    value = ir_binary(&l->b, join_of(at->of->reduces), old.ref, value);
+    return lang_store(l, at, val_tensor(value), c->range) ? val_none : val_error;
+}
+
+/* T.finalize_reducer: the sums are there already. */
+Val lang_lower_finalize_reducer(Lower *l, const Call *c) {
+    if (!lang_in_kernel(l, c) || !want_reducer(l, c, lang_storage(c->args[0]))) return val_error;
+    if (c->args[1].kind == VAL_NONE) return val_none;
+    return lang_move(l, c->args[0], c->args[1], c->range) ? val_none : val_error;
+}
+
+/* T.any_of, T.all_of: one bool of a tile, or of a box of one. */
+Val lang_lower_any(Lower *l, const Call *c) {
+    Box from;
+    if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &from) || !lang_check_box(l, &from, c->ranges[0]))
+        return val_error;
+    l->b.range = c->range;
+    Ref value = lang_load_box(l, &from, from.of->rank);
+    const Type *type = val_ref_type(l, value);
+    Elem e = type->elem;
+    if (e != EL_I1) {
+        Ref none = elem_is_float(e) ? ir_float(&l->b, e, 0) : ir_int(&l->b, e, 0);
+        value = ir_compare(&l->b, CMP_NE, value, none);
+    }
+    int64_t all = ty_elements(type);
+    value = ir_reshape(&l->b, value, ty_tile(l->module, EL_I1, 1, &all));
+    return val_tensor(ir_reduce(&l->b, (Word)c->builtin->code, value, 0));
 }
 
 /* T.cumsum, T.cummax: without an output in place. */

@@ -1,10 +1,9 @@
-/* tilelang_storage.c: tiles and variables of a kernel, views of them, and hints that change no result. */
+/* tilelang_storage.c: tiles and variables of a kernel, and hints that change no result. */
 #include "front/tilelang/tilelang.h"
 
 #include <string.h>
 
-/* A shape: an integer, or a tuple or list of them; false after a message. */
-static bool want_shape(Lower *l, const Call *c, int arg, Storage *out) {
+bool lang_want_shape(Lower *l, const Call *c, int arg, Storage *out) {
     Val v = lang_plain(c->args[arg]), items = v;
     if (v.kind == VAL_INT) items = val_tuple(l, &v, 1);
     out->rank = items.kind == VAL_TUPLE || items.kind == VAL_LIST ? val_count(items) : 0;
@@ -24,17 +23,58 @@ static bool want_shape(Lower *l, const Call *c, int arg, Storage *out) {
     return true;
 }
 
-Val lang_lower_alloc(Lower *l, const Call *c) {
-    Storage out = {.kind = STORE_TILE};
-    if (!lang_in_kernel(l, c)) return val_error;
-    if (!lang_word(l, c, 2, "scope", "shared, shared.dyn, local, local.fragment, local.var")) return val_error;
-    if (!want_shape(l, c, 0, &out)) return val_error;
+static Val alloc(Lower *l, const Call *c, Storage out, Word scope) {
+    if (!lang_want_shape(l, c, 0, &out)) return val_error;
     Box all = {.of = &out};
     memcpy(all.shape, out.shape, sizeof all.shape);
     if (!lang_check_box(l, &all, c->ranges[0]) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    out.tf32 = lang_is_tf32(c->args[1]), out.packed = lang_packed(c->args[1]);
     l->b.range = c->range;
-    const Type *type = ty_buffer(l->module, out.elem, out.rank, out.shape, (Word)c->builtin->code);
-    out.ref = ir_buffer(&l->b, type, NULL);
+    out.own = scope == SCOPE_LOCAL && lang_state(l)->threads;
+    if (out.packed && lang_state(l)->threads)
+        return lang_types(l, c->ranges[1], "tiles of 4-bit dtypes and threads by hand do not meet; use int8");
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, scope), NULL);
+    return lang_own(l, &lang_storage_own, &out, sizeof out);
+}
+
+Val lang_lower_alloc(Lower *l, const Call *c) {
+    if (!lang_in_kernel(l, c)) return val_error;
+    if (!lang_word(l, c, 2, "scope", "shared, shared.dyn, local, local.fragment, local.var")) return val_error;
+    return alloc(l, c, (Storage){.kind = STORE_TILE}, (Word)c->builtin->code);
+}
+
+/* T.alloc_reducer: a tile whose elements many iterations of an element loop update in one way. */
+Val lang_lower_alloc_reducer(Lower *l, const Call *c) {
+    static const char words[] = "sum, max, min, bitand, bitor, bitxor";
+    static const Word combines[] = {COMBINE_ADD, COMBINE_MAX, COMBINE_MIN, COMBINE_AND, COMBINE_OR, COMBINE_XOR};
+    if (!lang_in_kernel(l, c) || !lang_word(l, c, 2, "reducer", words)) return val_error;
+    int which = 0;
+    const char *text = c->args[2].kind == VAL_STR ? c->args[2].text : "sum";
+    for (const char *at = words; at != strstr(words, text); at++) which += *at == ',';
+    Elem elem;
+    if (which > 2 && lang_elem_of(c->args[1], &elem) && elem_is_float(elem))
+        return lang_types(l, c->range, "bits are of integers; give the reducer an integer dtype");
+    return alloc(l, c, (Storage){.kind = STORE_TILE, .reduces = combines[which]}, SCOPE_FRAGMENT);
+}
+
+/* T.alloc_global: memory for all blocks, and for all launches of the function; a parameter that no argument gives. */
+Val lang_lower_alloc_global(Lower *l, const Call *c) {
+    Storage out = {.kind = STORE_TENSOR};
+    LangState *s = lang_state(l);
+    FrontSequence *sequence = l->request ? l->request->sequence : NULL;
+    if (!l->kernel || s->launched || l->nest || !sequence)
+        return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.alloc_global here",
+                        "all blocks share it: put it in the function, before `with T.Kernel(...)`");
+    if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    if (lang_packed(c->args[1])) return lang_types(l, c->ranges[1], "T.alloc_global has no dtypes of 4 bits; use int8");
+    FrontSpace *space = VEC_PUSH(&sequence->spaces, l->arena);
+    *space = (FrontSpace){.elem = out.elem, .rank = out.rank};
+    memcpy(space->extent, out.shape, sizeof space->extent);
+    do /* a name that no parameter has */
+        space->name = arena_printf(l->arena, "global%d", s->spaces++);
+    while (lang_place_of(l, space->name) >= 0);
+    l->b.range = c->range;
+    if (!l->kernel->grid) lang_declare_tensor(l, &out, space->name); /* else it is for launches behind this one */
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
 
@@ -42,41 +82,16 @@ Val lang_lower_alloc(Lower *l, const Call *c) {
 Val lang_lower_alloc_var(Lower *l, const Call *c) {
     Storage out = {.kind = STORE_VARIABLE, .rank = 1, .shape = {1}};
     if (!lang_in_kernel(l, c) || !lang_want_elem(l, c, 0, &out.elem)) return val_error;
+    if (lang_packed(c->args[0]))
+        return lang_types(l, c->range, "a variable of 4 bits is not there; use int8 or float16");
     Val init = c->args[1];
     if (init.kind == VAL_STR) init = c->args[2]; /* alloc_var(dtype, scope, init) */
     l->b.range = c->range;
-    out.ref = ir_buffer(&l->b, ty_buffer(l->module, out.elem, 1, out.shape, SCOPE_LOCAL), NULL);
+    out.own = lang_state(l)->threads;
+    out.ref = ir_buffer(&l->b, lang_own_type(l, &out, SCOPE_LOCAL), NULL);
     if (init.kind == VAL_NONE) init = val_int(0);
     if (!lang_variable_store(l, &out, init, c->range)) return val_error;
     return lang_own(l, &lang_fresh_own, &out, sizeof out);
-}
-
-/* T.reshape, T.view: the same elements in another shape. */
-Val lang_lower_view(Lower *l, const Call *c) {
-    const Storage *of = lang_storage(c->args[0]);
-    Storage out;
-    Elem elem;
-    if (!lang_in_kernel(l, c)) return val_error;
-    if (!of || of->kind == STORE_VARIABLE)
-        return lang_types(l, c->ranges[0],
-                          arena_printf(l->arena, "T.%s takes a whole tensor or tile", c->builtin->name));
-    out = *of;
-    if (c->args[1].kind != VAL_NONE && !want_shape(l, c, 1, &out)) return val_error;
-    if (c->args[2].kind != VAL_NONE) {
-        if (!lang_want_elem(l, c, 2, &elem)) return val_error;
-        if (elem != of->elem)
-            return py_error(l, DIAG_TL_PLANNED, c->ranges[2], "T.view with another dtype",
-                            "cast the elements, or T.reinterpret each");
-    }
-    int64_t elements[2] = {1, 1};
-    for (int d = 0; d < of->rank; d++) elements[0] *= of->shape[d];
-    for (int d = 0; d < out.rank; d++)
-        if (__builtin_mul_overflow(elements[1], out.shape[d], &elements[1])) elements[1] = -1;
-    if (elements[0] != elements[1] || elements[0] > INT32_MAX)
-        return py_error(l, DIAG_TL_SHAPES, c->range, c->builtin->name, lang_shape_text(l, of, of->shape),
-                        lang_shape_text(l, &out, out.shape), "both have the same number of elements, below 2^31");
-    out.base = of->base ? of->base : of;
-    return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
 
 /* --- hints --- */
@@ -104,9 +119,26 @@ Val lang_lower_annotate_layout(Lower *l, const Call *c) {
     return val_failed(dict) ? dict : val_none;
 }
 
+/* T.annotate_safe_value({A: x}): what tensors read outside, from here on. */
+Val lang_lower_safe_value(Lower *l, const Call *c) {
+    Val dict = c->args[0];
+    if (!lang_in_kernel(l, c) || val_failed(dict)) return val_error;
+    if (dict.kind != VAL_DICT)
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "values are a dict, {tensor: value, ..}");
+    for (int i = 0; i + 1 < val_count(dict); i += 2) {
+        const Storage *tensor = lang_storage(val_items(dict)[i]);
+        Ref *value = ARENA_NEW(l->arena, Ref);
+        if (!tensor || tensor->kind != STORE_TENSOR)
+            return lang_types(l, c->ranges[0], "only tensors have an outside, which T.annotate_safe_value speaks of");
+        if (!lang_convert(l, val_items(dict)[i + 1], tensor->elem, c->ranges[0], value)) return val_error;
+        map_put_number(&lang_state(l)->safe, l->arena, tensor->ref, value);
+    }
+    return val_none;
+}
+
 Val lang_lower_num_sms(Lower *l, const Call *c) {
     (void)l, (void)c;
-    return val_int(132); /* any number of blocks is right; this many are the chips' that people have */
+    return val_int(LANG_PROCESSORS); /* any number of blocks is right */
 }
 
 Val lang_lower_device_assert(Lower *l, const Call *c) {
@@ -151,9 +183,9 @@ Val lang_lower_structure(Lower *l, const Call *c) {
 
 /* Rows that are refused: by their name, whatever the arguments are. */
 Val lang_lower_planned(Lower *l, const Call *c) {
-    return py_error(l, DIAG_TL_PLANNED, c->range, arena_printf(l->arena, "T.%s", c->builtin->name), c->builtin->doc);
+    return py_error(l, DIAG_TL_PLANNED, c->range, l->domain->title(l, c->builtin), c->builtin->doc);
 }
 
 Val lang_lower_other_chip(Lower *l, const Call *c) {
-    return py_error(l, DIAG_TL_OTHER_CHIP, c->range, c->builtin->name, c->builtin->doc);
+    return py_error(l, DIAG_TL_OTHER_CHIP, c->range, l->domain->title(l, c->builtin), c->builtin->doc);
 }

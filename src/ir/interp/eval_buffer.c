@@ -37,6 +37,7 @@ void eval_bload(Process *p, Step *s) {
     Operand b = ev_operand(p, s, 0);
     const Type *type = ir_value(p->in->kernel, s->op->results[0])->type;
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, type);
+    if (!type->rank) race_access(p, s, b.cell, offset, RACE_READ, NULL);
     box_move(p->in, b.cell, b.type, offset, ev_define(p, s, 0), type, false);
 }
 
@@ -44,6 +45,7 @@ void eval_bstore(Process *p, Step *s) {
     process_pause(p);
     Operand b = ev_operand(p, s, 0), value = ev_operand_of(p, s, op_operand(s->op, 1));
     int64_t offset = box_offset(p, s, op_list(s->op, 0), b.type, value.type);
+    if (!value.type->rank) race_access(p, s, b.cell, offset, RACE_WRITE, value.data);
     box_move(p->in, b.cell, b.type, offset, value.cell, value.type, true);
 }
 
@@ -71,16 +73,19 @@ void eval_sync(Process *p, Step *s) {
     if (barrier->arrived >= needed) {
         barrier->arrived = 0;
         barrier->generation++;
+        p->clock = barrier->clock = ++team->clock;
         process_pause(p);
         return;
     }
     process_wait(p, (Wait){.kind = WAIT_SYNC, .step = s, .barrier = barrier, .number = barrier->generation});
+    p->clock = barrier->clock;
 }
 
 void eval_bar(Process *p, Step *s) {
-    Cell *cell = cell_new(p->in, sizeof(BarValue));
-    int64_t count = op_int(s->op, AT_ARRIVALS, 1);
-    *(BarValue *)cell->data = (BarValue){.count = count, .pending = count};
+    int64_t count = op_int(s->op, AT_ARRIVALS, 1), bars = op_int(s->op, AT_BARS, 1);
+    Cell *cell = cell_new(p->in, (size_t)bars * sizeof(BarValue));
+    for (int64_t i = 0; i < bars; i++)
+        ((BarValue *)cell->data)[i] = (BarValue){.count = count, .pending = count, .bars = bars};
     cell->pinned = true;
     ev_assign(p, s->op->results[0], cell);
 }
@@ -93,8 +98,16 @@ void bar_count(BarValue *bar, int64_t arrivals, int64_t bytes) {
     bar->phase++;
 }
 
+/* The one of that number, if there are several. */
+static BarValue *choose(Process *p, Step *s, Ref number) {
+    BarValue *bars = ev_operand(p, s, 0).data;
+    int64_t at = number ? ev_scalar(p, s, number) : 0;
+    if (at < 0 || at >= bars->bars) ev_refuse(p, s, "a barrier of a number that there is none of");
+    return bars + at;
+}
+
 void eval_bar_arrive(Process *p, Step *s) {
-    bar_count(ev_operand(p, s, 0).data, 1, 0);
+    bar_count(choose(p, s, op_operand(s->op, 1)), op_int(s->op, AT_ARRIVALS, 1), 0);
     process_pause(p);
 }
 
@@ -104,7 +117,7 @@ void eval_bar_expect(Process *p, Step *s) {
 }
 
 void eval_bar_wait(Process *p, Step *s) {
-    BarValue *bar = ev_operand(p, s, 0).data;
+    BarValue *bar = choose(p, s, op_operand(s->op, 2));
     int64_t parity = ev_scalar(p, s, s->op->operands[1]) & 1;
     process_wait(p, (Wait){.kind = WAIT_BAR, .step = s, .bar = bar, .number = parity});
 }

@@ -188,11 +188,13 @@ void eval_parallel(Process *p, Step *s) {
 
 void eval_spmd(Process *p, Step *s) {
     Interp *in = p->in;
-    int64_t workers = ev_scalar(p, s, s->op->operands[0]);
+    int64_t extent[MAX_RANK], at[MAX_RANK];
+    int64_t workers = (int64_t)count_indices(p, s, extent);
     if (workers > MAX_WORKERS) ev_refuse(p, s, "more than 1024 workers");
     Word unit = op_word(s->op, AT_UNIT, UNIT_THREAD);
     Team *team = ARENA_NEW(&in->arena, Team);
     team->size = workers;
+    team->threads = op_attr(s->op, AT_UNIT) && unit == UNIT_THREAD;
     team->lane_threads = unit == UNIT_WARPGROUP ? 128 : unit == UNIT_WARP ? 32 : 1;
     for (int64_t w = 0; w < workers; w++) {
         Process *child = process_new(in, p->instance);
@@ -207,7 +209,7 @@ void eval_spmd(Process *p, Step *s) {
         child->code = &s->blocks[0];
         for (size_t i = 0; i < in->kernel->values.count; i++)
             if (p->cells[i]) child->cells[i] = cell_retain(p->cells[i]);
-        ev_bind(child, s->blocks[0].region->args[0], w);
+        bind_indices(child, s->blocks[0].region, extent, (uint64_t)w, at);
         process_start(child);
         team->running++;
     }

@@ -103,9 +103,7 @@ void eval_store(Process *p, Step *s) {
     }
 }
 
-/* What is at the place combines with the value; the old one goes to `old`. */
-static void combine_in_memory(Word kind, Elem elem, uint64_t address, const void *value, void *old) {
-    void *place = (void *)(uintptr_t)address;
+void memory_combine(Word kind, Elem elem, void *place, const void *value, void *old) {
     uint64_t bits = 0;
     size_t bytes = (size_t)elem_info[elem].bytes;
     memcpy(&bits, place, bytes);
@@ -135,7 +133,7 @@ void eval_atomic(Process *p, Step *s) {
         if (!access_find(p, s, &a, i, &address)) continue;
         if (a.value.cell->shadow) sanitize_element(p, s, &a.value, a.at[1], USE_VALUE);
         if (memory_access(p, s, address, a.bytes, use, a.address.type, i))
-            combine_in_memory(kind, a.address.type->elem, address, access_value(&a), old);
+            memory_combine(kind, a.address.type->elem, (void *)(uintptr_t)address, access_value(&a), old);
     }
     process_pause(p);
 }
@@ -363,7 +361,7 @@ static void store_segment(Box *box, Segment g) {
                            element))
             continue;
         if (atomic)
-            combine_in_memory(box->kind, box->type->elem, address, from, NULL);
+            memory_combine(box->kind, box->type->elem, (void *)(uintptr_t)address, from, NULL);
         else
             memcpy((void *)(uintptr_t)address, from, (size_t)box->bytes);
     }

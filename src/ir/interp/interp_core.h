@@ -43,6 +43,7 @@ typedef struct Cell {
     void *data;
     uint8_t *shadow; /* NULL: all elements are sound */
     struct Cell *shadow_cell, *next;
+    void *touched; /* of a buffer that workers share, sanitized: who was there (interp_race.c) */
 } Cell;
 
 typedef struct TensorValue {
@@ -57,6 +58,7 @@ typedef struct SlotValue {
 } SlotValue;
 typedef struct BarValue {
     int64_t count, pending, bytes, phase;
+    int64_t bars; /* how many it is the first of */
 } BarValue;
 
 /* --- prepared code --- */
@@ -108,6 +110,7 @@ struct RingState {
 typedef enum WaitKind { WAIT_NOTHING, WAIT_EMPTY, WAIT_FULL, WAIT_SYNC, WAIT_BAR, WAIT_CHILDREN } WaitKind;
 typedef struct Barrier { /* one use of sync by some processes */
     int64_t arrived, needed, generation;
+    int64_t clock; /* of those that took part, behind it */
 } Barrier;
 typedef struct Wait {
     WaitKind kind;
@@ -128,9 +131,12 @@ typedef struct Instance {
 /* The workers of one spmd region. */
 typedef struct Team {
     int64_t size, lane_threads; /* threads that one worker stands for */
+    bool threads;               /* messages call them that */
+    int64_t clock;              /* of the latest barrier */
     int64_t running;
     Map barriers; /* by group and id */
     Map shared;   /* buffers made inside, by the value's number */
+    Map exchanges; /* by warp: what its workers show each other (shfl) */
 } Team;
 struct Process {
     Interp *in;
@@ -138,7 +144,7 @@ struct Process {
     Instance *instance;
     Step *role; /* NULL: not a role */
     Team *team;
-    int64_t lane;
+    int64_t lane, clock; /* its number; of the latest barrier that it took part in */
     int64_t party;          /* its number among those that work on a ring for its role */
     int64_t task[MAX_RANK]; /* indices for messages: the program, or the task */
     int task_rank;
@@ -341,6 +347,8 @@ void box_move(Interp *in, Cell *whole_cell, const Type *whole, int64_t offset, C
 /* --- eval_memory.c --- */
 /* The box that tload or async_copy reads, row-major into the cell. */
 void memory_load_box(Process *p, Step *s, const Type *box, Ref mask, Cell *out);
+/* What is at the place combines with the value; the old one goes to `old`, unless that is NULL. */
+void memory_combine(Word kind, Elem elem, void *place, const void *value, void *old);
 
 /* --- interp_memory.c: is the access allowed? --- */
 typedef enum MemoryUse {
@@ -371,6 +379,12 @@ void sanitize_element(Process *p, Step *s, const Operand *x, int64_t at, Element
 /* --- eval_buffer.c --- */
 /* Arrivals and bytes come in on an mbarrier; a phase ends when nothing is missing. */
 void bar_count(BarValue *bar, int64_t arrivals, int64_t bytes);
+
+/* --- interp_race.c --- */
+typedef enum RaceUse { RACE_READ, RACE_WRITE, RACE_ATOMIC } RaceUse;
+/* Reports a worker that touches the element of a buffer without a barrier behind what another one did there; value:
+ * what it writes. */
+void race_access(Process *p, Step *s, Cell *buffer, int64_t at, RaceUse use, const void *value);
 
 /* --- eval_ring.c --- */
 bool ring_ready(const Wait *wait);

@@ -125,8 +125,9 @@ static void prepare_op(Preparer *q, const Op *op, Step *s) {
     if (op->code == OP_ROLE) {
         q->role = s->index = ++in->role_count;
     } else if (op->code == OP_SPMD) {
-        int64_t workers = 0;
-        if (!ir_const_int(in->kernel, op->operands[0], &workers)) workers = 0;
+        int64_t workers = 1, extent;
+        for (int d = 0; d < op->operand_count; d++)
+            workers *= ir_const_int(in->kernel, op->operands[d], &extent) && extent >= 1 && extent <= 1024 ? extent : 0;
         q->width = workers >= 1 && workers <= 1024 ? width * workers : 0;
         in->fibers = true;
     }

@@ -64,7 +64,7 @@ const char *report_process(Process *p) {
     text_add(&out, p->in_task ? "task (" : "program (");
     add_numbers(&out, p->task, p->task_rank);
     text_add_char(&out, ')');
-    if (p->team) text_add(&out, ", worker %lld", (long long)p->lane);
+    if (p->team) text_add(&out, ", %s %lld", p->team->threads ? "thread" : "worker", (long long)p->lane);
     return out.at;
 }
 

@@ -508,6 +508,27 @@ static Ref simplify_load(Builder *b, Op *op) {
     return splat;
 }
 
+/* A part that was put in at that place is what was put in; parts put in beside it do not matter. */
+static Ref simplify_slice(const Kernel *k, Op *op, const Type *type, bool *changed) {
+    RefList at = op_list(op, 0);
+    for (const Op *in; (in = made_by(k, op->operands[0], OP_INSERT));) {
+        RefList put = op_list(in, 0);
+        const Type *part = ir_type(k, op_operand(in, 1));
+        bool same = part == type, apart = false;
+        for (int d = 0; d < at.count; d++) {
+            int64_t x, y;
+            same = same && at.at[d] == put.at[d];
+            bool known = ir_const_int(k, at.at[d], &x) && ir_const_int(k, put.at[d], &y);
+            apart |= known && (x + type->extent[d] <= y || y + part->extent[d] <= x);
+        }
+        if (same) return op_operand(in, 1);
+        if (!apart) break;
+        op->operands[0] = in->operands[0];
+        *changed = true;
+    }
+    return REF_NONE;
+}
+
 Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     if (op->code == OP_LOAD) drop_true_mask(b->kernel, op, 1, changed);
     if (op->code == OP_STORE) drop_true_mask(b->kernel, op, 2, changed);
@@ -521,6 +542,7 @@ Ref fold_simplify(Builder *b, Op *op, bool *changed) {
     case OP_BROADCAST:
     case OP_RESHAPE:
     case OP_PERMUTE: return simplify_shape(b, op, type);
+    case OP_SLICE: return simplify_slice(b->kernel, op, type, changed);
     default: break;
     }
     return op_has(op->code, TRAIT_ELEMENTWISE) ? simplify_elementwise(b, op, type, changed) : REF_NONE;

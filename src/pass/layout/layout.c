@@ -580,6 +580,11 @@ bool pass_layout(PassContext *cx, Kernel *k) {
         return false;
     }
     if (!cx->machine->has_threads) return false;
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->code == OP_TASKS && op->region_count == 2) { /* a template's own: `merge` was left out */
+            diag_emit(k->module->diag, DIAG_FORM_TOO_EARLY, k->range, "layout", "ring", k->name, "source", "merge");
+            return false;
+        }
     LayoutState st = {.cx = cx, .k = k, .facts = lay_facts(cx, k)};
     st.warps = layout_group(cx, k, NULL).warps;
     if (st.warps & (st.warps - 1)) {

@@ -1,5 +1,6 @@
 /* merge.h: between the parts of `merge`: tasks to programs (merge_tasks.c), tiles of a ring's
- * record (merge_views.c), workers and roles to one flat program (merge_workers.c). */
+ * record (merge_views.c), workers and roles to one flat program on whole tiles (merge_workers.c), or
+ * one after the other (elide.c). */
 #ifndef PASS_MERGE_MERGE_H
 #define PASS_MERGE_MERGE_H
 #include "analysis/affine.h"
@@ -43,6 +44,7 @@ typedef struct Merge {
     Builder b; /* where the flat program grows: before `tasks` */
     Op *tasks;
     Op *load, *compute;  /* roles */
+    Op *store;           /* lcsf: the role that stores what compute gave it */
     const Op *load_loop; /* the load role's loop over items */
     const Region *work;  /* what one consumer does: the body of spmd, or of the role */
     Ref worker;          /* spmd's argument, or REF_NONE */
@@ -58,16 +60,41 @@ typedef struct Merge {
     Map done;        /* stores already made with another */
     Analysis affine; /* of the old program */
     bool failed;
+    bool wrong;        /* and that is a mistake of the kernel, however it is run */
+    const Op *resists; /* the first op that did not become one of whole tiles, */
+    const char *why;
 } Merge;
 
-/* Says why the template cannot become one flat program, once. Always false. */
+/* Keeps why the template cannot become one flat program, the first reason. Always false. */
 bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* merge_threads.c: regions of threads become element loops; did any? */
+bool merge_threads(PassContext *cx, Kernel *k);
+/* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
+bool merge_barriers(PassContext *cx, Kernel *k);
+
+/* The merged value of an old operand; views are cut from their field there (merge_workers.c). */
+bool merge_value_of(Merge *m, const Op *user, Ref old, Ref *out);
+void merge_bind(Merge *m, Ref old, Ref made, bool stacked);
+bool merge_is_stacked(const Merge *m, Ref made); /* is it a tile of all workers, one above the other? */
+void merge_set_stacked(Merge *m, Ref made);
+const Type *merge_stacked_type(const Merge *m, const Type *type);
+/* How much it grows from worker to worker; false: that is no constant. */
+bool merge_worker_step(Merge *m, Ref r, int64_t *step);
+
+/* merge_stack.c */
+Ref merge_stack_same(Merge *m, Ref value);
+bool merge_plain(Merge *m, const Op *op); /* pure ops */
+bool merge_splat(Merge *m, const Op *op);
+
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
+
+/* elide.c: the workers one after the other, every hand-over a plain copy. */
+bool merge_elide(Merge *m);
 
 /* merge_views.c */
 bool merge_find_fields(Merge *m);                            /* fields, their puts, views of them, and their layout */

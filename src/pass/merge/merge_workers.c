@@ -26,19 +26,22 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) {
     va_start(args, format);
     char *why = arena_vprintf(m->k->module->arena, format, args);
     va_end(args);
-    if (!m->failed) diag_emit(m->k->module->diag, DIAG_MERGE_RESISTS, op->range, op_info[op->code].mnemonic, why);
+    if (!m->failed) {
+        m->why = why;
+        m->resists = op;
+    }
     m->failed = true;
     return false;
 }
 
 /* ---- references ---- */
 
-static bool is_stacked(const Merge *m, Ref made) {
+bool merge_is_stacked(const Merge *m, Ref made) {
     return ref_is_value(made) && made < m->stacked_count && m->stacked[made];
 }
 
 /* A single worker's tile is the whole: nothing is stacked then. */
-static void set_stacked(Merge *m, Ref made) {
+void merge_set_stacked(Merge *m, Ref made) {
     if (m->workers == 1) return;
     if (made >= m->stacked_count) {
         size_t larger = made * 2 + 64;
@@ -50,7 +53,7 @@ static void set_stacked(Merge *m, Ref made) {
     m->stacked[made] = true;
 }
 
-static const Type *stacked_type(const Merge *m, const Type *type) {
+const Type *merge_stacked_type(const Merge *m, const Type *type) {
     int64_t extent[MAX_RANK];
     memcpy(extent, type->extent, sizeof extent);
     extent[0] *= m->workers;
@@ -58,9 +61,9 @@ static const Type *stacked_type(const Merge *m, const Type *type) {
     return ty_with_shape(m->k->module, type, type->rank, extent);
 }
 
-static void bind(Merge *m, Ref old, Ref made, bool stacked) {
+void merge_bind(Merge *m, Ref old, Ref made, bool stacked) {
     refmap_set(&m->map, old, made);
-    if (stacked) set_stacked(m, made);
+    if (stacked) merge_set_stacked(m, made);
     const char *name = ir_value(m->k, old)->name;
     if (ref_is_value(made) && name && !ir_value(m->k, made)->name) ir_name(m->k, made, name);
 }
@@ -74,15 +77,16 @@ static bool poly_of(Merge *m, Ref r, Poly *out) {
 }
 
 /* How much the scalar grows from worker to worker; false if that is no constant. */
-static bool worker_step(Merge *m, Ref r, int64_t *step) {
+bool merge_worker_step(Merge *m, Ref r, int64_t *step) {
     *step = 0;
     if (!ref_is_value(r) || !m->by_worker[r]) return true;
     Poly p;
     if (!poly_of(m, r, &p)) return false;
     for (int i = 0; i < p.count; i++)
         for (int j = 0; j < p.at[i].count; j++) {
-            if (p.at[i].factor[j] != m->worker) continue;
-            if (p.at[i].count != 1) return false;
+            Ref factor = p.at[i].factor[j];
+            if (!ref_is_value(factor) || !m->by_worker[factor]) continue;
+            if (p.at[i].count != 1 || factor != m->worker) return false; /* w * n, min(w, n), w as a float */
             *step = p.at[i].scale;
         }
     return true;
@@ -156,6 +160,7 @@ static const Op *check_boxes(Merge *m, const RingField *field) {
     }
     if (!origin || (int64_t)field->puts.count != wanted) {
         const Op *where = origin ? origin : m->load;
+        m->wrong = true;
         merge_fail(m, where, "field `%s` of the input block has %lld tiles, %lld of them are loaded", field->name,
                    (long long)wanted, (long long)field->puts.count);
         return NULL;
@@ -198,7 +203,7 @@ static bool load_item(Merge *m, const Region *body) {
         Ref tensor = refmap_get(&m->map, load->operands[0]);
         field->value = ir_tload(&m->b, tensor, offsets, REF_NONE, ty_tile(m->k->module, field->type->elem, 2, extent));
         ir_name(m->k, field->value, field->name);
-        if (field->stacked && !field->across) set_stacked(m, field->value);
+        if (field->stacked && !field->across) merge_set_stacked(m, field->value);
     }
     return true;
 }
@@ -208,7 +213,7 @@ static bool load_item(Merge *m, const Region *body) {
 static bool merge_region(Merge *m, const Region *region);
 
 /* The merged value of an old operand; views are cut from their field here. */
-static bool value_of(Merge *m, const Op *user, Ref old, Ref *out) {
+bool merge_value_of(Merge *m, const Op *user, Ref old, Ref *out) {
     const View *view = merge_view(m, old);
     if (!view) {
         if (ref_is_value(old) && map_find_number(&m->derived, old))
@@ -227,55 +232,19 @@ static bool value_of(Merge *m, const Op *user, Ref old, Ref *out) {
         *out = ir_slice(&m->b, *out, at, ty_with_shape(m->k->module, whole, 2, (int64_t[]){box.rows, box.cols}));
     }
     if (box.turned) *out = ir_permute(&m->b, *out, (int64_t[]){1, 0}, 2);
-    if (view->field->stacked) set_stacked(m, *out);
-    return true;
-}
-
-/* An op whose tiles all are stacked, or none: the same op on the merged tiles. */
-static bool merge_plain(Merge *m, const Op *op) {
-    Op *copy = ir_begin(&m->b, op->code);
-    bool any = false, all = true, row_wise = op_has(op->code, TRAIT_ELEMENTWISE);
-    for (int i = 0; i < op->operand_count; i++) {
-        Ref old = op->operands[i], made = REF_NONE;
-        if (old && !value_of(m, op, old, &made)) return false;
-        bool tile = old && ir_type(m->k, old)->rank > 0;
-        if (tile && is_stacked(m, made))
-            any = true;
-        else if (tile && !(op->code == OP_DOT && i == 1))
-            all = false;
-        if (ref_is_value(old) && m->by_worker[old] && !tile)
-            return merge_fail(m, op, "it depends on the worker's number");
-        ir_operand(&m->b, copy, made);
-    }
-    if (any && op->code == OP_DOT && is_stacked(m, copy->operands[1]))
-        return merge_fail(m, op, "B must be the same for all workers");
-    bool reduces_rows = op->code == OP_REDUCE && op_int(op, AT_AXIS, 0) == 0;
-    if (any && (!all || !(row_wise || op->code == OP_DOT || op->code == OP_REDUCE) || reduces_rows))
-        return merge_fail(m, op,
-                          all ? "it does not work row by row" : "it mixes tiles of one worker with tiles of all");
-    copy->attrs = arena_copy(m->k->module->arena, op->attrs, (size_t)op->attr_count * sizeof(Attr));
-    copy->attr_count = op->attr_count;
-    const Type *type = op->result_count ? ir_type(m->k, op->results[0]) : NULL;
-    bool given = op_info[op->code].result == RES_GIVEN;
-    ir_end(&m->b, copy, given ? (any ? stacked_type(m, type) : type) : NULL);
-    for (int i = 0; i < op->result_count; i++) bind(m, op->results[i], copy->results[i], any);
-    return true;
-}
-
-static bool merge_splat(Merge *m, const Op *op) {
-    Ref number;
-    if (!value_of(m, op, op->operands[0], &number)) return false;
-    bind(m, op->results[0], ir_splat(&m->b, number, stacked_type(m, ir_type(m->k, op->results[0]))), true);
+    if (view->field->stacked) merge_set_stacked(m, *out);
     return true;
 }
 
 /* Buffers made by the workers hold a tile each. */
 static bool merge_buffer(Merge *m, const Op *op) {
     if (op->code == OP_BUF) {
-        bind(m, op->results[0], ir_buffer(&m->b, stacked_type(m, ir_type(m->k, op->results[0])), NULL), true);
+        const Type *type = merge_stacked_type(m, ir_type(m->k, op->results[0]));
+        merge_bind(m, op->results[0], ir_buffer(&m->b, type, NULL), true);
         return true;
     }
     Ref buffer = refmap_get(&m->map, op->operands[0]), zero = ir_int(&m->b, EL_I32, 0), value;
+    if (buffer == op->operands[0]) return merge_fail(m, op, "the workers share this buffer");
     const Type *whole = ir_type(m->k, op->operands[0]);
     const Type *part = op->code == OP_BLOAD ? ir_type(m->k, op->results[0]) : ir_type(m->k, op_operand(op, 1));
     int64_t offset = 0;
@@ -286,12 +255,11 @@ static bool merge_buffer(Merge *m, const Op *op) {
     Ref at[MAX_RANK];
     for (int d = 0; d < whole->rank; d++) at[d] = zero;
     if (op->code == OP_BLOAD) {
-        bind(m, op->results[0], ir_bload(&m->b, buffer, at, stacked_type(m, part)), true);
+        merge_bind(m, op->results[0], ir_bload(&m->b, buffer, at, merge_stacked_type(m, part)), true);
         return true;
     }
-    if (!value_of(m, op, op_operand(op, 1), &value)) return false;
-    if (!is_stacked(m, value) && m->workers > 1)
-        return merge_fail(m, op, "it mixes tiles of one worker with tiles of all");
+    if (!merge_value_of(m, op, op_operand(op, 1), &value)) return false;
+    if (!merge_is_stacked(m, value)) value = merge_stack_same(m, value);
     ir_bstore(&m->b, buffer, at, value);
     return true;
 }
@@ -301,7 +269,7 @@ static bool box_offsets(Merge *m, const Op *op, RefList at, int64_t height, Ref 
     if (box_is_indexed(m->k, op)) return merge_fail(m, op, "what index vectors choose cannot be merged");
     for (int d = 0; d < at.count; d++) {
         int64_t step;
-        if (!worker_step(m, at.at[d], &step) || step != (d == at.count - 2 ? height : 0))
+        if (!merge_worker_step(m, at.at[d], &step) || step != (d == at.count - 2 ? height : 0))
             return merge_fail(m, op, "the boxes of the workers do not lie above each other");
         out[d] = refmap_get(&m->map, at.at[d]);
     }
@@ -372,11 +340,16 @@ static bool store_together(Merge *m, const Op *op, const View *view) {
 static bool merge_store(Merge *m, const Op *op) {
     if (map_find_number(&m->done, (uintptr_t)op)) return true;
     if (op_operand(op, 2)) return merge_fail(m, op, "masked stores cannot be merged");
+    bool own = m->workers == 1;
+    RefList places = op_list(op, 0);
+    for (int d = 0; d < places.count; d++) own = own || (ref_is_value(places.at[d]) && m->by_worker[places.at[d]]);
+    m->wrong = m->wrong || !own;
+    if (!own) return merge_fail(m, op, "every worker stores the same box: they would overwrite each other");
     const View *view = merge_view(m, op_operand(op, 1));
     if (view && view->field->value && !view->field->across && store_together(m, op, view)) return true;
     Ref value, offsets[MAX_RANK];
-    if (m->failed || !value_of(m, op, op_operand(op, 1), &value)) return false;
-    bool stacked = is_stacked(m, value);
+    if (m->failed || !merge_value_of(m, op, op_operand(op, 1), &value)) return false;
+    bool stacked = merge_is_stacked(m, value);
     int64_t height = ir_type(m->k, op_operand(op, 1))->extent[0];
     if (!stacked && m->workers > 1) return merge_fail(m, op, "every worker stores the same box");
     if (!box_offsets(m, op, op_list(op, 0), m->workers > 1 ? height : 0, offsets)) return false;
@@ -392,9 +365,9 @@ static bool merge_load(Merge *m, const Op *op) {
     if (op_operand(op, 2) || box->rank < 2) return merge_fail(m, op, "only plain loads of tiles can be merged");
     Ref offsets[MAX_RANK];
     if (!box_offsets(m, op, at, own ? box->extent[box->rank - 2] : 0, offsets)) return false;
-    Ref value =
-        ir_tload(&m->b, refmap_get(&m->map, op->operands[0]), offsets, REF_NONE, own ? stacked_type(m, box) : box);
-    bind(m, op->results[0], value, own);
+    const Type *type = own ? merge_stacked_type(m, box) : box;
+    Ref value = ir_tload(&m->b, refmap_get(&m->map, op->operands[0]), offsets, REF_NONE, type);
+    merge_bind(m, op->results[0], value, own);
     return true;
 }
 
@@ -429,13 +402,13 @@ static bool merge_for(Merge *m, const Op *op) {
     Ref index = ir_argument(k, region, ir_type(k, loop->operands[0]), NULL);
     VEC(const Type *) types = {0};
     for (int p = 0; p < 2 && parts[p]; p++) {
-        bind(m, parts[p]->regions[0]->args[0], index, false);
+        merge_bind(m, parts[p]->regions[0]->args[0], index, false);
         for (int i = 3; i < parts[p]->operand_count; i++) {
             Ref first;
-            if (!value_of(m, op, parts[p]->operands[i], &first)) return false;
+            if (!merge_value_of(m, op, parts[p]->operands[i], &first)) return false;
             ir_operand(&m->b, loop, first);
             Ref arg = ir_argument(k, region, ir_type(k, first), NULL);
-            bind(m, parts[p]->regions[0]->args[i - 2], arg, is_stacked(m, first));
+            merge_bind(m, parts[p]->regions[0]->args[i - 2], arg, merge_is_stacked(m, first));
             *VEC_PUSH(&types, m->arena) = ir_type(k, first);
         }
     }
@@ -449,7 +422,7 @@ static bool merge_for(Merge *m, const Op *op) {
         const Op *yield = parts[p]->regions[0]->last;
         for (int i = 0; i < yield->operand_count; i++) {
             Ref value;
-            if (!value_of(m, yield, yield->operands[i], &value)) return false;
+            if (!merge_value_of(m, yield, yield->operands[i], &value)) return false;
             *VEC_PUSH(&yields, m->arena) = value;
         }
     }
@@ -460,7 +433,7 @@ static bool merge_for(Merge *m, const Op *op) {
     m->b = outer;
     ir_end_results(&m->b, loop, (int)types.count, types.at);
     for (int i = 0; i < op->result_count; i++)
-        bind(m, op->results[i], loop->results[i], is_stacked(m, loop->operands[3 + i]));
+        merge_bind(m, op->results[i], loop->results[i], merge_is_stacked(m, loop->operands[3 + i]));
     return true;
 }
 
@@ -468,8 +441,8 @@ static bool merge_put(Merge *m, const Op *op) {
     RingField *field = merge_field(m, op);
     MapEntry *entry = map_find_number(&m->derived, UINT64_C(1) << 40 | op_operand(op, 1));
     Ref source = entry ? (Ref)(uintptr_t)entry->value : op_operand(op, 1);
-    if (!value_of(m, op, source, &field->value)) return false;
-    if (is_stacked(m, field->value) != field->stacked && m->workers > 1)
+    if (!merge_value_of(m, op, source, &field->value)) return false;
+    if (merge_is_stacked(m, field->value) != field->stacked && m->workers > 1)
         return merge_fail(m, op, "each worker must put a tile of its own");
     return true;
 }
@@ -535,8 +508,10 @@ static bool find_roles(Merge *m) {
             m->load = op;
         else if (role_name(op) == ROLE_COMPUTE && !m->compute)
             m->compute = op;
+        else if (role_name(op) == ROLE_STORE && !m->store)
+            m->store = op;
         else
-            return merge_fail(m, op, "a template has one load and one compute role");
+            return merge_fail(m, op, "a template has one role of each name");
     }
     if (!m->load || !m->compute) return merge_fail(m, m->tasks, "a template has a load and a compute role");
     m->workers = 1;
@@ -570,23 +545,48 @@ static bool begin_load(Merge *m) {
     return m->load_loop ? true : merge_fail(m, m->load, "the load role has no items");
 }
 
-bool pass_merge(PassContext *cx, Kernel *k) {
-    Op *tasks = NULL;
+static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
+    *m = (Merge){.cx = cx, .k = k, .arena = cx->scratch};
     for (Op *op = k->body->first; op; op = op->next)
-        if (op->code == OP_TASKS && op->region_count == 2) tasks = op;
-    if (!tasks) return false;
-    Merge m = {.cx = cx, .k = k, .arena = cx->scratch, .tasks = tasks, .b = ir_builder_before(k, tasks)};
-    m.map.arena = cx->scratch;
-    m.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
-    affine_init(&m.affine, k, cx->scratch, true);
-    bool good =
-        find_roles(&m) && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
-    if (!good) return false;
-    pass_find(cx, tasks->range, FIND_MERGED, (long long)m.workers);
-    ir_remove(tasks);
-    for (Op *op = k->body->first, *next; op; op = next) {
-        next = op->next;
-        if (op->code == OP_RING) ir_remove(op);
+        if (op->code == OP_TASKS && op->region_count == 2) m->tasks = op;
+    if (!m->tasks) return false;
+    m->b = ir_builder_before(k, m->tasks);
+    m->map.arena = cx->scratch;
+    m->by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
+    affine_init(&m->affine, k, cx->scratch, true);
+    return true;
+}
+
+/* Whole tiles where nothing changes by it; else the workers as they are, one after the other. */
+bool pass_merge(PassContext *cx, Kernel *k) {
+    Merge m, apart;
+    if (!begin_merge(&m, cx, k)) {
+        bool changed = merge_barriers(cx, k);
+        return merge_threads(cx, k) || changed;
+    }
+    const KernelCopy *copy = ir_keep(k);
+    Region *grid = k->grid;
+    bool good = find_roles(&m) && (!m.store || merge_fail(&m, m.store, "it stores through a ring"));
+    good =
+        good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
+    if (good) {
+        pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
+        ir_remove(m.tasks);
+        for (Op *op = k->body->first, *next; op; op = next) {
+            next = op->next;
+            if (op->code == OP_RING) ir_remove(op);
+        }
+    } else {
+        ir_take_back(k, copy);
+        k->grid = grid;
+        bool again = !m.wrong && begin_merge(&apart, cx, k);
+        if (!again || !find_roles(&apart) || !merge_elide(&apart)) {
+            const Merge *last = again ? &apart : &m;
+            const char *op = op_info[last->resists->code].mnemonic;
+            diag_emit(k->module->diag, DIAG_MERGE_RESISTS, last->resists->range, op, last->why);
+            return false;
+        }
+        pass_find(cx, m.resists->range, FIND_UNMERGED, m.why);
     }
     fold_tidy(k, cx->scratch); /* coordinates of the tiles that were joined are dead now */
     return true;

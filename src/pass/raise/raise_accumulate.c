@@ -200,7 +200,7 @@ bool raise_are_counts(Loop *loop, const Op *store) {
 }
 
 bool raise_is_count(Loop *loop, const Op *store) {
-    return store->code == OP_BSTORE && map_find_number(&loop->counted, store->operands[0]);
+    return store->code == OP_BSTORE && map_find_number(&loop->counted, (uint64_t)(uintptr_t)store);
 }
 
 /* --- 16-bit sums --- */

@@ -201,11 +201,12 @@ static void raise_region(Raise *r, Region *region);
  * on by each terminator, and a result. */
 static void raise_loop(Raise *r, Op *op) {
     size_t count = r->buffers.count;
-    bool *carried = ARENA_ARRAY(r->cx->scratch, bool, count);
+    bool *carried = ARENA_ARRAY(r->cx->scratch, bool, count), *written = ARENA_ARRAY(r->cx->scratch, bool, count);
     const Type **types = ARENA_ARRAY(r->cx->scratch, const Type *, count);
     for (size_t i = 0; i < count; i++) {
         Buffer *buffer = &r->buffers.at[i];
-        carried[i] = !buffer->stays && reaches(op, buffer->op->parent) && must_carry(r, op, buffer);
+        written[i] = !buffer->stays && op_writes(op, buffer->ref);
+        carried[i] = written[i] && reaches(op, buffer->op->parent) && must_carry(r, op, buffer);
         if (!carried[i]) continue;
         const Type *type = ir_type(r->k, buffer->ref);
         types[i] = ty_tile(r->k->module, type->elem, type->rank, type->extent);
@@ -218,14 +219,17 @@ static void raise_loop(Raise *r, Op *op) {
                 r->buffers.at[i].now = ir_argument(r->k, region, types[i], ir_value(r->k, r->buffers.at[i].ref)->name);
         raise_region(r, region);
         for (size_t i = 0; i < count; i++)
-            if (carried[i]) append_ref(r, &region->last->operands, &region->last->operand_count, r->buffers.at[i].now);
+            if (carried[i]) {
+                Ref now = content(r, &r->buffers.at[i], region->last);
+                append_ref(r, &region->last->operands, &region->last->operand_count, now);
+            }
     }
     for (size_t i = 0; i < count; i++) {
         Buffer *buffer = &r->buffers.at[i];
         if (carried[i])
             buffer->now = append_result(r, op, types[i], ir_value(r->k, buffer->ref)->name);
-        else if (!buffer->stays && op_writes(op, buffer->ref))
-            buffer->now = REF_NONE;
+        else if (written[i])
+            buffer->now = REF_NONE; /* nobody reads what the loop left */
     }
 }
 

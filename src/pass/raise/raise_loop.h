@@ -41,7 +41,7 @@ typedef struct Loop {
     bool in_order;     /* .. whose trips have an order, so that no two may meet even if nobody can tell */
     Map scans;         /* stores of running sums -> what raise_scan.c knows of them .. */
     Map scanned;       /* .. and their buffers */
-    Map counted;       /* buffers whose cells are updated at places that may be equal */
+    Map counted;       /* stores that update cells at places that may be equal */
     Map unique;        /* stores of which no two iterations write one place, for sure */
     Map *widened;      /* buffers of 16-bit sums that are carried in f32 by now */
     Map *patches;      /* results of reads that are there for what a write leaves as it is */

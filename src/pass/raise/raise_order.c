@@ -404,7 +404,8 @@ static bool check_memory(Loop *loop, Ref root) {
         return true;
     }
     if (store && store->code == OP_BSTORE && raise_are_counts(loop, store)) {
-        map_put_number(&loop->counted, loop->cx->scratch, root, loop);
+        for (size_t i = 0; i < m.ops.count; i++)
+            map_put_number(&loop->counted, loop->cx->scratch, (uint64_t)(uintptr_t)m.ops.at[i], loop);
         return true;
     }
     if (m.stores == 1 && !m.loads && !m.atomics && !is_repeated(loop, store))

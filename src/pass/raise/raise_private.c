@@ -7,7 +7,7 @@
  *                                                       v[0] = w[31]
  *
  * If every iteration writes the cell before anything else that it does with it, no iteration sees what another wrote:
- * each gets a cell of its own, and behind the loop the cell has what the last one left. */
+ * each gets a cell of its own, and behind the loop the cell has what the last one left, if the buffer is there. */
 #include "pass/raise/raise_loop.h"
 
 enum { MOST_CELLS = 16 };
@@ -63,9 +63,11 @@ bool raise_privatise(Loop *loop, Ref buffer) {
     if (count < 1) return false;
     const Type *own = ty_buffer(loop->k->module, type->elem, loop->rank, loop->extent, type->scope);
     Builder b = ir_builder_before(loop->k, loop->op), behind = ir_builder_behind(loop->k, loop->op);
+    bool lives_on = !raise_body_op(loop, buffer);
     for (int n = 0; n < count; n++) {
         cells[n].made = ir_buffer(&b, own, ir_value(loop->k, buffer)->name);
         Ref last[MAX_RANK];
+        if (!lives_on) continue;
         for (int d = 0; d < loop->rank; d++) last[d] = ir_int(&behind, EL_I32, loop->extent[d] - 1);
         Ref left = ir_bload(&behind, cells[n].made, last, ty_scalar(loop->k->module, type->elem));
         ir_bstore(&behind, buffer, op_list(cells[n].store, 0).at, left);

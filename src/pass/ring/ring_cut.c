@@ -259,8 +259,16 @@ static void clone_if(Cutter *cut, Builder *b, const Op *op) {
 
 /* --- one op, in one role --- */
 
+/* Does no other load of the ring stand behind it? Rows joined a ring behind its tiles, wherever they stand. */
+static bool is_last(const CutRing *ring, const Op *op) {
+    for (const Op *at = op->next; at; at = at->next)
+        for (size_t i = 0; i < ring->ops.count; i++)
+            if (ring->ops.at[i] == at) return false;
+    return true;
+}
+
 static void clone_load(Cutter *cut, Builder *b, const Op *op, CutRing *ring) {
-    if (cut->role != ROLE_LOAD || op != VEC_LAST(&ring->ops)) return;
+    if (cut->role != ROLE_LOAD || !is_last(ring, op)) return;
     Cut *c = cut->c;
     Ref slot = handover(b, OP_ACQUIRE, ring->ring);
     ir_name(c->k, slot, "s");

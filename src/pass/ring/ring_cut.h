@@ -38,8 +38,9 @@ typedef struct CutSpan { /* the access that begins first or ends last, and where
 
 typedef struct CutPlace { /* accesses that start from the same parameters */
     const bool *roots;    /* by parameter; NULL: from anything */
-    CutSpan first_access, first_write, last_read, last_write;
+    CutSpan first_write, last_read;
     CutSpan last_stay; /* of the writes that stay in compute */
+    bool written;
 } CutPlace;
 
 typedef struct Pair { /* bases that must not overlap for the cut to be right */
@@ -98,7 +99,8 @@ const Op *cut_access_after(Cut *c, const Op *store);
 void cut_note_stay(Cut *c, const Op *store); /* it is one of compute's */
 bool cut_is_stable(Cut *c, const Op *load);  /* no op of the kernel writes there (but where load waits for it) */
 bool cut_concerns_reads(Cut *c, const Op *write);
-/* Wishes for all that threads may put in another order because the parameters differ. */
+/* Wishes for all that threads may put in another order because the parameters differ: what is written, and whatever
+ * else is accessed, before it or behind it. */
 void cut_wish_apart(Cut *c);
 void cut_require_apart(Cut *c, Builder *b); /* the wishes, for the launch (ring_cut.c) */
 

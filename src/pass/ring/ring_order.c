@@ -83,10 +83,9 @@ void cut_note_access(Cut *c, const Op *op) {
     }
     if (a.place < 0) return;
     CutPlace *p = &c->places.at[a.place];
-    keep_first(&p->first_access, op, a.first);
     if (cut_is_read(op)) keep_last(&p->last_read, op, a.last);
     if (cut_is_write(op) && !c->meets) keep_first(&p->first_write, op, a.first);
-    if (cut_is_write(op) || is_atomic(op)) keep_last(&p->last_write, op, a.last);
+    p->written |= cut_is_write(op) || is_atomic(op);
 }
 
 static const CutAccess *access_of(const Cut *c, const Op *op) {
@@ -179,8 +178,6 @@ bool cut_concerns_reads(Cut *c, const Op *write) {
 
 void cut_wish_apart(Cut *c) {
     for (size_t i = 0; i < c->places.count; i++)
-        for (size_t j = 0; j < c->places.count; j++) {
-            const CutSpan *write = &c->places.at[j].last_write;
-            if (i != j && write->op && c->places.at[i].first_access.order <= write->order) are_apart(c, (int)i, (int)j);
-        }
+        for (size_t j = 0; j < c->places.count; j++)
+            if (i != j && c->places.at[j].written) are_apart(c, (int)i, (int)j);
 }

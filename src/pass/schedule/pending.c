@@ -184,31 +184,60 @@ void pending_reduce(Order *o, Op *op) {
 void pending_show(Order *o) { o->now.hidden |= o->s->cx->machine->async_proxy; }
 
 /* --- global memory --- */
-/* The parameters that the access may go through (the last bit for all beyond); all bits where that is not known, or
- * where arrays may overlap. */
+static bool is_memory(const Type *type) { return type->kind == TY_TENSOR || (type->kind == TY_TILE && type->pointer); }
+
+/* Arrays are bits, in the order of the parameters; all from the last one on share it. */
+enum { BIT_COUNT = 64 };
+
+static const Arrays *arrays_of(Order *o) {
+    const Kernel *k = o->s->k;
+    Arena *arena = o->s->arena;
+    if (o->arrays) return o->arrays;
+    int count = k->body->arg_count, next = 0;
+    Arrays *all = ARENA_NEW(arena, Arrays);
+    all->bit = ARENA_ARRAY(arena, int, (size_t)count + 1);
+    all->apart = ARENA_ARRAY(arena, uint64_t, BIT_COUNT);
+    for (int i = 0; i < count; i++) {
+        all->bit[i] = next;
+        next += is_memory(ir_type(k, k->body->args[i])) && next < BIT_COUNT - 1;
+    }
+    const bool *promised = roots_promises(k, arena);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (promised[i * count + j] && all->bit[i] < BIT_COUNT - 1 && all->bit[j] < BIT_COUNT - 1)
+                all->apart[all->bit[i]] |= 1ull << all->bit[j];
+    return o->arrays = all;
+}
+
+/* The arrays that the access may go through; all bits where that is not known. */
 static uint64_t roots(Order *o, const Op *op) {
     const Kernel *k = o->s->k;
-    const PassOptions *options = &o->s->cx->options;
     int count = k->body->arg_count;
     Ref pointer = op->operands[0];
-    if (options->overlap || options->generic == REQUIRE_NOTHING) return UINT64_MAX;
     MapEntry *entry = map_find_number(&o->roots, pointer);
     if (entry) return *(uint64_t *)entry->value;
     uint64_t *bits = ARENA_NEW(o->s->arena, uint64_t);
     bool *set = ARENA_ARRAY(o->s->arena, bool, (size_t)count + 1);
     if (!roots_of(k, o->s->arena, pointer, set)) *bits = UINT64_MAX;
     for (int i = 0; i < count; i++)
-        if (set[i]) *bits |= 1ull << (i < 63 ? i : 63);
+        if (set[i]) *bits |= 1ull << arrays_of(o)->bit[i];
     map_put_number(&o->roots, o->s->arena, pointer, bits);
     return *bits;
+}
+
+/* The arrays that it may concern, through whichever it goes: all that nobody promised to be apart. */
+static uint64_t concerned(Order *o, const Op *op) {
+    uint64_t bits = roots(o, op), all = 0;
+    for (int i = 0; i < BIT_COUNT; i++)
+        if (bits >> i & 1) all |= ~arrays_of(o)->apart[i];
+    return all;
 }
 
 /* Is it an access to global memory? Others read and write buffers and slots. */
 static bool is_global(const Order *o, const Op *op) {
     if (!op->operand_count || !ref_is_value(op->operands[0])) return false;
-    const Type *type = ir_type(o->s->k, op->operands[0]);
-    bool pointer = type->kind == TY_TENSOR || (type->kind == TY_TILE && type->pointer);
-    return pointer && (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES));
+    return is_memory(ir_type(o->s->k, op->operands[0])) &&
+           (op_has(op->code, TRAIT_READS) || op_has(op->code, TRAIT_WRITES));
 }
 
 static bool goes_beside(const Op *op) {
@@ -274,7 +303,7 @@ static bool stores_apart(Order *o, const Op *a, const Op *b) {
  * before a release all of them. The thread that issued them waits, and the next barrier tells the others. Is there
  * something to tell them of? */
 static bool land(Order *o, Op *op, bool releases) {
-    uint64_t met = releases ? UINT64_MAX : roots(o, op);
+    uint64_t met = releases ? UINT64_MAX : concerned(o, op);
     if (!releases && o->now.in_flight && stores_apart(o, o->now.flying, op)) met = 0;
     bool lands = flagged(o, op, AT_LANDS, LANDED, o->now.in_flight & met,
                          "a store that runs beside the threads may not have reached the memory yet (`lands`)");
@@ -303,31 +332,30 @@ static bool stores_own(Order *o, const Op *load, const Op *store) {
     return ll_equal(&from->map, &to->map) && layout_lies_once(&o->s->facts, store, ir_type(k, load->results[0]));
 }
 
-/* What one thread stored another may load through the same parameter; behind an atomic, which may have taken a lock,
- * through any. */
+/* What one thread stored another may load, if the arrays are not promised to be apart; behind an atomic, which may have
+ * taken a lock, from any. */
 void pending_load(Order *o, Op *op) {
     bool tells = land(o, op, false);
-    meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (o->now.stored & roots(o, op)), reached);
+    meet_at(o, op, SYNC_BEFORE, tells || o->now.combined || (o->now.stored & concerned(o, op)), reached);
     if (op->code == OP_TLOAD && is_of_threads(o, op, op->results[0]))
         take(o, op);
     else
         pending_mark(o, op);
 }
 
-/* What other threads still load through the same parameter. */
+/* What other threads still load. */
 static bool is_loaded(Order *o, const Op *op) {
-    bool loaded = o->now.loaded & roots(o, op);
+    bool loaded = o->now.loaded & concerned(o, op);
     for (int i = 0; i < o->now.own_count && !loaded; i++)
-        loaded = (roots(o, o->now.own[i]) & roots(o, op)) && !stores_own(o, o->now.own[i], op);
+        loaded = (roots(o, o->now.own[i]) & concerned(o, op)) && !stores_own(o, o->now.own[i], op);
     return loaded;
 }
 
-/* What other threads still load, or have stored, through the same parameter is not overtaken; two parameters are not
- * the same memory (the launch has tested it, or all are taken for the same). */
+/* What other threads still load, or have stored, in the same memory is not overtaken. */
 static bool is_overtaken(Order *o, const Op *op) {
     bool plain = !op_has(op->code, TRAIT_READS);
     uint64_t others = o->now.stored | (plain ? o->now.combined : 0);
-    return (others & roots(o, op)) || is_loaded(o, op);
+    return (others & concerned(o, op)) || is_loaded(o, op);
 }
 
 void pending_store(Order *o, Op *op) {
@@ -350,7 +378,7 @@ void pending_store_beside(Order *o, Op *op) {
         "threads wrote the memory that it stores to by itself: they show it (`proxy=global`), and meet (`sync`)";
     bool of_others = is_of_groups(o, op) ? o->now.of_one : o->now.of_groups;
     bool waits = land(o, op, false) && of_others;
-    bool tells = o->now.by_threads & roots(o, op);
+    bool tells = o->now.by_threads & concerned(o, op);
     if (tells) ask(o, op, TOLD);
     worded(o, op, AT_PROXY, PROXY_GLOBAL, PROXY_BOTH, tells, why);
     waits |= !o->alone && is_loaded(o, op);

@@ -12,7 +12,7 @@
 
 enum { PENDING_OWN = 8 };
 
-/* Where two ways meet, it is all that either left. Parameters that global memory is reached through are bits. */
+/* Where two ways meet, it is all that either left. Arrays (parameters that reach global memory) are bits. */
 typedef struct Pending {
     bool reads, writes;                /* of shared memory */
     bool kept;                         /* a buffer was written, whose memory may be another's next, read or not */
@@ -30,6 +30,11 @@ typedef struct Pending {
     uint64_t by_threads;               /* written by threads: such stores have to be told */
 } Pending;
 
+typedef struct Arrays {
+    int *bit;        /* by parameter; those that are none have one that says nothing */
+    uint64_t *apart; /* by bit: those that are other memory, by promise or by a test of the launch */
+} Arrays;
+
 typedef struct Order {
     Schedule *s;
     bool proves;      /* what is written, instead of writing it */
@@ -38,8 +43,9 @@ typedef struct Order {
     Pending now;
     bool dot_flies; /* a product runs on into the next trip: who writes shared memory waits for it */
     bool dot_reads; /* and reads shared memory, which no barrier ends */
-    Map roots;      /* pointer -> its parameters, as bits */
+    Map roots;      /* pointer -> its arrays, as bits */
     Map asked;      /* op -> what was asked of it, as bits */
+    const Arrays *arrays; /* NULL: not asked for yet */
 } Order;
 
 void pending_join(Order *o, Pending other);

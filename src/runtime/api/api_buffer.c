@@ -80,6 +80,15 @@ tw_status tw_buffer_rebind(tw_buffer *b, void *data, size_t size) {
     return TW_OK;
 }
 
+tw_status tw_buffer_point(tw_buffer *b, void *data) {
+    if (!b) return TW_ERROR_ARGUMENT;
+    if (b->owned) return api_misuse(b->context, "only a buffer over memory of the caller is pointed elsewhere");
+    if (!data && b->size) return api_absent(b->context);
+    b->context->message = "";
+    b->data = data;
+    return TW_OK;
+}
+
 tw_status tw_buffer_load_npy(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {
     if (out) *out = NULL;
     if (!cx || !path || !out) return api_absent(cx);

@@ -3,6 +3,8 @@
 
 #include "runtime/target/target.h"
 
+#include <string.h>
+
 typedef struct KernelCall {
     tw_module *module;
     const char *name;
@@ -25,7 +27,7 @@ static tw_status compile_body(tw_context *cx, void *user) {
 static tw_status launch_body(tw_context *cx, void *user) {
     KernelCall *c = user;
     (void)cx;
-    return kernel_launch(c->kernel, c->stream, c->grid, c->args, c->count);
+    return sequence_launch(c->kernel, c->stream, c->grid, c->args, c->count);
 }
 static tw_status assembly_body(tw_context *cx, void *user) {
     KernelCall *c = user;
@@ -64,6 +66,8 @@ void tw_kernel_destroy(tw_kernel *k) {
     tw_kernel_destroy(k->generic.kernel);
     tw_kernel_destroy(k->overlapping.kernel);
     tw_kernel_destroy(k->odd.kernel);
+    tw_kernel_destroy(k->next);
+    sequence_destroy(k);
     if (k->target && k->target->destroy) k->target->destroy(k);
     if (k->pass.scratch) arena_free(k->pass.scratch);
     arena_free(&k->arena);
@@ -109,8 +113,26 @@ int32_t tw_kernel_widens(const tw_kernel *k) { return k && k->pass.widened; }
 
 int32_t tw_kernel_product_bits(const tw_kernel *k) { return k ? k->product_bits : 24; }
 int32_t tw_kernel_writes(const tw_kernel *k, size_t param) {
-    return k && k->written && param < (size_t)k->request->kernel->param_count && k->written[param];
+    for (; k; k = k->next)
+        if (k->written && param < (size_t)k->request->kernel->param_count && k->written[param]) return true;
+    return false;
 }
+
+tw_status tw_kernel_shape_at(const tw_kernel *k, size_t param, tw_shape_info *info) {
+    if (!k || !info || info->struct_size < sizeof *info) return TW_ERROR_ARGUMENT;
+    const FrontKernel *source = k->request->kernel;
+    const FrontShape *shape = k->ir && param < (size_t)source->param_count ? &k->shapes[param] : NULL;
+    if (!shape || !shape->stated || shape->rank > TW_MAX_RANK) return TW_ERROR_NOT_FOUND;
+    *info = (tw_shape_info){.struct_size = info->struct_size, .rank = shape->rank, .dense = shape->dense};
+    memcpy(info->extents, shape->extent, sizeof info->extents);
+    for (int i = 0; i < k->ir->body->arg_count; i++) {
+        const Value *value = ir_value(k->ir, k->ir->body->args[i]);
+        if (value->name && strcmp(value->name, source->params[param].name) == 0)
+            info->dtype = dtype_of_elem(value->type->elem);
+    }
+    return TW_OK;
+}
+
 int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->grid != NULL; }
 const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
 

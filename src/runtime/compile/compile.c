@@ -443,8 +443,10 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
                           .asserts = !k->no_asserts,
                           .overflow = k->overflow && !k->no_asserts,
                           .num_warps = k->pass.options.num_warps,
-                          .shapes = k->shapes};
-    if (!request->generic) lower.print = cx->print, lower.print_user = cx->print_user;
+                          .shapes = k->shapes,
+                          .launch = request->launch,
+                          .sequence = &k->sequence};
+    if (!request->generic && !request->launch) lower.print = cx->print, lower.print_user = cx->print_user;
     k->ir = unit->door->lower(unit, &lower);
     if (!k->ir) {
         tw_status status = context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);
@@ -488,6 +490,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     k->request = request;
     k->name = request->kernel->name;
+    if (request->launch) k->name = arena_printf(&k->arena, "%s_%d", k->name, request->launch + 1);
     k->sanitize = request->sanitize;
     tw_status status = choose_target(k, request->target, request->emulate);
     if (status == TW_OK) status = options_apply(k, request->options, request->option_count);
@@ -591,5 +594,6 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
     request->verify_each = options->verify_each;
     request->keep_ir = options->keep_ir;
     request->specialize_ones = options->specialize_ones;
-    return kernel_compile_request(k, request);
+    status = kernel_compile_request(k, request);
+    return status == TW_OK && k->sequence.launches > 1 ? sequence_compile(k) : status;
 }

@@ -47,12 +47,14 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     for (int i = 0; i < body->arg_count; i++) {
         const Value *value = ir_value(k->ir, body->args[i]);
         RunParam *param = &k->params[i];
-        *param = (RunParam){.name = value->name, .source = -1, .type = value->type, .slot = k->slot_count};
+        *param = (RunParam){.name = value->name, .source = -1, .space = -1, .type = value->type, .slot = k->slot_count};
         for (int s = 0; s < source->param_count; s++)
             if (value->name && strcmp(source->params[s].name, value->name) == 0) param->source = s;
-        if (param->source < 0)
+        for (size_t s = 0; s < k->sequence.spaces.count; s++)
+            if (value->name && strcmp(k->sequence.spaces.at[s].name, value->name) == 0) param->space = (int)s;
+        if (param->source < 0 && param->space < 0)
             ice(&k->context->trap, "parameter %%%s of the IR is none of the source's", value->name ? value->name : "");
-        if (k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
+        if (param->source >= 0 && k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
         k->slot_count += words_of(value->type);
     }
     k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
@@ -184,6 +186,14 @@ static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const 
     Text got = text_new(&k->context->texts);
     buffer_show(b, &got);
     for (int d = 0; d < b->rank; d++) text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
+    if (param->stated->strided) {
+        Text want = text_new(&k->context->texts);
+        for (int d = 0; d < param->stated->rank; d++)
+            text_add(&want, d ? ", %lld" : "%lld", (long long)param->stated->stride[d]);
+        return context_fail(k->context, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` declares strides %s, the array given is %s", param->name,
+                            k->name, want.at, got.at);
+    }
     return context_fail(k->context, TW_ERROR_ARGUMENT,
                         "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
                         "given is %s: pass a copy",
@@ -201,6 +211,9 @@ static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw
         fits = stated->extent[d] < 0 || stated->extent[d] == extent;
     }
     if (!fits) return wrong_shape(k, param, b);
+    for (int d = 0; stated->strided && b->size && d < stated->rank; d++)
+        if (b->rank != stated->rank || (b->shape[d] != 1 && b->strides[d] != stated->stride[d]))
+            return wrong_strides(k, param, b);
     return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
 }
 
@@ -258,6 +271,12 @@ static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
     for (int i = 0; i < k->param_count; i++) {
         const RunParam *param = &k->params[i];
         k->buffers[i] = NULL;
+        if (param->space >= 0) {
+            tw_buffer **space = (k->head ? k->head : k)->space; /* NULL: who asks only for the grid */
+            k->buffers[i] = space ? space[param->space] : NULL;
+            k->slots[param->slot] = space ? (uint64_t)(uintptr_t)k->buffers[i]->data : 0;
+            continue;
+        }
         if ((size_t)param->source >= count || args[param->source].kind == TW_ARG_ABSENT)
             return wrong(k, param, "is missing");
         const tw_arg *arg = &args[param->source];
@@ -367,6 +386,7 @@ static tw_status prepare_variant(tw_kernel *k, Fit fit, uint64_t odd, tw_kernel 
         else
             request->generic++;
         v->kernel = kernel_new(k->origin);
+        v->kernel->head = k->head ? k->head : k;
         tw_status status = kernel_compile_request(v->kernel, request);
         if (status != TW_OK) return status;
         v->ready = true;

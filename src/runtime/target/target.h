@@ -45,6 +45,7 @@ struct Target {
     /* Can it run here? The note says by what, or what is missing and how to get it. */
     bool (*available)(tw_context *cx, Arena *arena, const char **note);
     const TargetMemory *memory;       /* NULL: host memory */
+    bool one_launch;                  /* kernels of several launches are not for it */
     void (*shutdown)(tw_context *cx); /* the context goes; NULL */
     const char *emulated;             /* name of the row that runs its text on the host; NULL: none */
 };

@@ -216,6 +216,7 @@ const Target target_tenstorrent = {
     .about = "reader, compute and writer kernels for TT-Metalium, run on a functional model of the "
              "Tensix grid",
     .machine = tensix_machine,
+    .one_launch = true,
     .emit = tensix_emit,
     .build = tensix_build,
     .launch = tensix_launch,

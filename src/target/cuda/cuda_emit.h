@@ -150,6 +150,9 @@ const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index);
 void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Expr *slot);
 /* What the role needs of the task's header, or only what `value` is made of. */
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
+/* Says that all lanes of a warp have the same counters of the rings that the role takes from (cuda_trail.c says why):
+ * behind a condition of the warp a compiler has lost that. */
+void roles_same_counters(Emit *e, const Op *role);
 
 /* --- cuda_gang.c --- */
 void gang_read(Emit *e, const Op *tasks); /* the schedule */
@@ -158,6 +161,8 @@ const Expr *gang_extent(Emit *e, const Op *tasks, int dim); /* of the tasks alon
 const char *gang_index(Emit *e, const Op *tasks, int dim);  /* and the name of a task's */
 void gang_begin(Emit *e, const Op *tasks);                  /* before the roles */
 void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body of a role's task */
+/* Where the loop ends: of programs side by side each at its own place, which all lanes of a warp are said to share. */
+const Expr *gang_trips(Emit *e, const Op *loop);
 void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer programs of the gang pass by */
 
 /* --- cuda_skew.c --- */

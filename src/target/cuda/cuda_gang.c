@@ -95,6 +95,15 @@ static void pass_trips(Emit *e, const Expr *from, const Expr *to) {
     cs_close(&e->p);
 }
 
+const Expr *gang_trips(Emit *e, const Op *loop) {
+    const Expr *hi = emit_scalar(e, loop->operands[1]);
+    bool own = cuda_of(e)->in_gang && loop == cuda_of(e)->gang.loop && cuda_of(e)->gang.varies;
+    if (!own || ir_type(e->k, loop->operands[1])->elem != EL_I32) return hi;
+    const char *name = cs_fresh(&e->p, "ends");
+    cs_line(&e->p, "const i32 %s = tw_uniform(%p);", name, hi);
+    return ex_name(e->arena, name);
+}
+
 void gang_end_loop(Emit *e, const Op *loop) {
     if (!cuda_of(e)->in_gang || loop != cuda_of(e)->gang.loop || !cuda_of(e)->gang.varies) return;
     const Expr *lo = emit_scalar(e, loop->operands[0]), *hi = emit_scalar(e, loop->operands[1]);
@@ -104,7 +113,8 @@ void gang_end_loop(Emit *e, const Op *loop) {
 
 static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     const Expr *longest = write_longest(e, tasks, role);
-    cs_open(&e->p, "if (gang < neighbours && first + gang <= %p)", last_program(e, tasks));
+    cs_open(&e->p, "if (tw_all(gang < neighbours && first + gang <= %p))", last_program(e, tasks));
+    roles_same_counters(e, role);
     bind_program(e, tasks, ex(e->arena, "first + gang"));
     roles_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);

@@ -203,6 +203,15 @@ static void write_counters(Emit *e, const Op *role) {
     }
 }
 
+void roles_same_counters(Emit *e, const Op *role) {
+    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
+        const RingPlan *r = &cuda_of(e)->rings.at[i];
+        if (r->fused || r->skewed || !ring_counts(e, r) || ring_consumer(ring_op_of(e, r)) != role_name(role)) continue;
+        const char *next = ring_counter(e, r, "next"), *phase = ring_counter(e, r, "phase");
+        cs_line(&e->p, "%s = tw_uniform((i32)%s), %s = tw_uniform((i32)%s);", next, next, phase, phase);
+    }
+}
+
 void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value) {
     const bool *uses = header_uses(e->k, e->arena, tasks, role, value);
     for (const Op *op = tasks_body(tasks)->first; op; op = op->next) {

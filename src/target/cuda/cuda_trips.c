@@ -19,7 +19,7 @@ Trips trips_open(Emit *e, const Op *loop) {
                .variable = cs_name(&e->p, variable),
                .type = cs_value_type(&e->p, ir_type(e->k, variable)),
                .lo = emit_scalar(e, loop->operands[0]),
-               .hi = emit_scalar(e, loop->operands[1])};
+               .hi = gang_trips(e, loop)};
     emit_set_name(e, variable, HOLD_SCALAR, t.variable);
     cs_open(&e->p, "if (%p < %p)", t.lo, t.hi);
     return t;

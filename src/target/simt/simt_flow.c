@@ -147,10 +147,34 @@ void emit_while(Emit *e, const Op *op) {
     for (int i = 0; i < count; i++) emit_same(e, op->results[i], test->args[i]);
 }
 
+static void look_for_reduce(Op *op, void *user) { *(bool *)user |= op->code == OP_REDUCE; }
+
+/* Does it come out of memory, in this trip or in one before? Then a compiler does not know that all lanes have the
+ * same. Of more than so many `steps` nobody asks. */
+static bool is_read(const Emit *e, Ref r, int *steps) {
+    if (!ref_is_value(r)) return false;
+    if (--*steps < 0) return true;
+    const Value *value = ir_value(e->k, r);
+    if (!value->op) return value->region->owner && value->region->owner->code == OP_FOR && value->index > 0;
+    if (op_has(value->op->code, TRAIT_READS)) return true;
+    bool read = false;
+    for (int i = 0; i < value->op->operand_count; i++) read |= is_read(e, value->op->operands[i], steps);
+    return read;
+}
+
+/* Lanes that trade numbers under a condition have to be seen to go there together, or each trade is guarded. */
+static const Expr *condition_of(Emit *e, const Op *op) {
+    const Expr *condition = emit_scalar(e, op->operands[0]);
+    bool trades = false;
+    int steps = 64;
+    for (int i = 0; i < op->region_count; i++) ir_walk(op->regions[i], look_for_reduce, &trades);
+    return trades && is_read(e, op->operands[0], &steps) ? ex(e->arena, "tw_all(%p)", condition) : condition;
+}
+
 void emit_if(Emit *e, const Op *op) {
     for (int i = 0; i < op->result_count; i++) emit_carried(e, op->results[i], REF_NONE);
     const void *beside = e->target->branch_begin ? e->target->branch_begin(e, op) : NULL;
-    cs_open(&e->p, "if (%p)", emit_scalar(e, op->operands[0]));
+    cs_open(&e->p, "if (%p)", condition_of(e, op));
     for (int i = 0; i < op->region_count; i++) {
         bool empty = !op->regions[i]->first || (op->regions[i]->first == op->regions[i]->last && !op->result_count);
         if (i && empty && !beside) break;

@@ -119,6 +119,29 @@ static void step_register(Reduce *r, int bit) {
     r->done |= mask;
 }
 
+/* The largest or least of whole numbers is the same in any order, and machines have an instruction for three. */
+static bool is_in_threes(const Reduce *r) {
+    bool whole = !elem_is_float(r->type->elem) && elem_info[r->type->elem].bits == 32;
+    return whole && !r->index && (r->kind == COMBINE_MAX || r->kind == COMBINE_MIN);
+}
+
+/* All registers that differ in these bits, two more in each line. */
+static void step_threes(Reduce *r, uint32_t mask) {
+    Emit *e = r->e;
+    const Expr *it = open_live(r, mask), *x = at(r, r->values, it), *best = x;
+    int waiting = 0;
+    for (uint32_t part = (0 - mask) & mask; part; part = (part - mask) & mask) {
+        const Expr *place = ex_is_int(it, 0) ? ex_int(e->arena, part) : ex(e->arena, "r + %u", part);
+        best = cs_combine(&e->p, r->kind, r->type->elem, false, best, at(r, r->values, place));
+        if (++waiting < 2 && part != mask) continue;
+        cs_line(&e->p, "%p = %p;", x, best);
+        best = x;
+        waiting = 0;
+    }
+    cs_close(&e->p);
+    r->done |= mask;
+}
+
 static const Expr *shuffle(Reduce *r, const Expr *x, Elem elem, int mask) {
     /* Registers hold small floats as f32 and small integers as themselves. */
     bool small = !r->keyed && !elem_is_float(elem) && elem_info[elem].bits < 32;
@@ -505,6 +528,13 @@ void reduce_emit(Emit *e, const Op *op) {
         }
         if (input == LL_LANE && step_all_lanes(&r, bit)) {
             i += ll_log2(e->lanes);
+            continue;
+        }
+        if (input == LL_REGISTER && is_in_threes(&r)) {
+            uint32_t mask = 0;
+            for (; i < r.count && find_bit(&r, r.order[i], &input, &bit) && input == LL_REGISTER; i++)
+                mask |= 1u << bit;
+            step_threes(&r, mask);
             continue;
         }
         if (input == LL_REGISTER)

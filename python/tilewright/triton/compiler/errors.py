@@ -4,17 +4,11 @@ A CompilationError says, as Triton's does, `at LINE:COL:` counted from the `def`
 or one that it calls), the lines up to that place with a caret, and the message; then the whole report of the compiler, with file,
 line, rule, fix, and the calls that led there. `error.diagnostics` are its parts.
 """
-import collections
 import linecache
 import textwrap
 
+from ...host import Diagnostic  # noqa: F401
 from ..errors import TritonError
-
-# What the library says, in parts: severity ("error", "warning", "performance", "note": it belongs to the one before), a code that
-# stays, the text, its place (file None: none; line and column from 1), how many bytes it is about, and where something does not
-# suffice how much is needed and how much there is.
-Diagnostic = collections.namedtuple("Diagnostic", "severity code text file line column length needed available")
-
 
 class CompilationError(TritonError):
     """A kernel's source cannot be compiled."""

@@ -6,10 +6,9 @@ the compiler meets them.
 """
 import functools
 import inspect
-import re
-import textwrap
 
-from ... import _native
+from ... import _native, host
+from ...host import LAUNCH, PREPARE, SANITIZE, WARMUP, type_canonicalisation_dict
 from .. import knobs
 from ..compiler import errors
 from . import annotations, cache, hooks, interpreter, keys, reference
@@ -18,43 +17,9 @@ from .errors import OutOfResources, SanitizerError
 from .structures import block_constants, part_names, take_apart
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
-type_canonicalisation_dict = {
-    "bool": "i1", "int1": "i1", "uint1": "u1", "i1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "float8e4nv": "fp8e4nv", "float8e5": "fp8e5",
-    "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16", "float8_e4m3fn": "fp8e4nv",
-    "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2": "fp8e5", "float8_e5m2fnuz": "fp8e5b16", "half": "fp16", "float16": "fp16",
-    "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64", "float64": "fp64", "void": "void",
-}
-type_canonicalisation_dict.update({name: name for name in list(type_canonicalisation_dict.values())})
 
-# What the library calls them, where it is not the name above.
-_LIBRARY_NAMES = {"fp16": "f16", "fp32": "f32", "fp64": "f64", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2", "fp8e4b8": "f8e4b8",
-                  "fp8e5b16": "f8e5b16", "fp8e4b15": "f8e4b15"}
-_BUFFER_FORMATS = {"?": "i1", "b": "i8", "h": "i16", "i": "i32", "q": "i64", "l": "i64", "B": "u8", "H": "u16", "I": "u32", "Q": "u64",
-                   "L": "u64", "e": "f16", "f": "f32", "d": "f64"}
-
-
-_ARRAY_KINDS = {"b": "i", "i": "i", "u": "u", "f": "f"}
-
-
-def _dtype_name(dtype):
-    """The library's name of a dtype object of torch, numpy, ml_dtypes or triton.language, of a buffer's format, or of an array
-    interface's type ("<f4")."""
-    name = str(dtype)
-    format = name[1:] if name[:1] in ("<", "=", "@") else name  # ctypes states the order of bytes
-    if format in _BUFFER_FORMATS:
-        return _BUFFER_FORMATS[format]
-    if name[:1] in "<|=" and name[1:2] in _ARRAY_KINDS and name[2:].isdigit():
-        return "i1" if name[1] == "b" else f"{_ARRAY_KINDS[name[1]]}{8 * int(name[2:])}"
-    name = name.rsplit(".", 1)[-1]
-    name = type_canonicalisation_dict.get(name, name)
-    return _LIBRARY_NAMES.get(name, name)
-
-
-def _make_error(status, message, rows, function, cause, compile):
+def _make_error(status, message, found, function, cause, compile):
     """The exception for a status of the library and its diagnostics; `compile` is the one under way (hooks.Compile), or None."""
-    found = [errors.Diagnostic(*row) for row in rows]
-    codes = {row.code for row in found}
     if status in ("TW_ERROR_SOURCE", "TW_ERROR_UNSUPPORTED"):
         short = next((row for row in found if row.code == "shared-memory" and row.needed), None)
         if short:
@@ -63,18 +28,13 @@ def _make_error(status, message, rows, function, cause, compile):
         if compile is not None and error.report:
             error.report += f"note: it was called with {compile.arguments_text()}\n"
         return error
-    if status == "TW_ERROR_ARGUMENT":
-        return OverflowError(message) if "argument-range" in codes else TypeError(message)
     if status == "TW_ERROR_LAUNCH" and any(row.file and row.code for row in found):  # at a line of the kernel
         return SanitizerError(message, found)
-    kinds = {"TW_ERROR_MEMORY": MemoryError, "TW_ERROR_NOT_FOUND": ValueError, "TW_ERROR_IO": OSError}
-    error = kinds.get(status, RuntimeError)(message)
-    error.__cause__ = cause
-    return error
+    return host.plain_error(status, message, found, cause)
 
 
-_native.configure(make_error=_make_error, dtype_name=_dtype_name, block_constants=block_constants)
-LAUNCH, WARMUP, SANITIZE, PREPARE = range(4)  # what a launch of the extension is for
+host.default_maker = _make_error
+_native.configure(block_constants=block_constants)
 
 
 class KernelInterface:
@@ -132,19 +92,11 @@ class KernelParam:
 def _source_of(fn):
     """The text of a function from its `def` on, dedented, and the number of that line."""
     try:
-        lines, first = inspect.getsourcelines(fn)
+        return host.function_text(fn)
     except OSError as error:
         raise ValueError("@jit functions should be defined in a Python file") from error
-    text = textwrap.dedent("".join(lines))
-    start = re.search(r"^(async\s+)?def\s+\w+\s*[(\[]", text, re.MULTILINE)
-    if not start:
-        raise ValueError("@jit is for functions made by `def`")
-    return text[start.start():], first + text.count("\n", 0, start.start())
-
-
-def _cells(fn):
-    """The closure of a function by name, or None."""
-    return dict(zip(fn.__code__.co_freevars, fn.__closure__ or ())) or None
+    except ValueError as error:
+        raise ValueError("@jit is for functions made by `def`") from error
 
 
 class _KernelCache:
@@ -230,7 +182,7 @@ class JITFunction(JITCallable, _native.Function):
         text = annotations.restate(text, fn)
         self.file = fn.__code__.co_filename
         self._constant_names = {self.arg_names[i] for i in self.constexprs}
-        _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, _cells(fn), rows)
+        _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, host.cells(fn), rows)
         self._rows = rows
         self._interpreted = bool(knobs.runtime.interpret)
         self.hooked = self._rest is not None or self._interpreted
@@ -429,7 +381,7 @@ class _PartsFunction(JITFunction):
         self.parts, self._rest, self.debug = {}, None, origin.debug
         self.arg_names = [row[0] for row in rows]
         _native.Function.__init__(self, origin.__name__, origin.file, origin.source, origin.starting_line_number, origin.fn.__globals__,
-                                  _cells(origin.fn), rows, structures)
+                                  host.cells(origin.fn), rows, structures)
 
 
 def _unwrap(value):

@@ -191,13 +191,28 @@ void emu_apply(int op, int type, void *p, const void *value, const void *expect,
     if (old) memcpy(old, &was, bytes);
 }
 
+/* The units that add f32 in global memory take subnormals as zero and give none; those of shared memory do not. */
+static uint32_t flushed(uint32_t bits) { return bits & 0x7F800000u ? bits : bits & 0x80000000u; }
+
+static void add_flushed(void *p, const void *value, void *old) {
+    uint32_t was, with;
+    memcpy(&was, p, 4);
+    memcpy(&with, value, 4);
+    uint32_t now = flushed(f32_bits(f32_from_bits(flushed(was)) + f32_from_bits(flushed(with))));
+    memcpy(p, &now, 4);
+    if (old) memcpy(old, &was, 4);
+}
+
 void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value, const void *expect, void *old) {
     uint32_t bytes = emu_type_bytes(type);
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
     EmuAccess access = emu_thread_access(emu, line, "combines into");
     access.kind = CELL_ATOMIC;
     emu_touch_global(emu, &access, p, bytes, true);
-    emu_apply(op, type, p, value, expect, old);
+    if (type == EMU_F32 && op == EMU_ADD)
+        add_flushed(p, value, old);
+    else
+        emu_apply(op, type, p, value, expect, old);
 }
 
 void emu_combine(Emu *emu, int line, int op, int type, void *p, const void *values, int count) {

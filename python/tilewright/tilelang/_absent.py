@@ -1,0 +1,60 @@
+"""tilelang._absent: names of TileLang and TVM that programs import and that are not here: calling one says its name.
+
+A program that imports one runs as far as it does without it.
+"""
+import importlib.abc
+import importlib.machinery
+
+
+class Absent:
+    """A name that is not here."""
+
+    def __init__(self, path):
+        self.__dict__["_path"] = path
+        self.__dict__["__name__"] = path.rsplit(".", 1)[-1]
+
+    def _refuse(self):
+        raise NotImplementedError(f"{self._path} is a part of TileLang that Tilewright does not have")
+
+    def __call__(self, *args, **kwargs):
+        self._refuse()
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"{self._path} has no {name}")
+        return Absent(f"{self._path}.{name}")
+
+    def __mro_entries__(self, bases):
+        """A class derived from it cannot be made an object of."""
+        path = self._path
+
+        def refuse(cls, *args, **kwargs):
+            raise NotImplementedError(f"{path} is a part of TileLang that Tilewright does not have")
+
+        return (type(self.__name__, (), {"__new__": refuse}), )
+
+    def __repr__(self):
+        return f"<{self._path}, which is not here>"
+
+
+def absent_attribute(module, name):
+    """For the __getattr__ of a module."""
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    return Absent(f"{module}.{name}")
+
+
+class AbsentLoader(importlib.abc.Loader):
+    """Loads a module that is not here: each of its names is an Absent."""
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        module.__path__ = []
+        module.__getattr__ = lambda name: absent_attribute(module.__name__, name)
+
+
+def absent_spec(name):
+    """For an import of a module that is not here."""
+    return importlib.machinery.ModuleSpec(name, AbsentLoader(), is_package=True)

@@ -1,0 +1,4 @@
+"""tilelang.backend: targets."""
+from . import target
+
+__all__ = ["target"]

@@ -1,0 +1,4 @@
+"""tilelang.contrib: what is known of NVIDIA's compiler."""
+from . import nvcc
+
+__all__ = ["nvcc"]

@@ -1,0 +1,6 @@
+"""tvm.ir: modules of kernels."""
+from .._absent import absent_attribute
+
+
+def __getattr__(name):
+    return absent_attribute("tvm.ir", name)

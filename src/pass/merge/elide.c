@@ -1,0 +1,317 @@
+/* elide.c: a template whose workers do not become whole tiles, as one program without hand-overs.
+ *
+ *     tasks %it while { setup; test go, .. } do (..) {        setup(0)
+ *       role load    { a; for %i { acquire; load; commit } }  while (go) {
+ *       role compute { spmd %w in 2 {                    ->     a; b(0); b(1)
+ *           b; for %i { wait; c; release }; d } }               for %i { load; c(0); c(1); store }
+ *       role store   { for %i { wait; store; release } } }      d(0); d(1); setup(it + 1) }
+ *
+ * By the law of elision (docs/ir.md): whoever is nearest to the end of the data goes first, every hand-over is a plain
+ * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
+ * them and nothing else. If the tasks can be the programs of a grid (merge_tasks.c), they are; else each program takes
+ * every num_programs-th of them, as the template says. */
+#include "analysis/facts.h"
+#include "ir/ringform.h"
+#include "pass/merge/merge.h"
+
+enum { PROGRAMS = 128, MOST_PARTS = 2 + 16 };
+
+typedef struct Elide {
+    Merge *m;
+    Kernel *k;
+    Region *parts[MOST_PARTS]; /* what the load role does, then each worker, then the store role */
+    Op *loops[MOST_PARTS];     /* their loops over the items */
+    int count;
+    Map buffers; /* a ring's result -> Ref of the buffers of its fields */
+} Elide;
+
+/* ---- roles ---- */
+
+/* The loop in the region that takes items by itself; NULL: none, or several. */
+static Op *item_loop(const Region *region, HandOver take) {
+    Op *found = NULL;
+    for (Op *op = region->first; op; op = op->next) {
+        bool takes = false;
+        for (const Op *inner = op->code == OP_FOR ? op->regions[0]->first : NULL; inner; inner = inner->next)
+            takes = takes || hand_over(inner) == take;
+        if (takes && found) return NULL;
+        if (takes) found = op;
+    }
+    return found;
+}
+
+static bool find_parts(Elide *e) {
+    Merge *m = e->m;
+    Region *work = m->compute->regions[0];
+    Op *spmd = work->first && work->first->code == OP_SPMD ? work->first : NULL;
+    int64_t workers = 1;
+    if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS - 1))
+        return merge_fail(m, spmd, "the number of its workers is not known");
+    e->parts[e->count++] = m->load->regions[0];
+    for (int64_t w = 0; w < workers; w++) {
+        Region *part = work;
+        if (spmd) { /* a copy for each: registers are its own */
+            RefMap map = {.arena = m->arena};
+            part = ARENA_NEW(e->k->module->arena, Region);
+            part->owner = m->compute;
+            Builder b = ir_builder(e->k, part);
+            refmap_set(&map, spmd->regions[0]->args[0], ir_int(&b, EL_I32, w));
+            ir_clone_region(&b, spmd->regions[0], &map);
+        }
+        e->parts[e->count++] = part;
+    }
+    if (m->store) e->parts[e->count++] = m->store->regions[0];
+    for (int i = 0; i < e->count; i++) {
+        e->loops[i] = item_loop(e->parts[i], i ? HAND_WAIT : HAND_ACQUIRE);
+        if (!e->loops[i]) return merge_fail(m, i ? m->compute : m->load, "it has no single loop over its items");
+        for (int o = 0; o < 3; o++)
+            if (e->loops[i]->operands[o] != e->loops[0]->operands[o])
+                return merge_fail(m, e->loops[i], "load and compute run different items");
+    }
+    return true;
+}
+
+/* ---- one order ---- */
+
+static void replace_in(Op *op, void *user) { ir_replace_in_op(op, user); }
+
+static void move_ops(const Builder *to, Op *from, const Op *end) {
+    for (Op *op = from, *next; op && op != end && op->code != OP_YIELD; op = next) {
+        next = op->next;
+        ir_move(op, to->region, to->before);
+    }
+}
+
+/* The loops of all parts as one: what they carry side by side, their bodies one behind the other. */
+static void fuse_loops(Elide *e, Builder *b) {
+    Op *first = e->loops[0], *loop = ir_begin(b, OP_FOR);
+    RefMap map = {.arena = e->m->arena};
+    VEC(const Type *) types = {0};
+    VEC(Ref) yields = {0};
+    for (int o = 0; o < 3; o++) ir_operand(b, loop, first->operands[o]);
+    Region *region = ir_region(b, loop);
+    Ref index = ir_argument(e->k, region, ir_type(e->k, first->operands[0]), "iter");
+    const Op *wait = NULL;
+    for (int p = 0; p < e->count; p++) {
+        Region *body = e->loops[p]->regions[0];
+        refmap_set(&map, body->args[0], index);
+        for (int i = 3; i < e->loops[p]->operand_count; i++) {
+            ir_operand(b, loop, e->loops[p]->operands[i]);
+            *VEC_PUSH(&types, e->m->arena) = ir_type(e->k, body->args[i - 2]);
+            const Value *old = ir_value(e->k, body->args[i - 2]);
+            refmap_set(&map, body->args[i - 2], ir_argument(e->k, region, old->type, old->name));
+        }
+        for (const Op *op = body->first; op; op = op->next)
+            if (hand_over(op) == HAND_WAIT && !wait) wait = op;
+    }
+    if (wait) {
+        int64_t slots = op_int(hand_ring_op(e->k, wait), AT_SLOTS, 1);
+        op_set(e->k, loop, (Attr){.id = AT_STAGES, .number = slots});
+    }
+    Builder inside = ir_builder_inside(b, region);
+    for (int p = 0; p < e->count; p++) {
+        const Op *end = e->loops[p]->regions[0]->last;
+        for (int i = 0; i < end->operand_count; i++) *VEC_PUSH(&yields, e->m->arena) = end->operands[i];
+        move_ops(&inside, e->loops[p]->regions[0]->first, end);
+    }
+    ir_yield(&inside, yields.at, (int)yields.count);
+    ir_end_results(b, loop, (int)types.count, types.at);
+    for (int p = 0, at = 0; p < e->count; p++)
+        for (int i = 0; i < e->loops[p]->result_count; i++)
+            refmap_set(&map, e->loops[p]->results[i], loop->results[at++]);
+    ir_replace_map(e->k, &map);
+}
+
+static void emit_parts(Elide *e, Builder *b) {
+    Builder loop = *b;
+    Op *behind = NULL; /* the first op behind the loops */
+    for (int p = 0; p < e->count; p++) move_ops(b, e->parts[p]->first, e->loops[p]);
+    /* The loops' results are replaced in what stands behind them: it must be in the kernel by then. */
+    for (int p = 0; p < e->count; p++) {
+        Op *first = e->loops[p]->next;
+        if (!behind && first && first->code != OP_YIELD) behind = first;
+        move_ops(b, first, NULL);
+    }
+    if (behind) loop.before = behind;
+    fuse_loops(e, &loop);
+}
+
+/* ---- tasks ---- */
+
+typedef struct Header {
+    Ref go, values[64];
+    int count;
+} Header;
+
+/* The template's setup for a task, at the builder's place. */
+static Header copy_setup(Elide *e, Builder *b, Ref task) {
+    const Region *setup = e->m->tasks->regions[0];
+    RefMap map = {.arena = e->m->arena};
+    refmap_set(&map, setup->args[0], task);
+    for (const Op *op = setup->first; op != setup->last; op = op->next) ir_clone(b, op, &map);
+    Header header = {.go = refmap_get(&map, setup->last->operands[0]), .count = setup->last->operand_count - 1};
+    for (int i = 0; i < header.count; i++) header.values[i] = refmap_get(&map, setup->last->operands[1 + i]);
+    return header;
+}
+
+static void note_stride(Op *op, void *user) {
+    if (op->code == OP_NUM_PROGRAMS) *(bool *)user = true;
+}
+
+static void task_loop(Elide *e, Builder *b) {
+    Kernel *k = e->k;
+    Region *old = e->m->tasks->regions[1];
+    Header first = copy_setup(e, b, ir_int(b, EL_I32, 0));
+    Op *loop = ir_begin(b, OP_WHILE);
+    Region *test = ir_region(b, loop), *body = ir_region(b, loop);
+    const Type *types[66] = {ty_scalar(k->module, EL_I32), ty_scalar(k->module, EL_I1)};
+    Ref initial[66] = {ir_int(b, EL_I32, 0), first.go};
+    int count = 2 + first.count;
+    for (int i = 0; i < first.count; i++) {
+        initial[2 + i] = first.values[i];
+        types[2 + i] = ir_type(k, old->args[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        ir_operand(b, loop, initial[i]);
+        ir_argument(k, test, types[i], NULL);
+        ir_argument(k, body, types[i], NULL);
+    }
+    Builder asks = ir_builder_inside(b, test);
+    Op *end = ir_begin(&asks, OP_TEST);
+    ir_operand(&asks, end, test->args[1]);
+    for (int i = 0; i < count; i++) ir_operand(&asks, end, test->args[i]);
+    ir_end(&asks, end, NULL);
+    Builder inside = ir_builder_inside(b, body);
+    ir_end_results(b, loop, count, types);
+    RefMap map = {.arena = e->m->arena};
+    for (int i = 0; i < first.count; i++) refmap_set(&map, old->args[i], body->args[2 + i]);
+    ir_replace_map(k, &map); /* in the parts, which still stand in the roles */
+    for (int p = 1; p < e->count; p++)
+        ir_walk(e->parts[p], replace_in, &map);
+    emit_parts(e, &inside);
+    Ref next = ir_binary(&inside, OP_ADD, body->args[0], ir_int(&inside, EL_I32, 1));
+    Header again = copy_setup(e, &inside, next);
+    Ref yields[66] = {next, again.go};
+    for (int i = 0; i < again.count; i++) yields[2 + i] = again.values[i];
+    ir_yield(&inside, yields, count);
+    bool strides = false;
+    ir_walk(e->m->tasks->regions[0], note_stride, &strides);
+    if (strides) k->grid->last->operands[0] = ir_literal_int(k, ty_scalar(k->module, EL_I32), PROGRAMS);
+}
+
+/* ---- hand-overs ---- */
+
+static const Ref *field_buffers(Elide *e, const Op *hand) {
+    const Op *ring = hand_ring_op(e->k, hand);
+    MapEntry *entry = map_find_number(&e->buffers, ring->results[0]);
+    return entry ? entry->value : NULL;
+}
+
+static void make_buffers(Elide *e) {
+    for (Op *op = e->k->body->first; op; op = op->next) {
+        if (op->code != OP_RING) continue;
+        const Type *ring = ir_type(e->k, op->results[0]);
+        Builder b = ir_builder_before(e->k, op);
+        Ref *buffers = ARENA_ARRAY(e->m->arena, Ref, ring->field_count);
+        for (int f = 0; f < ring->field_count; f++) {
+            const Type *field = ring->fields[f].type;
+            const Type *type = ty_buffer(e->k->module, field->elem, field->rank, field->extent, SCOPE_SHARED);
+            buffers[f] = ir_buffer(&b, type, ring->fields[f].name);
+        }
+        map_put_number(&e->buffers, e->m->arena, op->results[0], buffers);
+    }
+}
+
+static void put_to_store(Elide *e, Op *op) {
+    Builder b = ir_builder_before(e->k, op);
+    Ref buffer = field_buffers(e, op)[hand_field(op)], at[MAX_RANK], value = put_value(op);
+    const Type *whole = ir_type(e->k, buffer), *part = ir_type(e->k, value);
+    RefList list = op_list(op, 0);
+    int64_t extent[MAX_RANK];
+    for (int d = 0; d < whole->rank; d++) {
+        int inner = d - (whole->rank - part->rank);
+        at[d] = list.count ? list.at[d] : ir_int(&b, EL_I32, 0);
+        extent[d] = inner >= 0 ? part->extent[inner] : 1;
+    }
+    const Type *box = ty_with_shape(e->k->module, part, whole->rank, extent);
+    ir_bstore(&b, buffer, at, part == box ? value : ir_reshape(&b, value, box));
+}
+
+typedef struct Gets {
+    Elide *e;
+    RefMap map;   /* of a get: the value of its whole buffer */
+    Map buffer;   /* of a get: its buffer */
+    VEC(Op *) dead;
+} Gets;
+
+/* A part of a field is read as a box of its buffer; the whole only where it is used as a whole. */
+static void replace_hand_over(Op *op, void *user) {
+    Gets *g = user;
+    Elide *e = g->e;
+    HandOver hand = hand_over(op);
+    MapEntry *of = op->code == OP_SLICE && ref_is_value(op->operands[0])
+                       ? map_find_number(&g->buffer, op->operands[0]) : NULL;
+    if (hand == HAND_PUT) {
+        put_to_store(e, op);
+    } else if (hand == HAND_GET) {
+        Builder b = ir_builder_before(e->k, op);
+        Ref buffer = field_buffers(e, op)[hand_field(op)], at[MAX_RANK];
+        const Type *type = ir_type(e->k, op->results[0]);
+        for (int d = 0; d < type->rank; d++) at[d] = ir_int(&b, EL_I32, 0);
+        map_put_number(&g->buffer, e->m->arena, op->results[0], (void *)(uintptr_t)buffer);
+        refmap_set(&g->map, op->results[0], ir_bload(&b, buffer, at, type));
+    } else if (of) {
+        Builder b = ir_builder_before(e->k, op);
+        Ref buffer = (Ref)(uintptr_t)of->value;
+        refmap_set(&g->map, op->results[0], ir_bload(&b, buffer, op_list(op, 0).at, ir_type(e->k, op->results[0])));
+    }
+    if (hand != HAND_NONE || of || op->code == OP_SYNC) *VEC_PUSH(&g->dead, e->m->arena) = op;
+}
+
+static void replace_hand_overs(Elide *e) {
+    Gets g = {.e = e, .map = {.arena = e->m->arena}};
+    make_buffers(e);
+    ir_walk(e->k->body, replace_hand_over, &g);
+    ir_replace_map(e->k, &g.map);
+    for (size_t i = 0; i < g.dead.count; i++) ir_remove(g.dead.at[i]);
+    for (Op *op = e->k->body->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_RING) ir_remove(op);
+    }
+}
+
+/* ---- the whole ---- */
+
+static bool never_ends(Merge *m) {
+    Ref go = m->tasks->regions[0]->last->operands[0];
+    const Op *compare = ref_is_value(go) ? ir_value(m->k, go)->op : NULL;
+    int64_t bound = -1, flag = 0;
+    bool asks = compare && compare->code == OP_CMP && op_word(compare, AT_PRED, WORD_NONE) == CMP_GE &&
+                ir_const_int(m->k, compare->operands[1], &bound) && bound == 0;
+    bool never = (asks && fact_natural(m->k, compare->operands[0], NULL, NULL)) ||
+                 (ir_const_int(m->k, go, &flag) && flag);
+    if (never) merge_fail(m, m->tasks, "num_iters never becomes negative, so its tasks never end");
+    return never;
+}
+
+bool merge_elide(Merge *m) {
+    Elide e = {.m = m, .k = m->k};
+    Region *grid = m->k->grid;
+    if (!find_parts(&e)) return false;
+    if (m->tasks->regions[1]->arg_count > 64) return merge_fail(m, m->tasks, "it passes more than 64 numbers");
+    bool programs = merge_tasks(m);
+    if (programs) {
+        ir_replace_map(m->k, &m->map);
+        for (int p = 1; p < e.count; p++)
+            ir_walk(e.parts[p], replace_in, &m->map);
+        emit_parts(&e, &m->b);
+    } else {
+        m->failed = false;
+        m->k->grid = grid;
+        if (never_ends(m)) return false;
+        task_loop(&e, &m->b);
+    }
+    ir_remove(m->tasks);
+    replace_hand_overs(&e);
+    return true;
+}

@@ -1,0 +1,56 @@
+/* merge_threads.c: code of single threads becomes element loops over the threads.
+ *
+ *     spmd %t in 128 {                         parallel %t in 128 { s[t] = .. ; own[t] = .. }
+ *       s[t] = .. ; sync                  ->
+ *       o[t] = s[127 - t] }                    parallel %t in 128 { o[t] = s[127 - t] }
+ *
+ * A region is cut at its barriers and shuffles (ir/threads.h); between two of them threads have no order, so each
+ * piece is a `parallel` loop, which `raise` turns into tile operations. Atomics on buffers become updates of cells:
+ * an element loop combines what meets there. What cannot be cut stays a region, and a target that has no threads of
+ * its own refuses it with the reason. */
+#include "ir/threads.h"
+#include "pass/fold/fold.h"
+#include "pass/merge/merge.h"
+
+/* batomic: cell = cell op e */
+static void make_update(Kernel *k, Op *op) {
+    static const struct {
+        Word combine;
+        Opcode code;
+    } codes[] = {{COMBINE_ADD, OP_ADD}, {COMBINE_MIN, OP_MIN}, {COMBINE_MAX, OP_MAX},
+                 {COMBINE_AND, OP_AND}, {COMBINE_OR, OP_OR},   {COMBINE_XOR, OP_XOR}};
+    Word combine = op_word(op, AT_COMBINE, COMBINE_ADD);
+    Builder b = ir_builder_before(k, op);
+    RefList at = op_list(op, 0);
+    Ref value = op_operand(op, 1), old = ir_bload(&b, op->operands[0], at.at, ir_type(k, value)), made = value;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].combine == combine) made = ir_binary(&b, codes[i].code, old, value);
+    ir_bstore(&b, op->operands[0], at.at, made);
+    ir_replace_all(k, op->results[0], old);
+    ir_remove(op);
+}
+
+bool merge_threads(PassContext *cx, Kernel *k) {
+    FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
+    size_t pieces = 0;
+    for (size_t i = 0; i < regions.count; i++) {
+        if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
+        Threads t = threads_look(k, regions.at[i], true, cx->scratch);
+        if (!threads_cut(&t) && cx->machine)
+            diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
+    }
+    regions = ir_list(k->body, OP_SPMD, cx->scratch);
+    for (size_t i = 0; i < regions.count; i++) {
+        Op *op = regions.at[i];
+        if (op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
+            ir_list(op->regions[0], OP_SHFL, cx->scratch).count)
+            continue;
+        FoundOps atomics = ir_list(op->regions[0], OP_BATOMIC, cx->scratch);
+        for (size_t n = 0; n < atomics.count; n++) make_update(k, atomics.at[n]);
+        op->code = OP_PARALLEL;
+        op_drop(op, AT_UNIT);
+        pieces++;
+    }
+    if (pieces) fold_tidy(k, cx->scratch);
+    return pieces > 0;
+}

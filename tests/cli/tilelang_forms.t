@@ -1,0 +1,70 @@
+# Tensors with strides of their own, arguments that are lists, what programs ask of the device, marks. Numbers worked out by hand.
+$ cat > forms.py <<'EOF'
+> import torch
+> import tilelang
+> import tilelang.language as T
+> from tilelang.tools.cuda import iket
+> from tvm import tir
+>
+>
+> def gaps(r, s):
+>     @T.prim_func
+>     def main(A: T.StridedTensor((2, 3), (r, s), "float32"), B: T.Tensor((3, 2), "float32")):
+>         with T.Kernel(1) as bx:
+>             for i, j in T.Parallel(2, 3):
+>                 B[j, i] = A[i, j] + s
+>
+>     return main
+>
+>
+> def sizes(ns, kind="float32"):
+>     width = {T.float32: 4, T.float16: 2}[kind]
+>     major, minor = torch.cuda.get_device_capability()
+>     bits = int("".join(c for c in kind if c.isdigit()))
+>
+>     @T.prim_func
+>     def main(A: T.Tensor((len(ns),), "int32")):
+>         with T.Kernel(1) as bx, iket.range("all"):
+>             for i, n in enumerate(ns):
+>                 iket.mark("one")
+>                 A[i] = n * width + (major >= 8) + bits + tir.const(0, "int32")
+>
+>     return main
+>
+>
+> def rounded(dtype="tfloat32"):
+>     @T.prim_func
+>     def main(A: T.Tensor((16, 16), dtype), C: T.Tensor((16, 16), "float32")):
+>         with T.Kernel(1) as bx:
+>             a = T.alloc_shared((16, 16), dtype)
+>             c = T.alloc_fragment((16, 16), "float32")
+>             T.copy(A, a)
+>             T.gemm(a, a, c, clear_accum=True)
+>             T.copy(c, C)
+>
+>     return main
+> EOF
+$ tilewright run forms.py:gaps --arg r=3 --arg s=1 --arg 'A=arange:f32[2,3]' --arg 'B=zeros:f32[3,2]' --save B=o.npy > said && od -A n -t f4 -j 128 -w8 o.npy
+               1               4
+               2               5
+               3               6
+$ tilewright run forms.py:gaps --arg r=4 --arg s=1 --arg 'A=arange:f32[2,3]' --arg 'B=zeros:f32[3,2]'
+forms.py:10:14: error: `A` is declared with strides 4, 1; the array that is passed has 3, 1 [arguments]
+   10 |     def main(A: T.StridedTensor((2, 3), (r, s), "float32"), B: T.Tensor((3, 2), "float32")):
+      |              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ tilewright run forms.py:sizes --arg 'ns=[1, 2, 5]' --arg 'A=zeros:i32[3]' --save A=o.npy > said && od -A n -t d4 -j 128 -w12 o.npy
+          37          41          53
+$ tilewright run forms.py:sizes -D 'ns=(7, 8)' --arg kind=float16 --arg 'A=zeros:i32[2]' --save A=o.npy > said && od -A n -t d4 -j 128 -w12 o.npy
+          31          33
+$ tilewright run forms.py:sizes --arg 'ns=[1, 2' --arg 'A=zeros:i32[3]'
+an argument:1:1: error: `[` was never closed; add the `]` [unclosed-bracket]
+    1 | [1, 2
+      | ^
+[1]
+$ tilewright ir forms.py:rounded --stop-after fold | grep dot
+  %6 = dot<prec=tf32> %3, %4, %5
+$ tilewright ir forms.py:rounded --arg dtype=float32 --stop-after fold | grep dot
+  %6 = dot %3, %4, %5
+$ tilewright check forms.py:rounded --target cuda --emulate --arg 'A=randn:f32[16,16]' --arg 'C=zeros:f32[16,16]' | tail -1 | sed 's,.*: ,,'
+ok

@@ -1,0 +1,316 @@
+/* tilec_kernels.c: the kernels of kernels/tilec that are more than a product, on every target, against float64.
+ *
+ *     tilec_kernels [--targets interp,cpu,emulated,tenstorrent] [--only SUBSTRING] [--shard I/N]
+ *
+ * A row says the file, its constants, its arrays (dimensions as letters of the shape) and its reference, which gives each
+ * element of the outputs with the sum of the magnitudes that went into it. The bound is in * magnitude + out * |value|:
+ * `out` is half a unit of the output's type, `in` that of bf16, to which weights and states are rounded on the way.
+ * Shapes: full tiles, ragged ones, one, none. Tenstorrent may refuse, with a message. */
+#include "base/numeric.h"
+#include "shard.h"
+#include "target_list.h"
+#include "tilewright.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARRAYS = 6, LETTERS = 6 };
+typedef struct Shape { /* of letters b h k n m d: batch, heads, kv heads, rows, keys, width */
+    int64_t of[LETTERS];
+} Shape;
+static const char letters[] = "bhknmd";
+#define S(x, letter) ((x)->shape.of[(size_t)(strchr(letters, letter) - letters)])
+
+typedef struct Row Row;
+typedef struct Run {
+    const Row *row;
+    Shape shape;
+    double *data[MOST_ARRAYS], *magnitude[MOST_ARRAYS];
+    int64_t count[MOST_ARRAYS];
+} Run;
+struct Row {
+    const char *title, *file, *defines; /* "D=64 CAUSAL=1" */
+    struct {
+        const char *name, *dims;
+        int dtype;
+        char fill; /* n normal, p between 0 and 1, o output */
+    } arrays[MOST_ARRAYS];
+    double number; /* the last argument, unless it is 0 */
+    void (*reference)(Run *run, bool causal);
+    Shape shapes[5];
+};
+
+/* --- references --- */
+
+static void put(Run *x, int array, int64_t at, double value, double magnitude) {
+    x->data[array][at] = value;
+    x->magnitude[array][at] = magnitude;
+}
+
+static void reference_layernorm(Run *x, bool causal) {
+    (void)causal;
+    int64_t rows = S(x, 'n'), cols = S(x, 'd');
+    for (int64_t i = 0; i < rows; i++) {
+        double mean = 0, variance = 0;
+        for (int64_t j = 0; j < cols; j++) mean += (x->data[0][i * cols + j] + x->data[1][i * cols + j]) / (double)cols;
+        for (int64_t j = 0; j < cols; j++) variance += pow(x->data[0][i * cols + j] + x->data[1][i * cols + j] - mean, 2) / (double)cols;
+        for (int64_t j = 0; j < cols; j++) {
+            double s = x->data[0][i * cols + j] + x->data[1][i * cols + j];
+            double o = (s - mean) / sqrt(variance + x->row->number) * x->data[2][j];
+            put(x, 4, i * cols + j, s, 0);
+            put(x, 5, i * cols + j, o + x->data[3][j], 1e-3 * (fabs(o) + fabs(x->data[3][j])));
+        }
+    }
+}
+
+static void reference_rotary(Run *x, bool causal) {
+    (void)causal;
+    int64_t n = S(x, 'n'), half = S(x, 'd') / 2;
+    for (int64_t head = 0; head < S(x, 'b') * S(x, 'h'); head++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < half; j++) {
+                int64_t at = (head * n + i) * 2 * half + j;
+                double a = x->data[0][at], b = x->data[0][at + half], c = x->data[1][i * half + j], s = x->data[2][i * half + j];
+                put(x, 3, at, a * c - b * s, 1e-3 * (fabs(a * c) + fabs(b * s)));
+                put(x, 3, at + half, b * c + a * s, 1e-3 * (fabs(b * c) + fabs(a * s)));
+            }
+}
+
+static double dot(const double *a, const double *b, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void reference_attention(Run *x, bool causal) {
+    int64_t heads = S(x, 'h'), kv_heads = S(x, 'k'), n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
+    double *weights = malloc((size_t)(m + 1) * sizeof *weights);
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t kv = head / heads * kv_heads + head % heads / (heads / kv_heads), end = causal && i + 1 < m ? i + 1 : m;
+            const double *q = x->data[0] + (head * n + i) * d, *k = x->data[1] + kv * m * d, *v = x->data[2] + kv * m * d;
+            double most = -INFINITY, total = 0;
+            for (int64_t j = 0; j < end; j++) weights[j] = dot(q, k + j * d, d) / sqrt((double)d), most = fmax(most, weights[j]);
+            for (int64_t j = 0; j < end; j++) total += weights[j] = exp(weights[j] - most);
+            for (int64_t c = 0; c < d; c++) {
+                double sum = 0, magnitude = 0;
+                for (int64_t j = 0; j < end; j++) sum += weights[j] * v[j * d + c], magnitude += fabs(weights[j] * v[j * d + c]);
+                put(x, 3, (head * n + i) * d + c, sum / total, magnitude / total);
+            }
+            if (x->row->arrays[4].name) put(x, 4, head * n + i, log2(total) + most / log(2), 0.05);
+        }
+    free(weights);
+}
+
+static void reference_linear(Run *x, bool causal) {
+    (void)causal;
+    int64_t heads = S(x, 'h'), n = S(x, 'n'), d = S(x, 'd');
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < n; i++) {
+            double *sum = calloc((size_t)d * 2, sizeof *sum), *magnitude = sum + d;
+            for (int64_t j = 0; j <= i; j++) {
+                double score = dot(x->data[0] + (head * n + i) * d, x->data[1] + (head * n + j) * d, d);
+                double size = 0, fade = exp(-x->data[3][head % heads] * (double)(i - j));
+                for (int64_t c = 0; c < d; c++) size += fabs(x->data[0][(head * n + i) * d + c] * x->data[1][(head * n + j) * d + c]);
+                for (int64_t c = 0; c < d; c++) {
+                    double v = x->data[2][(head * n + j) * d + c];
+                    sum[c] += fade * score * v, magnitude[c] += fade * size * fabs(v);
+                }
+            }
+            for (int64_t c = 0; c < d; c++) put(x, 4, (head * n + i) * d + c, sum[c], 2 * magnitude[c]);
+            free(sum);
+        }
+}
+
+/* --- the rows --- */
+
+#define QKV {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}
+static const Row rows[] = {
+    {"layernorm", "layernorm", "WIDTH=256",
+     {{"g.x", "nd", TW_BF16, 'n'}, {"g.residual", "nd", TW_BF16, 'n'}, {"g.weight", "d", TW_F32, 'n'}, {"g.bias", "d", TW_F32, 'n'},
+      {"g.sum", "nd", TW_BF16, 'o'}, {"g.o", "nd", TW_BF16, 'o'}},
+     1e-5, reference_layernorm,
+     {{{0, 0, 0, 20, 0, 256}}, {{0, 0, 0, 7, 0, 201}}, {{0, 0, 0, 3, 0, 1}}, {{0, 0, 0, 0, 0, 16}}}},
+    {"rotary", "rotary", "HALF=32",
+     {{"g.x", "bhnd", TW_BF16, 'n'}, {"g.cos", "n/", TW_F32, 'n'}, {"g.sin", "n/", TW_F32, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}},
+     0, reference_rotary,
+     {{{2, 2, 0, 32, 0, 64}}, {{1, 3, 0, 21, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 2, 0, 0, 0, 64}}}},
+    {"rotary on the template", "rotary_lcsf", "HALF=32",
+     {{"g.x", "bhnd", TW_BF16, 'n'}, {"g.cos", "n/", TW_F32, 'n'}, {"g.sin", "n/", TW_F32, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}},
+     0, reference_rotary,
+     {{{2, 2, 0, 128, 0, 64}}, {{1, 3, 0, 141, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 2, 0, 0, 0, 64}}}},
+    {"attention of a warp", "attention_warp", "D=64", {QKV}, 0, reference_attention,
+     {{{1, 2, 1, 32, 64, 64}}, {{2, 4, 2, 37, 50, 64}}, {{1, 1, 1, 1, 1, 64}}, {{1, 3, 1, 40, 33, 64}}}},
+    {"attention of a warp, causal", "attention_warp", "D=128 CAUSAL=1", {QKV}, 0, reference_attention,
+     {{{1, 2, 1, 48, 48, 128}}, {{1, 3, 1, 45, 45, 128}}, {{1, 1, 1, 1, 1, 128}}, {{1, 2, 1, 20, 60, 128}}}},
+    {"attention of a warpgroup", "attention", "D=64", {QKV, {"g.l", "bhxn", TW_F32, 'o'}}, 0, reference_attention,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}, {{1, 2, 2, 70, 3, 64}}}},
+    {"attention of a warpgroup, causal", "attention", "D=128 CAUSAL=1", {QKV, {"g.l", "bhxn", TW_F32, 'o'}}, 0, reference_attention,
+     {{{1, 2, 1, 128, 128, 128}}, {{1, 2, 1, 101, 101, 128}}, {{1, 1, 1, 1, 1, 128}}, {{1, 2, 1, 65, 190, 128}}}},
+    {"attention on the template", "attention_lcf", "D=64", {QKV}, 0, reference_attention,
+     {{{1, 2, 1, 256, 128, 64}}, {{1, 4, 2, 177, 130, 64}}, {{1, 1, 1, 1, 1, 64}}, {{2, 1, 1, 70, 3, 64}}}},
+    {"attention on the template, causal", "attention_lcf", "D=128 CAUSAL=1 WORKERS=3", {QKV}, 0, reference_attention,
+     {{{1, 1, 1, 192, 192, 128}}, {{1, 2, 1, 201, 201, 128}}, {{1, 1, 1, 1, 1, 128}}}},
+    {"linear attention", "linear_attention", "D=64",
+     {{"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bhnd", TW_BF16, 'n'}, {"g.v", "bhnd", TW_BF16, 'n'}, {"g.slope", "h", TW_F32, 'p'},
+      {"g.o", "bhnd", TW_BF16, 'o'}},
+     0, reference_linear,
+     {{{1, 2, 0, 48, 0, 64}}, {{2, 3, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 1, 0, 0, 0, 64}}}},
+};
+
+/* --- runs --- */
+
+static uint64_t state;
+static double uniform(void) {
+    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
+    return (double)(state * 2685821657736338717u >> 11) * 0x1p-53;
+}
+
+static double rounded(int dtype, double x) { return dtype == TW_BF16 ? bf16_to_f32(bf16_from_f64(x)) : (float)x; }
+
+static int rank_of(const Run *x, int array, int64_t *extent) {
+    const char *dims = x->row->arrays[array].dims;
+    int rank = (int)strlen(dims);
+    for (int d = 0; d < rank; d++) extent[d] = dims[d] == 'x' ? 1 : dims[d] == '/' ? S(x, 'd') / 2 : S(x, dims[d]);
+    return rank;
+}
+
+static void make_data(Run *x) {
+    for (int a = 0; a < MOST_ARRAYS && x->row->arrays[a].name; a++) {
+        int64_t extent[4];
+        int rank = rank_of(x, a, extent);
+        x->count[a] = 1;
+        for (int d = 0; d < rank; d++) x->count[a] *= extent[d];
+        x->data[a] = calloc((size_t)x->count[a] + 1, sizeof(double));
+        x->magnitude[a] = calloc((size_t)x->count[a] + 1, sizeof(double));
+        char fill = x->row->arrays[a].fill;
+        for (int64_t i = 0; i < x->count[a]; i++) {
+            double normal = sqrt(-2 * log(uniform() + 1e-12)) * cos(6.283185307179586 * uniform());
+            x->data[a][i] = fill == 'o' ? 77 : rounded(x->row->arrays[a].dtype, fill == 'p' ? uniform() : normal);
+        }
+    }
+}
+
+static int runs, failures, refused;
+
+static void say(const Run *x, const char *target, const char *what) {
+    printf("FAILED %s on %s,", x->row->title, target);
+    for (int i = 0; i < LETTERS; i++)
+        if (x->shape.of[i]) printf(" %c=%lld", letters[i], (long long)x->shape.of[i]);
+    printf(": %s\n", what);
+    failures++;
+}
+
+static double element(const tw_buffer *buffer, int dtype, int64_t i) {
+    const void *data = tw_buffer_data((tw_buffer *)buffer);
+    return dtype == TW_BF16 ? bf16_to_f32(((const uint16_t *)data)[i]) : ((const float *)data)[i];
+}
+
+static void compare(const Run *x, const char *target, tw_buffer **buffers) {
+    for (int a = 0; a < MOST_ARRAYS && x->row->arrays[a].name; a++) {
+        if (x->row->arrays[a].fill != 'o') continue;
+        int dtype = x->row->arrays[a].dtype;
+        for (int64_t i = 0; i < x->count[a]; i++) {
+            double want = x->data[a][i], got = element(buffers[a], dtype, i);
+            double bound = 0x1p-8 * x->magnitude[a][i] + (dtype == TW_BF16 ? 0x1p-8 : 1e-5) * fabs(want) + 1e-6;
+            if (fabs(got - want) <= bound) continue;
+            char text[200];
+            snprintf(text, sizeof text, "%s, element %lld: %g, not %g (bound %g)", x->row->arrays[a].name, (long long)i, got, want, bound);
+            say(x, target, text);
+            return;
+        }
+    }
+}
+
+static void run_on(tw_context *cx, const Run *x, const double *const *inputs, const char *target) {
+    tw_pair defines[4];
+    char words[100], path[200];
+    size_t define_count = 0, count = 0;
+    snprintf(words, sizeof words, "%s", x->row->defines);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        char *value = strchr(word, '=');
+        *value++ = 0;
+        defines[define_count++] = (tw_pair){word, value};
+    }
+    tw_buffer *buffers[MOST_ARRAYS] = {0};
+    tw_arg args[MOST_ARRAYS + 1];
+    for (; count < MOST_ARRAYS && x->row->arrays[count].name; count++) {
+        int64_t extent[4];
+        int dtype = x->row->arrays[count].dtype, rank = rank_of(x, (int)count, extent);
+        if (tw_buffer_create(cx, dtype, rank, extent, NULL, &buffers[count]) != TW_OK) abort();
+        for (int64_t i = 0; i < x->count[count]; i++) {
+            if (dtype == TW_BF16) ((uint16_t *)tw_buffer_data(buffers[count]))[i] = bf16_from_f64(inputs[count][i]);
+            else ((float *)tw_buffer_data(buffers[count]))[i] = (float)inputs[count][i];
+        }
+        args[count] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = buffers[count]};
+    }
+    size_t arrays = count;
+    if (x->row->number != 0) args[count++] = (tw_arg){.kind = TW_ARG_FLOAT, .value.f = x->row->number};
+    tw_module_options module_options;
+    tw_module_options_init(&module_options);
+    module_options.defines = defines;
+    module_options.define_count = define_count;
+    tw_compile_options options;
+    tw_compile_options_init(&options);
+    options.target = target;
+    options.args = args;
+    options.arg_count = count;
+    options.verify_each = 1;
+    tw_module *module = NULL;
+    tw_kernel *kernel = NULL;
+    snprintf(path, sizeof path, "kernels/tilec/%s.tile.c", x->row->file);
+    tw_status status = tw_module_load_file(cx, path, &module_options, &module);
+    if (status == TW_OK) status = tw_kernel_compile(module, NULL, &options, &kernel);
+    bool compiled = status == TW_OK;
+    if (status == TW_OK) status = tw_kernel_launch(kernel, NULL, NULL, args, count);
+    runs++;
+    bool may_refuse = !strcmp(target, "tenstorrent") && !compiled && strstr(tw_context_message(cx), "not possible on Tenstorrent: ");
+    if (status == TW_OK) compare(x, target, buffers);
+    else if (may_refuse) refused++;
+    else say(x, target, tw_context_message(cx));
+    for (size_t i = 0; i < arrays; i++) tw_buffer_destroy(buffers[i]);
+    tw_kernel_destroy(kernel);
+    tw_module_destroy(module);
+}
+
+static void run_row(tw_context *cx, const Row *row, const Shape *shape, const char *targets) {
+    static const char *const names[][2] = {
+        {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
+    Run x = {.row = row, .shape = *shape};
+    const double *inputs[MOST_ARRAYS] = {0};
+    make_data(&x);
+    for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
+        double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);
+        memcpy(copy, x.data[a], (size_t)x.count[a] * sizeof *copy);
+        inputs[a] = copy;
+    }
+    row->reference(&x, strstr(row->defines, "CAUSAL=1") != NULL);
+    for (size_t t = 0; t < sizeof names / sizeof *names; t++)
+        if (targets_have(targets, names[t][0])) run_on(cx, &x, inputs, names[t][1]);
+    for (int a = 0; a < MOST_ARRAYS; a++) free((void *)inputs[a]), free(x.data[a]), free(x.magnitude[a]);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    const char *targets = "interp,cpu", *only = "";
+    Shard shard = SHARD_ALL;
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (value && strcmp(argv[i], "--targets") == 0 && targets_known(value)) targets = value;
+        else if (value && strcmp(argv[i], "--only") == 0) only = value;
+        else if (value && strcmp(argv[i], "--shard") == 0 && shard_read(&shard, value)) {}
+        else return fprintf(stderr, "tilec_kernels: %s is not understood\n", argv[i]), 2;
+    }
+    tw_context *cx;
+    if (tw_context_create(NULL, &cx) != TW_OK) return 2;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (size_t s = 0; s < sizeof rows[r].shapes / sizeof *rows[r].shapes && rows[r].shapes[s].of[5]; s++) {
+            if (!shard_takes(&shard) || !strstr(rows[r].title, only)) continue;
+            state = shard_state(&shard, 1);
+            run_row(cx, &rows[r], &rows[r].shapes[s], targets);
+        }
+    tw_context_destroy(cx);
+    printf("%d refused\n%d runs, %d failed\n", refused, runs, failures);
+    return failures != 0;
+}
