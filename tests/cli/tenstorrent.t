@@ -179,3 +179,20 @@ $ sh gemm.sh
 note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 16777216 bytes read from DRAM, 8388608 written, 117454848 between cores, 262144 tiles multiplied, 135168 packed
 $ sh gemm.sh --set multicast=off
 note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 134217728 bytes read from DRAM, 8388608 written, 0 between cores, 262144 tiles multiplied, 135168 packed
+#! Kernels of a row a program run 32 rows a task: ragged rows and columns, one row, weights that all rows share, sums in loops.
+$ cat > rows.sh <<'END'
+> kernel=$1; rows=$2; cols=$3; type=$4; shift 4
+> tilewright check $ROOT/kernels/triton/$kernel.py --arg stride=$cols --arg n_cols=$cols --arg x_ptr=randn:$type[$rows,$cols] --grid $rows "$@" 2>&1 | grep -E '^(y|out)_ptr|error:' | sed 's/, max error.*: ok/: ok/'
+> END
+$ sh rows.sh layernorm 50 100 f32 --target tenstorrent --arg y_ptr=zeros:f32[50,100] --arg w_ptr=randn:f32[100] --arg b_ptr=randn:f32[100] --arg eps=1e-5 --arg BLOCK=128
+y_ptr: f32[50, 100]: ok
+$ sh rows.sh layernorm 64 64 bf16 --target tenstorrent:blackhole --arg y_ptr=zeros:bf16[64,64] --arg w_ptr=randn:bf16[64] --arg b_ptr=randn:bf16[64] --arg eps=1e-5 --arg BLOCK=64
+y_ptr: bf16[64, 64]: ok
+$ sh rows.sh rmsnorm 33 70 bf16 --target tenstorrent --arg y_ptr=zeros:bf16[33,70] --arg w_ptr=randn:bf16[70] --arg eps=1e-6 --arg BLOCK=128
+y_ptr: bf16[33, 70]: ok
+$ sh rows.sh rmsnorm 1 32 f32 --target tenstorrent --arg y_ptr=zeros:f32[1,32] --arg w_ptr=randn:f32[32] --arg eps=1e-6 --arg BLOCK=32
+y_ptr: f32[1, 32]: ok
+$ sh rows.sh row_sum 100 300 f32 --target tenstorrent --arg out_ptr=zeros:f32[100] --arg BLOCK=128
+out_ptr: f32[100]: ok
+$ sh rows.sh row_sum 5 0 f32 --target tenstorrent --arg out_ptr=zeros:f32[5] --arg BLOCK=64
+out_ptr: f32[5]: ok
