@@ -613,8 +613,9 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
  * tw_stream_synchronize or tw_buffer_read. A launch allocates nothing, but for the memory that a
  * kernel shares between several launches of its own (TileLang's T.alloc_global), once for each
  * stream; such a kernel takes no grid. stream NULL: the context's own. Errors: TW_ERROR_ARGUMENT (a
- * missing, extra or mistyped argument, or one of another shape, by name), TW_ERROR_LAUNCH (an assertion failed, a report of the sanitizer; the message says where),
- * TW_ERROR_UNAVAILABLE. Since 0.1. */
+ * missing, extra or mistyped argument, or one of another shape, by name), TW_ERROR_LAUNCH (an
+ * assertion failed, a report of the sanitizer; the message says where), TW_ERROR_UNAVAILABLE. Since
+ * 0.1. */
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid, const tw_arg *args,
                                   size_t arg_count);
 
