@@ -331,11 +331,34 @@ static void note_uncalibrated(Tt *tt) {
             tt->arena, "uncalibrated: no recorded run on Wormhole unpacks Float32 straight to DST, as %s do", names.at);
 }
 
+/* Sums and products read Float32 through source registers. */
+static void find_cut(const Tt *tt, const TtBlock *block, bool *cut) {
+    for (size_t i = 0; i < block->count; i++) {
+        const TtStep *step = &block->at[i];
+        find_cut(tt, &step->body, cut);
+        if (step->kind != STEP_MATMUL && step->kind != STEP_REDUCE) continue;
+        cut[step->cb] |= tt->plan->cbs.at[step->cb].desc.format == TT_Float32;
+        cut[step->cb2] |= tt->plan->cbs.at[step->cb2].desc.format == TT_Float32;
+    }
+}
+
+static void note_cut(Tt *tt) {
+    bool *cut = ARENA_ARRAY(tt->arena, bool, tt->plan->cbs.count);
+    Text names = text_new(tt->arena);
+    find_cut(tt, &tt->code[TENSIX_COMPUTE].body, cut);
+    for (size_t i = 0; i < tt->plan->cbs.count; i++)
+        if (cut[i]) text_add(&names, "%s%s", names.length ? ", " : "", tt->plan->cbs.at[i].name);
+    if (names.length)
+        *VEC_PUSH(&tt->plan->notes, tt->arena) = arena_printf(
+            tt->arena, "sums and products take f32 with 11 significant bits, cut: those of %s", names.at);
+}
+
 void tt_check_limits(Tt *tt) {
     const TensixLimits *limits = tensix_limits(tt->plan->options.arch);
     int64_t bytes = 0, most = limits->l1_bytes - limits->l1_reserved;
     Text table = text_new(tt->arena);
     note_uncalibrated(tt);
+    note_cut(tt);
     for (size_t i = 0; i < tt->plan->cbs.count; i++) {
         const TtCb *cb = &tt->plan->cbs.at[i];
         int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;
