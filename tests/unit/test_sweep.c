@@ -4,7 +4,7 @@
  *     test_sweep             each pass alone, all but one, all before one, pairs; TILEWRIGHT_EVERY=N: every Nth
  *     test_sweep --all       all 512 sets
  *
- * Arguments go by the parameter's name: `numbers` below, else it is an array. */
+ * Arguments go by the parameter's name: `numbers` below, unless the source says that it is an array; else it is one. */
 #include "check.h"
 #include "tilewright.h"
 
@@ -47,9 +47,11 @@ static void set_arguments(const tw_module *m, size_t kernel, tw_arg *args) {
         tw_param_info info = {.struct_size = sizeof info};
         tw_module_param_at(m, kernel, i, &info);
         if (info.optional) continue;
-        if (strcmp(info.name, "scale") == 0 || strcmp(info.name, "eps") == 0)
+        bool array = info.kind == TW_PARAM_TENSOR || info.kind == TW_PARAM_POINTER;
+        const char *dot = strrchr(info.name, '.'), *name = dot ? dot + 1 : info.name;
+        if (strcmp(name, "scale") == 0 || strcmp(name, "eps") == 0)
             args[i] = (tw_arg){TW_ARG_FLOAT, 0, {.f = 0.125}};
-        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers && !array; n++)
             if (strcmp(info.name, numbers[n].name) == 0) args[i] = (tw_arg){TW_ARG_INT, 0, {.i = numbers[n].value}};
         bool number = info.kind == TW_PARAM_CONSTANT || (info.kind == TW_PARAM_OPEN && !info.likely_array);
         if (!args[i].kind && number) args[i] = (tw_arg){TW_ARG_INT, 0, {.i = info.kind == TW_PARAM_CONSTANT ? 16 : 64}};
