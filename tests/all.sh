@@ -84,7 +84,7 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
-    for family in order rings rows corners; do
+    for family in order rings rows corners carried; do
         [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
     done
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_ir --family rings --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cuda-emulated
