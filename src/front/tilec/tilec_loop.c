@@ -433,7 +433,7 @@ static Scalar last_value(Tc *tc, const Ref *bounds, const TcType *type, const Tc
 static bool lower_counted(Tc *tc, Counted *loop, const Map *assigned) {
     const CNode *node = loop->node;
     Scalar lo = loop->variable->value, hi = loop->limit;
-    bool form = loop->step > 0 && (loop->test == CT_LT || loop->test == CT_LE);
+    bool form = loop->step > 0 && (loop->test == CT_LT || loop->test == CT_LE) && !elem_is_float(hi.type->elem);
     if (!form || lo.ref == REF_NONE || lo.open || leaves(node->kids[3], false)) return false;
     /* The trips are those of the comparison's type, as in C. */
     if (loop->test == CT_LE) hi = tc_binary(tc, CT_PLUS, hi, tc_int(tc, 1), node->range);

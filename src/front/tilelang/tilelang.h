@@ -266,6 +266,7 @@ int lang_peek_elem(const PyNode *annotation);       /* its dtype, where the text
 void lang_find_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args, const PyNode *def);
 int lang_place_of(const Lower *l, const char *name); /* of a parameter, among the request's; -1: there is none */
 void lang_make_tensor(Lower *l, Storage *tensor, Ref pointer); /* at an address; row-major if it is not strided */
+bool lang_fits_memory(Lower *l, const Storage *tensor, Range range); /* false, and said: it has too many elements */
 void lang_declare_tensor(Lower *l, Storage *tensor, const char *id); /* an argument of the kernel */
 /* A tensor parameter becomes an argument of the kernel and a name. place: in the request. */
 void lang_tensor_param(Lower *l, const PyNode *name, const char *id, Val note, int place);

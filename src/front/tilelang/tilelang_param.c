@@ -152,6 +152,17 @@ Val lang_lower_tensor(Lower *l, const Call *c) {
 
 static bool is_sequence(Val v) { return v.kind == VAL_TUPLE || v.kind == VAL_LIST; }
 
+bool lang_fits_memory(Lower *l, const Storage *tensor, Range range) {
+    int64_t longest = 1; /* as the strides need it, a dimension of 0 apart */
+    for (int d = 0; d < tensor->rank; d++)
+        if (__builtin_mul_overflow(longest, tensor->shape[d] ? tensor->shape[d] : 1, &longest) ||
+            longest > INT64_MAX / 8) {
+            lang_types(l, range, "a tensor of so many elements does not fit the address space; give smaller sizes");
+            return false;
+        }
+    return true;
+}
+
 /* The extents; an unknown symbol becomes what the array has. */
 static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range range, Packed packed, Storage *out) {
     Val one = shape;
@@ -174,13 +185,7 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
         }
         out->shape[d] = (int64_t)extent.i;
     }
-    int64_t longest = 1; /* as the strides need it, a dimension of 0 apart */
-    for (int d = 0; d < out->rank; d++)
-        if (__builtin_mul_overflow(longest, out->shape[d] ? out->shape[d] : 1, &longest) || longest > INT64_MAX / 8) {
-            lang_types(l, range, "a tensor of so many elements does not fit the address space; give smaller sizes");
-            return false;
-        }
-    return true;
+    return lang_fits_memory(l, out, range);
 }
 
 /* T.StridedTensor's own; an unknown symbol becomes what the array has. */

@@ -66,7 +66,9 @@ Val lang_lower_alloc_global(Lower *l, const Call *c) {
     if (!l->kernel || s->launched || l->nest || !sequence)
         return py_error(l, DIAG_TL_UNSUPPORTED, c->range, "T.alloc_global here",
                         "all blocks share it: put it in the function, before `with T.Kernel(...)`");
-    if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem)) return val_error;
+    if (!lang_want_shape(l, c, 0, &out) || !lang_want_elem(l, c, 1, &out.elem) ||
+        !lang_fits_memory(l, &out, c->ranges[0]))
+        return val_error;
     if (lang_packed(c->args[1])) return lang_types(l, c->ranges[1], "T.alloc_global has no dtypes of 4 bits; use int8");
     FrontSpace *space = VEC_PUSH(&sequence->spaces, l->arena);
     *space = (FrontSpace){.elem = out.elem, .rank = out.rank};

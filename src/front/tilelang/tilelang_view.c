@@ -170,6 +170,7 @@ static Val view(Lower *l, const Storage *of, Storage *out, const Call *c) {
                           "a dtype of 4 bits has no other shape or type here; T.copy it to a tile of bytes");
     if (out->elem != of->elem && (of->elem == EL_I1 || out->elem == EL_I1))
         return lang_types(l, c->range, "bool has no bytes to look at; cast it");
+    if (of->kind == STORE_TENSOR && !lang_fits_memory(l, out, c->range)) return val_error;
     if (of->kind == STORE_TENSOR)
         reshape_tensor(l, of, out);
     else
