@@ -5,17 +5,6 @@ typedef struct Bar {
     int64_t count, pending, phase;
 } Bar;
 
-static bool compare(Word predicate, int64_t x, int64_t y) {
-    switch (predicate) {
-    case CMP_LT: return x < y;
-    case CMP_LE: return x <= y;
-    case CMP_GT: return x > y;
-    case CMP_GE: return x >= y;
-    case CMP_EQ: return x == y;
-    default: return x != y;
-    }
-}
-
 static bool number(const Kernel *k, Ref ref, NumberLeaf leaf, const void *user, int depth, int64_t *out) {
     enum { LARGEST = 1 << 30, DEEPEST = 32 };
     if (ir_const_int(k, ref, out)) return *out > -LARGEST && *out < LARGEST;
@@ -32,7 +21,7 @@ static bool number(const Kernel *k, Ref ref, NumberLeaf leaf, const void *user, 
     bool natural = x[0] >= 0 && x[1] > 0;
     switch (op->code) {
     case OP_SELECT: *out = x[0] ? x[1] : x[2]; return true;
-    case OP_CMP: *out = compare(op_word(op, AT_PRED, CMP_LT), x[0], x[1]); return true;
+    case OP_CMP: *out = word_compares(op_word(op, AT_PRED, CMP_LT), x[0], x[1]); return true;
     case OP_CAST:
         *out = x[0];
         return elem_info[elem].bits >= 32 && elem_is_int(elem) && (x[0] >= 0 || elem_is_signed(elem));

@@ -180,6 +180,7 @@ typedef struct OpInfo {
     const char *doc;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
+bool word_compares(Word predicate, int64_t x, int64_t y); /* x < y for CMP_LT, and so on */
 bool op_has(Opcode code, Trait trait);              /* E implies P */
 bool op_allows_attr(Opcode code, AttrId id);        /* OP_NONE: of a kernel */
 bool op_attr_is_positional(Opcode code, AttrId id); /* written without its name */

@@ -34,6 +34,17 @@ const OpInfo op_info[OP_COUNT] = {
 #undef OP
 };
 
+bool word_compares(Word predicate, int64_t x, int64_t y) {
+    switch (predicate) {
+    case CMP_LT: return x < y;
+    case CMP_LE: return x <= y;
+    case CMP_GT: return x > y;
+    case CMP_GE: return x >= y;
+    case CMP_EQ: return x == y;
+    default: return x != y;
+    }
+}
+
 bool op_has(Opcode code, Trait trait) {
     static const char letters[] = "PERWSXNL"; /* in the order of enum Trait */
     const char *traits = op_info[code].traits;

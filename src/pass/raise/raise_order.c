@@ -136,17 +136,6 @@ typedef struct Walk { /* values of loop variables; of loops inside of the body t
     bool *guessed; /* set where a number that no iteration changes was taken to be 0 */
 } Walk;
 
-static bool compare(Word predicate, int64_t x, int64_t y) {
-    switch (predicate) {
-    case CMP_LT: return x < y;
-    case CMP_LE: return x <= y;
-    case CMP_GT: return x > y;
-    case CMP_GE: return x >= y;
-    case CMP_EQ: return x == y;
-    default: return x != y;
-    }
-}
-
 static bool evaluate(const Walk *w, Ref ref, int depth, int64_t *out) {
     const Kernel *k = w->loop->k;
     if (ir_const_int(k, ref, out)) return true;
@@ -177,7 +166,7 @@ static bool evaluate(const Walk *w, Ref ref, int depth, int64_t *out) {
     case OP_SELECT: *out = x[0] ? x[1] : x[2]; return true;
     case OP_CMP: {
         bool wide = ir_type(k, op->operands[0])->elem == EL_U64;
-        *out = compare(op_word(op, AT_PRED, CMP_LT), x[0], x[1]);
+        *out = word_compares(op_word(op, AT_PRED, CMP_LT), x[0], x[1]);
         return !wide;
     }
     case OP_NOT: *out = !x[0]; return type->elem == EL_I1;
