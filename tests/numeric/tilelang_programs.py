@@ -33,16 +33,11 @@ class Tile:
         return self.dtype in LIMIT
 
 
-class Generator:
-    """Tiles are written wholly before anything reads them. `frozen`: those whose floats may grow from trip to trip of a loop around here."""
+class Writer:
+    """Lines of a program, and what is drawn for them."""
 
     def __init__(self, choices):
         self.choices, self.lines, self.indent, self.count = choices, [], 2, 0
-        self.tiles, self.inputs, self.params, self.outputs = [], [], [], []
-        self.vars, self.trips, self.frozen, self.loops = {}, 1, set(), 0  # name -> extent (values 0 .. extent - 1)
-        self.plain, self.near = False, []  # a loop of boxes, as most are; what it writes, to be read as well
-        self.reads = True  # may indices be read from tiles?
-        self.named = []  # values that the loop's body gave a name: (name, is it a float, bound)
 
     def pick(self, n):
         return self.choices.pick(n)
@@ -56,6 +51,18 @@ class Generator:
     def name(self, letter):
         self.count += 1
         return f"{letter}{self.count}"
+
+
+class Generator(Writer):
+    """Tiles are written wholly before anything reads them. `frozen`: those whose floats may grow from trip to trip of a loop around here."""
+
+    def __init__(self, choices):
+        super().__init__(choices)
+        self.tiles, self.inputs, self.params, self.outputs = [], [], [], []
+        self.vars, self.trips, self.frozen, self.loops = {}, 1, set(), 0  # name -> extent (values 0 .. extent - 1)
+        self.plain, self.near = False, []  # a loop of boxes, as most are; what it writes, to be read as well
+        self.reads = True  # may indices be read from tiles?
+        self.named = []  # values that the loop's body gave a name: (name, is it a float, bound)
 
     def shape(self, rank=None):
         rank = rank or 1 + self.pick(3) % 2 + (self.pick(8) == 7)

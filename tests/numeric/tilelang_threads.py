@@ -3,25 +3,13 @@
 Each thread has tiles of its own, all of them shared ones. What a thread reads of others is behind a barrier, and so is what they write there
 next, so the result is the same in any order. Numbers are integers, which wrap. Statements: arithmetic on own elements, conditions by thread, loops,
 an exchange through shared memory at any place, shuffles, reductions over a warp and over threads, atomics on shared memory, tile operations between them."""
+from tilelang_programs import Writer
 
 
-class ThreadGenerator:
+class ThreadGenerator(Writer):
     def __init__(self, choices):
-        self.choices, self.lines, self.indent, self.count = choices, [], 2, 0
+        super().__init__(choices)
         self.own, self.shared, self.params = [], [], []  # (name, extent, dtype); shared: (name, shape, dtype)
-
-    def pick(self, n):
-        return self.choices.pick(n)
-
-    def one(self, options):
-        return options[self.pick(len(options))]
-
-    def line(self, text):
-        self.lines.append("    " * self.indent + text)
-
-    def name(self, letter):
-        self.count += 1
-        return f"{letter}{self.count}"
 
     def dtype(self):
         return self.one(["int32", "int32", "int8", "uint8", "int16", "uint32"])
