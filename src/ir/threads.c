@@ -62,6 +62,12 @@ static bool is_of_threads(const Op *op) {
     return op && op->code == OP_SPMD && op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD;
 }
 
+bool threads_are_around(const Op *op) {
+    for (; op; op = op->parent ? op->parent->owner : NULL)
+        if (is_of_threads(op)) return true;
+    return false;
+}
+
 /* Is it the thread's number along that dimension, in whatever region? */
 static bool is_worker(const Threads *t, Ref ref, int dim) {
     const Value *value = ref_is_value(ref) ? ir_value(t->k, ref) : NULL;

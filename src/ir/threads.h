@@ -38,6 +38,9 @@ bool threads_is_tile_op(const Kernel *k, const Op *op); /* a collective operatio
 bool threads_has_cut(const Threads *t, const Op *op);   /* is it a place to cut, or has one inside? */
 bool threads_fail(Threads *t, const Op *op, const char *why);
 
+/* Is it inside of code of single threads? Its scalars are each thread's own. */
+bool threads_are_around(const Op *op);
+
 int64_t threads_count(const Threads *t, Ref condition); /* for how many threads it holds; 0: not known */
 
 /* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The

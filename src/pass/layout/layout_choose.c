@@ -20,8 +20,10 @@ static int floor_pow2(int64_t x) {
 
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
     bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
-    if (cx->options.num_warps > 0 && !decided) return cx->options.num_warps;
-    return (int)kernel_int(k, AT_WARPS, 4);
+    int warps = (int)kernel_int(k, AT_WARPS, 4);
+    if (cx->options.num_warps > 0 && !decided) warps = cx->options.num_warps;
+    while (warps < kernel_int(k, AT_WRITTEN, 1)) warps *= 2;
+    return warps;
 }
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {

@@ -6,8 +6,8 @@
  *
  * A region is cut at its barriers and shuffles (ir/threads.h); between two of them threads have no order, so each
  * piece is a `parallel` loop, which `raise` turns into tile operations. Atomics on buffers become updates of cells:
- * an element loop combines what meets there. What cannot be cut stays a region, and a target that has no threads of
- * its own refuses it with the reason. */
+ * an element loop combines what meets there. What cannot be cut stays a region (merge_written.c), and a target that
+ * has no threads of its own refuses it with the reason. */
 #include "ir/threads.h"
 #include "pass/fold/fold.h"
 #include "pass/merge/merge.h"
@@ -36,8 +36,11 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     for (size_t i = 0; i < regions.count; i++) {
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
-        if (!threads_cut(&t) && cx->machine)
+        if (threads_cut(&t)) continue;
+        if (cx->machine && !cx->machine->has_threads)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
+        else
+            merge_written(cx, k, regions.at[i], t.why, t.where);
     }
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {

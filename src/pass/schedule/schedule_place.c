@@ -4,6 +4,7 @@
  * lifetimes do not meet. Rings come first and stay, but for those that a block which runs one task fills for itself
  * (skew): where memory is short, because blocks share a multiprocessor, they lie among the buffers, from the op that
  * they are first filled for to the one that takes their last item. Each op with memory gets `at` and `bytes`. */
+#include "ir/threads.h"
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
@@ -64,6 +65,8 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
         bool kept = true; /* for as long as the value is used */
         if (op->code == OP_CONVERT && schedule_in_shared(k, op->results[0]))
             b.bytes = schedule_layout(k, op->results[0])->tile.bytes;
+        else if (op->code == OP_BUF && threads_are_around(op))
+            continue; /* each thread has it for itself */
         else if (op->code == OP_BUF)
             b.bytes = stage_bytes(ir_type(k, op->results[0]));
         else {

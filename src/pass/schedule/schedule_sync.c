@@ -401,6 +401,7 @@ static void run_op(Sync *y, Op *op) {
     case OP_ATOMIC_CAS: run_atomic(y, op); return;
     case OP_BLOAD: pending_read(o, op, SYNC_BEFORE); return;
     case OP_BSTORE: pending_keep(o, op); return;
+    case OP_SPMD: /* as written; threads meet before and behind */
     case OP_ASM_ACT: /* it may read and write what other threads write and read: they meet before it and behind */
     case OP_SYNC: pending_meet(o, op); return;
     case OP_TENSOR: /* a map that is made: one thread's affair */

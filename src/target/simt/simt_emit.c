@@ -88,7 +88,9 @@ static void emit_map(Emit *e, const Op *op) {
 }
 
 void emit_op(Emit *e, const Op *op) {
+    if (e->threads && threads_emit(e, op)) return;
     switch (op->code) {
+    case OP_SPMD: threads_region(e, op); return;
     case OP_PROGRAM_ID:
     case OP_NUM_PROGRAMS: emit_program_id(e, op); return;
     case OP_EXTENT:
