@@ -62,7 +62,18 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     return find_group(cx, k, role, &total);
 }
 
+ThreadGroup layout_group_of_worker(const PassContext *cx, const Op *spmd, int region) {
+    int warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : cx->machine->group_warps;
+    return (ThreadGroup){region * warps, warps};
+}
+
 ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
+    for (const Op *at = op; at->parent && at->parent->owner; at = at->parent->owner) {
+        const Op *owner = at->parent->owner;
+        if (owner->code != OP_SPMD || op_word(owner, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) continue;
+        for (int r = 0; r < owner->region_count; r++)
+            if (owner->regions[r] == at->parent) return layout_group_of_worker(cx, owner, r);
+    }
     return layout_group(cx, k, role_around(op));
 }
 

@@ -75,6 +75,20 @@ static void move_inside(Kernel *k, Op *buf, Op *spmd) {
     ir_remove(buf);
 }
 
+static void need_warps(Kernel *k, int64_t warps) {
+    if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
+}
+
+void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
+    if (cx->machine && !cx->machine->has_threads) {
+        diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
+        return;
+    }
+    int64_t warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : 4;
+    need_warps(k, warps * spmd->region_count);
+    pass_find(cx, spmd->range, FIND_WORKERS_WRITTEN, spmd->region_count);
+}
+
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where) {
     FoundOps buffers = ir_list(k->body, OP_BUF, cx->scratch);
     int64_t threads = 1, extent, warp = cx->machine && cx->machine->lanes ? cx->machine->lanes : 32;
@@ -87,7 +101,6 @@ void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range 
         ir_walk(k->body, look_at_use, &uses);
         if (!uses.others) move_inside(k, buf, spmd);
     }
-    int64_t warps = (threads + warp - 1) / warp;
-    if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
+    need_warps(k, (threads + warp - 1) / warp);
     pass_find(cx, where, FIND_THREADS_WRITTEN, why);
 }

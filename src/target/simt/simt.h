@@ -29,7 +29,8 @@
  *   simt_sort.c         sorts and histograms
  *   simt_dot.c          products: fma, and what stands around matrix instructions
  *   simt_speech.c       assert and print
- *   simt_threads.c      code of single threads, as it is written */
+ *   simt_threads.c      code of single threads, as it is written
+ *   simt_workers.c      warps and warpgroups side by side, as they are written */
 #ifndef TARGET_SIMT_SIMT_H
 #define TARGET_SIMT_SIMT_H
 #include "pass/layout/layout.h"
@@ -252,6 +253,10 @@ void lean_put_off(Emit *e, const Op *first, const Op *last);
 const Expr *lean_element(Emit *e, Ref value, const Expr *r);
 void lean_close(Emit *e);
 void lean_after_reduce(Emit *e, const Op *reduce);
+
+/* --- simt_workers.c --- */
+void workers_emit(Emit *e, const Op *spmd);
+int workers_barrier(Emit *e, int which); /* the number of a barrier that the source does not use */
 
 /* --- simt_threads.c --- */
 void threads_region(Emit *e, const Op *spmd);

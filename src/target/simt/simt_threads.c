@@ -24,18 +24,6 @@ static int64_t group_threads(const Emit *e) { return (int64_t)e->lanes * e->grou
 
 /* --- barriers --- */
 
-/* A number that no barrier of the source has, nor of a group of warps; counted from the last one down. */
-static int free_barrier(Emit *e, int which) {
-    FoundOps syncs = ir_list(e->k->body, OP_SYNC, e->arena);
-    int number = e->cx->machine->named_barriers;
-    while (--number > 0) {
-        bool taken = false;
-        for (size_t i = 0; i < syncs.count; i++) taken |= op_int(syncs.at[i], AT_ID, -1) == number;
-        if (!taken && which-- == 0) break;
-    }
-    return number;
-}
-
 static void emit_sync(Emit *e, const Op *op) {
     Word unit = op_word(op, AT_UNIT, UNIT_BLOCK);
     int64_t threads = count_threads(e, e->threads), group = e->cx->machine->group_warps * e->lanes;
@@ -46,12 +34,12 @@ static void emit_sync(Emit *e, const Op *op) {
         cs_line(&e->p, "tw_bar_sync(%d, %lld);", id, (long long)op_int(op, AT_ARRIVALS, threads));
     } else if (unit == UNIT_WARPGROUP && threads > group) {
         int groups = (int)((threads + group - 1) / group);
-        cs_line(&e->p, "tw_bar_sync(%d + (%p) / %lld, %lld);", free_barrier(e, groups), e->thread, (long long)group,
+        cs_line(&e->p, "tw_bar_sync(%d + (%p) / %lld, %lld);", workers_barrier(e, groups), e->thread, (long long)group,
                 (long long)group);
-    } else if (threads != group_threads(e) || e->barrier) {
-        cs_line(&e->p, "tw_bar_sync(%d, %lld);", free_barrier(e, 0), (long long)threads);
+    } else if (threads != group_threads(e)) {
+        cs_line(&e->p, "tw_bar_sync(%d, %lld);", workers_barrier(e, 0), (long long)threads);
     } else {
-        cs_line(&e->p, "tw_sync();");
+        sync_step(e);
     }
 }
 
