@@ -45,7 +45,10 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
     size_t pieces = 0;
     for (size_t i = 0; i < regions.count; i++) {
-        if (regions.at[i]->region_count > 1) merge_workers_written(cx, k, regions.at[i]);
+        if (regions.at[i]->region_count > 1) {
+            if (!merge_check(cx, k, regions.at[i])) return true;
+            merge_workers_written(cx, k, regions.at[i]);
+        }
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
         if (threads_cut(&t)) continue;
