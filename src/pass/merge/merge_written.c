@@ -80,7 +80,7 @@ static void need_warps(Kernel *k, int64_t warps) {
 }
 
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
-    if (cx->machine && !cx->machine->has_threads) {
+    if (cx->machine && !cx->machine->runs_workers) {
         diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
         return;
     }
