@@ -60,7 +60,7 @@ static const char *const plain_flags[] = {FLAGS, NULL};
 static const char *const libm_flags[] = {FLAGS, "-Wl,--no-as-needed", "-lm", NULL};
 static const char *const prelude_names[] = {"cpu.h",   "convert.h", "integer.h", "functions.h", "vmath.h",   "dot.h",
                                             "tiles.h", "gemm.h",    "sort.h",    "scan.h",      "indices.h", "turn.h",
-                                            "special.h", "threads.h"};
+                                            "special.h", "workers.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 
 /* What keeps the compiler from wider vectors; AVX-512 and AVX are optional on x86. */
