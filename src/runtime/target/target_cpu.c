@@ -34,6 +34,7 @@ typedef struct TwLaunch {
     void (*rest)(void);
     int32_t (*beside)(TwTeam *team, WorkerBody *const *bodies, int32_t count);
     void (*turn)(TwTeam *team);
+    void (*lost)(struct TwLaunch *launch);
     atomic_int stuck; /* behind what the kernel sees: workers of a program wait for each other for ever */
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
@@ -339,10 +340,11 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
 
 static void rest(void) { sched_yield(); }
 
+static void note_lost(TwLaunch *launch) { atomic_store_explicit(&launch->stuck, 1, memory_order_relaxed); }
+
 static int32_t run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count) {
     if (cpu_run_beside(team, bodies, count)) return 1;
-    TwLaunch *launch = *(TwLaunch **)team; /* its first member */
-    atomic_store_explicit(&launch->stuck, 1, memory_order_relaxed);
+    note_lost(*(TwLaunch **)team); /* its first member */
     return 0;
 }
 
@@ -352,7 +354,7 @@ static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
     int limit = code->code.print_count ? 1 : k->threads;
     Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped, .rest = rest,
-                            .beside = run_beside, .turn = cpu_turn},
+                            .beside = run_beside, .turn = cpu_turn, .lost = note_lost},
                  .run = code->run,
                  .k = k,
                  .caller = pthread_self()};

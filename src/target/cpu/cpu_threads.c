@@ -253,9 +253,16 @@ bool cpu_emit_worker_op(Emit *e, Op *op) {
                 cpu_ref(e, op->operands[1]));
         return true;
     case OP_BAR_WAIT:
-        if (!e->workers) return cpu_unsupported(e, op, "one worker waits here, and nobody runs beside it");
-        cs_line(&e->p, "tw_bar_wait(team, %p, (i64)%p);", bar_of(e, op, op_operand(op, 2)),
-                cpu_ref(e, op->operands[1]));
+        if (e->workers) {
+            cs_line(&e->p, "tw_bar_wait(team, %p, (i64)%p);", bar_of(e, op, op_operand(op, 2)),
+                    cpu_ref(e, op->operands[1]));
+            return true;
+        }
+        cs_open(&e->p, "if (((%p)->phase & 1) == ((i64)%p & 1))", bar_of(e, op, op_operand(op, 2)),
+                cpu_ref(e, op->operands[1])); /* nobody runs beside who could arrive */
+        cs_line(&e->p, "launch->lost(launch);");
+        cs_line(&e->p, "return;");
+        cs_close(&e->p);
         return true;
     default: return false;
     }

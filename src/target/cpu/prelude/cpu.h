@@ -48,6 +48,7 @@ typedef struct TwLaunch {
     /* Workers side by side (workers.h): runs them to their end, 0 if they cannot get there; lets others run. */
     i32 (*beside)(struct TwTeam *team, void (*const *bodies)(struct TwTeam *, i32), i32 count);
     void (*turn)(struct TwTeam *team);
+    void (*lost)(struct TwLaunch *launch); /* a program waits for what never comes */
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))
