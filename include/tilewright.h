@@ -605,7 +605,8 @@ TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
 TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count, int64_t grid[3]);
 
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
- * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
+ * kernel's own; templates of Tile C share out their tasks, all are done on any grid but an empty
+ * one). Arguments are in the order of the module's parameters; constants are ignored.
  * Buffers must lie in the target's memory, and have the shape that the source states (TileLang's
  * tensors, which are also row-major without gaps; extents of Tile C's gl). Other extents of a tensor,
  * and its strides, come from the buffer, right-aligned: extents of 1 in front may be missing or too

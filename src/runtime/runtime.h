@@ -160,6 +160,7 @@ struct tw_kernel {
     tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
+    bool own_grid; /* a grid that the launch says only says whether anything runs */
     struct Requirements *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */

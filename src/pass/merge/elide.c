@@ -301,6 +301,7 @@ bool merge_elide(Merge *m) {
     if (m->tasks->regions[1]->arg_count > 64) return merge_fail(m, m->tasks, "it passes more than 64 numbers");
     bool programs = merge_tasks(m);
     if (programs) {
+        kernel_set(m->k, (Attr){.id = AT_OWN_GRID, .number = 1});
         ir_replace_map(m->k, &m->map);
         for (int p = 1; p < e.count; p++)
             ir_walk(e.parts[p], replace_in, &m->map);

@@ -571,6 +571,7 @@ bool pass_merge(PassContext *cx, Kernel *k) {
         good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (good) {
         pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
+        kernel_set(k, (Attr){.id = AT_OWN_GRID, .number = 1});
         ir_remove(m.tasks);
         for (Op *op = k->body->first, *next; op; op = next) {
             next = op->next;

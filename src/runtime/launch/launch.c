@@ -120,6 +120,7 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
         const Op *yield = k->ir->grid->last;
         const char *why = NULL;
         k->grid_rank = yield->operand_count;
+        k->own_grid = kernel_int(k->ir, AT_OWN_GRID, 0);
         k->grid =
             scalars_compile(k->ir, yield->operands, yield->operand_count, k->params, k->param_count, &k->arena, &why);
         if (!k->grid)
@@ -410,6 +411,10 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
         memcpy(call.grid, grid, sizeof call.grid);
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
+    if (status == TW_OK && !empty && grid && k->own_grid) {
+        status = own_grid(k, call.grid);
+        if (status == TW_OK) status = check_grid(k, call.grid, &empty);
+    }
     if (status != TW_OK || empty) return status;
     uint64_t odd;
     Fit fit = fit_requirements(k, call.grid, &odd);
