@@ -26,7 +26,7 @@ bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "",
-     "(| STAGES WARPS PDL_WAIT PDL_LAUNCH OWN_GRID FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP)",
+     "(| STAGES WARPS WRITTEN PDL_WAIT PDL_LAUNCH OWN_GRID FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},

@@ -73,6 +73,12 @@ bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
 /* merge_threads.c: regions of threads become element loops; did any? */
 bool merge_threads(PassContext *cx, Kernel *k);
+/* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong, or not
+ * proved; false: it is wrong. */
+bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
+/* merge_written.c: a region of threads that stays as it is written. */
+void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd); /* and workers that do */
+void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 /* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
 bool merge_barriers(PassContext *cx, Kernel *k);
 
