@@ -30,11 +30,11 @@ typedef struct Run {
     int64_t count[MOST_ARRAYS];
 } Run;
 struct Row {
-    const char *title, *file, *defines; /* "D=64 CAUSAL=1" */
+    const char *title, *file, *defines; /* "D=64 CAUSAL=1"; of a file with several kernels "file:kernel" */
     struct {
         const char *name, *dims;
         int dtype;
-        char fill; /* n normal, p between 0 and 1, o output; of a transform's matrix, a letter of `factor` */
+        char fill; /* n normal, p between 0 and 1, m between -1 and 0, o output, 0 output that is 0 before; of a transform's matrix, a letter of `factor` */
     } arrays[MOST_ARRAYS];
     double number; /* the last argument, unless it is 0 */
     void (*reference)(Run *run, bool causal);
@@ -123,6 +123,87 @@ static void reference_linear(Run *x, bool causal) {
         }
 }
 
+/* o[i] = sum over j <= i of exp(a[j + 1] + .. + a[i]) (q[i] . k[j]) v[j] */
+static void reference_mamba(Run *x, bool causal) {
+    (void)causal;
+    int64_t heads = S(x, 'h'), n = S(x, 'n'), d = S(x, 'd'), p = S(x, 'm');
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < n; i++) {
+            double *sum = calloc((size_t)p * 2, sizeof *sum), *magnitude = sum + p, fade = 0;
+            const double *q = x->data[0] + (head / heads * n + i) * d;
+            for (int64_t j = i; j >= 0; fade += x->data[3][head * n + j], j--) {
+                const double *k = x->data[1] + (head / heads * n + j) * d, *v = x->data[2] + (head * n + j) * p;
+                double score = exp(fade) * dot(q, k, d), size = 0;
+                for (int64_t c = 0; c < d; c++) size += fabs(q[c] * k[c]);
+                for (int64_t c = 0; c < p; c++) sum[c] += score * v[c], magnitude[c] += exp(fade) * size * fabs(v[c]);
+            }
+            for (int64_t c = 0; c < p; c++) put(x, 4, (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
+            free(sum);
+        }
+}
+
+/* Arrays of the backward pass, in the order of its parameters. */
+enum { BQ, BK, BV, BDO, BL, BDELTA, BDQ, BDK, BDV };
+
+/* Weights of query i of a head, and what the softmax gives; l and delta are inputs that fit q, k, v and some o. */
+static void make_rows(Run *x, bool causal, int64_t head, int64_t i, double *weights) {
+    int64_t heads = S(x, 'h'), kv_heads = S(x, 'k'), n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
+    int64_t kv = head / heads * kv_heads + head % heads / (heads / kv_heads), end = causal && i + 1 < m ? i + 1 : m;
+    const double *q = x->data[BQ] + (head * n + i) * d, *k = x->data[BK] + kv * m * d, *v = x->data[BV] + kv * m * d;
+    const double *grad = x->data[BDO] + (head * n + i) * d;
+    double most = -INFINITY, total = 0, delta = 0;
+    for (int64_t j = 0; j < m; j++) weights[j] = j < end ? dot(q, k + j * d, d) / sqrt((double)d) : -INFINITY, most = fmax(most, weights[j]);
+    for (int64_t j = 0; j < m; j++) total += weights[j] = exp(weights[j] - most);
+    for (int64_t j = 0; j < m; j++) weights[j] /= total, delta += weights[j] * dot(grad, v + j * d, d);
+    x->data[BL][head * n + i] = (float)(log2(total) + most / log(2));
+    x->data[BDELTA][head * n + i] = (float)delta;
+}
+
+static void each_row(Run *x, bool causal, void (*visit)(Run *x, int64_t head, int64_t kv, int64_t i, const double *weights)) {
+    int64_t heads = S(x, 'h'), kv_heads = S(x, 'k'), m = S(x, 'm');
+    double *weights = malloc((size_t)(m + 1) * sizeof *weights);
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < S(x, 'n'); i++) {
+            make_rows(x, causal, head, i, weights);
+            if (visit) visit(x, head, head / heads * kv_heads + head % heads / (heads / kv_heads), i, weights);
+        }
+    free(weights);
+}
+
+static void add_to(Run *x, int array, int64_t at, double value, double size) {
+    x->data[array][at] += value;
+    x->magnitude[array][at] += size;
+}
+
+static void backward_row(Run *x, int64_t head, int64_t kv, int64_t i, const double *weights) {
+    int64_t n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
+    const double *q = x->data[BQ] + (head * n + i) * d, *grad = x->data[BDO] + (head * n + i) * d;
+    double delta = x->data[BDELTA][head * n + i];
+    for (int64_t j = 0; j < m; j++) {
+        const double *k = x->data[BK] + (kv * m + j) * d, *v = x->data[BV] + (kv * m + j) * d;
+        double size = 0, step = weights[j] * (dot(grad, v, d) - delta) / sqrt((double)d);
+        for (int64_t c = 0; c < d; c++) size += fabs(grad[c] * v[c]) * weights[j] / sqrt((double)d);
+        size = fmax(fabs(step), 0.25 * size);
+        for (int64_t c = 0; c < d; c++) {
+            add_to(x, BDQ, (head * n + i) * d + c, step * k[c], size * fabs(k[c]));
+            add_to(x, BDK, (kv * m + j) * d + c, step * q[c], size * fabs(q[c]));
+            add_to(x, BDV, (kv * m + j) * d + c, weights[j] * grad[c], weights[j] * fabs(grad[c]));
+        }
+    }
+}
+
+static void reference_backward(Run *x, bool causal) { each_row(x, causal, backward_row); }
+
+static void reference_delta(Run *x, bool causal) {
+    (void)causal;
+    int64_t d = S(x, 'd');
+    for (int64_t i = 0; i < S(x, 'b') * S(x, 'h') * S(x, 'n'); i++) {
+        double size = 0;
+        for (int64_t c = 0; c < d; c++) size += fabs(x->data[0][i * d + c] * x->data[1][i * d + c]);
+        put(x, 2, i, dot(x->data[0] + i * d, x->data[1] + i * d, d), 0.1 * size);
+    }
+}
+
 /* Circular convolution of sequences of d d numbers; the spectrum of the filter is there transposed. */
 static void reference_fft(Run *x, bool causal) {
     (void)causal;
@@ -156,6 +237,13 @@ static void reference_fft(Run *x, bool causal) {
         {"g.f.imag", "dd", TW_BF16, 'b'}, {"g.finv.real", "dd", TW_BF16, 'c'}, {"g.finv.imag", "dd", TW_BF16, 'd'},                      \
         {"g.tw.real", "dd", TW_BF16, 'e'}, {"g.tw.imag", "dd", TW_BF16, 'f'}, {"g.twinv.real", "dd", TW_BF16, 'g'},                      \
         {"g.twinv.imag", "dd", TW_BF16, 'h'}, {"g.o", "bhdd", TW_BF16, 'o'}
+#define MAMBA                                                                                                                    \
+    {"g.q", "bxnd", TW_BF16, 'n'}, {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.a", "bhxn", TW_F32, 'm'}, \
+        {"g.o", "bhnm", TW_BF16, 'o'}
+#define BACKWARD                                                                                                                  \
+    {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, \
+        {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}, {"g.dq", "bhnd", TW_F32, '0'}, {"g.dk", "bkmd", TW_F32, '0'}, \
+        {"g.dv", "bkmd", TW_F32, '0'}
 static const Row rows[] = {
     {"layernorm", "layernorm", "WIDTH=256",
      {{"g.x", "nd", TW_BF16, 'n'}, {"g.residual", "nd", TW_BF16, 'n'}, {"g.weight", "d", TW_F32, 'n'}, {"g.bias", "d", TW_F32, 'n'},
@@ -187,6 +275,16 @@ static const Row rows[] = {
       {"g.o", "bhnd", TW_BF16, 'o'}},
      0, reference_linear,
      {{{1, 2, 0, 48, 0, 64}}, {{2, 3, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 1, 0, 0, 0, 64}}}},
+    {"Mamba-2", "mamba2", "WORKERS=2", {MAMBA}, 0, reference_mamba,
+     {{{1, 2, 0, 128, 64, 64}}, {{2, 3, 0, 150, 64, 64}}, {{1, 1, 0, 1, 64, 64}}, {{1, 2, 0, 0, 64, 64}}}},
+    {"Mamba-2, state of 128", "mamba2", "STATE=128 WORKERS=1", {MAMBA}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"attention backward, delta", "attention_backward:prepare", "D=64",
+     {{"g.o", "bhnd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, {"g.delta", "bhxn", TW_F32, 'o'}}, 0, reference_delta,
+     {{{1, 2, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}}},
+    {"attention backward", "attention_backward:attention_backward", "D=64", {BACKWARD}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}, {{1, 2, 2, 70, 3, 64}}}},
+    {"attention backward, causal", "attention_backward:attention_backward", "D=128 CAUSAL=1", {BACKWARD}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
     {"FFT convolution", "fftconv", "N=4096 TILES=2", {FFT}, 0, reference_fft, {{{3, 1, 0, 0, 0, 64}}, {{1, 2, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
     {"FFT convolution of 1024", "fftconv", "N=1024 TILES=2", {FFT}, 0, reference_fft,
      {{{8, 2, 0, 0, 0, 32}}, {{11, 1, 0, 0, 0, 32}}, {{1, 3, 0, 0, 0, 32}}}},
@@ -233,8 +331,8 @@ static void make_data(Run *x) {
         char fill = x->row->arrays[a].fill;
         for (int64_t i = 0; i < x->count[a]; i++) {
             double normal = sqrt(-2 * log(uniform() + 1e-12)) * cos(6.283185307179586 * uniform());
-            double value = fill == 'p' ? uniform() : fill == 'n' ? normal : factor(fill, S(x, 'd'), i);
-            x->data[a][i] = fill == 'o' ? 77 : rounded(x->row->arrays[a].dtype, value);
+            double value = fill == 'p' ? uniform() : fill == 'm' ? -uniform() : fill == 'n' ? normal : factor(fill, S(x, 'd'), i);
+            x->data[a][i] = fill == 'o' ? 77 : fill == '0' ? 0 : rounded(x->row->arrays[a].dtype, value);
         }
     }
 }
@@ -256,7 +354,7 @@ static double element(const tw_buffer *buffer, int dtype, int64_t i) {
 
 static void compare(const Run *x, const char *target, tw_buffer **buffers) {
     for (int a = 0; a < MOST_ARRAYS && x->row->arrays[a].name; a++) {
-        if (x->row->arrays[a].fill != 'o') continue;
+        if (x->row->arrays[a].fill != 'o' && x->row->arrays[a].fill != '0') continue;
         int dtype = x->row->arrays[a].dtype;
         for (int64_t i = 0; i < x->count[a]; i++) {
             double want = x->data[a][i], got = element(buffers[a], dtype, i);
@@ -314,9 +412,10 @@ static void run_on(tw_context *cx, const Run *x, const double *const *inputs, co
     options.verify_each = 1;
     tw_module *module = NULL;
     tw_kernel *kernel = NULL;
-    snprintf(path, sizeof path, "kernels/tilec/%s.tile.c", x->row->file);
+    const char *name = strchr(x->row->file, ':');
+    snprintf(path, sizeof path, "kernels/tilec/%.*s.tile.c", (int)strcspn(x->row->file, ":"), x->row->file);
     tw_status status = tw_module_load_file(cx, path, &module_options, &module);
-    if (status == TW_OK) status = tw_kernel_compile(module, NULL, &options, &kernel);
+    if (status == TW_OK) status = tw_kernel_compile(module, name ? name + 1 : NULL, &options, &kernel);
     bool compiled = status == TW_OK;
     if (status == TW_OK) status = tw_kernel_launch(kernel, NULL, NULL, args, count);
     runs++;
@@ -334,13 +433,15 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
         {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
     Run x = {.row = row, .shape = *shape};
     const double *inputs[MOST_ARRAYS] = {0};
+    bool causal = strstr(row->defines, "CAUSAL=1") != NULL;
     make_data(&x);
+    if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
         double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);
         memcpy(copy, x.data[a], (size_t)x.count[a] * sizeof *copy);
         inputs[a] = copy;
     }
-    row->reference(&x, strstr(row->defines, "CAUSAL=1") != NULL);
+    row->reference(&x, causal);
     for (size_t t = 0; t < sizeof names / sizeof *names; t++)
         if (targets_have(targets, names[t][0])) run_on(cx, &x, inputs, names[t][1]);
     for (int a = 0; a < MOST_ARRAYS; a++) free((void *)inputs[a]), free(x.data[a]), free(x.magnitude[a]);
