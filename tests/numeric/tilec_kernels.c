@@ -143,7 +143,7 @@ static void reference_mamba(Run *x, bool causal) {
 }
 
 /* Arrays of the backward pass, in the order of its parameters. */
-enum { BQ, BK, BV, BDO, BL, BDELTA, BDQ, BDK, BDV };
+enum { BQ, BK, BV, BDO, BL, BDELTA, BDQ, BDK = BDQ, BDV };
 
 /* Weights of query i of a head, and what the softmax gives; l and delta are inputs that fit q, k, v and some o. */
 static void make_rows(Run *x, bool causal, int64_t head, int64_t i, double *weights) {
@@ -176,6 +176,7 @@ static void add_to(Run *x, int array, int64_t at, double value, double size) {
 }
 
 static void backward_row(Run *x, int64_t head, int64_t kv, int64_t i, const double *weights) {
+    bool keys = x->row->arrays[BDV].name != NULL;
     int64_t n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
     const double *q = x->data[BQ] + (head * n + i) * d, *grad = x->data[BDO] + (head * n + i) * d;
     double delta = x->data[BDELTA][head * n + i];
@@ -185,7 +186,8 @@ static void backward_row(Run *x, int64_t head, int64_t kv, int64_t i, const doub
         for (int64_t c = 0; c < d; c++) size += fabs(grad[c] * v[c]) * weights[j] / sqrt((double)d);
         size = fmax(fabs(step), 0.25 * size);
         for (int64_t c = 0; c < d; c++) {
-            add_to(x, BDQ, (head * n + i) * d + c, step * k[c], size * fabs(k[c]));
+            if (!keys) add_to(x, BDQ, (head * n + i) * d + c, step * k[c], size * fabs(k[c]));
+            if (!keys) continue;
             add_to(x, BDK, (kv * m + j) * d + c, step * q[c], size * fabs(q[c]));
             add_to(x, BDV, (kv * m + j) * d + c, weights[j] * grad[c], weights[j] * fabs(grad[c]));
         }
@@ -242,8 +244,8 @@ static void reference_fft(Run *x, bool causal) {
         {"g.o", "bhnm", TW_BF16, 'o'}
 #define BACKWARD                                                                                                                  \
     {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, \
-        {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}, {"g.dq", "bhnd", TW_F32, '0'}, {"g.dk", "bkmd", TW_F32, '0'}, \
-        {"g.dv", "bkmd", TW_F32, '0'}
+        {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}
+#define KEY_GRADIENTS {"g.dk", "bkmd", TW_BF16, '0'}, {"g.dv", "bkmd", TW_BF16, '0'}
 static const Row rows[] = {
     {"layernorm", "layernorm", "WIDTH=256",
      {{"g.x", "nd", TW_BF16, 'n'}, {"g.residual", "nd", TW_BF16, 'n'}, {"g.weight", "d", TW_F32, 'n'}, {"g.bias", "d", TW_F32, 'n'},
@@ -281,9 +283,13 @@ static const Row rows[] = {
     {"attention backward, delta", "attention_backward:prepare", "D=64",
      {{"g.o", "bhnd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, {"g.delta", "bhxn", TW_F32, 'o'}}, 0, reference_delta,
      {{{1, 2, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}}},
-    {"attention backward", "attention_backward:attention_backward", "D=64", {BACKWARD}, 0, reference_backward,
-     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}, {{1, 2, 2, 70, 3, 64}}}},
-    {"attention backward, causal", "attention_backward:attention_backward", "D=128 CAUSAL=1", {BACKWARD}, 0, reference_backward,
+    {"attention backward, keys", "attention_backward:keys", "D=64", {BACKWARD, KEY_GRADIENTS}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
+    {"attention backward, causal, keys", "attention_backward:keys", "D=128 CAUSAL=1", {BACKWARD, KEY_GRADIENTS}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
+    {"attention backward, queries", "attention_backward:queries", "D=64", {BACKWARD, {"g.dq", "bhnd", TW_BF16, '0'}}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
+    {"attention backward, causal, queries", "attention_backward:queries", "D=128 CAUSAL=1", {BACKWARD, {"g.dq", "bhnd", TW_BF16, '0'}}, 0, reference_backward,
      {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
     {"FFT convolution", "fftconv", "N=4096 TILES=2", {FFT}, 0, reference_fft, {{{3, 1, 0, 0, 0, 64}}, {{1, 2, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
     {"FFT convolution of 1024", "fftconv", "N=1024 TILES=2", {FFT}, 0, reference_fft,

@@ -345,7 +345,7 @@ static bool has_handover(const Cut *c, const Op *op) {
 
 /* A dot, or a store that may become a hand-over. */
 static bool has_dot_or_write(const Op *op) {
-    if (op->code == OP_DOT || cut_is_write(op)) return true;
+    if (op->code == OP_DOT || (cut_is_write(op) && !cut_is_combine(op))) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (has_dot_or_write(inner)) return true;
@@ -477,7 +477,9 @@ static void consider(Op *op, void *user) {
     const Visit *v = user;
     if (v->stores ? !cut_is_write(op) : !cut_is_read(op)) return;
     const char *why = cut_must_stay(v->c, op);
-    if (why) {
+    if (cut_is_combine(op)) {
+        cut_note_stay(v->c, op);
+    } else if (why) {
         refuse(v->c, op, why);
         if (v->stores) cut_note_stay(v->c, op);
     } else if (v->stores) {

@@ -87,6 +87,7 @@ typedef struct Cut {
 
 /* Memory (ring_order.c). */
 bool cut_is_read(const Op *op);
+bool cut_is_combine(const Op *op); /* into memory, with no order among other accesses and no old value: a write that stays in compute */
 bool cut_is_write(const Op *op);
 bool cut_is_order(const Op *op); /* nothing moves across it */
 void cut_note_access(Cut *c, const Op *op);
