@@ -101,7 +101,7 @@ def factor(size, over, inverse):
 def fft(batch, channels, n, file, *choices):
     r = math.isqrt(n)
     arrays = {"x": Array((batch, channels, r, r)), "kr": Array((channels, r, r)), "ki": Array((channels, r, r))}
-    for name, over, inverse in (("f", r, False), ("finv", r, True), ("tw", n, False), ("twinv", n, True)):
+    for name, over, inverse in (("f", r, False), ("finv", r, True), ("tw", n, False)):
         arrays[name + "r"], arrays[name + "i"] = factor(r, over, inverse)
     arrays["o"] = Array(arrays["x"].shape, fill="empty")
 
@@ -117,7 +117,7 @@ def fft(batch, channels, n, file, *choices):
         half = spectrum(torch, a, torch.float32)[:, :n // 2 + 1]
         x = a["x"].reshape(batch, channels, n).float()
         return torch.fft.irfft(torch.fft.rfft(x) * half, n).to(torch.bfloat16)
-    pairs = {f"{name}.{part}": name[0] + part[0] if name == "kf" else name + part[0] for name in ("kf", "f", "finv", "tw", "twinv") for part in ("real", "imag")}
+    pairs = {f"{name}.{part}": name[0] + part[0] if name == "kf" else name + part[0] for name in ("kf", "f", "finv", "tw") for part in ("real", "imag")}
     return Row(f"tilec {file.split('.')[0]} B{batch} C{channels} N{n}", "GB/s", 4.0 * batch * channels * n, arrays,
                [step(file, "fftconv", x="x", o="o", **pairs)], defines(*[dict(N=n, **choice) for choice in choices]), ("o",), check, ("torch",),
                [Bar("cuFFT", ("torch",), 3.0)], function=run, bound=3e-2)
@@ -178,11 +178,13 @@ def layernorm(m, n):
                [Bar("torch.compile", ("torch.compile",), 1.0)], function=lambda torch, a: [x.to(torch.bfloat16) for x in norm(torch, a, lambda t: t.float())])
 
 
+FFT = [{"WORKERS": 1, "BLOCKS": 2, "STAGES": s} for s in (1, 2)] + [{"WORKERS": 1}, {"WORKERS": 2}]
+
 ROWS = [
     *[matmul(n, n, n) for n in (4096, 8192, 16384)], matmul_fp8(8192, 8192, 8192),
     *[row for batch, n in ((4, 4096), (1, 16384)) for causal in (False, True) for row in attention(batch, 16, n, 128, causal)],
     *[attention_backward(4, 16, 4096, 128, causal) for causal in (False, True)],
-    *[fft(16, 1024, n, "fftconv_lcsf.tile.c", {"WORKERS": 1}, {"WORKERS": 2}) for n in (1024, 4096)],
+    *[fft(16, 1024, n, "fftconv_lcsf.tile.c", *FFT) for n in (1024, 4096)],
     *[fft(16, 1024, n, "fftconv.tile.c", {"TILES": 1}, {"TILES": 4}) for n in (1024, 4096)],
     mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),

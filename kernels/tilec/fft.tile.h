@@ -22,12 +22,12 @@ typedef st_bf(64, 64) real_tile;
 typedef cst_bf(64, 64) complex_tile;
 typedef crt_fl(16, 64) sums; /* 16 rows a warp, 64 in all */
 typedef crt_bf(16, 64) spectrum;
-typedef struct { complex_tile kf, f, finv, tw, twinv; } factors;
+typedef struct { complex_tile kf, f, finv, tw; } factors;
 
 struct globals {
     gl(bf16, -1, -1, R, R, real_tile) x;
     cgl(gl(bf16, 1, -1, R, R)) kf;
-    cgl(gl(bf16, 1, 1, R, R)) f, finv, tw, twinv;
+    cgl(gl(bf16, 1, 1, R, R)) f, finv, tw;
     gl(bf16, -1, -1, R, R, real_tile) o;
 };
 
@@ -50,10 +50,12 @@ static void convolve(sums *z, factors *s, real_tile *x, complex_tile *tmp) {
     warpgroup_mm_AB(z, &a, &s->finv);
     warpgroup_mma_wait(0);
     warp_copy(&a, z);
-    warpgroup_load(&b, &s->twinv);
+    warp_conj(&a, &a); /* a conj(tw) is conj(conj(a) tw) */
+    warpgroup_load(&b, &s->tw);
     warp_mul(&a, &a, &b);
-    warpgroup_store(tmp, &a); /* the right operand of a product is shared */
+    warpgroup_store(tmp, &a); /* conj(x); of the last product only the real part: Re(F x) = Re F Re x + Im F Im conj(x) */
     warpgroup_sync(warpgroup_groupid() + 4);
-    warpgroup_mm_AB(z, &s->finv, tmp);
+    warpgroup_mm_AB(&z->real, &s->finv.real, &tmp->real);
+    warpgroup_mma_AB(&z->real, &s->finv.imag, &tmp->imag);
     warpgroup_mma_wait(0);
 }

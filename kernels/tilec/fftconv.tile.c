@@ -3,7 +3,7 @@
  *
  *     x, o [batch, channels, R, R]    sequences of N = R R numbers
  *     kf [channels, R, R]             kf[c, k1, k2] is the spectrum at the frequency k1 + R k2
- *     f, finv, tw, twinv [R, R]       exp(-2 pi i k n / R), its conjugate over R, exp(-2 pi i k n / N), its conjugate
+ *     f, finv, tw [R, R]              exp(-2 pi i k n / R), its conjugate over R, exp(-2 pi i k n / N)
  *
  *     tilewright run fftconv.tile.c --arg g.x=randn:bf16[2,3,64,64] --arg g.kf.real=randn:bf16[3,64,64] .. \
  *         --arg g.f.real=.. --arg g.o=zeros:bf16[2,3,64,64]
@@ -33,7 +33,6 @@ void fftconv(struct globals g) {
     }
     for (int p = 0; p < PER_TILE; p++) {
         warpgroup_load(PART(cst_bf, &s.tw, p), g.tw, at(0, 0));
-        warpgroup_load(PART(cst_bf, &s.twinv, p), g.twinv, at(0, 0));
         warpgroup_load(PART(cst_bf, &s.kf, p), g.kf, at(channel, 0, 0));
     }
     for (int i = 0; i < TILES; i++) {

@@ -90,7 +90,8 @@ Expr bi_complex_div(Tc *tc, const Call *call) {
     if (!ok) return tc_nothing(call);
     Ref square = ir_binary(b, OP_ADD, ir_binary(b, OP_MUL, y.real, y.real), ir_binary(b, OP_MUL, y.imag, y.imag));
     Pair z = product(b, x, (Pair){y.real, ir_unary(b, OP_NEG, y.imag)});
-    return write_pair(tc, call, ir_binary(b, OP_DIV, z.real, square), ir_binary(b, OP_DIV, z.imag, square));
+    Ref real = ir_binary(b, OP_DIV, z.real, square), imag = ir_binary(b, OP_DIV, z.imag, square);
+    return write_pair(tc, call, real, imag);
 }
 
 /* e^a (cos b + i sin b) */

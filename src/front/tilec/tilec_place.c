@@ -61,7 +61,8 @@ static void join(Tc *tc, Object *place, Range range) {
     place->by_field = true;
     place->parts = ARENA_ARRAY(tc->arena, Object *, leaf->field_count);
     for (int i = 0; i < leaf->field_count; i++)
-        place->parts[i] = tc_place(tc, tc_array_like(tc, place->type, leaf->fields[i].type), leaf->fields[i].name, range);
+        place->parts[i] =
+            tc_place(tc, tc_array_like(tc, place->type, leaf->fields[i].type), leaf->fields[i].name, range);
 }
 
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {

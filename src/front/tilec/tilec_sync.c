@@ -229,7 +229,8 @@ Expr bi_sync(Tc *tc, const Call *call) {
     }
     if (group || block || workers) tc->finish.unsynced = false;
     Op *op = ir_begin(&tc->b, OP_SYNC);
-    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP});
+    Word unit = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
+    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = unit});
     ir_end(&tc->b, op, NULL);
     return tc_nothing(call);
 }

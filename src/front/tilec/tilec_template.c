@@ -334,5 +334,6 @@ void tc_lower_template(Tc *tc, const CNode *node) {
     if (tc->failed) return;
     tc_wish_warps(tc, (int)lcf.consumer_warps);
     kernel_set(tc->kernel, (Attr){.id = AT_STAGES, .number = lcf.stages});
+    if (lcf.blocks > 1) kernel_set(tc->kernel, (Attr){.id = AT_BLOCKS, .number = lcf.blocks});
     lower_tasks(tc, &lcf);
 }

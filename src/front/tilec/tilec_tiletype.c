@@ -1,7 +1,7 @@
 /* tilec_tiletype.c: the types of Tile C that take arguments: tiles, vectors and globals.
  *
  *     st_bf(64, 64)   rt_fl(16, 32)   sv_fl(64)   rv(int, 16)   col_vec(rt_fl(16, 32))   gl(float, 1, 1, -1, -1)
- *     cst_bf(64, 64)  crt_fl(16, 64)  csv_fl(64)  cgl(gl(bf16, 1, -1, 64, 64))          complex: a pair, .real and .imag
+ *     cst_bf(64, 64)  crt_fl(16, 64)  csv_fl(64)  cgl(gl(bf16, 1, -1, 64, 64))   complex: a pair, .real and .imag
  *
  * A register tile is a warp's; among the warps of a group it has the rows of all of them (tilec_tile.c). */
 #include "front/tilec/tilec.h"

@@ -8,8 +8,8 @@
  *
  * By the law of elision (docs/ir.md): whoever is nearest to the end of the data goes first, every hand-over is a plain
  * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
- * them and what all of them write alike (merge_shared.c). If the tasks can be the programs of a grid (merge_tasks.c), they are; else each program takes
- * every num_programs-th of them, as the template says. */
+ * them and what all of them write alike (merge_shared.c). If the tasks can be the programs of a grid (merge_tasks.c),
+ * they are; else each program takes every num_programs-th of them, as the template says. */
 #include "analysis/facts.h"
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
