@@ -209,8 +209,9 @@ Expr bi_arrive(Tc *tc, const Call *call) {
 
 Expr bi_sync(Tc *tc, const Call *call) {
     bool all = call->scope == SCOPE_GROUP && call->warps * 32 == tc->threads && call->warps != 4;
+    bool workers = call->scope == SCOPE_GROUP && tc->worker_count > 1 && call->warps == 4 * tc->worker_count;
     bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1 || all;
-    bool group = call->scope == SCOPE_GROUP && !all;
+    bool group = call->scope == SCOPE_GROUP && !all && !workers;
     if (group && call->warps != 4)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "barriers of some warps that are no warpgroup",
                        "use warpgroup_sync(id), or block_sync()");
@@ -226,9 +227,10 @@ Expr bi_sync(Tc *tc, const Call *call) {
         if (tc->active[t] && (number < 0 || number > 15))
             return TC_FAIL(tc, TC_BARRIER_ID, call->range, (long long)number);
     }
-    if (group || block) tc->finish.unsynced = false;
+    if (group || block || workers) tc->finish.unsynced = false;
     Op *op = ir_begin(&tc->b, OP_SYNC);
-    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = block ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP});
+    Word unit = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
+    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = unit});
     ir_end(&tc->b, op, NULL);
     return tc_nothing(call);
 }

@@ -8,8 +8,8 @@
  *
  * By the law of elision (docs/ir.md): whoever is nearest to the end of the data goes first, every hand-over is a plain
  * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
- * them and nothing else. If the tasks can be the programs of a grid (merge_tasks.c), they are; else each program takes
- * every num_programs-th of them, as the template says. */
+ * them and what all of them write alike (merge_shared.c). If the tasks can be the programs of a grid (merge_tasks.c),
+ * they are; else each program takes every num_programs-th of them, as the template says. */
 #include "analysis/facts.h"
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
@@ -47,6 +47,8 @@ static bool find_parts(Elide *e) {
     int64_t workers = 1;
     if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS - 1))
         return merge_fail(m, spmd, "the number of its workers is not known");
+    SharedBuffers copies = {0};
+    if (spmd && !merge_shared(m, spmd, item_loop(spmd->regions[0], HAND_WAIT), &copies)) return false;
     e->parts[e->count++] = m->load->regions[0];
     for (int64_t w = 0; w < workers; w++) {
         Region *part = work;
@@ -56,6 +58,11 @@ static bool find_parts(Elide *e) {
             part->owner = m->compute;
             Builder b = ir_builder(e->k, part);
             refmap_set(&map, spmd->regions[0]->args[0], ir_int(&b, EL_I32, w));
+            for (size_t i = 0; w && i < copies.count; i++) {
+                Builder beside = ir_builder_before(e->k, copies.at[i]);
+                const Value *old = ir_value(e->k, copies.at[i]->results[0]);
+                refmap_set(&map, copies.at[i]->results[0], ir_buffer(&beside, old->type, old->name));
+            }
             ir_clone_region(&b, spmd->regions[0], &map);
         }
         e->parts[e->count++] = part;

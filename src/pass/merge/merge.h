@@ -99,6 +99,10 @@ bool merge_splat(Merge *m, const Op *op);
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
 
+/* merge_shared.c: which buffers need a copy for each worker, if these run one after the other; false: they exchange. */
+typedef VEC(Op *) SharedBuffers;
+bool merge_shared(Merge *m, const Op *spmd, const Op *items, SharedBuffers *copies);
+
 /* elide.c: the workers one after the other, every hand-over a plain copy. */
 bool merge_elide(Merge *m);
 
