@@ -78,6 +78,8 @@ static bool tensix_emit(tw_kernel *k) {
     if (!code->plan) return false;
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
     for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
+    kernel_add_artifact(k, "host.cpp", code->plan->host);
+    kernel_add_artifact(k, "CMakeLists.txt", code->plan->cmake);
     kernel_add_artifact(k, "plan.json", code->plan->json);
     for (const EmbeddedFile *file = embedded_files; file->path; file++)
         if (below(file, PRELUDE)) kernel_add_artifact(k, below(file, PRELUDE), file->text);

@@ -37,6 +37,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_shares(&tt);
+    plan->word_count = plan->shares ? TW_CORE_WORDS : 2;
     static Role *(*const build[])(Tt *tt) = {
         [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
     Role *roles[TT_KERNELS];
@@ -47,5 +48,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     if (diag->errors > errors) return NULL;
     for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);
     plan->json = tt_json(&tt);
+    plan->host = tt_host_text(&tt);
+    plan->cmake = tt_cmake_text(&tt);
     return plan;
 }

@@ -1,6 +1,5 @@
 /* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
 #include "target/tenstorrent/tt_emit.h"
-#include "target/tenstorrent/tt_mapping.h"
 
 #include <math.h>
 
@@ -65,7 +64,7 @@ static void add_buffers(Text *t, const TtPlan *plan) {
     text_add(t, "\n  ],\n");
 }
 
-static const char *const share_words[TT_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
+static const char *const share_words[TW_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
                                                         "y1",   "receivers", "from_x", "from_y"};
 
 static void add_args(Text *t, const TtPlan *plan) {
@@ -74,7 +73,7 @@ static void add_args(Text *t, const TtPlan *plan) {
     if (plan->shares) {
         text_add(t, ", \"columns\", \"rows\", \"row_tasks\", \"plane_tasks\"");
         for (int i = 0; i < 2; i++)
-            for (int j = 0; j < TT_SHARE_WORDS; j++)
+            for (int j = 0; j < TW_SHARE_WORDS; j++)
                 text_add(t, ", \"%s_%s\"", i ? "column" : "row", share_words[j]);
     }
     text_add(t, "],\n    \"common\": [");
@@ -118,7 +117,7 @@ char *tt_json(const Tt *tt) {
     add_buffers(&t, plan);
     add_args(&t, plan);
     text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"%s\"},\n  \"semaphores\": %d,\n", plan->task_rank,
-             plan->shares ? "rectangle" : "contiguous", plan->shares ? TT_SEMAPHORES : 0);
+             plan->shares ? "rectangle" : "contiguous", plan->shares ? TW_SEMAPHORES : 0);
     text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes,
              limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");
