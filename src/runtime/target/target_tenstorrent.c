@@ -72,7 +72,15 @@ static bool tensix_emit(tw_kernel *k) {
     TtOptions options = tt_options_default;
     find_arch(k->arch, &options.arch);
     if (k->fidelity) options.fidelity = (uint32_t)k->fidelity;
-    options.multicast = !k->no_multicast;
+    options.policy = (TwPolicy)k->tt_policy;
+    options.order = (TwOrder)k->tt_order;
+    options.block = (uint32_t)k->tt_block;
+    options.size = (TwPoint){(uint32_t)k->tt_grid >> 16, (uint32_t)k->tt_grid & 0xffff};
+    options.cores = (uint32_t)k->cores;
+    options.chunk = (uint32_t)k->tt_chunk;
+    options.multicast = (TtWish)k->tt_multicast;
+    options.depths = k->tt_depths;
+    options.sharding = k->tt_sharding;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
@@ -170,7 +178,6 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     TtLaunch launch = {.plan = code->plan,
                        .args = args,
                        .values = code->values,
-                       .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
                        .seed = k->seed,

@@ -17,10 +17,20 @@
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/prelude/tilewright_launch.h"
 
+typedef enum TtWish { WISH_AUTO, WISH_ON, WISH_OFF } TtWish;
 typedef struct TtOptions {
     TensixArch arch;
     uint32_t fidelity; /* 1 to 4 */
-    bool multicast;    /* cores share loads */
+    /* What annotations and options ask for; 0 and NULL: nothing. */
+    TwPolicy policy;
+    TwOrder order;
+    uint32_t block;         /* of block_linear */
+    TwPoint first, size;    /* of the cores to be used; none: all */
+    uint32_t cores;         /* at most */
+    uint32_t chunk;         /* tiles along K in flight */
+    TtWish multicast;       /* cores share loads */
+    const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
+    const char *sharding;   /* "A=height,B=interleaved" */
 } TtOptions;
 extern const TtOptions tt_options_default;
 
@@ -87,6 +97,7 @@ typedef struct TtPlan {
     const char *json, *host, *cmake; /* plan.json, host.cpp, CMakeLists.txt */
     TtOptions options;
     bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
+    bool ordered;   /* kernels ask which task a turn is (tw_task) */
     bool shares;    /* some CB is shared: tasks lie on a rectangle (tilewright_launch.h) */
     VEC(TtCb) cbs;
     VEC(TtBuffer) buffers;
@@ -101,6 +112,7 @@ typedef struct TtPlan {
 /* Which core runs which tasks of a launch; extents: of the task indices, none 0; most: cores at most, 0 for all. */
 TwMapping tt_map(const TtPlan *plan, const uint64_t *extents, uint32_t most, Arena *arena);
 
+TwGrid tt_grid(const TtPlan *plan); /* what it says of cores and tasks */
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options);
 /* The names of the files: "reader.cpp", .. by TensixProcessor; and what the compiler is given to
  * make an entry point tt_entry(kernel) out of the file. */

@@ -73,7 +73,14 @@ typedef struct Tt {
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* --- tt_annotations.c --- */
-void tt_check_annotations(Tt *tt); /* refuses by name what is not acted on */
+/* What the source asks for, where no option says otherwise; words that mean nothing are refused. */
+void tt_take_annotations(Tt *tt);
+/* Checks it against the kernel and the chip. */
+void tt_settle_schedule(Tt *tt);
+const char *tt_policy_name(const TtPlan *plan); /* as plan.json and the report say it */
+const char *tt_order_name(const TtPlan *plan);
+/* How many slots the options give the CBs of a ring that has so many; 0: an error was said. */
+int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
 
 /* --- tt_plan.c --- */
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the

@@ -223,15 +223,25 @@ static void add_tensors(Host *h) {
 static void add_mapping(Host *h) {
     const TtPlan *plan = h->tt->plan;
     CPrinter *p = &h->p;
+    static const char *const policies[] = {"TW_AUTO", "TW_CONTIGUOUS", "TW_STRIDED", "TW_RECT", "TW_BLOCK_LINEAR"};
+    TwGrid asked = tt_grid(plan);
     const Expr *extents[MAX_RANK];
     for (int i = 0; i < plan->task_rank; i++) extents[i] = plan_number(h, plan->tasks[i]);
     cs_blank(p);
     cs_line(p, "// Which core runs which tasks.");
     cs_line(p, "const CoreCoord size = device->compute_with_storage_grid_size();");
     cs_line(p, "TwGrid grid{};");
-    cs_line(p, "grid.policy = TW_AUTO;");
+    cs_line(p, "grid.policy = %s;", policies[asked.policy]);
+    if (asked.policy == TW_BLOCK_LINEAR) cs_line(p, "grid.block = %u;", asked.block);
+    if (asked.most) cs_line(p, "grid.most = %u;", asked.most);
     cs_line(p, "grid.shares = %s;", plan->shares ? "true" : "false");
-    cs_line(p, "grid.size = TwPoint{(u32)size.x, (u32)size.y};");
+    if (plan->options.size.x) {
+        cs_line(p, "grid.first = TwPoint{%u, %u};", asked.first.x, asked.first.y);
+        cs_line(p, "grid.size = TwPoint{%u, %u};", asked.size.x, asked.size.y);
+        cs_line(p, "if (%u > size.x || %u > size.y) tw_fail(\"the device has fewer cores than the plan asks for\");",
+                asked.first.x + asked.size.x, asked.first.y + asked.size.y);
+    } else
+        cs_line(p, "grid.size = TwPoint{(u32)size.x, (u32)size.y};");
     cs_line(p, "grid.noc = tw_noc_point;");
     cs_line(p, "grid.device = device.get();");
     for (int i = 0; i < plan->task_rank; i++) cs_line(p, "if (%p <= 0) return;", extents[i]);
@@ -239,7 +249,7 @@ static void add_mapping(Host *h) {
     for (int i = 0; i < plan->task_rank; i++)
         text_add(&list, "%s(u64)%s", i ? ", " : "", ex_plain(h->tt->arena, extents[i]));
     cs_line(p, "const uint64_t extents[] = {%s};", list.at);
-    cs_line(p, "std::vector<TwPoint> points(size.x * size.y);");
+    cs_line(p, "std::vector<TwPoint> points(grid.size.x * grid.size.y);");
     cs_line(p, "std::vector<std::array<u32, TW_CORE_WORDS>> words(points.size());");
     cs_line(p, "TwMapping map{};");
     cs_line(p, "map.cores = points.data();");

@@ -169,14 +169,24 @@ static TwPoint noc_point(const void *device, TwPoint core) {
     return (TwPoint){at.x, at.y};
 }
 
+TwGrid tt_grid(const TtPlan *plan) {
+    const TensixLimits *limits = tensix_limits(plan->options.arch);
+    const TtOptions *o = &plan->options;
+    TwPoint all = {limits->grid_x, limits->grid_y};
+    return (TwGrid){.policy = o->policy,
+                    .block = o->block,
+                    .shares = plan->shares,
+                    .first = o->first,
+                    .size = o->size.x ? o->size : all,
+                    .most = o->cores};
+}
+
 TwMapping tt_map(const TtPlan *plan, const uint64_t *extents, uint32_t most, Arena *arena) {
     const TensixLimits *limits = tensix_limits(plan->options.arch);
-    TwGrid grid = {.policy = TW_AUTO,
-                   .shares = plan->shares,
-                   .size = {limits->grid_x, limits->grid_y},
-                   .most = most,
-                   .noc = noc_point,
-                   .device = plan};
+    TwGrid grid = tt_grid(plan);
+    if (most) grid.most = most;
+    grid.noc = noc_point;
+    grid.device = plan;
     uint32_t all = limits->grid_x * limits->grid_y;
     TwMapping map = {.cores = ARENA_ARRAY(arena, TwPoint, all)};
     map.words = arena_alloc_array(arena, all, sizeof *map.words);

@@ -421,21 +421,39 @@ static void set_compile_args(const Role *role) {
     tt->plan->compile_args[role->kernel] = words.at;
 }
 
+/* Which task a turn is: a position of the core's share, in the order that is asked for. */
+static void add_task(Role *role) {
+    static const char *const orders[] = {
+        [TW_ROW_MAJOR] = NULL, [TW_COLUMN_MAJOR] = "tw_column_major", [TW_Z_ORDER] = "tw_z_order"};
+    const TtOptions *o = &role->tt->plan->options;
+    const Op *tasks = role->tt->tasks;
+    const char *order = orders[o->order], *turn = "turn";
+    bool in_block = order && (o->policy == TW_RECT || o->policy == TW_AUTO);
+    if (in_block) turn = arena_printf(role->tt->arena, "%s(turn, rows, columns)", order);
+    const char *at = arena_printf(role->tt->arena, "tw_task(%s, first_task, columns, rows, row_tasks, plane_tasks)",
+                                  turn);
+    if (order && !in_block)
+        at = arena_printf(role->tt->arena, "%s(%s, (u32)%s, (u32)%s)", order, at,
+                          role_ref(role, tasks->operands[tasks->operand_count - 2]),
+                          role_ref(role, tasks->operands[tasks->operand_count - 1]));
+    role_line(role, "const u32 task = %s;", at);
+}
+
 static void build_tasks(Role *role) {
     Tt *tt = role->tt;
     const Op *tasks = tt->tasks;
     bool is_read = false;
     for (int i = 0; i < tasks->operand_count; i++) {
         is_read |= role->needed[tasks->regions[0]->args[i]];
-        if (i && is_read) role_need(role, tasks->operands[i]);
+        if (is_read && (i || tt->plan->options.order > TW_ROW_MAJOR)) role_need(role, tasks->operands[i]);
     }
     role_region(role, tt->k->body);
     if (role->before) role->before(role);
-    if (tt->plan->shares && is_read) { /* a block of tasks: tilewright_launch.h */
+    if (tt->plan->ordered && is_read) { /* tilewright_launch.h */
         declare(role, "const u32 columns = get_arg_val<u32>(2), rows = get_arg_val<u32>(3);");
         declare(role, "const u32 row_tasks = get_arg_val<u32>(4), plane_tasks = get_arg_val<u32>(5);");
         role_open_text(role, STEP_FOR, "u32 turn = 0; turn < task_count; ++turn");
-        role_line(role, "const u32 task = tw_task(turn, first_task, columns, rows, row_tasks, plane_tasks);");
+        add_task(role);
     } else {
         role_open_text(role, STEP_FOR, "u32 task = first_task; task < first_task + task_count; ++task");
     }

@@ -198,6 +198,8 @@ static inline void tw_move_elements(TwImage *im, TwMove *move, void *context) {
 
 /* ------------------------------------------------------------------------------------------------------ cores */
 
+/* In which order positions are numbered: of the whole grid, in a rectangle of the core's own block. */
+typedef enum TwOrder { TW_ORDER_AUTO, TW_ROW_MAJOR, TW_COLUMN_MAJOR, TW_Z_ORDER, TW_MATCH_SHARD } TwOrder;
 /* AUTO: rect where loads are shared and equal blocks give work to half of the cores, else contiguous. */
 typedef enum TwPolicy { TW_AUTO, TW_CONTIGUOUS, TW_STRIDED, TW_RECT, TW_BLOCK_LINEAR } TwPolicy;
 enum {
