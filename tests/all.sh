@@ -100,6 +100,7 @@ tile_c() {
 # the prelude's numbers, the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
     "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
+        make -s build/libinside.a && tests/shards.sh "$jobs" python3 tests/metalium/hosts.py &&
         numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent

@@ -138,7 +138,9 @@ struct tw_kernel {
     bool cooperative;    /* all its programs run at once */
     bool launch_pdl;     /* may begin before the launch before it ends */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
-    bool no_multicast; /* Tenstorrent: every core reads for itself */
+    /* Tenstorrent, --set policy and so on: as TtOptions has them; 0 and NULL: nothing said. */
+    int tt_policy, tt_order, tt_block, tt_grid, tt_chunk, tt_multicast;
+    const char *tt_depths, *tt_sharding;
     bool counts;       /* Tenstorrent: the model computes nothing */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */

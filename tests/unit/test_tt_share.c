@@ -137,15 +137,15 @@ int main(void) {
     static KernelSet set;
     int numbers[MUTANTS];
     const char *compiler = cxx_compiler();
-    const TtOptions options[JOBS] = {{TENSIX_WORMHOLE, 4, true}, {TENSIX_WORMHOLE, 4, false}, {TENSIX_BLACKHOLE, 4, true},
-                                     {TENSIX_BLACKHOLE, 4, false}, {TENSIX_WORMHOLE, 4, true}};
+    const TtOptions options[JOBS] = {{.arch = TENSIX_WORMHOLE, .fidelity = 4}, {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_BLACKHOLE, .fidelity = 4},
+                                     {.arch = TENSIX_BLACKHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_WORMHOLE, .fidelity = 4}};
     bool good = kernels_start(&set);
     for (int i = 0; i < JOBS; i++) {
         tt_job_start(&jobs[i], i == JOBS - 1 ? triangle : matmul, "", 1, options[i]);
         if (!jobs[i].plan) fprintf(stderr, "%s\n", jobs[i].messages);
         CHECK(jobs[i].plan != NULL);
         good &= jobs[i].plan != NULL;
-        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast && i != JOBS - 1));
+        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast != WISH_OFF && i != JOBS - 1));
         if (good) tt_job_add(&jobs[i], &set);
     }
     if (!compiler) return printf("skipped: no C++ compiler\n"), check_done();

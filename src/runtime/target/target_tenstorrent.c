@@ -72,12 +72,22 @@ static bool tensix_emit(tw_kernel *k) {
     TtOptions options = tt_options_default;
     find_arch(k->arch, &options.arch);
     if (k->fidelity) options.fidelity = (uint32_t)k->fidelity;
-    options.multicast = !k->no_multicast;
+    options.policy = (TwPolicy)k->tt_policy;
+    options.order = (TwOrder)k->tt_order;
+    options.block = (uint32_t)k->tt_block;
+    options.size = (TwPoint){(uint32_t)k->tt_grid >> 16, (uint32_t)k->tt_grid & 0xffff};
+    options.cores = (uint32_t)k->cores;
+    options.chunk = (uint32_t)k->tt_chunk;
+    options.multicast = (TtWish)k->tt_multicast;
+    options.depths = k->tt_depths;
+    options.sharding = k->tt_sharding;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
     for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
+    kernel_add_artifact(k, "host.cpp", code->plan->host);
+    kernel_add_artifact(k, "CMakeLists.txt", code->plan->cmake);
     kernel_add_artifact(k, "plan.json", code->plan->json);
     for (const EmbeddedFile *file = embedded_files; file->path; file++)
         if (below(file, PRELUDE)) kernel_add_artifact(k, below(file, PRELUDE), file->text);
@@ -168,7 +178,6 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     TtLaunch launch = {.plan = code->plan,
                        .args = args,
                        .values = code->values,
-                       .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
                        .seed = k->seed,

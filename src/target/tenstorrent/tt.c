@@ -1,7 +1,7 @@
 /* tt.c: the target's front: plan, kernels as typed calls, checks, texts. See tt.h. */
 #include "target/tenstorrent/tt_emit.h"
 
-const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = true};
+const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
 
 const char *tt_file_name(int kernel) {
     static const char *const names[] = {
@@ -32,11 +32,14 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     plan->name = k->name;
     plan->param_count = k->body->arg_count;
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
+    tt_take_annotations(&tt);
     tt_plan_roles(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_shares(&tt);
+    tt_settle_schedule(&tt);
+    if (diag->errors > errors) return NULL;
     static Role *(*const build[])(Tt *tt) = {
         [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
     Role *roles[TT_KERNELS];
@@ -47,5 +50,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     if (diag->errors > errors) return NULL;
     for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);
     plan->json = tt_json(&tt);
+    plan->host = tt_host_text(&tt);
+    plan->cmake = tt_cmake_text(&tt);
     return plan;
 }
