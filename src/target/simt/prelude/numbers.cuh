@@ -1,7 +1,12 @@
 /* numbers.cuh: the types of emitted kernels and their arithmetic (legend in the target's own header), plain C++ that is the
- * same on every machine and on the host. TW_FN, memcpy and the functions of <math.h> are there before. */
+ * same on every machine and on the host. TW_FN, memcpy and the functions of <math.h> are there before, these under their own
+ * names or as TW_LIBM(name) calls them; so is TW_ON_DEVICE, where a GPU's compiler reads this. */
 #ifndef TILEWRIGHT_NUMBERS_CUH
 #define TILEWRIGHT_NUMBERS_CUH
+
+#ifndef TW_LIBM
+#define TW_LIBM(fn) fn
+#endif
 
 typedef signed char i8;
 typedef unsigned char u8;
@@ -132,11 +137,11 @@ TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
     X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma) X(logb)
 #define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim) X(remainder)
 #define TW_DEFINE_1(fn)                                                                            \
-    TW_FN f32 tw_##fn(f32 x) { return fn##f(x); }                                                  \
-    TW_FN f64 tw_##fn(f64 x) { return fn(x); }
+    TW_FN f32 tw_##fn(f32 x) { return TW_LIBM(fn##f)(x); }                                                  \
+    TW_FN f64 tw_##fn(f64 x) { return TW_LIBM(fn)(x); }
 #define TW_DEFINE_2(fn)                                                                            \
-    TW_FN f32 tw_##fn(f32 x, f32 y) { return fn##f(x, y); }                                        \
-    TW_FN f64 tw_##fn(f64 x, f64 y) { return fn(x, y); }
+    TW_FN f32 tw_##fn(f32 x, f32 y) { return TW_LIBM(fn##f)(x, y); }                                        \
+    TW_FN f64 tw_##fn(f64 x, f64 y) { return TW_LIBM(fn)(x, y); }
 TW_MATH_1(TW_DEFINE_1)
 TW_MATH_TAIL(TW_DEFINE_1)
 TW_MATH_2(TW_DEFINE_2)
@@ -144,7 +149,7 @@ TW_MATH_2(TW_DEFINE_2)
 #define TW_MATH_SPECIAL(X)                                                                         \
     X(j0) X(j1) X(y0) X(y1) X(cyl_bessel_i0) X(cyl_bessel_i1) X(erfinv) X(erfcinv) X(erfcx)        \
     X(normcdf) X(normcdfinv) X(sinpi) X(cospi) X(rcbrt)
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#if defined(TW_ON_DEVICE) && !defined(TW_OWN_SPECIAL)
 TW_MATH_SPECIAL(TW_DEFINE_1)
 TW_DEFINE_2(rhypot)
 #else
@@ -156,20 +161,20 @@ TW_MATH_SPECIAL(TW_SPECIAL_1)
 TW_FN f32 tw_rhypot(f32 x, f32 y) { return (f32)tw_special_rhypot(x, y); }
 TW_FN f64 tw_rhypot(f64 x, f64 y) { return tw_special_rhypot(x, y); }
 #endif
-TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
+TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : TW_LIBM(ldexp)(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
 TW_FN f32 tw_ldexp(f32 x, f32 y) { return (f32)tw_ldexp((f64)x, (f64)y); }
-TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
-TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return fma(x, y, z); }
-TW_FN f32 tw_abs(f32 x) { return fabsf(x); }
-TW_FN f64 tw_abs(f64 x) { return fabs(x); }
-TW_FN f32 tw_min(f32 x, f32 y) { return fminf(x, y); }
-TW_FN f64 tw_min(f64 x, f64 y) { return fmin(x, y); }
-TW_FN f32 tw_max(f32 x, f32 y) { return fmaxf(x, y); }
-TW_FN f64 tw_max(f64 x, f64 y) { return fmax(x, y); }
+TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return TW_LIBM(fmaf)(x, y, z); }
+TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return TW_LIBM(fma)(x, y, z); }
+TW_FN f32 tw_abs(f32 x) { return TW_LIBM(fabsf)(x); }
+TW_FN f64 tw_abs(f64 x) { return TW_LIBM(fabs)(x); }
+TW_FN f32 tw_min(f32 x, f32 y) { return TW_LIBM(fminf)(x, y); }
+TW_FN f64 tw_min(f64 x, f64 y) { return TW_LIBM(fmin)(x, y); }
+TW_FN f32 tw_max(f32 x, f32 y) { return TW_LIBM(fmaxf)(x, y); }
+TW_FN f64 tw_max(f64 x, f64 y) { return TW_LIBM(fmax)(x, y); }
 TW_FN bool tw_isnan(f32 x) { return x != x; }
 TW_FN bool tw_isnan(f64 x) { return x != x; }
-TW_FN f64 tw_min_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmin(x, y); }
-TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmax(x, y); }
+TW_FN f64 tw_min_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : TW_LIBM(fmin)(x, y); }
+TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : TW_LIBM(fmax)(x, y); }
 TW_FN f32 tw_div(f32 x, f32 y) { return x / y; }
 TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
 #endif
