@@ -11,8 +11,8 @@ const Machine *simt_code_machine(tw_context *cx, const char *target, const char 
     for (int i = 0; (machine = machine_at(i)); i++)
         if (machine->target && strcmp(machine->target, target) == 0)
             text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
-    context_fail(cx, TW_ERROR_NOT_FOUND, "target %s knows no architecture `%s`; it knows %s (%s)", target, arch, known.at,
-                 about);
+    context_fail(cx, TW_ERROR_NOT_FOUND, "target %s knows no architecture `%s`; it knows %s (%s)", target, arch,
+                 known.at, about);
     return NULL;
 }
 
@@ -23,7 +23,8 @@ const EmbeddedFile *simt_code_header(const char *target, const char *folder, int
     for (const EmbeddedFile *file = embedded_files; file->path; file++) {
         const char *name = simt_code_header_name(file);
         size_t head = (size_t)(name - file->path);
-        bool ours = (strncmp(file->path, target, own) == 0 && file->path[own] == '/') || strncmp(file->path, "simt/", 5) == 0;
+        bool ours = (strncmp(file->path, target, own) == 0 && file->path[own] == '/') ||
+                    strncmp(file->path, "simt/", 5) == 0;
         bool inside = ours && head > length + 1 && strncmp(name - length - 1, folder, length) == 0;
         if (inside && index-- == 0) return file;
     }

@@ -1,5 +1,5 @@
-/* simt_code.h: what devices and emulators of all machines with lanes share of a compiled kernel: the parameters of a launch,
- * the blocks of its grid, the machines of a target, the preludes. */
+/* simt_code.h: what devices and emulators of all machines with lanes share of a compiled kernel: the parameters of a
+ * launch, the blocks of its grid, the machines of a target, the preludes. */
 #ifndef RUNTIME_DEVICE_SIMT_CODE_H
 #define RUNTIME_DEVICE_SIMT_CODE_H
 #include "base/embedded.h"

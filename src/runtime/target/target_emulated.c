@@ -1,5 +1,5 @@
-/* target_emulated.c: the CUDA target without a GPU: the very .cu on the emulator (runtime/device/emulated.h, target/cuda/emu).
- * It is what `--emulate` means for target cuda. */
+/* target_emulated.c: the CUDA target without a GPU: the very .cu on the emulator (runtime/device/emulated.h,
+ * target/cuda/emu). It is what `--emulate` means for target cuda. */
 #include "runtime/device/cuda_code.h"
 #include "runtime/device/emulated.h"
 #include "target/cuda/emu/cuda_emu.h"

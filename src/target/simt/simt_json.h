@@ -11,7 +11,8 @@ typedef struct SimtJsonOwn {
     void (*params)(Text *t, const Kernel *k, const SimtPlan *plan);
 } SimtJsonOwn;
 
-char *simt_json(const PassContext *cx, const Kernel *k, const SimtPlan *plan, const SimtJsonOwn *own); /* own: or NULL */
+/* own: NULL where it has nothing */
+char *simt_json(const PassContext *cx, const Kernel *k, const SimtPlan *plan, const SimtJsonOwn *own);
 /* An integer scalar that follows from the parameters, as an expression. */
 void simt_json_number(Text *t, const Kernel *k, Ref ref);
 #endif

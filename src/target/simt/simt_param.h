@@ -1,5 +1,5 @@
-/* simt_param.h: the plan of a launch that any machine with lanes has: the entry, its threads, its memory, and what it is
- * given, in order; the launcher fills that in. */
+/* simt_param.h: the plan of a launch that any machine with lanes has: the entry, its threads, its memory, and what it
+ * is given, in order; the launcher fills that in. */
 #ifndef TARGET_SIMT_SIMT_PARAM_H
 #define TARGET_SIMT_SIMT_PARAM_H
 #include "base/vec.h"

@@ -127,6 +127,7 @@
 #endif
 
 #include "numbers.cuh"
+#include "floats.cuh"
 struct alignas(64) TensorMap { u64 opaque[16]; };
 
 /* What wgmma adds up in, for operands of each type. */
