@@ -1,6 +1,6 @@
-/* emulated.h: kernels for machines with lanes on the host: the very text that a device would be given, compiled by the host's
- * C++ compiler against the emulator's prelude, every thread a fiber (target/simt/emu). What a target has of its own is an
- * Emulated. */
+/* emulated.h: kernels for machines with lanes on the host: the very text that a device would be given, compiled by the
+ * host's C++ compiler against the emulator's prelude, every thread a fiber (target/simt/emu). What a target has of its
+ * own is an Emulated. */
 #ifndef RUNTIME_DEVICE_EMULATED_H
 #define RUNTIME_DEVICE_EMULATED_H
 #include "runtime/device/simt_code.h"
@@ -10,8 +10,8 @@ typedef struct Emulated {
     const char *name;   /* of the row: part of the cache's key */
     const char *ending; /* of the kernel's file */
     bool (*run)(const EmuLaunch *launch, Arena *arena, EmuReport *report);
-    /* Before a launch: numbers of its own, blocks that run otherwise, memory beside the arguments' (allocations has room
-     * for one more); NULL: none. */
+    /* Before a launch: numbers of its own, blocks that run otherwise, memory beside the arguments' (allocations has
+     * room for one more); NULL: none. */
     tw_status (*prepare)(tw_kernel *k, const LaunchCall *call, EmuLaunch *launch, EmuAllocation *allocations);
 } Emulated;
 

@@ -6,9 +6,11 @@
 #ifndef __global__
 #define __global__ __attribute__((global))
 #endif
-#ifndef __launch_bounds__
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#endif
+/* Threads of a block, and (for the compiler's share of registers) blocks of a compute unit, whose waves four units run. */
+#undef __launch_bounds__
+#define __launch_bounds__(...)    TW_BOUNDS(__VA_ARGS__, 1, )
+#define TW_BOUNDS(n, blocks, ...) \
+    __attribute__((amdgpu_flat_work_group_size(n, n), amdgpu_waves_per_eu(((n) * (blocks) + 4 * TW_LANES - 1) / (4 * TW_LANES))))
 #define TW_KERNEL(name)
 #define TW_LANES __AMDGCN_WAVEFRONT_SIZE__
 
