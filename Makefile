@@ -68,7 +68,7 @@ gen: $(B)/gen/embedded.c
 $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
-	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) > $@.tmp && mv $@.tmp $@
+	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 

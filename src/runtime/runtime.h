@@ -44,7 +44,7 @@ struct tw_context {
     Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
     Arena launch_scratch;  /* of a launch that is under way; api_guarded frees what a fault leaves in it */
-    void *target_state[8]; /* of the targets, by their place in the table */
+    void *target_state[16]; /* of the targets, by their place in the table */
 };
 
 struct tw_module {
