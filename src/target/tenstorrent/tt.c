@@ -32,6 +32,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     plan->name = k->name;
     plan->param_count = k->body->arg_count;
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
+    tt_check_annotations(&tt);
     tt_plan_roles(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_fields(&tt);

@@ -70,6 +70,9 @@ typedef struct Tt {
 
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* --- tt_annotations.c --- */
+void tt_check_annotations(Tt *tt); /* refuses by name what is not acted on */
+
 /* --- tt_plan.c --- */
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
  * kernel has no roles at all. */

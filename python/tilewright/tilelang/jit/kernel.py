@@ -39,8 +39,9 @@ class Sample:
 class CompiledFunction(_native.Function):
     """A function with what was compiled of it. launch(None, args, kwargs, purpose) is the extension's."""
 
-    def __init__(self, name, file, source, line, space, closure, rows, outputs, options, eager=False, annotations=None):
+    def __init__(self, name, file, source, line, space, closure, rows, outputs, options, eager=False, annotations=None, attrs=None):
         self.eager = eager
+        self.annotations = annotations_of(attrs or {})
         self.__annotations__ = annotations or {}
         super().__init__(name, file, source, line, space, closure, rows, [], outputs, options)
 
@@ -56,6 +57,17 @@ class CompiledFunction(_native.Function):
             return torch.empty(shape, dtype=_dtype(name).as_torch(), device=device)
         import numpy
         return numpy.empty(shape, _dtype(name).as_numpy())
+
+
+def _pairs(value):
+    """Dicts as pairs of name and value, which the compiler reads."""
+    return tuple((name, _pairs(each)) for name, each in value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
+
+
+def annotations_of(attrs):
+    """What tilelang.tt says of a kernel, as pairs."""
+    sharding = attrs.get("tt.sharding")
+    return _pairs(attrs.get("tt.schedule", {})) + ((("sharding", _pairs(sharding)), ) if sharding else ())
 
 
 def options_of(pass_configs):
@@ -146,7 +158,7 @@ class JITKernel(Sources):
         rows = [(name, None, False, True) for name in names]
         self._options = options_of(self.pass_configs)
         self._function = CompiledFunction(func.__name__, func.fn.__code__.co_filename, func.source, func.line, func.globals, func.closure, rows,
-                                          [names[place] for place in self.out_idx], self._options, False, func.annotations)
+                                          [names[place] for place in self.out_idx], self._options, False, func.annotations, func.attrs)
         self._order = None  # of outputs that out_idx does not name in the order of the parameters
         if len(self.out_idx) > 1 and self.out_idx != sorted(self.out_idx):
             self._order = [sorted(self.out_idx).index(place) for place in self.out_idx]
