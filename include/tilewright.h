@@ -255,7 +255,9 @@ typedef enum tw_arg_kind {
     TW_ARG_FLOAT = 4,
     TW_ARG_TEXT = 5,
     TW_ARG_BUFFER = 6,
-    TW_ARG_OBJECT = 7 /* a constant of another kind: a dtype, a function, a tuple; compile only */
+    TW_ARG_OBJECT = 7,     /* a constant of another kind: a dtype, a function, a tuple; compile only */
+    TW_ARG_ARRAY_TYPE = 8, /* an array of the dtype value.i, and nothing else is known of it; compile only. Since 0.2 */
+    TW_ARG_NUMBER_TYPE = 9 /* a number of the dtype value.i that a launch gives; compile only. Since 0.2 */
 } tw_arg_kind;
 
 enum {
@@ -269,7 +271,7 @@ typedef struct tw_arg {
     int32_t kind;  /* tw_arg_kind */
     int32_t flags; /* TW_ARG_RUNTIME, TW_ARG_UNSIGNED, or 0 */
     union {
-        int64_t i; /* BOOL, INT */
+        int64_t i; /* BOOL, INT; ARRAY_TYPE, NUMBER_TYPE: a tw_dtype */
         double f;
         const char *text;
         tw_buffer *buffer;

@@ -77,7 +77,8 @@ static const OptionRow rows[] = {
     {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
-     "file:X.npy[:DTYPE]"},
+     "file:X.npy[:DTYPE];\n"
+     "                          where nothing is run also a type: '*f32' an array of them, i32 a number"},
     {O_CONFIG, "--config", "N", VALUE, "rceix",
      "constants and options of the kernel's Nth configuration (see `tilewright list`)"},
     {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix", "a compile option (see `tilewright docs options`)"},

@@ -28,7 +28,8 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -49,7 +50,8 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -72,7 +74,8 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -91,7 +94,8 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -109,7 +113,8 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler

@@ -188,6 +188,8 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
     Elem elem = EL_F32;
     if (param->elem >= 0)
         elem = (Elem)param->elem;
+    else if (value->kind == FRONT_NUMBER)
+        elem = value->elem;
     else if (value->kind == FRONT_BOOL)
         elem = EL_I1;
     else if (value->kind == FRONT_INT)
@@ -202,7 +204,8 @@ static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue
 }
 
 static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value, const PyNode *otherwise) {
-    bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
+    bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT ||
+                  value->kind == FRONT_NUMBER;
     if (value->kind == FRONT_ABSENT) {
         if (otherwise) {
             Val v = py_eval_outside(l, l->names, otherwise);

@@ -4,6 +4,24 @@
 #define RUNTIME_COMPILE_SCALARS_H
 #include "runtime/runtime.h"
 
+typedef enum StepKind { STEP_LITERAL, STEP_SLOT, STEP_GRID, STEP_OP } StepKind;
+typedef struct ScalarStep {
+    StepKind kind;
+    Opcode code;
+    Elem elem, from; /* of the result; of the operands */
+    Word predicate;
+    int at[3];      /* registers of the operands; SLOT, GRID: at[0] is the number */
+    int64_t number; /* LITERAL; PTR_ADD: bytes of an element */
+} ScalarStep;
+
+struct ScalarProgram {
+    int count;
+    ScalarStep *steps; /* step i sets register i */
+    int result_count;
+    int *results;
+    int64_t *registers;
+};
+
 /* A program that computes the wanted references from the kernel's parameters and the grid; NULL,
  * and the op that is in the way, if one of them needs more than integer scalars. A tensor stands
  * for its address. */
