@@ -28,17 +28,24 @@ static void taint(Look *l, Ref r) {
 
 static void taint_region(Look *l, const Region *region, const Op *owner);
 
+/* Do the workers differ in whether, or how often, they run what is inside? */
+static bool runs_differ(const Look *l, const Op *op) {
+    if (op->code == OP_WHILE) return is_tainted(l, op->regions[0]->last->operands[0]);
+    int count = op->code == OP_FOR ? 3 : op->operand_count ? 1 : 0;
+    for (int i = 0; i < count; i++)
+        if (is_tainted(l, op->operands[i])) return true;
+    return false;
+}
+
 static void taint_op(Look *l, const Op *op) {
-    bool any = l->branches > 0 && op->code == OP_BSTORE;
+    bool any = (l->branches > 0 && op->code == OP_BSTORE) || op->code == OP_BATOMIC; /* all combine into one place */
     int first = op->code == OP_BSTORE || op->code == OP_BATOMIC;
     for (int i = first; i < op->operand_count; i++) any = any || is_tainted(l, op->operands[i]);
     if (any && first) taint(l, op->operands[0]);
     bool loop = op->code == OP_FOR || op->code == OP_WHILE;
     for (int i = 0; any && !loop && i < op->result_count; i++) taint(l, op->results[i]);
     if (!op->region_count) return;
-    bool differs = op->code != OP_FOR ? op->operand_count && is_tainted(l, op->operands[0])
-                                      : is_tainted(l, op->operands[0]) || is_tainted(l, op->operands[1]) ||
-                                            is_tainted(l, op->operands[2]);
+    bool differs = runs_differ(l, op);
     l->branches += differs;
     for (int r = 0; r < op->region_count; r++) taint_region(l, op->regions[r], op);
     l->branches -= differs;
