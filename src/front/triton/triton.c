@@ -200,6 +200,11 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
 static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue *value) {
     if (value->kind != FRONT_OBJECT) return val_given(l, value);
     Val v = py_live_value(l, value->object, param->name, param->range);
+    if (v.kind == VAL_HOST) {
+        Host *wrapped = arena_copy(l->arena, v.host, sizeof *v.host);
+        wrapped->wrapped = true;
+        v.host = wrapped;
+    }
     return v.kind == VAL_UNBOUND ? py_error(l, DIAG_EVAL_MISSING, param->range, l->kernel->name, param->name) : v;
 }
 
