@@ -1,8 +1,8 @@
 /* barriers_order.c: barriers of a program that one worker runs, proved by running through its control.
  *
  * Arrivals and phases are numbers there: if each wait finds its phase ended, that order is one that the roles may take.
- * Loops of known ends are run as they are; for all others, which have one range, the trips 0, 1, 2 .. are tried, so many
- * that each barrier of an array comes round twice and more. */
+ * Loops of known ends are run as they are; for all others, which have one range, the trips 0, 1, 2 .. are tried, so
+ * many that each barrier of an array comes round twice and more. */
 #include "ir/barriers.h"
 
 enum { MOST_STEPS = 1 << 20 };

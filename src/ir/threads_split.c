@@ -73,7 +73,8 @@ static bool find_span(Split *s) {
     if (!s->first) return threads_fail(s->t, s->t->spmd, "there are no roles of warpgroups");
     bool one = s->t->spmd->operand_count == 1 && ir_const_int(s->k, s->t->spmd->operands[0], &threads);
     if (!one || threads % GROUP || threads / GROUP < 2 || threads / GROUP > MOST_GROUPS)
-        return threads_fail(s->t, s->first, "roles are those of whole warpgroups: 256, 384, .. threads of one dimension");
+        return threads_fail(s->t, s->first,
+                            "roles are those of whole warpgroups: 256, 384, .. threads of one dimension");
     s->groups = (int)(threads / GROUP);
     for (Op *op = s->first; op != s->last->next; op = op->next)
         if (!fits(s->t, op)) return false;
@@ -169,7 +170,8 @@ static void decide(Threads *t, Region *region) {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         bool some[2];
-        if (op->code != OP_IF || op->result_count || !threads_is_role(t, op->operands[0], some) || (some[0] && some[1])) {
+        bool plain = op->code == OP_IF && !op->result_count && threads_is_role(t, op->operands[0], some);
+        if (!plain || (some[0] && some[1])) {
             for (int r = 0; r < op->region_count; r++) decide(t, op->regions[r]);
             continue;
         }

@@ -77,6 +77,7 @@ bool merge_threads(PassContext *cx, Kernel *k);
  * proved; false: it is wrong. */
 bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
 /* merge_written.c: a region of threads that stays as it is written. */
+bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd); /* and workers that do */
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 /* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */

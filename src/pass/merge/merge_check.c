@@ -75,6 +75,8 @@ struct Check {
     bool unproved;
 };
 
+#define say(c, ...) arena_printf((c)->cx->module->arena, __VA_ARGS__)
+
 static void fail(Check *c, const Op *op, bool unproved, const char *why) {
     if (c->why) return;
     c->why = why, c->where = op, c->unproved = unproved;
@@ -124,14 +126,14 @@ static void arrive(Worker *w, const Op *op, Bar *bar, int64_t count) {
     bar->pending -= count;
     if (bar->pending < 0) {
         fail(c, op, false,
-             arena_printf(c->cx->module->arena, "%lld threads arrive at a barrier that counts %lld",
+             say(c, "%lld threads arrive at a barrier that counts %lld",
                           (long long)(bar->count - bar->pending), (long long)bar->count));
         return;
     }
     w->clock[w->number]++;
     for (int i = 0; i < c->count; i++)
         if (w->clock[i] > bar->gather[i]) bar->gather[i] = w->clock[i];
-    note(w, op, bar->pending ? "arrives" : arena_printf(c->cx->module->arena, "arrives, and phase %lld ends", (long long)bar->phase));
+    note(w, op, bar->pending ? "arrives" : say(c, "arrives, and phase %lld ends", (long long)bar->phase));
     if (bar->pending) return;
     bar->pending = bar->count;
     bar->phase++;
@@ -196,9 +198,9 @@ static void access(Worker *w, const Op *op) {
             return;
         }
         c->other = b->op;
-        c->other_text = arena_printf(c->cx->module->arena, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
+        c->other_text = say(c, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
         fail(c, op, false,
-             arena_printf(c->cx->module->arena,
+             say(c,
                           "warpgroup %d %s `%s`, and no barrier lies between that and warpgroup %d, which %s it; "
                           "arrive behind the one, and wait for that in front of the other",
                           a.worker, a.writes ? "writes" : "reads", name ? name : "a shared tile", b->worker,
@@ -332,7 +334,7 @@ static void report_stuck(Check *c) {
     if (!first) return;
     Bar *bar = first->bar;
     fail(c, first->at, false,
-         arena_printf(c->cx->module->arena,
+         say(c,
                       "warpgroup %d waits here for ever: %lld of %lld arrivals of phase %lld are missing, and nobody is left "
                       "who could arrive",
                       first->number, (long long)bar->pending, (long long)bar->count, (long long)bar->phase));
@@ -374,12 +376,12 @@ static void report(Check *c) {
     for (int i = 0; i < c->count; i++)
         if (!c->workers[i].done && c->workers[i].bar && c->workers[i].at != c->where)
             diag_emit(diag, DIAG_NOTE_HERE, c->workers[i].at->range,
-                      arena_printf(c->cx->module->arena, "warpgroup %d waits here", i));
+                      say(c, "warpgroup %d waits here", i));
     size_t from = c->trace.count > MOST_TRACE ? c->trace.count - MOST_TRACE : 0;
     for (size_t i = from; i < c->trace.count; i++) {
         const Event *event = &c->trace.at[i];
         diag_emit(diag, DIAG_NOTE_HERE, event->op->range,
-                  arena_printf(c->cx->module->arena, "%s warpgroup %d %s here", i == from ? "before:" : "then",
+                  say(c, "%s warpgroup %d %s here", i == from ? "before:" : "then",
                                event->worker, event->text));
     }
 }
@@ -393,11 +395,14 @@ static bool check_names(Check *c) {
         for (size_t i = 0; i < syncs.count; i++) {
             int64_t id = op_int(syncs.at[i], AT_ID, -1);
             if (id < 0 || id > 15) continue;
-            if (id == 0) fail(c, syncs.at[i], false, "barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15");
+            if (id == 0)
+                fail(c, syncs.at[i], false,
+                     "barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15");
             if (of[id] && worker[id] != r && op_int(syncs.at[i], AT_ARRIVALS, 0) <= 128) {
                 c->other = of[id], c->other_text = "the other one";
                 fail(c, syncs.at[i], false,
-                     arena_printf(c->cx->module->arena, "two warpgroups meet at barrier %lld, each for itself; give each a number of its own", (long long)id));
+                     say(c, "two warpgroups meet at barrier %lld, each for itself; give each a number of its own",
+                         (long long)id));
             }
             of[id] = syncs.at[i], worker[id] = r;
         }

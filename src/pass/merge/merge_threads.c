@@ -51,8 +51,11 @@ bool merge_threads(PassContext *cx, Kernel *k) {
         }
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
-        if (threads_cut(&t)) continue;
-        if (cx->machine && !cx->machine->has_threads)
+        bool runs = merge_may_write(cx, k, regions.at[i]), asked = cx->options.written && runs;
+        if (asked)
+            merge_written(cx, k, regions.at[i], "option `written` asks for it", regions.at[i]->range);
+        if (asked || threads_cut(&t)) continue;
+        if (!runs)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
         else
             merge_written(cx, k, regions.at[i], t.why, t.where);
@@ -60,7 +63,7 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         Op *op = regions.at[i];
-        if (op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
+        if (op_flag(op, AT_WRITTEN_OUT) || op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
             ir_list(op->regions[0], OP_SHFL, cx->scratch).count)
             continue;
         if (writes_beside(k, op, cx->scratch)) {

@@ -75,12 +75,21 @@ static void move_inside(Kernel *k, Op *buf, Op *spmd) {
     ir_remove(buf);
 }
 
+/* Does the machine run it as it is? Warps that are not full cannot meet. */
+bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
+    int64_t threads = 1, extent, lanes = cx->machine ? cx->machine->lanes : 0;
+    for (int d = 0; d < spmd->operand_count; d++)
+        threads *= ir_const_int(k, spmd->operands[d], &extent) ? extent : 1;
+    bool meets = ir_list(spmd->regions[0], OP_SYNC, cx->scratch).count || ir_list(spmd->regions[0], OP_SHFL, cx->scratch).count;
+    return !cx->machine || (cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
+}
+
 static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }
 
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
-    if (cx->machine && !cx->machine->has_threads) {
+    if (cx->machine && !cx->machine->runs_workers) {
         diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
         return;
     }
@@ -102,5 +111,6 @@ void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range 
         if (!uses.others) move_inside(k, buf, spmd);
     }
     need_warps(k, (threads + warp - 1) / warp);
+    op_set(k, spmd, (Attr){.id = AT_WRITTEN_OUT, .number = 1});
     pass_find(cx, where, FIND_THREADS_WRITTEN, why);
 }

@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "runtime/compile/cache.h"
 #include "runtime/launch/pool.h"
+#include "runtime/target/cpu_beside.h"
 #include "runtime/host/process.h"
 #include "runtime/host/toolchain.h"
 #include "target/cpu/cpu_target.h"
@@ -31,6 +32,9 @@ typedef struct TwLaunch {
     int32_t (*stopped)(struct TwLaunch *launch);
     uint32_t *locks;
     void (*rest)(void);
+    int32_t (*beside)(TwTeam *team, WorkerBody *const *bodies, int32_t count);
+    void (*turn)(TwTeam *team);
+    atomic_int stuck; /* behind what the kernel sees: workers of a program wait for each other for ever */
 } TwLaunch;
 typedef void RunFunction(TwLaunch *launch, int64_t begin, int64_t end, unsigned char *scratch);
 
@@ -56,7 +60,7 @@ static const char *const plain_flags[] = {FLAGS, NULL};
 static const char *const libm_flags[] = {FLAGS, "-Wl,--no-as-needed", "-lm", NULL};
 static const char *const prelude_names[] = {"cpu.h",   "convert.h", "integer.h", "functions.h", "vmath.h",   "dot.h",
                                             "tiles.h", "gemm.h",    "sort.h",    "scan.h",      "indices.h", "turn.h",
-                                            "special.h"};
+                                            "special.h", "threads.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 
 /* What keeps the compiler from wider vectors; AVX-512 and AVX are optional on x86. */
@@ -335,18 +339,30 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
 
 static void rest(void) { sched_yield(); }
 
+static int32_t run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count) {
+    if (cpu_run_beside(team, bodies, count)) return 1;
+    TwLaunch *launch = *(TwLaunch **)team; /* its first member */
+    atomic_store_explicit(&launch->stuck, 1, memory_order_relaxed);
+    return 0;
+}
+
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
     CpuKernel *code = k->code;
     Pool *pool = k->context->pool;
     int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
     int limit = code->code.print_count ? 1 : k->threads;
-    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped, .rest = rest},
+    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped, .rest = rest,
+                            .beside = run_beside, .turn = cpu_turn},
                  .run = code->run,
                  .k = k,
                  .caller = pthread_self()};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
     if (pool_is_shared(pool, programs, limit)) work.launch.locks = pool_locks(pool);
     pool_run(pool, run_programs, &work, programs, limit, &code->program_ns);
+    if (atomic_load_explicit(&work.launch.stuck, memory_order_relaxed))
+        return context_fail(k->context, TW_ERROR_LAUNCH,
+                            "kernel `%s`: workers of a program wait for each other for ever; target interp says where",
+                            k->name);
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
 }
 

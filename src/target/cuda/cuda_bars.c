@@ -4,7 +4,7 @@
  *     tw_sync();
  *     ..
  *     tw_mbar_wait(4096 + stage * 8, phase);     every thread waits for itself
- *     tw_mbar_arrive(4112 + stage * 8);          all threads, if all of them are counted; else some, behind a barrier */
+ *     tw_mbar_arrive(4112 + stage * 8);          all threads, if all are counted; else some, behind a barrier */
 #include "target/cuda/cuda_emit.h"
 
 static const Expr *bar_at(Emit *e, const Op *op, Ref number) {

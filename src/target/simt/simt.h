@@ -320,8 +320,8 @@ void moves_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box,
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
-/* A scalar one, by the thread that is there, at `place` (NULL: where its operand points); the old value to `old`, unless
- * NULL. */
+/* A scalar one, by the thread that is there, at `place` (NULL: where its operand points); the old value to `old`,
+ * unless NULL. */
 void atomic_by_thread(Emit *e, const Op *op, const Expr *place, const char *old);
 const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);

@@ -52,8 +52,8 @@ static void emit_shuffle(Emit *e, const Op *op) {
     const Expr *x = emit_scalar(e, op->operands[0]);
     cs_line(&e->p, "const i32 %s = (i32)%p;", from, emit_scalar(e, op->operands[1]));
     bool small = elem_is_int(type->elem) && elem_info[type->elem].bits < 32;
-    const Expr *taken = ex(e->arena, small ? "(%s)tw_shfl_idx((i32)%p, %s & %d)" : "%s(tw_shfl_idx(%p, %s & %d))", value, x,
-                           from, e->lanes - 1);
+    const char *how = small ? "(%s)tw_shfl_idx((i32)%p, %s & %d)" : "%s(tw_shfl_idx(%p, %s & %d))";
+    const Expr *taken = ex(e->arena, how, value, x, from, e->lanes - 1);
     const char *shown = cs_fresh(&e->p, "shown");
     cs_line(&e->p, "const %s %s = %p;", value, shown, taken);
     cs_line(&e->p, "const %s %s = %s / %d == (%p) / %d ? %s : %p;", value, name, from, e->lanes, e->thread, e->lanes,

@@ -303,7 +303,8 @@ void emu_print(Emu *, const char *format, ...);
 #define EMU_SIMT_CALLS                                                                                              \
     .load_global = emu_load_global, .store_global = emu_store_global, .atomic = emu_atomic, .poll = emu_poll,       \
     .load_shared = emu_load_shared, .store_shared = emu_store_shared, .combine = emu_combine,                       \
-    .atomic_shared = emu_atomic_shared, .shared_at = emu_shared_at, .shuffle = emu_shuffle, .ballot = emu_ballot, .elect = emu_elect,           \
+    .atomic_shared = emu_atomic_shared, .shared_at = emu_shared_at, .shuffle = emu_shuffle, .ballot = emu_ballot,   \
+    .elect = emu_elect,                                                                                             \
     .sync_warp = emu_sync_warp, .barrier = emu_barrier, .narrow = emu_narrow, .widen = emu_widen, .turn = emu_turn, \
     .trap = emu_trap, .print = emu_print
 #endif
