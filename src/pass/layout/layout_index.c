@@ -12,7 +12,8 @@
  *     %x = load %p
  *
  * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load
- * that hits the cache costs less than two barriers. */
+ * that hits the cache costs less than two barriers. Of any length, if the layout that asks takes them in whole vectors:
+ * then nothing speaks for another one. */
 #include "pass/layout/layout_state.h"
 
 enum { MOST_STEPS = 256 }; /* ops between what is asked for and what it is made of, for the compiler's own time */
@@ -67,7 +68,20 @@ static bool moves_through_shared(LayoutState *st, Ref ref, const Layout *layout)
 
 bool index_is_vector(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
 
+/* A vector of memory that the layout reads in whole vectors of the machine, each element by one thread. */
+static bool is_read_whole(LayoutState *st, Ref ref, const Layout *layout) {
+    const Op *op = lay_is_tile(st->k, ref) ? ir_value(st->k, ref)->op : NULL;
+    const Type *type = ir_type(st->k, ref);
+    const Machine *machine = st->cx->machine;
+    if (!op || op->code != OP_TLOAD || type->rank != 1 || !is_repeatable(st, op)) return false;
+    int bytes = ty_elem_bytes(type);
+    int64_t held = (int64_t)layout->registers * st->warps * machine->lanes;
+    return held == type->extent[0] && ll_run(&layout->map, 0, bytes, machine->vector_bytes) * bytes >= machine->vector_bytes &&
+           moves_through_shared(st, ref, layout);
+}
+
 bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {
+    if (layout->home == HOME_REGISTERS && is_read_whole(st, ref, layout)) return true;
     bool plain = st->role || is_index(ir_type(st->k, ref));
     if (!plain && (layout->registers > st->cx->machine->cost.again_registers || !moves_through_shared(st, ref, layout)))
         return false;
