@@ -143,7 +143,7 @@ def mamba2(batch, length, heads, p, state, size=256):
                {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
                 "a": Array((batch, heads, 1, length), "float32", decays), "o": Array((batch, heads, length, p), fill="empty"), **rival},
                [step("mamba2.tile.c", "mamba2", q="q", k="k", v="v", a="a", o="o")],
-               defines(*[dict(STATE=state, WORKERS=w, STAGES=s) for w in (1, 2) for s in (1, 2)]), ("o",), check, ("mamba",),
+               defines(*[dict(STATE=state, WORKERS=1, COLS=cols, BLOCKS=blocks) for cols, blocks in ((64, 1), (64, 2), (32, 1), (32, 2))]), ("o",), check, ("mamba",),
                [Bar("mamba_ssm's form in Triton", ("mamba",), 2.0)], facts=dict(size=size, count=count, heads=heads, p=p, state=state, batch=batch, length=length))
 
 

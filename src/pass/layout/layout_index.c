@@ -20,9 +20,15 @@ enum { MOST_STEPS = 256 }; /* ops between what is asked for and what it is made 
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
+/* Numbers that are used once can be made where they are used as well: weights made of rows and columns, say. */
+static bool is_used_once(const LayoutState *st, const Op *op) {
+    Ref value = op->results[0];
+    return st->uses && st->role && value < st->value_count && st->uses[value] == 1 && ir_type(st->k, value)->rank == 2;
+}
+
 bool index_is_sum(LayoutState *st, const Op *op) {
     const Type *type = ir_type(st->k, op->results[0]);
-    if (type->rank < 2 || !is_index(type)) return false;
+    if (type->rank < 2 || (!is_index(type) && !is_used_once(st, op))) return false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
         bool whole = op->code == OP_RESHAPE || (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1);
