@@ -82,7 +82,7 @@ def attention_backward(batch, heads, n, d, causal):
                 "delta": Array(rows, "float32", "empty"), **{x: Array(shape, fill="empty") for x in ("dq", "dk", "dv")}},
                [step(file, "prepare", o="o", do_="do", delta="delta"), step(file, "keys", dk="dk", dv="dv", **common),
                 step(file, "queries", dq="dq", **common)],
-               defines(*[dict(D=d, CAUSAL=int(causal), STEP=s) for s in (64, 128)]), ("dq", "dk", "dv"), check, ("cudnn",),
+               defines(*[dict(D=d, CAUSAL=int(causal), KEYS=s) for s in (64, 128)]), ("dq", "dk", "dv"), check, ("cudnn",),
                [Bar("cuDNN", ("cudnn",), 0.9)], facts=dict(causal=causal, scale=d ** -0.5))
 
 
@@ -143,7 +143,7 @@ def mamba2(batch, length, heads, p, state, size=256):
                {"q": Array((batch, 1, length, state)), "k": Array((batch, 1, length, state)), "v": Array((batch, heads, length, p)),
                 "a": Array((batch, heads, 1, length), "float32", decays), "o": Array((batch, heads, length, p), fill="empty"), **rival},
                [step("mamba2.tile.c", "mamba2", q="q", k="k", v="v", a="a", o="o")],
-               defines(*[dict(STATE=state, WORKERS=w, STAGES=s) for w in (1, 2) for s in (1, 2)]), ("o",), check, ("mamba",),
+               defines(*[dict(STATE=state, WORKERS=1, COLS=cols, BLOCKS=blocks) for cols, blocks in ((64, 1), (64, 2), (32, 1), (32, 2))]), ("o",), check, ("mamba",),
                [Bar("mamba_ssm's form in Triton", ("mamba",), 2.0)], facts=dict(size=size, count=count, heads=heads, p=p, state=state, batch=batch, length=length))
 
 
@@ -188,6 +188,6 @@ ROWS = [
     *[fft(16, 1024, n, "fftconv.tile.c", {"TILES": 1}, {"TILES": 4}) for n in (1024, 4096)],
     mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),
-    rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, {"WORKERS": 1}, {"WORKERS": 2}),
+    rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, *[{"WORKERS": w, "STAGES": s} for w in (1, 2) for s in (2, 3)]),
     layernorm(16384, 1024), layernorm(16384, 4096),
 ]

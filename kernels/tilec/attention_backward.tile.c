@@ -11,7 +11,7 @@
  *
  * Eight warps keep 128 keys (or queries) with their gradients and go through the queries (keys) that see each other; of keys
  * the scores are transposed, a row a key, so that weights are left operands as they are. -D D=64, -D CAUSAL=1 (query i sees
- * keys up to i), -D STEP=128 (queries or keys a step). */
+ * keys up to i), -D QUERIES=64 and -D KEYS=128 (a step of `keys` and of `queries`). */
 #include "tile.h"
 
 #ifndef D
@@ -20,12 +20,14 @@
 #ifndef CAUSAL
 #define CAUSAL 0
 #endif
-#ifndef STEP
-#define STEP 64
+#ifndef QUERIES
+#define QUERIES 64
+#endif
+#ifndef KEYS
+#define KEYS 128
 #endif
 
 enum { ROWS = 128 };
-typedef rt_fl(16, STEP) scores; /* 16 rows a warp, 128 in all */
 typedef rt_fl(16, D) sums;
 
 struct rows { gl(bf16, -1, -1, -1, D) o, do_; gl(float, -1, -1, 1, -1) delta; };
@@ -51,10 +53,10 @@ tile_kernel(256, 1) tile_grid(cdiv(g.k.rows, ROWS), g.k.depth, g.k.batch)
 void keys(struct key_globals g) {
     int block = blockIdx.x, kv_head = blockIdx.y, batch = blockIdx.z, group = g.q.depth / g.k.depth;
     st_bf(ROWS, D) k, v;
-    st_bf(STEP, D) q, grad;
-    scores s, t;
-    rt_bf(16, STEP) weights;
-    row_vec(scores) l, delta;
+    st_bf(QUERIES, D) q, grad;
+    rt_fl(16, QUERIES) s, t; /* 16 rows a warp, 128 in all */
+    rt_bf(16, QUERIES) weights;
+    row_vec(rt_fl(16, QUERIES)) l, delta;
     sums dk, dv;
     float scale = 1 / sqrtf(D);
 
@@ -62,35 +64,32 @@ void keys(struct key_globals g) {
     group8_load(&v, g.v, at(batch, kv_head, block, 0));
     warp_zero(&dk);
     warp_zero(&dv);
-    int first = CAUSAL ? block * ROWS / STEP : 0, blocks = cdiv(g.q.rows, STEP);
-    for (int h = 0; h < group; h++) {
-        int head = kv_head * group + h;
-        for (int i = first; i < blocks; i++) {
-            group8_load(&q, g.q, at(batch, head, i, 0));
-            group8_load(&grad, g.do_, at(batch, head, i, 0));
-            group8_load(&l, g.l, at(batch, head, 0, i));
-            group8_load(&delta, g.delta, at(batch, head, 0, i));
-            group8_sync(1);
+    int blocks = cdiv(g.q.rows, QUERIES), first = CAUSAL ? min(block * ROWS / QUERIES, blocks) : 0;
+    for (int n = 0; n < group * (blocks - first); n++) { /* queries that are not there are 0, and so is what they give */
+        int head = kv_head * group + n / (blocks - first), i = first + n % (blocks - first);
+        group8_load(&q, g.q, at(batch, head, i, 0));
+        group8_load(&grad, g.do_, at(batch, head, i, 0));
+        group8_load(&l, g.l, at(batch, head, 0, i));
+        group8_load(&delta, g.delta, at(batch, head, 0, i));
+        group8_sync(1);
 
-            group8_mm_ABt(&s, &k, &q);
-            group8_mm_ABt(&t, &v, &grad);
-            group8_mma_wait(0);
-            warp_mul(&s, &s, 1.44269504f * scale);
-            group8_sub_col(&s, &s, &l);
-            warp_exp2(&s, &s);
-            if (CAUSAL) group8_triu(&s, &s, block * ROWS - i * STEP, 0);
-            warp_right_fill(&s, &s, g.q.rows - i * STEP, 0);
-            warp_copy(&weights, &s);
-            group8_mma_AB(&dv, &weights, &grad);
+        group8_mm_ABt(&s, &k, &q);
+        group8_mm_ABt(&t, &v, &grad);
+        group8_mma_wait(0);
+        warp_mul(&s, &s, 1.44269504f * scale);
+        group8_sub_col(&s, &s, &l);
+        warp_exp2(&s, &s);
+        if (CAUSAL) group8_triu(&s, &s, block * ROWS - i * QUERIES, 0);
+        warp_copy(&weights, &s);
+        group8_mma_AB(&dv, &weights, &grad);
 
-            group8_sub_col(&t, &t, &delta);
-            warp_mul(&t, &t, &s);
-            group8_mma_wait(0);
-            warp_copy(&weights, &t);
-            group8_mma_AB(&dk, &weights, &q);
-            group8_mma_wait(0);
-            group8_sync(1); /* the next queries overwrite these */
-        }
+        group8_sub_col(&t, &t, &delta);
+        warp_mul(&t, &t, &s);
+        group8_mma_wait(0);
+        warp_copy(&weights, &t);
+        group8_mma_AB(&dk, &weights, &q);
+        group8_mma_wait(0);
+        group8_sync(1); /* the next queries overwrite these */
     }
     warp_mul(&dk, &dk, scale);
     group8_store(g.dk, &dk, at(batch, kv_head, block, 0));
@@ -107,10 +106,10 @@ tile_kernel(256, 1) tile_grid(cdiv(g.q.rows, ROWS), g.q.depth, g.q.batch)
 void queries(struct query_globals g) {
     int block = blockIdx.x, head = blockIdx.y, batch = blockIdx.z, kv_head = head / (g.q.depth / g.k.depth);
     st_bf(ROWS, D) q, grad;
-    st_bf(STEP, D) k, v;
-    scores s, t;
-    rt_bf(16, STEP) weights;
-    col_vec(scores) l, delta;
+    st_bf(KEYS, D) k, v;
+    rt_fl(16, KEYS) s, t;
+    rt_bf(16, KEYS) weights;
+    col_vec(sums) l, delta;
     sums dq;
     float scale = 1 / sqrtf(D);
 
@@ -120,7 +119,7 @@ void queries(struct query_globals g) {
     group8_load(&delta, g.delta, at(batch, head, 0, block));
     warp_zero(&dq);
     int end = CAUSAL ? min(g.k.rows, (block + 1) * ROWS) : g.k.rows;
-    for (int j = 0; j < cdiv(end, STEP); j++) {
+    for (int j = 0; j < cdiv(end, KEYS); j++) {
         group8_load(&k, g.k, at(batch, kv_head, j, 0));
         group8_load(&v, g.v, at(batch, kv_head, j, 0));
         group8_sync(1);
@@ -128,11 +127,11 @@ void queries(struct query_globals g) {
         group8_mm_ABt(&s, &q, &k);
         group8_mm_ABt(&t, &grad, &v);
         group8_mma_wait(0);
+        warp_right_fill(&s, &s, g.k.rows - j * KEYS, -INFINITY);
+        if (CAUSAL) group8_tril(&s, &s, block * ROWS - j * KEYS, -INFINITY);
         warp_mul(&s, &s, 1.44269504f * scale);
         warp_sub_row(&s, &s, &l);
         warp_exp2(&s, &s);
-        if (CAUSAL) group8_tril(&s, &s, block * ROWS - j * STEP, 0);
-        warp_right_fill(&s, &s, g.k.rows - j * STEP, 0);
         warp_sub_row(&t, &t, &delta);
         warp_mul(&t, &t, &s);
         warp_copy(&weights, &t);

@@ -95,10 +95,10 @@ static void consumer_setup(lcf_consumer_setup_args *a) {
 }
 
 static void consumer_compute(lcf_compute_args *a) {
-#if NT
-    warpgroup_mma_ABt(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a->input->b));
-#else
+#if !NT
     warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a->input->b));
+#else
+    warpgroup_mma_ABt(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a->input->b));
 #endif
     warpgroup_mma_wait(0);
     if (laneid() == 0) arrive(a->inputs_finished);

@@ -286,7 +286,7 @@ static void test_template(Fixture *fx) {
          "gets 256 arrivals"},
         {"if (laneid() == 0) arrive(a->inputs_finished);",
          "if (laneid() == 0) arrive(a->inputs_finished); warpgroup_mma_AB(&a->state->acc, "
-         "&a->input->a[0], tile_view(wide_tile, a->input->b));",
+         "&a->input->a[0], tile_view(b_tiles, a->input->b));",
          "the input block cannot be read here"},
         {"warpgroup_sync(id + 4);", "", "write warpgroup_sync(id) before this"},
         {"warpgroup_sync(id + 4);", "__syncthreads();",
@@ -312,7 +312,7 @@ static void test_template(Fixture *fx) {
          "kernel @matmul"},
         {"a->state->acc, &a->input", "a->stat->acc, &a->input",
          "has no member `stat`; did you mean `state`?"},
-        {"struct input_block { base_tile a[MB]", "struct input_block { int z; base_tile a[MB]",
+        {"struct input_block { a_tile a[MB]", "struct input_block { int z; a_tile a[MB]",
          "a template's block holds shared tiles"},
         {"at(a->common->row + i, a->iter)", "at(a->common->row + i, a->common->col, 0, 0, a->iter)",
          "at(..) takes 1 to 4 coordinates"},

@@ -275,6 +275,29 @@ static void lower_grid(Tc *tc, const CNode *node) {
     tc->b = body;
 }
 
+/* A vector in registers is a warp's by its type, but no thread needs more of it than a few elements: where all that a
+ * kernel does is element by element or along vectors, more warps may share the work than it says. */
+enum { VECTOR_SHARE = 16 }; /* elements a thread, an order of magnitude */
+typedef struct Widest {
+    const Kernel *k;
+    int64_t elements; /* of the widest vector that is loaded */
+    bool bound;       /* products, barriers, tiles: the warps are meant as written */
+} Widest;
+
+static void look_at_width(Op *op, void *user) {
+    Widest *w = user;
+    const Type *type = op->result_count == 1 ? ir_type(w->k, op->results[0]) : NULL;
+    if (op->code == OP_DOT || op->code == OP_SYNC || (type && type->kind == TY_TILE && type->rank > 1)) w->bound = true;
+    if (op->code == OP_TLOAD && type->rank == 1 && type->extent[0] > w->elements) w->elements = type->extent[0];
+}
+
+static void share_vectors(Tc *tc) {
+    Widest w = {.k = tc->kernel};
+    ir_walk(tc->kernel->body, look_at_width, &w);
+    int64_t warps = w.elements / (32 * VECTOR_SHARE);
+    if (!w.bound && warps > tc->threads / 32) tc_wish_warps(tc, (int)(warps < 16 ? warps : 16));
+}
+
 static void lower_function(Tc *tc, const CNode *node) {
     const TcType *result = tc_type(tc, node->kids[0]);
     if (result && result->kind != TC_VOID) TC_ERROR(tc, TC_KERNEL_RESULT, node->range, node->name);
@@ -290,6 +313,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     if (tc->failed) return;
     bind_parameters(tc, node);
     tc_body(tc, node->kids[2]);
+    if (!tc->failed) share_vectors(tc);
 }
 
 /* A template's tasks come from common_setup: any number of programs will do, until merge_workers finds the best. */

@@ -8,7 +8,10 @@
  *
  * `fold` takes what does not change out of loops. Here that would hold the tile in registers through all trips, and
  * wider than it lies in shared memory, where it stays anyway. So where such tiles are more than a thread has registers
- * to spare for, each trip reads them again. */
+ * to spare for, each trip reads them again.
+ *
+ * And a tile that products take from its slot, as their right operand, while other ops read it too, is two views: the
+ * products' stays in shared memory, and only the other one is read to registers. */
 #include "ir/ringform.h"
 #include "pass/ring/ring_cut.h"
 
@@ -77,11 +80,46 @@ static void sink_into(Cut *c, const Op *tasks, Op *loop, int threads) {
     }
 }
 
+/* --- two views of a slot --- */
+
+typedef enum Use { USE_RIGHT, USE_LEFT, USE_OTHER } Use;
+
+static Use use_of(const UserIndex *users, const Op *op, Ref value) {
+    if (op->code == OP_DOT) return op->operands[0] == value ? USE_LEFT : op->operands[1] == value ? USE_RIGHT : USE_OTHER;
+    if (op->code != OP_PERMUTE) return USE_OTHER;
+    Ref turned = op->results[0];
+    for (int i = users->start[turned]; i < users->start[turned + 1]; i++)
+        if (use_of(users, users->list[i], turned) != USE_RIGHT) return USE_OTHER;
+    return USE_RIGHT;
+}
+
+static void split_views(Cut *c, const Op *compute) {
+    FoundOps gets = ir_list(compute->regions[0], OP_GET, c->arena);
+    UserIndex users = ir_index_users(c->k, c->arena);
+    for (size_t g = 0; g < gets.count; g++) {
+        Op *get = gets.at[g];
+        Ref value = get->results[0];
+        int uses[3] = {0};
+        for (int i = users.start[value]; i < users.start[value + 1]; i++) uses[use_of(&users, users.list[i], value)]++;
+        if (op_flag(get, AT_COPY) || !uses[USE_RIGHT] || uses[USE_LEFT] || !uses[USE_OTHER]) continue;
+        Builder b = ir_builder_before(c->k, get);
+        RefMap none = {.arena = c->arena};
+        Ref other = ir_clone(&b, get, &none)->results[0];
+        for (int i = users.start[value]; i < users.start[value + 1]; i++) {
+            Op *user = users.list[i];
+            if (use_of(&users, user, value) != USE_OTHER) continue;
+            for (int o = 0; o < user->operand_count; o++)
+                if (user->operands[o] == value) user->operands[o] = other;
+        }
+    }
+}
+
 void cut_sink(Cut *c, Op *tasks) {
     const Op *compute = role_find(tasks, ROLE_COMPUTE);
     const Machine *machine = c->cx->machine;
     if (!compute || !machine->has_threads || !machine->group_warps) return;
     int threads = (int)op_int(compute, AT_WORKERS, 1) * machine->group_warps * machine->lanes;
+    split_views(c, compute);
     FoundOps loops = ir_list(compute->regions[0], OP_FOR, c->arena);
     for (size_t i = 0; i < loops.count; i++) sink_into(c, tasks, loops.at[i], threads);
 }
