@@ -147,7 +147,17 @@ typedef struct TtResult {
     uint64_t tasks;
     const char *problem; /* why it failed, else NULL */
     bool argument;       /* it is one of an argument: nothing ran */
+    /* In the launch's arena, for tt_report: */
+    TwMapping map;
+    const TensixCoreReport *cores_ran; /* as in map */
+    const TensixCbReport *cbs;         /* as in the plan */
 } TtResult;
 /* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
 bool tt_launch(const TtLaunch *launch, TtResult *result);
+
+/* --- tt_report.c --- */
+/* Who computes what; `known`: extents of the task indices, 0 where only a launch knows. */
+char *tt_explain(const TtPlan *plan, const int64_t *known, Arena *arena);
+char *tt_report(const TtPlan *plan, const TtResult *result, Arena *arena); /* what was moved,
+    and how long it would take */
 #endif
