@@ -17,6 +17,7 @@
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/prelude/tilewright_launch.h"
 
+struct TtCode;
 typedef enum TtWish { WISH_AUTO, WISH_ON, WISH_OFF } TtWish;
 typedef struct TtOptions {
     TensixArch arch;
@@ -31,6 +32,9 @@ typedef struct TtOptions {
     TtWish multicast;       /* cores share loads */
     const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
     const char *sharding;   /* "A=height,B=interleaved" */
+    /* Tests: changes the kernels (TtCode, tt_program.h) before they are looked at. */
+    void (*change)(struct TtCode *code, void *user);
+    void *change_user;
 } TtOptions;
 extern const TtOptions tt_options_default;
 
