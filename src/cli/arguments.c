@@ -213,7 +213,7 @@ static int apply_config(Session *s, const Options *o) {
         tw_status status = tw_module_config_at(s->module, s->index, (size_t)o->config - 1, &config);
         if (status != TW_OK) return fail_status(s->context, status);
     }
-    s->sets.at = get_memory((config.option_count + o->sets.count + 1) * sizeof *s->sets.at);
+    s->sets.at = get_memory((config.option_count + o->sets.count + 2) * sizeof *s->sets.at);
     for (size_t i = 0; i < config.option_count; i++) s->sets.at[s->sets.count++] = config.options[i];
     for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
     for (size_t i = 0; i < config.value_count; i++) {

@@ -142,6 +142,7 @@ struct tw_kernel {
     int tt_policy, tt_order, tt_block, tt_grid, tt_chunk, tt_multicast;
     const char *tt_depths, *tt_sharding;
     bool counts;       /* Tenstorrent: the model computes nothing */
+    bool report;       /* Tenstorrent: a launch says what was moved and how long it would take */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
     FrontShape *shapes;  /* by parameter of the source */

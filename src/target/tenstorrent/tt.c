@@ -44,8 +44,9 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
         [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
     Role *roles[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++) roles[i] = build[i](&tt);
-    tt_check_windows(&tt, &tt.code[TENSIX_COMPUTE]);
     tt_settle_setup(&tt, &tt.code[TENSIX_COMPUTE]);
+    if (options->change) options->change(tt.code, options->change_user);
+    tt_lint(&tt);
     tt_check_limits(&tt);
     if (diag->errors > errors) return NULL;
     for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);

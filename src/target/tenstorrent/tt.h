@@ -17,6 +17,7 @@
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/prelude/tilewright_launch.h"
 
+struct TtCode;
 typedef enum TtWish { WISH_AUTO, WISH_ON, WISH_OFF } TtWish;
 typedef struct TtOptions {
     TensixArch arch;
@@ -31,6 +32,9 @@ typedef struct TtOptions {
     TtWish multicast;       /* cores share loads */
     const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
     const char *sharding;   /* "A=height,B=interleaved" */
+    /* Tests: changes the kernels (TtCode, tt_program.h) before they are looked at. */
+    void (*change)(struct TtCode *code, void *user);
+    void *change_user;
 } TtOptions;
 extern const TtOptions tt_options_default;
 
@@ -147,7 +151,17 @@ typedef struct TtResult {
     uint64_t tasks;
     const char *problem; /* why it failed, else NULL */
     bool argument;       /* it is one of an argument: nothing ran */
+    /* In the launch's arena, for tt_report: */
+    TwMapping map;
+    const TensixCoreReport *cores_ran; /* as in map */
+    const TensixCbReport *cbs;         /* as in the plan */
 } TtResult;
 /* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
 bool tt_launch(const TtLaunch *launch, TtResult *result);
+
+/* --- tt_report.c --- */
+/* Who computes what; `known`: extents of the task indices, 0 where only a launch knows. */
+char *tt_explain(const TtPlan *plan, const int64_t *known, Arena *arena);
+char *tt_report(const TtPlan *plan, const TtResult *result, Arena *arena); /* what was moved,
+    and how long it would take */
 #endif

@@ -15,7 +15,7 @@
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
  *   tt_section.c       its steps: a few pages at a time through DST
  *   tt_setup.c         inits and formats of the compute kernel
- *   tt_window.c        proof that its circular buffers are used in turn
+ *   tt_lint.c          proof that the kernels keep the rules of a core
  *   tt_text.c          the kernels as C++
  *   tt_json.c          plan.json
  *   tt_host.c          host.cpp, CMakeLists.txt
@@ -210,9 +210,10 @@ Role *tt_build_reader(Tt *tt);
 Role *tt_build_writer(Tt *tt);
 Role *tt_build_compute(Tt *tt);
 
-/* --- tt_setup.c, tt_window.c, tt_text.c, tt_json.c: over the steps --- */
+/* --- tt_setup.c, tt_lint.c, tt_text.c, tt_json.c: over the steps --- */
 void tt_settle_setup(Tt *tt, TtCode *code);
-void tt_check_windows(Tt *tt, const TtCode *code);
+int tt_register_format(const Tt *tt, TtRegister reg, int cb);
+void tt_lint(Tt *tt);
 char *tt_kernel_text(Role *role);
 char *tt_json(const Tt *tt);
 char *tt_host_text(Tt *tt);

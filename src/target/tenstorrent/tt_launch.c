@@ -206,6 +206,8 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
         cores[i] = (TensixPoint){map.cores[i].x, map.cores[i].y};
         placements[i] = (TensixPlacement){.core = i, .args = map.words[i], .arg_count = plan->word_count};
     }
+    TensixCoreReport *core_reports = ARENA_ARRAY(l->arena, TensixCoreReport, map.count);
+    TensixCbReport *cb_reports = ARENA_ARRAY(l->arena, TensixCbReport, plan->cbs.count);
     TensixKernel kernels[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++)
         kernels[i] = (TensixKernel){.name = tt_file_name(i),
@@ -234,8 +236,13 @@ static void run_model(const TtLaunch *l, const TensixBuffer *buffers, const uint
                              .steps = l->steps,
                              .seed = l->seed,
                              .counts = l->counts,
-                             .cancel = l->cancel};
+                             .cancel = l->cancel,
+                             .core_reports = core_reports,
+                             .cb_reports = cb_reports};
     result->cores = map.count;
+    result->map = map;
+    result->cores_ran = core_reports;
+    result->cbs = cb_reports;
     if (!tensix_run(&program, l->arena->allocator, &result->report)) result->problem = result->report.text;
 }
 

@@ -10,7 +10,7 @@
  * Pages that nobody wrote since they were popped carry a mark, 16 bytes repeated, which no sensible
  * data contains; finding it where data is read shows a read of unwritten memory, also when a kernel
  * stores through raw pointers. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +78,7 @@ static Cb *consumer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t p
 static void reserve_back(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = producer_cb(self, "cb_reserve_back", id, pages);
     machine_wait(self, (Wait){WAIT_SPACE, id, pages, false});
+    time_reserve(self, cb, pages);
     if (pages > cb->reserved) cb->reserved = pages;
 }
 
@@ -94,7 +95,9 @@ static void push_back(TtKernel *self, uint32_t id, uint32_t pages) {
                       "pushes of one lap must add up to the page count",
                       id, pages, cb->write_page, cb->desc->pages);
     noc_check_push(self, cb, pages);
+    time_push(self, cb, pages);
     cb->pushed += pages;
+    if (filled(cb) > cb->most_pages) cb->most_pages = filled(cb);
     cb->reserved -= pages;
     cb->write_page = (cb->write_page + pages) % cb->desc->pages;
     cb->packed = 0;
@@ -103,6 +106,7 @@ static void push_back(TtKernel *self, uint32_t id, uint32_t pages) {
 static void wait_front(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = consumer_cb(self, "cb_wait_front", id, pages);
     machine_wait(self, (Wait){WAIT_PAGES, id, pages, false});
+    time_wait(self, cb, pages);
     if (pages > cb->waited) cb->waited = pages;
 }
 
@@ -117,6 +121,7 @@ static void pop_front(TtKernel *self, uint32_t id, uint32_t pages) {
                       id, pages, cb->read_page, cb->desc->pages);
     noc_check_pop(self, cb, pages);
     cb_mark_unwritten(self->core->l1 + cb->base + cb->read_page * cb->desc->page_bytes, pages * cb->desc->page_bytes);
+    time_pop(self, cb, pages);
     cb->popped += pages;
     cb->waited -= pages;
     cb->read_page = (cb->read_page + pages) % cb->desc->pages;

@@ -7,6 +7,7 @@
 #ifndef TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
 #define TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
 #include "base/fiber.h"
+#include "base/vec.h"
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/model/tensix_fpu.h"
 
@@ -24,6 +25,9 @@ typedef struct Cb {
     uint32_t packed; /* pages that pack_tile has filled since the last push */
     TtKernel *producer, *consumer;
     TtKernel *scratch; /* who has used its pages as plain memory, or NULL */
+    uint64_t *pushed_at, *popped_at; /* by page; these and what follows: tensix_time.c */
+    uint64_t page_stall, space_stall;
+    uint32_t most_pages;
 } Cb;
 
 struct Core {
@@ -31,6 +35,7 @@ struct Core {
     uint8_t *l1;
     uint32_t origin; /* what kernels see as the address of L1 byte 0 */
     Cb cbs[MAX_CBS];
+    uint64_t semaphore_at[TENSIX_SEMAPHORES];
 };
 
 typedef enum WaitKind { WAIT_NOTHING, WAIT_SPACE, WAIT_PAGES, WAIT_SEMAPHORE } WaitKind;
@@ -48,6 +53,7 @@ typedef struct Pending {
     uint64_t remote;
     uint32_t local, bytes; /* L1 offset on the kernel's core */
     uint32_t receivers;
+    uint64_t done; /* tensix_time.c */
 } Pending;
 
 /* What the last init was told. */
@@ -69,6 +75,8 @@ typedef struct Compute {
     uint32_t mask_dim, relu, relu_threshold;
     uint32_t tile[2][TILE];
     Source a, b;
+    uint64_t free_at[2], committed_at[2], busy, tiles; /* tensix_time.c */
+    uint32_t most_slots;
 } Compute;
 
 struct TtKernel {
@@ -84,7 +92,13 @@ struct TtKernel {
     uint32_t pending_count, atomics;
     uint32_t writes; /* since noc_async_write_barrier */
     Compute *compute;
+    uint64_t clock[3], math_end[2], port, settled_at; /* tensix_time.c */
+    uint64_t read_bytes, sent_bytes;
 };
+
+typedef struct Bank {
+    VEC(uint32_t) used; /* bytes by window of time */
+} Bank;
 
 struct Machine {
     const TensixProgram *program;
@@ -93,6 +107,8 @@ struct Machine {
     size_t report_length;
     uint32_t faults;
     TtModelApi api;
+    Arena *arena;
+    Bank banks[16];
     Core *cores;
     TtKernel *kernels;
     uint32_t kernel_count;

@@ -5,7 +5,7 @@
  * some also earlier, in any order); when there is none, the run is over: finished, or stuck, and then
  * each waiter is named. A kernel that makes a mistake is reported and not resumed; the others go on as
  * far as they can, but what then waits for it is not reported again. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -187,7 +187,7 @@ static bool check_program(Machine *machine) {
     return machine->report_length == 0;
 }
 
-static void set_up_core(Machine *machine, Core *core, TensixPoint logical, uint8_t *l1, bool low) {
+static void set_up_core(Machine *machine, Arena *arena, Core *core, TensixPoint logical, uint8_t *l1, bool low) {
     const TensixProgram *p = machine->program;
     core->logical = logical;
     core->noc = tensix_noc_point(p->arch, logical);
@@ -199,6 +199,8 @@ static void set_up_core(Machine *machine, Core *core, TensixPoint logical, uint8
         uint32_t bytes = p->cbs[i].pages * p->cbs[i].page_bytes;
         cb->desc = &p->cbs[i];
         cb->base = base;
+        cb->pushed_at = ARENA_ARRAY(arena, uint64_t, p->cbs[i].pages);
+        cb->popped_at = ARENA_ARRAY(arena, uint64_t, p->cbs[i].pages);
         cb_mark_unwritten(l1 + base, bytes);
         base += (bytes + CB_ALIGNMENT - 1) / CB_ALIGNMENT * CB_ALIGNMENT;
     }
@@ -224,9 +226,10 @@ static uint8_t *map_l1(size_t bytes, bool *low) {
 
 static void set_up(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     const TensixProgram *p = machine->program;
+    machine->arena = arena;
     machine->cores = ARENA_ARRAY(arena, Core, p->core_count);
     for (uint32_t i = 0; i < p->core_count; i++)
-        set_up_core(machine, &machine->cores[i], p->cores[i], l1 + (size_t)i * machine->limits->l1_bytes, low);
+        set_up_core(machine, arena, &machine->cores[i], p->cores[i], l1 + (size_t)i * machine->limits->l1_bytes, low);
     uint32_t total = 0;
     for (uint32_t i = 0; i < p->kernel_count; i++) total += p->kernels[i].placement_count;
     machine->kernels = ARENA_ARRAY(arena, TtKernel, total);
@@ -341,6 +344,7 @@ static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     set_up(machine, arena, l1, low);
     run_kernels(machine);
     report_end(machine);
+    time_report(machine);
     return true;
 }
 

@@ -6,7 +6,7 @@
  * within an ulp or two of that, except where the API offers fast versions (exp_tile<true>,
  * recip_tile, gelu_tile), which are modelled by the accurate function. */
 #include "base/numeric.h"
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <math.h>
 
@@ -231,6 +231,7 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
                           name, slots[i]);
     }
     uint32_t *to = compute_slot(self, name, out, &fresh);
+    time_sfpu(self, op);
     for (int i = 0; i < TILE && !self->machine->program->counts; i++) {
         uint32_t lanes[3] = {in[0] ? in[0][i] : 0, in[1] ? in[1][i] : 0, in[2] ? in[2][i] : 0};
         to[i] = element(self, (TtSfpu)op, lanes, p0, p1);
