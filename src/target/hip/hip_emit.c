@@ -2,6 +2,7 @@
  * (simt_entry.c); what AMD's GPUs, or this target as yet, do not have is refused by name before anything is written. */
 #include "pass/schedule/schedule.h"
 #include "target/hip/hip.h"
+#include "target/hip/hip_dot.h"
 #include "target/simt/simt_box.h"
 
 /* --- what there is no text for --- */
@@ -67,8 +68,15 @@ static bool load(Emit *e, const Op *op) {
     return true;
 }
 
-static const SimtTarget hip_target = {
-    .name = "hip", .prelude = "tilewright_hip.h", .dialect = &dialect_cuda, .load = load};
+/* What its own text calls its variables, beside those of entry_words. */
+static const char *const own_words[] = {"fa", "fb", "wm", "wn", NULL};
+
+static const SimtTarget hip_target = {.name = "hip",
+                                      .prelude = "tilewright_hip.h",
+                                      .dialect = &dialect_cuda,
+                                      .words = own_words,
+                                      .multiply = hip_multiply,
+                                      .load = load};
 
 SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_SCHEDULE, "target hip") || !schedule_check(cx, k)) return NULL;
