@@ -52,6 +52,8 @@ int reference_run(const Case *c, char *world) {
         v++;
     }
     compile.args = args;
+    compile.options = &(tw_pair){"bf16_pairs", "off"}; /* in the order of sums that every processor has */
+    compile.option_count = 1;
     if (status == TW_OK) status = tw_kernel_compile(module, NULL, &compile, &kernel);
     int64_t empty = c->grid[0] == 0 && c->grid[1] == 0;
     if (status == TW_OK) status = tw_kernel_launch(kernel, NULL, empty ? NULL : c->grid, args, compile.arg_count);

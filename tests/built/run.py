@@ -62,12 +62,30 @@ def call(command, folder, environment=None, status=0):
     return done.stdout
 
 
-def build(tilewright, folder, name, out=None, isa=None):
+TSAN = """#!/bin/sh
+case " $* " in *" -c "*) exec %s -fsanitize=thread "$@" ;; *) exec %s "$@" ;; esac
+"""
+
+
+def under_tsan(tilewright, folder, cc):
+    """Kernels and launcher with the sanitizer's eyes in them: a compiler that adds it to objects, and to nothing that is loaded here."""
+    wrapper = pathlib.Path(folder, "tsan-cc")
+    wrapper.write_text(TSAN % (cc, cc))
+    wrapper.chmod(0o755)
+    os.mkdir(os.path.join(folder, "tsan"))
+    for name in KERNELS:
+        build(tilewright, folder, name, f"tsan/{name}", "baseline", dict(os.environ, CC=str(wrapper)))
+    call([cc, "-std=gnu11", "-O1", "-fsanitize=thread", f"-I{folder}/tsan", f"-I{HERE}", "-o", "checked", HERE / "cases.c",
+          *[f"tsan/{name}.o" for name in KERNELS], "-lm", "-lpthread"], folder)
+    print(call(["./checked"], folder).splitlines()[0], "(under ThreadSanitizer)")
+
+
+def build(tilewright, folder, name, out=None, isa=None, environment=None):
     file, words, default = KERNELS[name]
     options = [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
     x86 = os.uname().machine == "x86_64"
     call([tilewright, "build", ROOT / "kernels" / file if file else "guarded.py", *options, "--isa", isa or (default if x86 else "baseline"),
-          "--name", name, "-o", out or name], folder)
+          "--name", name, "-o", out or name], folder, environment)
 
 
 def symbols(folder, name):
@@ -75,6 +93,35 @@ def symbols(folder, name):
     table = call(["readelf", "-sW", f"{name}.o"], folder)
     rows = [line.split() for line in table.splitlines()]
     return {row[7] for row in rows if len(row) > 7 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND" and row[5] == "DEFAULT"}
+
+
+def run_examples(tilewright, folder, cc):
+    """The programs of examples/built, each by the tool that it is for; those that are not here are named."""
+    here, skipped = ROOT / "examples" / "built", []
+    triton = [ROOT / "kernels/triton/add.py", *"--arg x_ptr=*f32 --arg y_ptr=*f32 --arg output_ptr=*f32 --arg n_elements=i32 -DBLOCK_SIZE=1024".split()]
+    rows = [ROOT / "kernels/triton/softmax.py", *"--arg out_ptr=*f32 --arg in_ptr=*f32 --arg in_stride=i32 --arg out_stride=i32 --arg n_cols=i32 -DBLOCK=128".split()]
+    os.mkdir(os.path.join(folder, "engine"))
+    for name, words in (("add", triton), ("softmax", rows)):
+        call([tilewright, "build", *words, "--isa", "baseline", "-o", f"engine/{name}"], folder)
+    call([cc, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{folder}/engine", here / "engine.c", "engine/add.o", "engine/softmax.o", "-o", "engine/run", "-lm", "-lpthread"], folder)
+    if "8 of 8 requests right" not in call(["/usr/bin/env", "-i", "PATH=", "engine/run"], folder):
+        raise Failure("engine.c: not all requests are right")
+    if shutil.which("cmake"):
+        call(["cmake", "-S", here / "cmake", "-B", "cmake", f"-DTILEWRIGHT={tilewright}"], folder)
+        call(["cmake", "--build", "cmake"], folder)
+        if "999 + 1000 = 1999" not in call(["/usr/bin/env", "-i", "cmake/app"], folder):
+            raise Failure("app.cpp prints something else")
+    else:
+        skipped.append("cmake")
+    if shutil.which("cargo"):
+        shutil.copytree(here / "rust", os.path.join(folder, "examples/built/rust"))
+        os.symlink(ROOT / "kernels", os.path.join(folder, "kernels"))
+        call(["cargo", "build", "--quiet", "--offline"], os.path.join(folder, "examples/built/rust"), dict(os.environ, TILEWRIGHT=tilewright))
+        if "999 + 1000 = 1999" not in call(["/usr/bin/env", "-i", "examples/built/rust/target/debug/built"], folder):
+            raise Failure("main.rs prints something else")
+    else:
+        skipped.append("cargo")
+    print("examples run" + "".join(f"; no {tool} is here" for tool in skipped))
 
 
 def main():
@@ -111,8 +158,9 @@ def main():
               os.path.join(os.path.abspath(options.bin), "libtilewright.a"), *libraries, "-ldl"], folder)
         compared = call(["./compared"], folder, dict(os.environ, ROOT=str(ROOT)))
         alone = call(["/usr/bin/env", "-i", "PATH=", "./alone"], folder)
-        print("\n".join(line for line in alone.splitlines() if "launch" in line or "checks" in line))
-        if [l for l in compared.splitlines() if len(l) == 45] != [l for l in alone.splitlines() if len(l) == 45]:
+        print("\n".join(line for line in alone.splitlines() if " us" in line or "checks" in line))
+        lines = [[line for line in text.splitlines() if len(line) == 45] for text in (compared, alone)]
+        if lines[0] != lines[1] or len(lines[0]) < 10:
             raise Failure(f"the library's process and one without it differ:\n{compared}\n{alone}")
         for line in ("-std=c99 -pedantic", "-std=c11"):
             call([cc, *line.split(), "-Wall", "-Wextra", "-Werror", "-x", "c", "-fsyntax-only", *[f"{name}.h" for name in KERNELS]], folder)
@@ -120,9 +168,9 @@ def main():
             call([cxx, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", "plus", "plus.cpp", "add.o", "tl_add.o", *libraries], folder)
             call(["/usr/bin/env", "-i", "./plus"], folder)
         call([cc, "-shared", "-o", "libkernels.so", *objects, *libraries], folder)
+        run_examples(tilewright, folder, cc)
         if options.tsan:
-            call([*strict, "-fsanitize=thread", "-o", "checked", HERE / "cases.c", *objects, *libraries], folder)
-            call(["./checked"], folder)
+            under_tsan(tilewright, folder, cc)
     print(f"built kernels: all well, {time.time() - start:.1f} s")
     return 0
 
