@@ -64,11 +64,13 @@ $(B)/tests/test_layout_text: | $(B)/tilewright
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
-# One text of the library itself goes along too.
-$(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h Makefile
+# Texts of the library itself go along too: the special functions, and
+# those of a kernel that is built ahead of time: its pool, and what its numbers mean.
+OWN_TEXTS := base/allocator.h base/scalar_ops.h runtime/launch/pool.c runtime/launch/pool.h
+$(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
-	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
+	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 

@@ -622,6 +622,29 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid, const tw_arg *args,
                                   size_t arg_count);
 
+/* --- kernels built ahead of time --- */
+
+typedef struct tw_build_options {
+    size_t struct_size;
+    const tw_compile_options *compile; /* target (cpu), arguments, options; TW_ARG_ARRAY_TYPE and TW_ARG_NUMBER_TYPE
+                                          are enough for the arguments. NULL: none. stage is ignored */
+    const char *path;                  /* PATH.o and PATH.h are written */
+    const char *name;                  /* of the C function; NULL: the kernel's, `_` in place of what C does not take */
+    const char *isa;                   /* instruction sets, with commas between them, the best of which is chosen when
+                                          the kernel runs: "baseline", on x86-64 also "v3" (AVX2, FMA) and "v4"
+                                          (AVX-512); NULL: all */
+} tw_build_options;
+
+TW_API void tw_build_options_init(tw_build_options *options);
+
+/* Compiles a kernel (name NULL: the only one of the module) into a relocatable, position-independent object and a C
+ * header with one typed function for it, NAME, and NAME_error for its results. The function checks its arguments and
+ * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
+ * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
+ * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu; a kernel that prints),
+ * TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.2. */
+TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
+
 /* --- streams --- */
 
 /* A queue of launches of one target, in order; on CUDA the default stream of each kernel's device: a

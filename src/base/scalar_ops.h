@@ -97,5 +97,7 @@ SCALAR_FN scalar_not(int64_t x, int bits, int is_signed) { return scalar_wrap(~x
 SCALAR_FN scalar_abs(int64_t x, int bits, int is_signed) {
     return scalar_wrap(is_signed && x < 0 ? (int64_t)(0 - (uint64_t)x) : x, bits, is_signed);
 }
-SCALAR_FN scalar_cast(int64_t x, int bits, int is_signed) { return bits == 1 ? x != 0 : scalar_wrap(x, bits, is_signed); }
+SCALAR_FN scalar_cast(int64_t x, int bits, int is_signed) {
+    return bits == 1 ? x != 0 : scalar_wrap(x, bits, is_signed);
+}
 #endif

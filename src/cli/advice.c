@@ -14,6 +14,7 @@ void print_hints(const char *message) {
         {"use the emulator", "the emulator is asked for with --emulate"},
         {"the sanitizer (", "the sanitizer is asked for with --sanitize"},
         {" yourself", "a constant is given with --arg NAME=VALUE"},
+        {"its emitted source", "`tilewright emit --target T -o DIR` writes the emitted source"},
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

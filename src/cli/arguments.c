@@ -333,35 +333,41 @@ int session_open(Session *s, const Options *o, bool data) {
     return parse_arguments(s, o, data);
 }
 
+void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options) {
+    tw_compile_options_init(options);
+    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
+    options->target = target;
+    options->args = s->values;
+    options->arg_count = s->count;
+    options->options = s->sets.at;
+    options->option_count = s->sets.count;
+    bool reference = target != o->target; /* runs as written, whatever was asked for the other */
+    if (reference) s->sets.at[options->option_count++] = (tw_pair){"passes", "off"};
+    options->passes = o->passes;
+    options->stop_after = o->stop_after;
+    options->stage = stage;
+    options->emulate = o->emulate && !reference;
+    options->sanitize = o->sanitize && !reference;
+    options->verify_each = o->verify_each;
+    options->keep_ir = stage == TW_STAGE_IR;
+}
+
+int session_fail(Session *s, const Options *o, tw_status status) {
+    if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
+    int code = fail_status(s->context, status);
+    if (status == TW_ERROR_SOURCE) print_array_hints(s);
+    return code;
+}
+
 int session_compile(Session *s, const Options *o, const char *target, int stage) {
     tw_compile_options options;
-    tw_compile_options_init(&options);
-    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
-    options.target = target;
-    options.args = s->values;
-    options.arg_count = s->count;
-    options.options = s->sets.at;
-    options.option_count = s->sets.count;
-    bool reference = target != o->target; /* runs as written, whatever was asked for the other */
-    if (reference) s->sets.at[options.option_count++] = (tw_pair){"passes", "off"};
-    options.passes = o->passes;
-    options.stop_after = o->stop_after;
-    options.stage = stage;
-    options.emulate = o->emulate && !reference;
-    options.sanitize = o->sanitize && !reference;
-    options.verify_each = o->verify_each;
-    options.keep_ir = stage == TW_STAGE_IR;
+    session_compile_options(s, o, target, stage, &options);
     tw_kernel_destroy(s->kernel);
     s->kernel = NULL;
     tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
     if (status != TW_OK && s->explains)
         fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
-    if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
-    if (status != TW_OK) {
-        int code = fail_status(s->context, status);
-        if (status == TW_ERROR_SOURCE) print_array_hints(s);
-        return code;
-    }
+    if (status != TW_OK) return session_fail(s, o, status);
     fputs(tw_context_warnings(s->context), stderr);
     if (o->time_passes) print_pass_times(s);
     return 0;

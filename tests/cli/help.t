@@ -7,6 +7,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
   tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -152,7 +153,7 @@ $ tilewright targets now
 error: `now` is one word too many
 [1]
 $ tilewright version --target cpu
-error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`
+error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `build`
 [1]
 $ tilewright run a.py --frobnicate
 error: unknown option `--frobnicate`; `tilewright run --help` lists them

@@ -134,7 +134,8 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
     }
 }
 
-/* The arguments as a dict; an array, or a number of which only the type is given, is there, and nothing more is known of it. */
+/* The arguments as a dict; an array, or a number of which only the type is given, is there, and nothing more is known
+ * of it. */
 static Val arguments_dict(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
     Val dict = val_list(l, NULL, 0);
     dict.kind = VAL_DICT;

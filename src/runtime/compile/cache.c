@@ -241,3 +241,13 @@ bool cache_keep(const char *dir, const char *hex, const char *extension, const c
         return false;
     return is_private(dir) && cache_make_dir(folder) && put_seal(file) && rename(file, path) == 0;
 }
+
+bool cache_note(const char *dir, const char *hex, const char *extension, const void *data, size_t size) {
+    char path[CACHE_PATH], beside[CACHE_PATH];
+    if (!dir || !entry_path(dir, hex, extension, true, path) || !is_private(dir) || !cache_make_dir(path)) return false;
+    int n = snprintf(beside, sizeof beside, "%s/%.16s.%ld.tmp", path, hex, (long)getpid());
+    if (n < 0 || n >= CACHE_PATH || !file_write(beside, data, size)) return false;
+    if (cache_keep(dir, hex, extension, beside, path)) return true;
+    unlink(beside);
+    return false;
+}

@@ -28,6 +28,8 @@ bool cache_default_dir(char *dir, size_t capacity);
 bool cache_find(const char *dir, const char *hex, const char *extension, char *path);
 /* Seals the file and moves it into the cache; false if it stays where it is. */
 bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path);
+/* Makes an entry of these bytes, in place of the one that may be there; false if it is not kept. */
+bool cache_note(const char *dir, const char *hex, const char *extension, const void *data, size_t size);
 
 /* Makes the directory and those above it; false if it is not private then. */
 bool cache_make_dir(const char *dir);

@@ -129,11 +129,14 @@ tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args)
 static tw_status check_type(tw_context *cx, const FrontKernel *kernel, const FrontParam *param,
                             const FrontValue *value) {
     if (param->kind == FRONT_CONSTANT)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s`: kernel `%s` takes a constant there, and only a type was given: give the value",
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given: give the "
+                            "value",
                             param->name, kernel->name);
     if (param->kind == FRONT_SCALAR && param->elem >= 0 && (int)value->elem != param->elem)
-        return context_fail(cx, TW_ERROR_ARGUMENT, "argument `%s`: kernel `%s` declares a number of %s, the type given is %s",
-                            param->name, kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` declares a number of %s, the type given is %s", param->name,
+                            kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
     return TW_OK;
 }
 

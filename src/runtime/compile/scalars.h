@@ -27,6 +27,9 @@ struct ScalarProgram {
  * for its address. */
 ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count, const RunParam *params, int param_count,
                                Arena *arena, const char **why);
+/* The program as C, a line a step: `const int64_t r0 = ..;` and so on, out of the words `w` and the grid `g` of a
+ * launch. What the steps mean is base/scalar_ops.h's. (scalars_print.c) */
+void scalars_print(const ScalarProgram *program, Text *t);
 /* Slots: the words of the launch (runtime.h). */
 void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3], int64_t *results);
 #endif

@@ -7,30 +7,10 @@
 #include "analysis/facts.h"
 #include "ir/element.h"
 #include "runtime/compile/scalars.h"
+#include "runtime/launch/requirements.h"
 #include "runtime/target/target.h"
 
 #include <string.h>
-
-typedef struct Requirement {
-    AttrId kind;
-    int64_t number;
-    int first, count;      /* results of the program */
-    const int *parameters; /* DISJOINT: which parameters they are */
-    uint64_t made_of;      /* ALIGN, MULT: parameters, as bits */
-} Requirement;
-
-typedef struct MemorySpan { /* of an array's elements; empty: it has none */
-    const char *low, *high;
-} MemorySpan;
-
-typedef struct Requirements {
-    int count;
-    const Requirement *at;
-    ScalarProgram *program; /* computes all operands */
-    int64_t *values;
-    bool *spanned;     /* by parameter: it stands in a DISJOINT */
-    MemorySpan *spans; /* of those, in the current launch */
-} Requirements;
 
 /* --- prepare --- */
 
