@@ -26,7 +26,8 @@ static void check_sharding(Tt *tt, const char *text) {
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
             found |= strlen(taken[i]) == n && strncmp(taken[i], at, n) == 0;
         if (!found)
-            tt_refuse(tt, NULL, "the annotation \"%.*s\" of a tensor; tensors lie interleaved in DRAM, tile after tile along rows",
+            tt_refuse(tt, NULL,
+                      "the annotation \"%.*s\" of a tensor; tensors lie interleaved in DRAM, tile after tile by rows",
                       (int)n, at);
         at += n;
         at += strspn(at, " ;");
@@ -41,7 +42,8 @@ void tt_check_annotations(Tt *tt) {
     check_word(tt, AT_TT_POLICY, POLICY_CONTIGUOUS, "policy");
     check_word(tt, AT_TT_ORDER, WALK_ROW_MAJOR, "order");
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (asked(tt->k, absent[i].id)) tt_refuse(tt, NULL, "the annotation %s=..; tasks are dealt out in runs", absent[i].name);
+        if (asked(tt->k, absent[i].id))
+            tt_refuse(tt, NULL, "the annotation %s=..; tasks are dealt out in runs", absent[i].name);
     const Attr *sharding = asked(tt->k, AT_TT_SHARDING);
     if (sharding) check_sharding(tt, sharding->text);
 }
