@@ -1,10 +1,11 @@
-/* tilelang_ieee.c: T.ieee_add and its kin: one operation, rounded once, to nearest ("rn"), toward zero ("rz"), up ("ru") or down ("rd"); never
- * joined with another.
+/* tilelang_ieee.c: T.ieee_add and its kin: one operation, rounded once, to nearest ("rn"), toward zero ("rz"), up
+ * ("ru") or down ("rd"); never joined with another.
  *
- * Other roundings than to nearest come of the error: a float32 operation is done in float64, where sums have an exact error (two_sum), products are
- * exact and quotients and roots have an exact remainder; the sign of what is missing says whether the nearest float32 lies above or below. float64 does
- * the same in its own type: results below 2^-960, and sums of products
- * too large for it, whose error is no number there, are rounded to nearest. float16 and bfloat16 have "rn" alone. */
+ * Other roundings than to nearest come of the error: a float32 operation is done in float64, where sums have an exact
+ * error (two_sum), products are exact and quotients and roots have an exact remainder; the sign of what is missing says
+ * whether the nearest float32 lies above or below. float64 does the same in its own type: results below 2^-960, and
+ * sums of products too large for it, whose error is no number there, are rounded to nearest. float16 and bfloat16 have
+ * "rn" alone. */
 #include "front/tilelang/tilelang.h"
 
 #include <math.h>
@@ -67,7 +68,8 @@ static Ref zero_down(Lower *l, Ref sum, Ref x, Ref y, Ref out) {
     return pick(l, ir_compare(&l->b, CMP_EQ, sum, zero), pick(l, plus, number(l, out, 0), number(l, out, -0.0)), out);
 }
 
-/* Do numbers that are none of them infinite, nor a divisor of nothing, give infinity? Then it is too large for the type. */
+/* Do numbers that are none of them infinite, nor a divisor of nothing, give infinity? Then it is too large for the
+ * type. */
 static Exact too_large(Lower *l, Exact of, const Ref *x, int count, Ref divisor) {
     Ref huge = number(l, of.value, INFINITY), fits = 0;
     for (int i = 0; i < count; i++) {
@@ -111,7 +113,8 @@ Val lang_lower_ieee(Lower *l, const Call *c) {
         Elem own = val_type(l, v)->elem;
         if (!elem_is_float(own) && val_is_const(lang_plain(c->args[i]))) own = EL_F32;
         if (!elem_is_float(own) || elem_info[own].bits < 16)
-            return lang_types(l, c->ranges[i], arena_printf(l->arena, "T.%s takes floats of 16 bits and more", c->builtin->name));
+            return lang_types(l, c->ranges[i],
+                              arena_printf(l->arena, "T.%s takes floats of 16 bits and more", c->builtin->name));
         if (!i || c->args[i].kind == VAL_TENSOR || lang_box(c->args[i])) elem = i ? elem : own;
     }
     for (int i = 0; i < count; i++)

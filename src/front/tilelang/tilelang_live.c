@@ -120,8 +120,8 @@ static void solve(Lower *l, const FrontObject *extent, int64_t value, int depth)
     FrontObject parts, name = {0}, side[2] = {{0}, {0}};
     const char *what;
     int64_t known;
-    if (depth > 16 || extent->kind != FRONT_OBJECT_HOST || !parts_of(host, extent->handle, &parts, &what) || parts.count < 2)
-        return;
+    if (depth > 16 || extent->kind != FRONT_OBJECT_HOST) return;
+    if (!parts_of(host, extent->handle, &parts, &what) || parts.count < 2) return;
     host->item(host->user, parts.handle, 1, &name);
     if (name.kind != FRONT_OBJECT_VALUE || name.value.kind != FRONT_TEXT) return;
     if (strcmp(what, "symbol") == 0) {
@@ -145,7 +145,8 @@ static void solve(Lower *l, const FrontObject *extent, int64_t value, int depth)
     solve(l, &side[other], value, depth + 1);
 }
 
-/* Sizes in shapes are what the arrays have there; those that stand alone first, before any shape is computed from them. */
+/* Sizes in shapes are what the arrays have there; those that stand alone first, before any shape is computed from them.
+ */
 void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
     const FrontResolver *host = l->unit->resolver;
     for (int round = 0; round < 2; round++)
@@ -153,7 +154,8 @@ void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *ar
             FrontObject note, parts, shape = {0}, dtype = {0}, inner;
             const char *what;
             if (args[p].kind != FRONT_ARRAY || !annotation_of(l->unit, kernel->params[p].name, &note)) continue;
-            if (note.kind != FRONT_OBJECT_HOST || !parts_of(host, note.handle, &parts, &what) || parts.count < 3) continue;
+            if (note.kind != FRONT_OBJECT_HOST || !parts_of(host, note.handle, &parts, &what)) continue;
+            if (parts.count < 3) continue;
             host->item(host->user, parts.handle, 1, &shape);
             host->item(host->user, parts.handle, 2, &dtype);
             if (shape.kind != FRONT_OBJECT_TUPLE || (int)shape.count != args[p].rank) continue;

@@ -104,12 +104,16 @@ class Sources:
 
     def _emitted(self):
         args, kwargs = self._arguments()
-        if any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args):
+        if self._is_open(args):
             made = self._function.results()
             if not made:
                 raise ValueError(f"`{self._function_name}` has sizes that a call gives: call it first, then there is a text")
             return self._function.lower(made[-1], self.target.library)
         return self._function.emit(args, kwargs, self.target.library or ("cuda" if cuda_device() is not None else None))
+
+    def _is_open(self, args):
+        """Are there sizes that only a call gives?"""
+        return any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args)
 
     def get_kernel_source(self, kernel_only=True):
         """The text that is compiled: CUDA's, or C."""
