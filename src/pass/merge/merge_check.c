@@ -335,9 +335,9 @@ static void report_stuck(Check *c) {
     Bar *bar = first->bar;
     fail(c, first->at, false,
          say(c,
-                      "warpgroup %d waits here for ever: %lld of %lld arrivals of phase %lld are missing, and nobody is left "
-                      "who could arrive",
-                      first->number, (long long)bar->pending, (long long)bar->count, (long long)bar->phase));
+             "warpgroup %d waits here for ever: %lld of %lld arrivals of phase %lld are missing, and nobody is left "
+             "who could arrive",
+             first->number, (long long)bar->pending, (long long)bar->count, (long long)bar->phase));
 }
 
 static void run(Check *c, int order) {

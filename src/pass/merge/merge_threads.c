@@ -63,7 +63,8 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         Op *op = regions.at[i];
-        if (op_flag(op, AT_WRITTEN_OUT) || op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
+        bool kept = op_flag(op, AT_WRITTEN_OUT) || op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD;
+        if (kept || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
             ir_list(op->regions[0], OP_SHFL, cx->scratch).count)
             continue;
         if (writes_beside(k, op, cx->scratch)) {

@@ -80,7 +80,8 @@ bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
     int64_t threads = 1, extent, lanes = cx->machine ? cx->machine->lanes : 0;
     for (int d = 0; d < spmd->operand_count; d++)
         threads *= ir_const_int(k, spmd->operands[d], &extent) ? extent : 1;
-    bool meets = ir_list(spmd->regions[0], OP_SYNC, cx->scratch).count || ir_list(spmd->regions[0], OP_SHFL, cx->scratch).count;
+    bool meets = ir_list(spmd->regions[0], OP_SYNC, cx->scratch).count > 0;
+    meets |= ir_list(spmd->regions[0], OP_SHFL, cx->scratch).count > 0;
     return !cx->machine || (cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
 }
 

@@ -7,7 +7,7 @@
 
 enum { STACK_BYTES = 256 * 1024 };
 
-/* As in prelude/threads.h, as far as the host looks at it. */
+/* As in prelude/workers.h, as far as the host looks at it. */
 struct TwTeam {
     struct TwLaunch *launch;
     struct TwTeam *outer;

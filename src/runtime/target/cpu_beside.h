@@ -1,5 +1,5 @@
 /* cpu_beside.h: workers of a CPU kernel that run side by side, as coroutines of the thread that runs the program
- * (src/target/cpu/prelude/threads.h is the kernel's part). */
+ * (src/target/cpu/prelude/workers.h is the kernel's part). */
 #ifndef RUNTIME_TARGET_CPU_BESIDE_H
 #define RUNTIME_TARGET_CPU_BESIDE_H
 #include <stdbool.h>

@@ -23,7 +23,7 @@ static const char *const libm_flags[] = {FLAGS, LIBRARY, "-Wl,--no-as-needed", "
 static const char *const object_flags[] = {FLAGS, NULL};
 static const char *const prelude_names[] = {"cpu.h",   "convert.h", "integer.h", "functions.h", "vmath.h",   "dot.h",
                                             "tiles.h", "gemm.h",    "sort.h",    "scan.h",      "indices.h", "turn.h",
-                                            "special.h", "threads.h"};
+                                            "special.h", "workers.h"};
 enum { PRELUDES = sizeof prelude_names / sizeof *prelude_names };
 _Static_assert((int)CPU_FILES > (int)PRELUDES, "a text and all its preludes");
 

@@ -326,7 +326,7 @@ static const Part parts[PARTS] = {
     [PART_SCAN] = {"scan.h", false},
     [PART_INDICES] = {"indices.h", false},
     [PART_TURN] = {"turn.h", false},
-    [PART_THREADS] = {"threads.h", false},
+    [PART_THREADS] = {"workers.h", false},
 };
 
 void cpu_needs(Emit *e, int part) { e->p.expr.parts |= 1u << part; }

@@ -62,7 +62,8 @@ const Expr *cpu_memory(Emit *e, const Type *type, bool wide, int block, const ch
 const char *cpu_memory_text(Emit *e, Ref ref) {
     const Type *type = ir_type(e->k, ref);
     bool wide = type->kind == TY_TILE && cpu_placed(&e->plan, ref)->wide;
-    return type->pointer ? cs_value_type(&e->p, type) : wide ? cs_register_type(&e->p, type->elem) : cs_memory_type(type->elem);
+    if (type->pointer) return cs_value_type(&e->p, type);
+    return wide ? cs_register_type(&e->p, type->elem) : cs_memory_type(type->elem);
 }
 
 void cpu_declare(Emit *e, Ref tile) {

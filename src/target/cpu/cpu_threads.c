@@ -145,7 +145,8 @@ static void emit_spmd(Emit *e, Op *spmd) {
     int64_t workers = 1, extent;
     Word unit = op_word(spmd, AT_UNIT, UNIT_THREAD);
     cpu_needs(e, PART_THREADS);
-    for (int d = 0; d < spmd->operand_count; d++) workers *= ir_const_int(e->k, spmd->operands[d], &extent) ? extent : 1;
+    for (int d = 0; d < spmd->operand_count; d++)
+        workers *= ir_const_int(e->k, spmd->operands[d], &extent) ? extent : 1;
     for (int r = 0; r < spmd->region_count; r++) ir_walk(spmd->regions[r], take_operands, &t);
     /* Names inside are others: what stands for a value outside comes back afterwards. */
     const Expr **values = ARENA_ARRAY(e->arena, const Expr *, e->p.value_count);
@@ -253,7 +254,8 @@ bool cpu_emit_worker_op(Emit *e, Op *op) {
         return true;
     case OP_BAR_WAIT:
         if (!e->workers) return cpu_unsupported(e, op, "one worker waits here, and nobody runs beside it");
-        cs_line(&e->p, "tw_bar_wait(team, %p, (i64)%p);", bar_of(e, op, op_operand(op, 2)), cpu_ref(e, op->operands[1]));
+        cs_line(&e->p, "tw_bar_wait(team, %p, (i64)%p);", bar_of(e, op, op_operand(op, 2)),
+                cpu_ref(e, op->operands[1]));
         return true;
     default: return false;
     }

@@ -45,7 +45,7 @@ typedef struct TwLaunch {
     i32 (*stopped)(struct TwLaunch *launch); /* is the launch not wanted any more? May be absent */
     u32 *locks;                              /* TW_LOCKS of them, not taken; 0: the launch runs on one thread */
     void (*rest)(void);                      /* lets other threads run */
-    /* Workers side by side (threads.h): runs them to their end, 0 if they cannot get there; lets others run. */
+    /* Workers side by side (workers.h): runs them to their end, 0 if they cannot get there; lets others run. */
     i32 (*beside)(struct TwTeam *team, void (*const *bodies)(struct TwTeam *, i32), i32 count);
     void (*turn)(struct TwTeam *team);
 } TwLaunch;

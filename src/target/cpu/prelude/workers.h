@@ -1,9 +1,9 @@
-/* threads.h: workers of a region that run side by side, as coroutines on one thread: barriers, shuffles, mbarriers.
+/* workers.h: workers of a region that run side by side, as coroutines on one thread: barriers, shuffles, mbarriers.
  *
  * A worker runs until it has to wait, then gives its turn away (TwLaunch.turn); the host goes on with the next one, and
  * ends them all if none can go on (TwLaunch.beside). */
-#ifndef TILEWRIGHT_THREADS_H
-#define TILEWRIGHT_THREADS_H
+#ifndef TILEWRIGHT_WORKERS_H
+#define TILEWRIGHT_WORKERS_H
 
 /* Where workers meet: barriers by number, the block, warpgroups, warps, and warps at a shuffle. */
 enum { TW_MEET_BLOCK = 16, TW_MEET_GROUP = 17, TW_MEET_WARP = 32, TW_MEET_SHUFFLE = 64, TW_MEETS = 96 };
