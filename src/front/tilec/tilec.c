@@ -298,6 +298,26 @@ static void share_vectors(Tc *tc) {
     if (!w.bound && warps > tc->threads / 32) tc_wish_warps(tc, (int)(warps < 16 ? warps : 16));
 }
 
+/* Warpgroups that run side by side (tilec_semaphore.c). */
+static void lower_workers(Tc *tc, const CNode *node) {
+    Builder outer = tc->b;
+    Op *spmd = ir_begin(&outer, OP_SPMD);
+    tc->by_workers = true;
+    tc->outside = &outer;
+    tc->unit = 4;
+    tc->worker_count = tc->threads / 128;
+    ir_operand(&outer, spmd, ir_int(&outer, EL_I32, tc->worker_count));
+    op_set(tc->kernel, spmd, (Attr){.id = AT_UNIT, .word = UNIT_WARPGROUP});
+    Region *region = ir_region(&outer, spmd);
+    tc->worker = ir_argument(tc->kernel, region, ty_scalar(tc->module, EL_I32), "w");
+    tc->b = ir_builder_inside(&outer, region);
+    tc_body(tc, node->kids[2]);
+    tc_end_expected(tc);
+    ir_yield(&tc->b, NULL, 0);
+    tc->b = outer;
+    ir_end(&tc->b, spmd, NULL);
+}
+
 static void lower_function(Tc *tc, const CNode *node) {
     const TcType *result = tc_type(tc, node->kids[0]);
     if (result && result->kind != TC_VOID) TC_ERROR(tc, TC_KERNEL_RESULT, node->range, node->name);
@@ -312,6 +332,10 @@ static void lower_function(Tc *tc, const CNode *node) {
     lower_grid(tc, node);
     if (tc->failed) return;
     bind_parameters(tc, node);
+    if (tc_has_semaphores(node->kids[2]) && tc->threads > 128 && tc->threads % 128 == 0) {
+        lower_workers(tc, node);
+        return;
+    }
     tc_body(tc, node->kids[2]);
     if (!tc->failed) share_vectors(tc);
 }

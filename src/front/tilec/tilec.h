@@ -21,7 +21,7 @@
  *     tilec_move.c      .. between memories      tilec_map.c   .. element by element, broadcasts, masks
  *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
  *     tilec_complex.c   .. of complex tiles
- *     tilec_sync.c      .. semaphores, waits and what they protect
+ *     tilec_sync.c      .. semaphores, waits and what they protect; tilec_semaphore.c  those of the kernel's own
  *     tilec_descriptor.c  what lcf_kernel(..) says; tilec_template.c  its roles and rings */
 #ifndef FRONT_TILEC_TILEC_H
 #define FRONT_TILEC_TILEC_H
@@ -176,6 +176,13 @@ struct Symbol {
 /* ---- lowering of one kernel ---- */
 
 typedef VEC(Range) Ranges;
+typedef struct TcExpected { /* of a semaphore of the kernel's own: bytes that are still to come */
+    Object *place;
+    Ref number;
+    int64_t bytes;
+    Range range;
+    const Region *region;
+} TcExpected;
 typedef struct Tc {
     Arena *arena;
     Diag *diag;
@@ -198,6 +205,9 @@ typedef struct Tc {
     int unit;           /* warps that share a register tile: 1; 4 (a warpgroup: 64 rows for 16); all of the block */
     Ref worker;         /* the warpgroup's number in a role of several, or REF_NONE */
     int worker_count;
+    bool by_workers;    /* warpgroups run side by side and meet at semaphores of the kernel's own */
+    Builder *outside;   /* .. before their region */
+    TcExpected expected;
 
     Object *result; /* of the function being inlined; NULL for void */
     enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE, JUMP_KINDS } jump; /* what follows is dead */
@@ -392,6 +402,17 @@ void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool
 void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range));
 void tc_end_semaphore(Tc *tc, int index, Range range);
 Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot); /* acquire, commit, wait, release */
+
+/* tilec_semaphore.c */
+bool tc_has_semaphores(const CNode *body);
+bool tc_is_own_semaphore(const Expr *e);
+bool tc_splits_workers(Tc *tc, Scalar condition, bool *sides[2]);
+int tc_count_workers(const Tc *tc, const bool *mask);
+Ref tc_worker_is(Tc *tc, const bool *mask);
+Expr tc_arrive_own(Tc *tc, const Call *call);
+Expr tc_expect_own(Tc *tc, const Call *call, int64_t bytes);
+void tc_loaded_own(Tc *tc, const Call *call, const Expr *semaphore, int64_t bytes);
+void tc_end_expected(Tc *tc); /* all have come, or an error */
 
 /* tilec_template.c */
 extern const char *const tilec_templates[];

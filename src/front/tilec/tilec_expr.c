@@ -156,6 +156,7 @@ static Expr index_expr(Tc *tc, const CNode *node) {
     bool one = lv->place->block || lv->place->buffer || lv->place->by_field || lv->index_count;
     const TcType *leaf = type;
     while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    one = one || leaf->kind == TC_SEMAPHORE;
     if (!one && known) return place_expr(lv->place->parts[constant], node->range);
     if (!one && tc_join_array(tc, lv->place)) return failure(node->range);
     if ((!one && leaf->kind != TC_SCALAR) || lv->index_count == MAX_INDICES)

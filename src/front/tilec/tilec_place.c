@@ -80,6 +80,7 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             place->parts[i] = tc_place(tc, type->fields[i].type, type->fields[i].name, range);
         break;
     case TC_ARRAY:
+        if (type->of->kind == TC_SEMAPHORE && tc->by_workers) break;
         if (is_tile_array(type, 0) && is_joined(tc, range)) {
             join(tc, place, range);
             break;
@@ -89,10 +90,12 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             place->parts[i] = tc_place(tc, type->of, element_name(tc, type->of, name, i), range);
         break;
     case TC_TILE: make_buffer(tc, place); break;
-    case TC_VOID:
     case TC_SEMAPHORE:
+        if (tc->by_workers) break;
+        /* fall through */
+    case TC_VOID:
         TC_ERROR(tc, TC_UNSUPPORTED, range, arena_printf(tc->arena, "variables of type %s", type->name),
-                 "semaphores belong to the template's callbacks");
+                 "semaphores belong to the template's callbacks, or to kernels that call init_semaphore");
         break;
     default: break;
     }

@@ -71,6 +71,11 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* elide.c: loops over one range as one: what they carry side by side, their bodies one behind the other. */
+Op *merge_fuse_loops(Kernel *k, Arena *arena, Op **loops, int count, Builder *b);
+
+/* merge_roles.c: warpgroups that meet at barriers become one program; did they? */
+bool merge_roles(PassContext *cx, Kernel *k);
 /* merge_threads.c: regions of threads become element loops; did any? */
 bool merge_threads(PassContext *cx, Kernel *k);
 /* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong, or not

@@ -561,7 +561,9 @@ static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
 bool pass_merge(PassContext *cx, Kernel *k) {
     Merge m, apart;
     if (!begin_merge(&m, cx, k)) {
-        bool changed = merge_barriers(cx, k);
+        bool changed = merge_roles(cx, k);
+        if (k->module->diag->errors) return changed;
+        changed = merge_barriers(cx, k) || changed;
         return merge_threads(cx, k) || changed;
     }
     const KernelCopy *copy = ir_keep(k);
