@@ -223,14 +223,14 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
     compute_check_init(self, name, code);
     if (op >= TT_SFPU_COUNT) machine_fault(self, "%s: unknown SFPU operation", name);
     for (uint32_t i = 0; i < counts[op]; i++) {
-        in[i] = compute_slot(self, name, slots[i], &fresh);
+        in[i] = compute_slot_in_place(self, name, slots[i], &fresh);
         if (fresh)
             machine_fault(self,
                           "%s: nobody wrote DST slot %u since tile_regs_acquire; the SFPU would "
                           "read an undefined value",
                           name, slots[i]);
     }
-    uint32_t *to = compute_slot(self, name, out, &fresh);
+    uint32_t *to = compute_slot_in_place(self, name, out, &fresh);
     time_sfpu(self, op);
     for (int i = 0; i < TILE && !self->machine->program->counts; i++) {
         uint32_t lanes[3] = {in[0] ? in[0][i] : 0, in[1] ? in[1][i] : 0, in[2] ? in[2][i] : 0};
