@@ -70,23 +70,20 @@ static uint32_t slot_index(TtKernel *self, const char *call, uint32_t section, u
     return section * slots + slot;
 }
 
-static uint32_t *find_slot(TtKernel *self, const char *call, uint32_t slot, bool in_place, bool *fresh) {
+uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh) {
     Compute *c = compute_of(self, call);
     if (!c->acquired) machine_fault(self, "%s: DST is not acquired (tile_regs_acquire)", call);
     uint32_t index = slot_index(self, call, c->math_section, slot);
     *fresh = !c->written[index];
     if (*fresh) memset(c->dst[index], 0, sizeof c->dst[index]);
     c->written[index] = true;
-    c->reduced[index] = c->reduced[index] && !*fresh && in_place;
+    c->reduced[index] = false;
     if (slot >= c->most_slots) c->most_slots = slot + 1;
     return c->dst[index];
 }
 
-uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh) {
-    return find_slot(self, call, slot, false, fresh);
-}
-uint32_t *compute_slot_in_place(TtKernel *self, const char *call, uint32_t slot, bool *fresh) {
-    return find_slot(self, call, slot, true, fresh);
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot) {
+    return &self->compute->reduced[slot_index(self, call, self->compute->math_section, slot)];
 }
 
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot) {
@@ -367,8 +364,7 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
     compute_check_init(self, call, TT_INIT(TT_FAMILY_REDUCE, 0, pool, dim));
     compute_check_init_args(self, call, (InitArgs){cb, scaler, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
-    c->reduced[c->math_section * tensix_dst_slots(self->machine->program->dst_fp32,
-                                                  self->machine->program->dst_full_sync) + dst] = true;
+    *compute_reduced(self, call, dst) = true;
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
     time_reduce(self, page_bytes(self, cb));
     const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);

@@ -167,8 +167,8 @@ void noc_check_end(TtKernel *self);
 void compute_bind(TtModelApi *api);
 /* The tile of a slot for the math side, `fresh` set when nobody wrote it since acquire. */
 uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
-/* The same for the SFPU, which leaves what a slot is. */
-uint32_t *compute_slot_in_place(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
+/* Whether it holds a reduction, or what the SFPU made of one. */
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot);
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot);
 void compute_check_init(TtKernel *self, const char *call, uint32_t code);
 void compute_check_init_args(TtKernel *self, const char *call, InitArgs args);
