@@ -2,7 +2,7 @@
 """hosts.py: emitted host programs, compiled against the fake of the host API (fake_metalium.hpp) and run.
 
 For each case: `tilewright run` on the model saves the arrays; `tilewright emit` writes the program, whose plan.json must keep
-docs/plan.schema.json; host.cpp is compiled with warnings as errors and run on the same inputs; what it reads back must be the model's
+docs/plan.schema.json; the kernels must fit the types of the public API (kernel_api.h); host.cpp is compiled with warnings as errors and run on the same inputs; what it reads back must be the model's
 bits. tests/shards.sh splits the cases.
 
     hosts.py [--shard I/N]
@@ -11,13 +11,14 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MATMUL = "M=100 N=72 K=150 stride_am=150 stride_ak=1 stride_bk=72 stride_bn=1 stride_cm=72 stride_cn=1"
-# file, chip, arrays, numbers, constants, grid, order in which writes land
+# file, chip, arrays, numbers, constants, grid, order in which writes land, or that only types are looked at
 CASES = [
     ("triton/matmul.py:matmul_kernel", "wormhole", "a_ptr=randn:bf16[100,150] b_ptr=randn:bf16[150,72] c_ptr=zeros:bf16[100,72]",
      MATMUL, "BM=32 BN=32 BK=32", "12", "7"),
@@ -27,6 +28,8 @@ CASES = [
     ("tilec/micro_add.tile.c", "blackhole", "g.x=randn:f32[16,32] g.o=zeros:f32[16,32]", "", "", "", "0"),
     ("triton/rows.py:embedding_kernel", "wormhole", "table_ptr=randn:f32[40,64] index_ptr=randint(40):i64[50] out_ptr=zeros:f32[50,64]",
      "n=50 width=64 stride_t=64 stride_o=64", "BM=32 BC=64", "2,1", "0"),
+    ("tilelang/attention.py", "wormhole", "", "", "Z=1 H=2 G=1 M=128 N=128 D=64 causal=True dtype=bfloat16", "", "only types"),
+    ("tilelang/layernorm.py", "blackhole", "", "", "M=64 N=128 dtype=float32", "", "only types"),
 ]
 
 
@@ -57,6 +60,25 @@ def matches(value, schema, root, where):
     return errors
 
 
+def check_types(program, plan, folder):
+    """Compiles the kernels, text only, against declarations of the API."""
+    errors = []
+    for name, kernel in plan["kernels"].items():
+        stubs = folder / f"stubs_{name}"
+        side = "compute" if name == "compute" else "dataflow"
+        prelude = (program / f"tilewright_{side}.h").read_text()
+        for header in re.findall(r'#include "(api/[^"]*)"', prelude):
+            (stubs / header).parent.mkdir(parents=True, exist_ok=True)
+            (stubs / header).write_text(f'#include "{ROOT}/tests/metalium/kernel_api.h"\n')
+        words = ", ".join(map(str, kernel["compile_args"])) or "0"
+        done = subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-fsyntax-only", "-Wall", "-Werror", "-Wno-int-to-pointer-cast",
+                               *(["-DSTUB_DATAFLOW"] if side == "dataflow" else []), f"-DKERNEL_COMPILE_TIME_ARGS={words}", "-I", stubs,
+                               program / kernel["file"]], capture_output=True, text=True)
+        if done.returncode:
+            errors.append(f"{kernel['file']} does not fit the API: {done.stderr[:1500]}")
+    return errors
+
+
 def run(*words, env=None):
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **(env or {})})
     if done.returncode:
@@ -80,11 +102,14 @@ def check(case, folder, b):
         common += ["-D" if source.startswith("tilelang") else "--arg", word]
     grids = ["--grid", grid] if grid else []
     saves = [word for name in arrays for word in ("--save", f"{name}={folder}/{name}.right.npy")]
-    run(b / "tilewright", "run", *common, *grids, *saves)
+    if seed != "only types":
+        run(b / "tilewright", "run", *common, *grids, *saves)
     program = folder / "program"
     run(b / "tilewright", "emit", *common, "-o", program)
     plan, schema = json.loads((program / "plan.json").read_text()), json.loads((ROOT / "docs/plan.schema.json").read_text())
-    errors = matches(plan, schema, schema, "plan")
+    errors = matches(plan, schema, schema, "plan") + check_types(program, plan, folder)
+    if seed == "only types":
+        return errors
     run(ROOT / "tests/metalium/build.sh", program, env={"B": str(b)})
     outputs = {buffer["parameter"] for buffer in plan["buffers"] if buffer["direction"] == "output"}
     written = [name for name, spec in arrays.items() if spec.startswith("zeros")]
@@ -120,7 +145,7 @@ def main():
         failed += bool(errors)
         for error in errors:
             print(f"{case[0]} on {case[1]}: {error}")
-    print(f"{count} host programs, {failed} failed")
+    print(f"{count} programs, {failed} failed")
     return failed > 0
 
 

@@ -15,11 +15,16 @@ const char *tt_entry_name(int kernel) {
     return names[kernel];
 }
 
+const char *tt_prelude_name(int kernel) {
+    return kernel == TENSIX_COMPUTE ? "tilewright_compute.h" : "tilewright_dataflow.h";
+}
+
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
     return arena_printf(arena,
-                        "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include "
-                        "\"%s\"\nTT_KERNEL_ENTRY(%s)\n",
-                        plan->compile_args[kernel], tt_file_name(kernel), tt_entry_name(kernel));
+                        "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include \"%s\"\n"
+                        "#include \"tt_lines.h\"\n#include \"%s\"\nTT_KERNEL_ENTRY(%s)\n",
+                        plan->compile_args[kernel], tt_prelude_name(kernel), tt_file_name(kernel),
+                        tt_entry_name(kernel));
 }
 
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {

@@ -122,6 +122,7 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options);
  * make an entry point tt_entry(kernel) out of the file. */
 const char *tt_file_name(int kernel);
 const char *tt_entry_name(int kernel);
+const char *tt_prelude_name(int kernel); /* what the file includes */
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
 
 /* --- launch --- */

@@ -289,7 +289,12 @@ static void walk(Lint *l, const TtBlock *block) {
             l->now = meet(l, step, arm, &l->now);
             break;
         }
-        case STEP_BLOCK: walk(l, &step->body); break;
+        case STEP_BLOCK: { /* addresses are names of their block */
+            int pointer = l->now.pointer;
+            walk(l, &step->body);
+            l->now.pointer = pointer;
+            break;
+        }
         default: compute_step(l, step);
         }
     }

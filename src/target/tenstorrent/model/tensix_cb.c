@@ -79,6 +79,7 @@ static void reserve_back(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = producer_cb(self, "cb_reserve_back", id, pages);
     machine_wait(self, (Wait){WAIT_SPACE, id, pages, false});
     time_reserve(self, cb, pages);
+    cb->reserved_line = self->call_line;
     if (pages > cb->reserved) cb->reserved = pages;
 }
 
@@ -96,6 +97,7 @@ static void push_back(TtKernel *self, uint32_t id, uint32_t pages) {
                       id, pages, cb->write_page, cb->desc->pages);
     noc_check_push(self, cb, pages);
     time_push(self, cb, pages);
+    cb->pushed_line = self->call_line;
     cb->pushed += pages;
     if (filled(cb) > cb->most_pages) cb->most_pages = filled(cb);
     cb->reserved -= pages;
@@ -107,6 +109,7 @@ static void wait_front(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = consumer_cb(self, "cb_wait_front", id, pages);
     machine_wait(self, (Wait){WAIT_PAGES, id, pages, false});
     time_wait(self, cb, pages);
+    cb->waited_line = self->call_line;
     if (pages > cb->waited) cb->waited = pages;
 }
 
@@ -143,6 +146,12 @@ static uint32_t tile_size(TtKernel *self, uint32_t id) {
 }
 static uint32_t data_format(TtKernel *self, uint32_t id) { return cb_find(self, "get_dataformat", id)->desc->format; }
 
+const char *cb_pushed_by(const Cb *cb, char text[100]) {
+    if (cb->producer && cb->pushed_line)
+        snprintf(text, 100, " (pushed in %s:%u)", cb->producer->desc->name, cb->pushed_line);
+    return text;
+}
+
 const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages) {
     const Cb *cb = cb_find(self, call, id);
     if (cb->consumer != self || index + pages > cb->waited)
@@ -156,7 +165,8 @@ const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint
     uint32_t bytes = cb->desc->page_bytes;
     const uint8_t *at = self->core->l1 + cb->base + (cb->read_page + index) * bytes;
     if (cb_has_unwritten(at, pages * bytes))
-        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written", call, index, id);
+        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written%s", call, index, id,
+                      cb_pushed_by(cb, (char[100]){0}));
     return at;
 }
 

@@ -77,8 +77,13 @@ uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fr
     *fresh = !c->written[index];
     if (*fresh) memset(c->dst[index], 0, sizeof c->dst[index]);
     c->written[index] = true;
+    c->reduced[index] = false;
     if (slot >= c->most_slots) c->most_slots = slot + 1;
     return c->dst[index];
+}
+
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot) {
+    return &self->compute->reduced[slot_index(self, call, self->compute->math_section, slot)];
 }
 
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot) {
@@ -88,6 +93,9 @@ const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t s
                       c->committed ? "tile_regs_wait is missing" : "tile_regs_commit and tile_regs_wait come first");
     uint32_t index = slot_index(self, call, c->pack_section, slot);
     if (!c->written[index]) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", call, slot);
+    if (c->masked && !c->reduced[index])
+        machine_fault(self, "%s: the packer is masked for a reduction, and slot %u holds none; call reduce_uninit",
+                      call, slot);
     return c->dst[index];
 }
 
@@ -356,6 +364,7 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
     compute_check_init(self, call, TT_INIT(TT_FAMILY_REDUCE, 0, pool, dim));
     compute_check_init_args(self, call, (InitArgs){cb, scaler, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
+    *compute_reduced(self, call, dst) = true;
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
     time_reduce(self, page_bytes(self, cb));
     const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);

@@ -24,6 +24,7 @@ typedef struct Cb {
     uint32_t write_page, read_page;
     uint32_t packed; /* pages that pack_tile has filled since the last push */
     TtKernel *producer, *consumer;
+    uint32_t pushed_line, reserved_line, waited_line; /* where that was last done; 0: not known */
     TtKernel *scratch; /* who has used its pages as plain memory, or NULL */
     uint64_t *pushed_at, *popped_at; /* by page; these and what follows: tensix_time.c */
     uint64_t page_stall, space_stall;
@@ -65,6 +66,7 @@ typedef struct InitArgs {
 typedef struct Compute {
     uint32_t dst[16][TILE]; /* fp32 bits in storage order; a 16-bit DST keeps the low half zero */
     bool written[16];
+    bool reduced[16]; /* by reduce_tile, and nothing but the SFPU since */
     bool acquired, waited;
     uint32_t math_section, pack_section, committed;
     uint32_t init, init_flag;
@@ -87,6 +89,7 @@ struct TtKernel {
     Fiber *fiber;
     Wait wait;
     uint32_t last_line; /* of its text, where a loop was last seen; 0: nowhere yet */
+    uint32_t call_line; /* of its last call; 0: not known */
     bool stopped;       /* by a fault */
     Pending *pending;
     uint32_t pending_count, atomics;
@@ -144,6 +147,8 @@ uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t in
 /* Whether bytes of L1 lie outside circular buffers or in a window that may be read or written. On
  * false, `what` says which pages and why. A CB that nobody uses as one is plain memory. */
 bool cb_range_open(TtKernel *self, uint32_t offset, uint32_t bytes, bool write, char what[160]);
+/* " (pushed in reader.cpp:37)", or nothing. */
+const char *cb_pushed_by(const Cb *cb, char text[100]);
 /* Unwritten memory carries a mark. */
 void cb_mark_unwritten(uint8_t *at, uint32_t bytes);
 bool cb_has_unwritten(const uint8_t *at, uint32_t bytes);
@@ -162,6 +167,8 @@ void noc_check_end(TtKernel *self);
 void compute_bind(TtModelApi *api);
 /* The tile of a slot for the math side, `fresh` set when nobody wrote it since acquire. */
 uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
+/* Whether it holds a reduction, or what the SFPU made of one. */
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot);
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot);
 void compute_check_init(TtKernel *self, const char *call, uint32_t code);
 void compute_check_init_args(TtKernel *self, const char *call, InitArgs args);

@@ -169,8 +169,15 @@ static bool land(TtKernel *self, const Pending *p) {
     uint8_t *local = self->core->l1 + p->local;
     TensixReport *report = self->machine->report;
     if (p->write && cb_has_unwritten(local, p->bytes)) {
-        machine_note(self, "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote", p->bytes,
-                     p->local);
+        char by[100] = "";
+        for (uint32_t id = 0; id < MAX_CBS; id++) {
+            const Cb *cb = &self->core->cbs[id];
+            bool inside = cb->desc && p->local >= cb->base
+                && p->local < cb->base + cb->desc->pages * cb->desc->page_bytes;
+            if (inside) cb_pushed_by(cb, by);
+        }
+        machine_note(self, "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote%s", p->bytes,
+                     p->local, by);
         return false;
     }
     if (p->multicast) return land_multicast(self, p);

@@ -28,8 +28,10 @@ static void report_add(Machine *machine, const char *format, ...) {
 
 static void report_kernel(const TtKernel *self) {
     static const char *const names[] = {"reader", "writer", "compute"};
-    report_add(self->machine, "core (%u,%u) %s kernel %s: ", self->core->logical.x, self->core->logical.y,
+    report_add(self->machine, "core (%u,%u) %s kernel %s", self->core->logical.x, self->core->logical.y,
                names[self->desc->processor], self->desc->name);
+    if (self->call_line) report_add(self->machine, ":%u", self->call_line);
+    report_add(self->machine, ": ");
 }
 
 static void note_list(TtKernel *self, const char *format, va_list args) {
@@ -272,6 +274,7 @@ static void run_kernels(Machine *machine) {
             if (k->stopped || fiber_done(k->fiber) || !wait_is_over(k)) continue;
             machine->api.self = k;
             machine->api.line = &k->last_line;
+            machine->api.call = &k->call_line;
             do {
                 machine->looks = false;
                 if (cancel_look(machine->program->cancel)) machine->is_over = true;
@@ -307,16 +310,27 @@ static void report_wait(const TtKernel *k) {
                cb->pushed - cb->popped, cb->desc->pages, cb->pushed, cb->popped);
 }
 
+/* Who used a CB last, and where. */
+static void report_user(Machine *machine, const Core *core, const TtKernel *user, uint32_t line) {
+    report_add(machine, "core (%u,%u)", core->logical.x, core->logical.y);
+    if (user) report_add(machine, " kernel %s", user->desc->name);
+    if (user && line) report_add(machine, ":%u", line);
+    report_add(machine, ": ");
+}
+
 static void report_leftovers(Machine *machine, const Core *core) {
     for (uint32_t id = 0; id < MAX_CBS; id++) {
         const Cb *cb = &core->cbs[id];
         if (!cb->desc) continue;
-        if (cb->pushed != cb->popped)
-            report_add(machine, "core (%u,%u): CB %u ends with pages that nobody popped: %u\n", core->logical.x,
-                       core->logical.y, id, cb->pushed - cb->popped);
-        if (cb->reserved)
-            report_add(machine, "core (%u,%u): CB %u ends with pages reserved and not pushed: %u\n", core->logical.x,
-                       core->logical.y, id, cb->reserved);
+        if (cb->pushed != cb->popped) {
+            const TtKernel *user = cb->consumer ? cb->consumer : cb->producer;
+            report_user(machine, core, user, cb->consumer ? cb->waited_line : cb->pushed_line);
+            report_add(machine, "CB %u ends with pages that nobody popped: %u\n", id, cb->pushed - cb->popped);
+        }
+        if (cb->reserved) {
+            report_user(machine, core, cb->producer, cb->reserved_line);
+            report_add(machine, "CB %u ends with pages reserved and not pushed: %u\n", id, cb->reserved);
+        }
     }
 }
 
