@@ -118,6 +118,7 @@ SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, b
         shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (k_columns) tile.zero_columns = round_up(tile.columns, row->k);
+    if (tile.zero_columns > tile.columns_held) shared_tile_room(&tile, tile.rows_held, tile.zero_columns);
     if (!k_columns) tile.zero_rows = round_up(tile.rows, row->k);
     tile.turned = turned;
     return tile;
