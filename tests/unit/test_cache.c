@@ -70,6 +70,12 @@ static bool is_self_test(const char *path) {
     return memmem(bytes, size, "tw_self_test", 12) != NULL;
 }
 
+/* What leads those without a compiler to an entry. */
+static bool is_note(const char *path) {
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".last") == 0;
+}
+
 static int count_entries(const char *dir, char *one, size_t capacity) {
     int count = 0;
     DIR *list = opendir(dir);
@@ -80,7 +86,7 @@ static int count_entries(const char *dir, char *one, size_t capacity) {
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
             count += count_entries(path, one, capacity);
-        else if (is_self_test(path))
+        else if (is_self_test(path) || is_note(path))
             continue;
         else if (one) {
             snprintf(one, capacity, "%s", path);
@@ -334,12 +340,43 @@ static void test_together(void) {
     CHECK(count_entries(dir, NULL, 0) == 1);
 }
 
+/* Cuts all notes of a cache in half. */
+static void break_notes(const char *dir) {
+    char command[700];
+    snprintf(command, sizeof command, "find %s -name '*.last' -exec truncate -s 40 {} +", dir);
+    CHECK(system(command) == 0);
+}
+
+/* What a compiler has made runs without one; what it has not, or what is broken, does not. */
+static void test_made_before(void) {
+    char dir[200];
+    char *old_path = strdup(getenv("PATH")), *old_cc = getenv("CC") ? strdup(getenv("CC")) : NULL;
+    snprintf(dir, sizeof dir, "%s/before", root);
+    CHECK(use(dir, 5) >= 0);
+    unsetenv("CC");
+    setenv("PATH", "/no/such/folder", 1);
+    CHECK(use(dir, 5) >= 0);
+    CHECK(use(dir, 4) < 0);
+    setenv("PATH", old_path, 1);
+    break_notes(dir);
+    setenv("PATH", "", 1);
+    CHECK(use(dir, 5) < 0);
+    setenv("PATH", old_path, 1);
+    CHECK(use(dir, 5) >= 0);
+    if (old_cc) setenv("CC", old_cc, 1);
+    free(old_cc);
+    free(old_path);
+}
+
 static void test_no_compiler(void) {
     char *old_cc = getenv("CC") ? strdup(getenv("CC")) : NULL, *old_path = strdup(getenv("PATH"));
     tw_context *cx = NULL;
     tw_module *m = NULL;
     tw_kernel *k = NULL;
-    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    tw_context_options options;
+    tw_context_options_init(&options);
+    options.cache_dir = "";
+    CHECK(tw_context_create(&options, &cx) == TW_OK);
     CHECK(tw_module_load_text(cx, "k.ir", text, strlen(text), NULL, &m) == TW_OK);
     unsetenv("CC");
     setenv("PATH", "/no/such/folder", 1);
@@ -375,6 +412,7 @@ int main(void) {
     test_killed();
     test_together();
     test_no_compiler();
+    test_made_before();
     const char *remove[] = {"rm", "-rf", root, NULL};
     char output[100];
     process_run(remove, 20, NULL, output, sizeof output);
