@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/tilewright-cache-XXXXXX";
@@ -368,6 +369,40 @@ static void test_made_before(void) {
     free(old_path);
 }
 
+/* What was used longest ago goes first, and only what has a name of ours. */
+static void test_shrink(void) {
+    static const int hours[] = {1, 3, 30, 100, 1000, 5000};
+    enum { ENTRIES = sizeof hours / sizeof *hours, SIZE = 10000 };
+    static char bytes[SIZE];
+    char dir[200], file[300], path[ENTRIES][CACHE_PATH], stranger[300], hex[DIGEST_HEX];
+    snprintf(dir, sizeof dir, "%s/shrink", root);
+    CHECK(cache_make_dir(dir));
+    snprintf(file, sizeof file, "%s/new", dir);
+    for (int i = 0; i < ENTRIES; i++) {
+        memset(hex, 'a' + i, DIGEST_HEX - 1);
+        hex[DIGEST_HEX - 1] = 0;
+        CHECK(file_write(file, bytes, sizeof bytes) && cache_keep(dir, hex, ".so", file, path[i]));
+        struct timespec when[2] = {{time(NULL) - hours[i] * 3600, 0}, {time(NULL) - hours[i] * 3600, 0}};
+        CHECK(utimensat(AT_FDCWD, path[i], when, 0) == 0);
+    }
+    snprintf(stranger, sizeof stranger, "%s/aa/notes.txt", dir);
+    CHECK(file_write(stranger, bytes, sizeof bytes));
+    cache_shrink(dir, 100 * SIZE);
+    for (int i = 0; i < ENTRIES; i++) CHECK(access(path[i], F_OK) == 0);
+    cache_shrink(dir, 4 * SIZE);
+    for (int i = 0; i < ENTRIES; i++) CHECK((access(path[i], F_OK) == 0) == (i < 3));
+    /* Finding an old one makes it a young one. */
+    memset(hex, 'c', DIGEST_HEX - 1);
+    CHECK(cache_find(dir, hex, ".so", file));
+    cache_shrink(dir, 2 * SIZE);
+    for (int i = 0; i < 3; i++) CHECK((access(path[i], F_OK) == 0) == (i == 2));
+    cache_shrink(dir, 0);
+    CHECK(access(path[2], F_OK) != 0 && access(stranger, F_OK) == 0);
+    CHECK(tw_size_parse("500M") == 500 << 20 && tw_size_parse("1.5k") == 1536 && tw_size_parse("7") == 7);
+    CHECK(tw_size_parse("") == -1 && tw_size_parse("-1") == -1 && tw_size_parse("1x") == -1 && tw_size_parse("inf") == -1);
+    CHECK(tw_size_parse("99999999T") == INT64_MAX && tw_size_parse(NULL) == -1 && tw_size_parse("2GB") == -1);
+}
+
 static void test_no_compiler(void) {
     char *old_cc = getenv("CC") ? strdup(getenv("CC")) : NULL, *old_path = strdup(getenv("PATH"));
     tw_context *cx = NULL;
@@ -411,6 +446,7 @@ int main(void) {
     test_disks();
     test_killed();
     test_together();
+    test_shrink();
     test_no_compiler();
     test_made_before();
     const char *remove[] = {"rm", "-rf", root, NULL};
