@@ -161,6 +161,32 @@ TW_API void tw_context_destroy(tw_context *context);
  * TW_ERROR_MEMORY. Since 0.2. */
 TW_API tw_status tw_context_set_cache_dir(tw_context *context, const char *dir);
 
+/* What the context's cache holds. */
+typedef struct tw_cache_info {
+    size_t struct_size;
+    const char *dir; /* "": there is none */
+    int64_t entries, bytes;
+    int64_t limit; /* bytes behind which what was used longest ago is removed: $TILEWRIGHT_CACHE_LIMIT ("500M", "2G"),
+                      else 4 GiB */
+} tw_cache_info;
+typedef struct tw_cache_entry {
+    size_t struct_size;
+    const char *name;   /* a digest and what kind of file it is */
+    int64_t bytes, age; /* seconds since it was last used, to a day */
+} tw_cache_entry;
+
+/* The number of bytes that "500M", "2G" or "1000000" means (K, M, G, T: powers of 1024); -1: it is no size. Any thread.
+ * Since 0.2. */
+TW_API int64_t tw_size_parse(const char *text);
+
+/* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
+TW_API tw_status tw_cache_describe(tw_context *context, tw_cache_info *info);
+/* Calls `each` for every entry, in no order; it must not call into the same context. Since 0.2. */
+TW_API tw_status tw_cache_list(tw_context *context, void (*each)(void *user, const tw_cache_entry *entry), void *user);
+/* Removes what was used longest ago, until at most so many bytes remain; 0: everything. Kernels that are loaded, of
+ * this process or another, are not concerned. Errors: TW_ERROR_ARGUMENT (bytes < 0). Since 0.2. */
+TW_API tw_status tw_cache_shrink(tw_context *context, int64_t bytes);
+
 /* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
  * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
  * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something

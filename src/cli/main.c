@@ -26,6 +26,7 @@ static const CommandRow commands[] = {
     {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
     {"build", 'b', "FILE[:KERNEL] [options]",
      "compile a kernel into an object and a C header, to be linked into programs", command_build},
+    {"cache", 'k', "", "say what the cache of compiled kernels holds, or make it hold less", command_cache},
     {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations", command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
     {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
@@ -61,6 +62,9 @@ typedef enum OptionId {
     O_STOP_AFTER,
     O_VERIFY,
     O_JSON,
+    O_LIST,
+    O_CLEAR,
+    O_LIMIT,
     O_HELP
 } OptionId;
 typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
@@ -109,8 +113,12 @@ static const OptionRow rows[] = {
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
+    {O_JSON, "--json", "", NOTHING, "ltk", "print it as JSON"},
+    {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
+    {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
+    {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
     {O_VERIFY, "--verify-each", "", NOTHING, "rceixb", "check the IR after every pass"},
-    {O_HELP, "--help", "", NOTHING, "rceixbltdvh", "print this"},
+    {O_HELP, "--help", "", NOTHING, "rceixbkltdvh", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -225,6 +233,9 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
     case O_JSON: o->json = true; return 0;
+    case O_LIST: o->list = true; return 0;
+    case O_CLEAR: o->clear = true; return 0;
+    case O_LIMIT: o->limit = value; return 0;
     case O_HELP: return 0;
     }
     return 0;

@@ -8,6 +8,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
   tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
   tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -127,6 +128,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
+  --json                  print it as JSON
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
