@@ -383,6 +383,17 @@ static void check_region(Verifier *v, const Region *region) {
         for (int i = 0; i < op->result_count; i++) v->visible[op->results[i]] = false;
 }
 
+/* What is wrong with a list of numbers of a kernel; NULL: nothing, or it is none. */
+static const char *list_fault(const Attr *attr) {
+    const AttrInfo *info = &attr_info[attr->id];
+    if (info->kind != ATTR_INTS) return NULL;
+    int wants = attr->id == AT_TT_RECT ? 4 : 2;
+    if (attr->list.count != wants) return wants == 4 ? "is no list of 4 numbers" : "is no list of 2 numbers";
+    for (int i = 0; i < attr->list.count; i++)
+        if (!in_range(info, attr->list.at[i])) return "is out of its range";
+    return NULL;
+}
+
 bool ir_verify(const Kernel *k, Form form, Diag *diag) {
     Arena *arena = k->module->arena;
     Verifier v = {k, form, diag, arena, ARENA_ARRAY(arena, bool, k->values.count), true};
@@ -402,7 +413,7 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
         const AttrInfo *info = &attr_info[k->attrs[i].id];
         const char *fault = !op_allows_attr(OP_NONE, k->attrs[i].id) ? "is no attribute of a kernel"
                             : info->kind == ATTR_INT && !in_range(info, k->attrs[i].number) ? "is out of its range"
-                                                                                            : NULL;
+                                                                                            : list_fault(&k->attrs[i]);
         if (!fault) continue;
         diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, arena_printf(arena, "`%s` %s", info->text, fault));
         return false;

@@ -7,7 +7,8 @@
 #include "ir/tile_layout.h"
 
 /* Sets of matrix instructions (matrix.def). */
-enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
+enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16,
+       MATRIX_MFMA = 32, MATRIX_MFMA_F8 = 64, MATRIX_WMMA = 128 };
 
 /* What one instruction of a thread combines into global memory, for which elements; others take a loop around
  * compare-and-swap. */

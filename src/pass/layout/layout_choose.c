@@ -109,13 +109,16 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
 SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned) {
     /* K runs along the stored columns of a plain A and of a turned B, else along the rows. */
     bool k_columns = (which == 0) != turned;
-    SharedTile tile = layout_shared_tile(type, row->k > LEAST_ROWS ? row->k : LEAST_ROWS);
+    int side = k_columns && !row->reads_shared ? (which ? row->n : row->m) : 0; /* lanes fetch whole parts of rows */
+    int multiple = row->k > side ? row->k : side;
+    SharedTile tile = layout_shared_tile(type, multiple > LEAST_ROWS ? multiple : LEAST_ROWS);
     /* An instruction that reads whole parts of A's rows reads as many as the padded tile has. */
     if (row->reads_shared && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
         shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (k_columns) tile.zero_columns = round_up(tile.columns, row->k);
+    if (tile.zero_columns > tile.columns_held) shared_tile_room(&tile, tile.rows_held, tile.zero_columns);
     if (!k_columns) tile.zero_rows = round_up(tile.rows, row->k);
     tile.turned = turned;
     return tile;

@@ -357,6 +357,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,
                       .prints = e->prints.at,
-                      .print_count = (int)e->prints.count};
+                      .print_count = (int)e->prints.count,
+                      .has_workers = e->p.expr.parts >> PART_THREADS & 1};
     return !e->failed;
 }

@@ -144,15 +144,15 @@ void entry_param(Emit *e, SimtParams *list, ExprList *text, SimtParam param, con
 void entry_params(Emit *e, SimtParams *list, ExprList *text);
 void entry_grid(Emit *e, SimtParams *list, ExprList *text);
 void entry_hold(Emit *e); /* the arguments, as the statements read them */
+/* What the schedule says of the launch, and the entry's name. */
+void entry_plan(Emit *e, SimtPlan *plan, const char *execution);
 /* The file around the statements. */
 typedef struct EntryFile {
-    const char *name, *execution;
-    const ExprList *params; /* their declarations */
-    int threads;
-    int64_t blocks, shared_bytes; /* blocks of a multiprocessor; 0: not said */
-    int64_t registers;            /* of a thread, at most; 0: not said */
-    const CLines *before, *top;   /* lines at file scope (NULL: none); at the begin of the entry */
-    bool names_thread;            /* lane and warp are variables of the whole entry, not of its roles */
+    const SimtPlan *plan;
+    const ExprList *params;     /* their declarations */
+    int64_t registers;          /* of a thread, at most; 0: not said */
+    const CLines *before, *top; /* lines at file scope (NULL: none); at the begin of the entry */
+    bool names_thread;          /* lane and warp are variables of the whole entry, not of its roles */
 } EntryFile;
 const char *entry_file(Emit *e, const EntryFile *file);
 void entry_requirements(Emit *e); /* says what vectors ask of a launch */
