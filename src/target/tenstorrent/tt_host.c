@@ -47,8 +47,7 @@ static const Expr *part_expr(Host *h, const Op *op) {
     }
     const char *name = param_name(h, tensor->index);
     if (op->code == OP_BASE) return ex_name(h->tt->arena, name);
-    return ex(h->tt->arena, arena_printf(h->tt->arena, "arguments.%s.%s[%d]", name,
-                                         op->code == OP_EXTENT ? "extent" : "stride", d));
+    return ex(h->tt->arena, "arguments.%s.%s[%d]", name, op->code == OP_EXTENT ? "extent" : "stride", d);
 }
 
 /* The number, computed above where it is first asked for. */
@@ -64,7 +63,7 @@ static const Expr *number_expr(Host *h, Ref ref) {
     if (!op || !map_meets(&h->numbers, h->tt->arena, ref)) return ex_name(h->tt->arena, cs_name(&h->p, ref));
     const Expr *args[3] = {0}, *value;
     if (op->code == OP_NUM_PROGRAMS)
-        value = ex(h->tt->arena, arena_printf(h->tt->arena, "(i32)arguments.grid[%d]", (int)op_int(op, AT_DIM, 0)));
+        value = ex(h->tt->arena, "(i32)arguments.grid[%d]", (int)op_int(op, AT_DIM, 0));
     else if (op->code == OP_EXTENT || op->code == OP_STRIDE || op->code == OP_BASE)
         value = part_expr(h, op);
     else {
@@ -81,9 +80,9 @@ static const Expr *plan_number(Host *h, int index) {
     switch (number->kind) {
     case NUMBER_ADDRESS: return ex_name(arena, param_name(h, number->arg));
     case NUMBER_EXTENT:
-        return ex(arena, arena_printf(arena, "arguments.%s.extent[%d]", param_name(h, number->arg), number->dim));
+        return ex(arena, "arguments.%s.extent[%d]", param_name(h, number->arg), number->dim);
     case NUMBER_STRIDE:
-        return ex(arena, arena_printf(arena, "arguments.%s.stride[%d]", param_name(h, number->arg), number->dim));
+        return ex(arena, "arguments.%s.stride[%d]", param_name(h, number->arg), number->dim);
     case NUMBER_VALUE: break;
     }
     return number_expr(h, number->value);
