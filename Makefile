@@ -22,6 +22,7 @@ ifdef SAN
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
+TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them
 LDLIBS := -lm -ldl -lpthread
 OBJCOPY ?= objcopy
 LTO_TO_CODE = $(if $(findstring clang,$(shell $(CC) --version)),,-flinker-output=nolto-rel)
@@ -65,7 +66,7 @@ $(B)/%.o: %.c | gen
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
+	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
 $(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
 $(B)/tests/test_layout_text: | $(B)/tilewright
 
@@ -82,14 +83,15 @@ $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 
 unit: $(UNIT)
-	@printf '%s\n' $(UNIT) | xargs -P $$(nproc) -n 1 tests/run_unit.sh
+	@printf '%s\n' $(UNIT) | xargs -P $${JOBS:-$$(nproc)} -n 1 tests/run_unit.sh
+tests: $(UNIT) $(NUMERIC) $(B)/tests/pytree
 
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
 $(NUMERIC): $(B)/tests/%: tests/numeric/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
+	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
 
 # The Python package, as `pip install .` makes it, but from the tree: PYTHONPATH=build/python.
 PYTHON    ?= python3
@@ -194,5 +196,5 @@ clean:
 distclean: clean
 	rm -rf .venv *.egg-info python/*.egg-info
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
-.PHONY: check-gpu-faults all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install uninstall clean distclean
+.PHONY: check-gpu-faults all unit tests python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install uninstall clean distclean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -276,7 +276,7 @@ static void check_combinations(const Row *row, int t) {
                 int rest = n;
                 for (int i = 0; i < length; i++, rest /= LETTERS) operands[i] = letters[rest % LETTERS];
                 operands[length] = 0;
-                check_operands(row, group ? "warpgroup_" : "", operands, t);
+                if (check_chosen()) check_operands(row, group ? "warpgroup_" : "", operands, t);
             }
         }
 }

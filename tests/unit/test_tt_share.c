@@ -141,13 +141,24 @@ int main(void) {
     good = good && kernels_build(&set, compiler);
     CHECK(good);
     if (good) {
-        compare(&jobs[0], &jobs[1], &set, 256, 256, 64, 0, 64, 1); /* a task a core: everything once */
-        compare(&jobs[0], &jobs[1], &set, 250, 230, 70, 0, 64, 1);
-        compare(&jobs[0], &jobs[1], &set, 512, 256, 32, 0, 64, (16. * 1 + 8 * 2) / 24); /* two rows a core: B twice */
-        compare(&jobs[0], &jobs[1], &set, 96, 64, 64, 4, 3, (3. * 2 + 2 * 1) / 5);      /* 3 x 1 cores of 4 */
-        compare(&jobs[0], &jobs[1], &set, 32, 32, 32, 0, 1, 1);
-        compare(&jobs[0], &jobs[1], &set, 352, 416, 32, 0, 64, 2. * 11 * 13 / 24); /* primes: everybody for himself */
-        compare(&jobs[2], &jobs[3], &set, 320, 416, 32, 0, 130, (10. * 2 + 13) / 23); /* two runs of columns: A twice */
+        static const struct {
+            int job;
+            int64_t m, n, k;
+            uint32_t cores, used;
+            double times;
+        } cases[] = {
+            {0, 96, 64, 64, 4, 3, (3. * 2 + 2 * 1) / 5}, /* 3 x 1 cores of 4 */
+            {0, 256, 256, 64, 0, 64, 1},                 /* a task a core: everything once */
+            {0, 250, 230, 70, 0, 64, 1},
+            {0, 512, 256, 32, 0, 64, (16. * 1 + 8 * 2) / 24}, /* two rows a core: B twice */
+            {0, 32, 32, 32, 0, 1, 1},
+            {0, 352, 416, 32, 0, 64, 2. * 11 * 13 / 24},   /* primes: everybody for himself */
+            {2, 320, 416, 32, 0, 130, (10. * 2 + 13) / 23}, /* two runs of columns: A twice */
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            if (check_chosen())
+                compare(&jobs[cases[i].job], &jobs[cases[i].job + 1], &set, cases[i].m, cases[i].n, cases[i].k, cases[i].cores,
+                        cases[i].used, cases[i].times);
         test_mutants(&jobs[0], &set, numbers);
     }
     for (int i = 0; i < JOBS; i++) tt_job_end(&jobs[i]);
