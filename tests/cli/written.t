@@ -34,6 +34,30 @@ B: f32[64, 64], max error 0: ok
 $ tilewright explain written.py:halves --target cuda | grep 'roles:\|merge:'
 written.py:112:12: roles: 3 workers make progress, see each hand-over once and overwrite nothing that is read: proved in 7 orders, loops of unknown ends for up to 6 trips
 written.py:112:12: merge: 3 workers run side by side as they are written
+#! Workers that share a region, each with its number: one each.
+$ cat > shared.ir <<'END'
+> kernel @k(%x: tensor<f32,2>, %y: tensor<f32,2>) {
+>   grid { yield 1 }
+>   %s = buf : buf<f32[2,32,32], shared>
+>   %full = bar<bars=2, count=128>
+>   spmd %w in 2 <unit=warpgroup> {
+>     %at = mul %w, 32
+>     %t = tload %x, [%at, 0] : f32[32,32]
+>     %r = reshape %t : f32[1,32,32]
+>     bstore %s, [%w, 0, 0], %r
+>     bar_arrive<count=128> %full, %w
+>     %o = sub 1, %w
+>     bar_wait %full, 0, %o
+>     %u = bload %s, [%o, 0, 0] : f32[1,32,32]
+>     %v = reshape %u : f32[32,32]
+>     %z = add %t, %v
+>     tstore %y, [%at, 0], %z
+>   }
+> }
+> END
+$ for t in "cpu" "cuda --emulate"; do tilewright check shared.ir --target $t --arg x=randn:f32[64,32] --arg y=zeros:f32[64,32] | tail -1; done
+y: f32[64, 32], max error 0: ok
+y: f32[64, 32], max error 0: ok
 #! Where threads that leave a loop early are waited for, each target says so.
 $ cat > counts.py <<'END'
 > import array

@@ -89,6 +89,33 @@ static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }
 
+Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
+    enum { MOST = 16 };
+    int64_t workers;
+    const Op *around = spmd->parent->owner;
+    while (around && around->code != OP_ROLE) around = around->parent->owner;
+    bool whole = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_THREAD || spmd->region_count > 1 || around;
+    if (whole || spmd->operand_count != 1 || !ir_const_int(k, spmd->operands[0], &workers) || workers < 2 ||
+        workers > MOST)
+        return spmd;
+    Builder b = ir_builder_before(k, spmd);
+    b.range = spmd->range;
+    Op *made = ir_begin(&b, OP_SPMD);
+    for (int64_t w = 0; w < workers; w++) ir_region(&b, made);
+    ir_operand(&b, made, spmd->operands[0]);
+    ir_argument(k, made->regions[0], ir_type(k, spmd->regions[0]->args[0]), NULL);
+    for (int i = 0; i < spmd->attr_count; i++) op_set(k, made, spmd->attrs[i]);
+    ir_end(&b, made, NULL);
+    for (int64_t w = 0; w < workers; w++) {
+        RefMap map = {.arena = cx->scratch};
+        Builder in = ir_builder_inside(&b, made->regions[w]);
+        refmap_set(&map, spmd->regions[0]->args[0], ir_int(&in, EL_I32, w));
+        ir_clone_region(&in, spmd->regions[0], &map);
+    }
+    ir_remove(spmd);
+    return made;
+}
+
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
     if (cx->machine && !cx->machine->runs_workers) {
         diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
