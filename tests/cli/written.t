@@ -34,6 +34,64 @@ B: f32[64, 64], max error 0: ok
 $ tilewright explain written.py:halves --target cuda | grep 'roles:\|merge:'
 written.py:112:12: roles: 3 workers make progress, see each hand-over once and overwrite nothing that is read: proved in 7 orders, loops of unknown ends for up to 6 trips
 written.py:112:12: merge: 3 workers run side by side as they are written
+#! Workers that share a region, each with its number: one each.
+$ cat > shared.ir <<'END'
+> kernel @k(%x: tensor<f32,2>, %y: tensor<f32,2>) {
+>   grid { yield 1 }
+>   %s = buf : buf<f32[2,32,32], shared>
+>   %full = bar<bars=2, count=128>
+>   spmd %w in 2 <unit=warpgroup> {
+>     %at = mul %w, 32
+>     %t = tload %x, [%at, 0] : f32[32,32]
+>     %r = reshape %t : f32[1,32,32]
+>     bstore %s, [%w, 0, 0], %r
+>     bar_arrive<count=128> %full, %w
+>     %o = sub 1, %w
+>     bar_wait %full, 0, %o
+>     %u = bload %s, [%o, 0, 0] : f32[1,32,32]
+>     %v = reshape %u : f32[32,32]
+>     %z = add %t, %v
+>     tstore %y, [%at, 0], %z
+>   }
+> }
+> END
+$ for t in "cpu" "cuda --emulate"; do tilewright check shared.ir --target $t --arg x=randn:f32[64,32] --arg y=zeros:f32[64,32] | tail -1; done
+y: f32[64, 32], max error 0: ok
+y: f32[64, 32], max error 0: ok
+$ cat > warps.ir <<'END'
+> kernel @k(%x: tensor<f32,1>) {
+>   grid { yield 1 }
+>   spmd %w in 3 <unit=warp> {
+>     %a = mul %w, 32
+>     %t = tload %x, [%a] : f32[32]
+>     %u = add %t, 1.0
+>     tstore %x, [%a], %u
+>     spmd %i in 32 <unit=thread> { %q = add %a, %i ; %v = tload %x, [%q] : f32 ; %z = mul %v, 2.0 ; tstore %x, [%q], %z }
+>   }
+> }
+> END
+$ for t in "cpu" "cuda --emulate"; do tilewright check warps.ir --target $t --arg x=arange:f32[96] | tail -1; done
+x: f32[96], max error 0: ok
+x: f32[96], max error 0: ok
+$ cat > tiles.ir <<'END'
+> kernel @k(%x: tensor<f32,1>, %n: i32) {
+>   grid { yield 1 }
+>   spmd %t in 64 <unit=thread> {
+>     %c = cmp<lt> %t, %n
+>     if %c {
+>       %a = tload %x, [%t] : f32[32]
+>       sync
+>       tstore %x, [%t], %a
+>     }
+>   }
+> }
+> END
+$ tilewright emit tiles.ir --target cuda
+tiles.ir:6:8: error: these threads do not become operations on tiles, and cuda:sm_90a runs no others: the block does this as a whole, and a condition differs between threads; use target interp, or let all threads meet at the same places [threads]
+    6 |       %a = tload %x, [%t] : f32[32]
+      |        ^~~~~~~~~
+hint: a target is chosen with --target NAME
+[1]
 #! Where threads that leave a loop early are waited for, each target says so.
 $ cat > counts.py <<'END'
 > import array

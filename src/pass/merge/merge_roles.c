@@ -7,6 +7,7 @@
  * Those that write shared memory in the loop come first. The order is a guess: merge_barriers.c proves that every wait
  * passes in it, so it is one that the workers may take, and whatever order they take gives the same where they do not
  * race. Where all meet (`sync`), all come before any goes on. */
+#include "ir/barriers.h"
 #include "pass/fold/fold.h"
 #include "pass/merge/merge.h"
 
@@ -16,6 +17,7 @@ typedef struct Roles {
     Kernel *k;
     Arena *arena;
     Op *spmd;
+    bool quiet;      /* else they run as they are written */
     Builder before;  /* the region of workers */
     RefMap common;   /* pure numbers that are the same for all: made once */
     bool *by_worker; /* by Ref */
@@ -156,7 +158,7 @@ static bool lay_stretch(Roles *r, Builder *b, const Op *const *ends) {
 }
 
 static bool refuse(Roles *r, const char *why) {
-    diag_emit(r->k->module->diag, DIAG_MERGE_RESISTS, r->spmd->range, "spmd", why);
+    if (!r->quiet) diag_emit(r->k->module->diag, DIAG_MERGE_RESISTS, r->spmd->range, "spmd", why);
     return false;
 }
 
@@ -176,11 +178,11 @@ static bool lay_out(Roles *r, Builder *b) {
     }
 }
 
-bool merge_roles(PassContext *cx, Kernel *k) {
+static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
     FoundOps found = ir_list(k->body, OP_SPMD, cx->scratch);
     if (found.count != 1 || !ir_list(k->body, OP_BAR, cx->scratch).count) return false;
-    Roles r = {.k = k, .arena = cx->scratch, .spmd = found.at[0]};
-    if (op_word(r.spmd, AT_UNIT, UNIT_THREAD) != UNIT_WARPGROUP || r.spmd->parent != k->body) return false;
+    Roles r = {.k = k, .arena = cx->scratch, .spmd = found.at[0], .quiet = quiet};
+    if (r.spmd->region_count > 1 || op_word(r.spmd, AT_UNIT, UNIT_THREAD) != UNIT_WARPGROUP || r.spmd->parent != k->body) return false;
     if (!ir_const_int(k, r.spmd->operands[0], &r.workers) || r.workers > MOST_WORKERS) return refuse(&r, "it has too many warpgroups");
     r.before = ir_builder_before(k, r.spmd);
     r.common.arena = cx->scratch;
@@ -202,4 +204,15 @@ bool merge_roles(PassContext *cx, Kernel *k) {
     ir_remove(r.spmd);
     fold_tidy(k, cx->scratch);
     return true;
+}
+
+bool merge_roles(PassContext *cx, Kernel *k) {
+    bool written = !cx->machine || cx->machine->runs_workers; /* they may run as they are */
+    if (!ir_list(k->body, OP_BAR, cx->scratch).count || !ir_list(k->body, OP_SPMD, cx->scratch).count) return false;
+    const KernelCopy *copy = written ? ir_keep(k) : NULL;
+    const char *why;
+    const Op *where;
+    if (order_workers(cx, k, written) && (!written || bars_prove(k, cx->scratch, &why, &where))) return true;
+    if (copy) ir_take_back(k, copy);
+    return false;
 }

@@ -44,6 +44,9 @@ static bool writes_beside(const Kernel *k, const Op *op, Arena *arena) {
 bool merge_threads(PassContext *cx, Kernel *k) {
     FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
     size_t pieces = 0;
+    for (size_t i = 0; i < regions.count; i++) merge_workers_apart(cx, k, regions.at[i]);
+    if (regions.count) fold_tidy(k, cx->scratch);
+    regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         if (regions.at[i]->region_count > 1) {
             if (!merge_check(cx, k, regions.at[i])) return true;

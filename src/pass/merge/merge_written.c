@@ -75,6 +75,22 @@ static void move_inside(Kernel *k, Op *buf, Op *spmd) {
     ir_remove(buf);
 }
 
+typedef struct Tiles {
+    const Kernel *k;
+    bool found;
+} Tiles;
+
+/* Threads have scalars: a tile is somebody's who is more than one. */
+static void look_for_tile(Op *op, void *user) {
+    Tiles *t = user;
+    for (int i = 0; i < op->operand_count; i++)
+        t->found |= op->operands[i] && ir_type(t->k, op->operands[i])->kind == TY_TILE &&
+                    ir_type(t->k, op->operands[i])->rank > 0;
+    for (int i = 0; i < op->result_count; i++)
+        t->found |= ir_type(t->k, op->results[i])->kind == TY_TILE && ir_type(t->k, op->results[i])->rank > 0;
+    t->found |= op->code == OP_SPMD || op->code == OP_PARALLEL || op->code == OP_ASYNC_COPY;
+}
+
 /* Does the machine run it as it is? Warps that are not full cannot meet. */
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
     int64_t threads = 1, extent, lanes = cx->machine ? cx->machine->lanes : 0;
@@ -82,16 +98,49 @@ bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
         threads *= ir_const_int(k, spmd->operands[d], &extent) ? extent : 1;
     bool meets = ir_list(spmd->regions[0], OP_SYNC, cx->scratch).count > 0;
     meets |= ir_list(spmd->regions[0], OP_SHFL, cx->scratch).count > 0;
-    return !cx->machine || (cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
+    Tiles tiles = {k, false};
+    ir_walk(spmd->regions[0], look_for_tile, &tiles);
+    return !cx->machine || (!tiles.found && cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
 }
 
 static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }
 
+Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
+    enum { MOST = 16 };
+    int64_t workers;
+    if (op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_THREAD || spmd->region_count > 1) return spmd;
+    const Op *around = spmd; /* in a role, they are a template's; in a region that went, there is another one of them */
+    while (around && around->code != OP_ROLE) around = around->parent ? around->parent->owner : NULL;
+    if (around || spmd->operand_count != 1 || !ir_const_int(k, spmd->operands[0], &workers) || workers < 2 ||
+        workers > MOST)
+        return spmd;
+    Builder b = ir_builder_before(k, spmd);
+    b.range = spmd->range;
+    Op *made = ir_begin(&b, OP_SPMD);
+    for (int64_t w = 0; w < workers; w++) ir_region(&b, made);
+    ir_operand(&b, made, spmd->operands[0]);
+    ir_argument(k, made->regions[0], ir_type(k, spmd->regions[0]->args[0]), NULL);
+    for (int i = 0; i < spmd->attr_count; i++) op_set(k, made, spmd->attrs[i]);
+    ir_end(&b, made, NULL);
+    for (int64_t w = 0; w < workers; w++) {
+        RefMap map = {.arena = cx->scratch};
+        Builder in = ir_builder_inside(&b, made->regions[w]);
+        refmap_set(&map, spmd->regions[0]->args[0], ir_int(&in, EL_I32, w));
+        ir_clone_region(&in, spmd->regions[0], &map);
+    }
+    ir_remove(spmd);
+    return made;
+}
+
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
     if (cx->machine && !cx->machine->runs_workers) {
         diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
+        return;
+    }
+    if (cx->machine && threads_worker(spmd)) {
+        diag_emit(cx->module->diag, DIAG_THREADS, spmd->range, cx->machine->name, "they are workers of a worker");
         return;
     }
     int64_t warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : 4;

@@ -18,8 +18,12 @@ static const Expr *bar_at(Emit *e, const Op *op, Ref number) {
 
 static void write_init(Emit *e, const Op *op) {
     long long at = shared_offset(e, op);
+    if (e->threads) {
+        emit_refuse(e, op, "a barrier that each thread makes for itself; make it in front of them");
+        return;
+    }
     sync_before(e, op);
-    cs_open(&e->p, "if (tw_thread() == 0)");
+    cs_open(&e->p, "if (%p == 0)", e->thread);
     cs_loop(&e->p, NULL, "i", 0, (int)op_int(op, AT_BARS, 1), 1);
     cs_line(&e->p, "tw_mbar_init(%lld + i * 8, %lld);", at, (long long)op_int(op, AT_ARRIVALS, 1));
     cs_close(&e->p);

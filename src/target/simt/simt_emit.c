@@ -91,7 +91,9 @@ void emit_op(Emit *e, const Op *op) {
     if (e->threads && threads_emit(e, op)) return;
     switch (op->code) {
     case OP_SPMD:
-        if (op->region_count > 1)
+        if (op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD && op->region_count < 2)
+            emit_refuse(e, op, "workers that share a region get one each in the pass `merge`, which did not run");
+        else if (op->region_count > 1)
             workers_emit(e, op);
         else
             threads_region(e, op);
