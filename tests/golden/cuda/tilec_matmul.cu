@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                         in_phase ^= 1;
                     }
                     // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
-                    // 101: warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a-> ..
+                    // 99: warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a-> ..
                     tw_wgmma_fence();
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
