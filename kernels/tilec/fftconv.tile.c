@@ -18,7 +18,7 @@
 
 tile_kernel(WARPGROUP_THREADS, 1) tile_grid(cdiv(g.x.batch, TILES * PER_TILE), g.x.depth)
 void fftconv(struct globals g) {
-    int channel = blockIdx.y;
+    int channel = blockIdx.y, first = blockIdx.x * TILES, end = min(first + TILES, cdiv(g.x.batch, PER_TILE));
     factors s;
     real_tile x;
     complex_tile tmp;
@@ -27,15 +27,14 @@ void fftconv(struct globals g) {
     warpgroup_load(&s.finv, g.finv, at(0, 0));
     warpgroup_load(&s.tw, g.tw, at(0, 0));
     warpgroup_load(&s.kf, g.kf, at(channel, 0, 0));
-    for (int i = 0; i < TILES; i++) {
-        int first = (blockIdx.x * TILES + i) * PER_TILE;
-        for (int p = 0; p < PER_TILE; p++) warpgroup_load(PART(&x, p), g.x, at(first + p, channel, 0, 0));
+    for (int i = first; i < end; i++) {
+        for (int p = 0; p < PER_TILE; p++) warpgroup_load(PART(&x, p), g.x, at(i * PER_TILE + p, channel, 0, 0));
         warpgroup_sync(4);
         convolve(&z, &s, &x, &tmp);
         warpgroup_sync(4);
         warpgroup_store(&x, &z.real);
         warpgroup_sync(4);
-        for (int p = 0; p < PER_TILE; p++) warpgroup_store(g.o, PART(&x, p), at(first + p, channel, 0, 0));
+        for (int p = 0; p < PER_TILE; p++) warpgroup_store(g.o, PART(&x, p), at(i * PER_TILE + p, channel, 0, 0));
         warpgroup_sync(4);
     }
 }
