@@ -195,7 +195,7 @@ ROWS = [
     *[row for batch, n in ((4, 4096), (1, 16384)) for causal in (False, True) for row in attention(batch, 16, n, 128, causal)],
     *[attention_backward(4, 16, 4096, 128, causal) for causal in (False, True)],
     *[fft(16, 1024, n, "fftconv_lcsf.tile.c", *FFT) for n in (1024, 4096)],
-    *[fft(16, 1024, n, "fftconv.tile.c", {"TILES": 4}, {"TILES": 16}) for n in (1024, 4096)],
+    *[fft(16, 1024, n, "fftconv.tile.c", *[{"TILES": 16, "BLOCKS": b} for b in (1, 2)]) for n in (1024, 4096)],
     mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),
     rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, *[{"WORKERS": w, "STAGES": s} for w in (1, 2) for s in (2, 3)]),

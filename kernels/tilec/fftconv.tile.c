@@ -15,8 +15,11 @@
 #ifndef TILES
 #define TILES 4
 #endif
+#ifndef BLOCKS
+#define BLOCKS 1 /* on a multiprocessor */
+#endif
 
-tile_kernel(WARPGROUP_THREADS, 1) tile_grid(cdiv(g.x.batch, TILES * PER_TILE), g.x.depth)
+tile_kernel(WARPGROUP_THREADS, BLOCKS) tile_grid(cdiv(g.x.batch, TILES * PER_TILE), g.x.depth)
 void fftconv(struct globals g) {
     int channel = blockIdx.y, first = blockIdx.x * TILES, end = min(first + TILES, cdiv(g.x.batch, PER_TILE));
     factors s;
