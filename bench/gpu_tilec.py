@@ -86,6 +86,13 @@ def attention_backward(batch, heads, n, d, causal):
                [Bar("cuDNN", ("cudnn",), 0.9)], facts=dict(causal=causal, scale=d ** -0.5))
 
 
+def whole_tile(torch, block, diagonal):
+    """Four sequences of 1024 share a tile of 64 x 64: matrices stand there twice, on the diagonal, numbers four times."""
+    if block.shape[-1] == 64:
+        return block
+    return torch.block_diag(block, block) if diagonal else block.repeat(*(1,) * (block.dim() - 2), 2, 2)
+
+
 def factor(size, over, inverse):
     """exp(-2 pi i k n / over), as real and imaginary part; of F, the inverse is divided by its size."""
     def part(imaginary):
@@ -93,20 +100,23 @@ def factor(size, over, inverse):
             n = torch.arange(size, dtype=torch.float64)
             angle = torch.outer(n, n) * (2 * math.pi / over)
             value = torch.sin(angle) * (1 if inverse else -1) if imaginary else torch.cos(angle)
-            return value / size if inverse and over == size else value
+            return whole_tile(torch, value / size if inverse and over == size else value, over == size)
         return make
-    return [Array((size, size), fill=part(i)) for i in range(2)]
+    return [Array((64, 64), fill=part(i)) for i in range(2)]
 
 
 def fft(batch, channels, n, file, *choices):
     r = math.isqrt(n)
-    arrays = {"x": Array((batch, channels, r, r)), "kr": Array((channels, r, r)), "ki": Array((channels, r, r))}
+
+    def filters(torch):
+        return whole_tile(torch, torch.randn((channels, r, r)), False)
+    arrays = {"x": Array((batch, channels, r, r)), **{name: Array((channels, 64, 64), fill=filters) for name in ("kr", "ki")}}
     for name, over, inverse in (("f", r, False), ("finv", r, True), ("tw", n, False)):
         arrays[name + "r"], arrays[name + "i"] = factor(r, over, inverse)
     arrays["o"] = Array(arrays["x"].shape, fill="empty")
 
     def spectrum(torch, a, dtype):
-        return torch.complex(a["kr"].to(dtype), a["ki"].to(dtype)).transpose(1, 2).reshape(channels, n)
+        return torch.complex(a["kr"].to(dtype), a["ki"].to(dtype))[:, :r, :r].transpose(1, 2).reshape(channels, n)
 
     def check(torch, a):
         x = a["x"][:2].double().reshape(2, channels, n)
@@ -185,7 +195,7 @@ ROWS = [
     *[row for batch, n in ((4, 4096), (1, 16384)) for causal in (False, True) for row in attention(batch, 16, n, 128, causal)],
     *[attention_backward(4, 16, 4096, 128, causal) for causal in (False, True)],
     *[fft(16, 1024, n, "fftconv_lcsf.tile.c", *FFT) for n in (1024, 4096)],
-    *[fft(16, 1024, n, "fftconv.tile.c", {"TILES": 1}, {"TILES": 4}) for n in (1024, 4096)],
+    *[fft(16, 1024, n, "fftconv.tile.c", *[{"TILES": 16, "BLOCKS": b} for b in (1, 2)]) for n in (1024, 4096)],
     mamba2(4, 4096, 64, 64, 64), mamba2(1, 16384, 64, 64, 128),
     rotary("rotary.tile.c", "rotary", 8, 32, 4096, 128, {}),
     rotary("rotary_lcsf.tile.c", "rotary_lcsf", 8, 32, 4096, 128, *[{"WORKERS": w, "STAGES": s} for w in (1, 2) for s in (2, 3)]),

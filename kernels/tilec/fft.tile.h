@@ -9,11 +9,11 @@
 #define N 4096
 #endif
 #if N == 4096
-#define PART(type, tile, p) (tile)
-enum { R = 64, PER_TILE = 1, DIAGONAL = 1 };
+#define PART(tile, p) (tile)
+enum { R = 64, PER_TILE = 1 };
 #elif N == 1024
-#define PART(type, tile, p) subtile(type(R, R), tile, (p) / 2, (p) % 2)
-enum { R = 32, PER_TILE = 4, DIAGONAL = 3 }; /* four sequences share a tile: from one block of the diagonal to the next */
+#define PART(tile, p) subtile(st_bf(R, R), tile, (p) / 2, (p) % 2)
+enum { R = 32, PER_TILE = 4 }; /* four sequences share a tile */
 #else
 #error "N is 1024 or 4096"
 #endif
@@ -26,8 +26,8 @@ typedef struct { complex_tile kf, f, finv, tw; } factors;
 
 struct globals {
     gl(bf16, -1, -1, R, R, real_tile) x;
-    cgl(gl(bf16, 1, -1, R, R)) kf;
-    cgl(gl(bf16, 1, 1, R, R)) f, finv, tw;
+    cgl(gl(bf16, 1, -1, 64, 64)) kf; /* of a whole tile */
+    cgl(gl(bf16, 1, 1, 64, 64)) f, finv, tw;
     gl(bf16, -1, -1, R, R, real_tile) o;
 };
 

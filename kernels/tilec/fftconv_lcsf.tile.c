@@ -43,7 +43,7 @@ static void producer_load(lcsf_load_args *a) {
         tma_expect(a->inputs_arrived, a->input);
         for (int w = 0; w < WORKERS; w++)
             for (int p = 0; p < PER_TILE; p++)
-                tma_load_async(PART(st_bf, &a->input->x[w], p), a->globals->x,
+                tma_load_async(PART(&a->input->x[w], p), a->globals->x,
                     at(batch + w * PER_TILE + p, a->common->channel, 0, 0), a->inputs_arrived);
     }
 }
@@ -53,7 +53,7 @@ static void producer_store(lcsf_store_args *a) {
     if (warpgroup_laneid() == 0) {
         for (int w = 0; w < WORKERS; w++)
             for (int p = 0; p < PER_TILE; p++)
-                tma_store_async(a->globals->o, PART(st_bf, &a->output->x[w], p),
+                tma_store_async(a->globals->o, PART(&a->output->x[w], p),
                     at(batch + w * PER_TILE + p, a->common->channel, 0, 0));
         tma_store_async_read_wait();
         arrive(a->outputs_finished);
@@ -65,19 +65,10 @@ static void consumer_setup(lcsf_consumer_setup_args *a) {
     struct globals *g = a->globals;
     consumer_registers(WORKERS);
     consumers(sync)(2); /* nobody reads those of the task before */
-    if (PER_TILE > 1) {
-        consumers(zero)(&s->f);
-        consumers(zero)(&s->finv);
-        consumers(sync)(2);
-    }
-    for (int p = 0; p < PER_TILE; p += DIAGONAL) {
-        consumers(load)(PART(cst_bf, &s->f, p), g->f, at(0, 0));
-        consumers(load)(PART(cst_bf, &s->finv, p), g->finv, at(0, 0));
-    }
-    for (int p = 0; p < PER_TILE; p++) {
-        consumers(load)(PART(cst_bf, &s->tw, p), g->tw, at(0, 0));
-        consumers(load)(PART(cst_bf, &s->kf, p), g->kf, at(a->common->channel, 0, 0));
-    }
+    consumers(load)(&s->f, g->f, at(0, 0));
+    consumers(load)(&s->finv, g->finv, at(0, 0));
+    consumers(load)(&s->tw, g->tw, at(0, 0));
+    consumers(load)(&s->kf, g->kf, at(a->common->channel, 0, 0));
     consumers(sync)(2);
 }
 

@@ -213,12 +213,12 @@ static void reference_fft(Run *x, bool causal) {
     double *turn = malloc((size_t)n * 6 * sizeof *turn), *wave = turn + n, *re = wave + n, *im = re + n, *spare = im + n;
     for (int64_t i = 0; i < n; i++) turn[i] = cos(2 * M_PI * (double)i / (double)n), wave[i] = sin(2 * M_PI * (double)i / (double)n);
     for (int64_t s = 0; s < S(x, 'b') * channels; s++) {
-        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * n, *ki = x->data[2] + s % channels * n;
+        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * 64 * 64, *ki = x->data[2] + s % channels * 64 * 64;
         double size = 0;
         for (int64_t k = 0; k < n; k++) {
             double a = 0, b = 0;
             for (int64_t i = 0; i < n; i++) a += in[i] * turn[i * k % n], b -= in[i] * wave[i * k % n];
-            double fr = kr[k % r * r + k / r], fi = ki[k % r * r + k / r];
+            double fr = kr[k % r * 64 + k / r], fi = ki[k % r * 64 + k / r];
             re[k] = a * fr - b * fi, im[k] = a * fi + b * fr;
         }
         for (int64_t i = 0; i < n; i++) {
@@ -234,10 +234,10 @@ static void reference_fft(Run *x, bool causal) {
 /* --- the rows --- */
 
 #define QKV {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}
-#define FFT                                                                                                                              \
-    {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hdd", TW_BF16, 'n'}, {"g.kf.imag", "hdd", TW_BF16, 'n'}, {"g.f.real", "dd", TW_BF16, 'a'}, \
-        {"g.f.imag", "dd", TW_BF16, 'b'}, {"g.finv.real", "dd", TW_BF16, 'c'}, {"g.finv.imag", "dd", TW_BF16, 'd'},                      \
-        {"g.tw.real", "dd", TW_BF16, 'e'}, {"g.tw.imag", "dd", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
+#define FFT /* d: 64 or 32; m: 64, of a tile */                                                                                          \
+    {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hmm", TW_BF16, 'n'}, {"g.kf.imag", "hmm", TW_BF16, 'n'}, {"g.f.real", "mm", TW_BF16, 'a'}, \
+        {"g.f.imag", "mm", TW_BF16, 'b'}, {"g.finv.real", "mm", TW_BF16, 'c'}, {"g.finv.imag", "mm", TW_BF16, 'd'},                      \
+        {"g.tw.real", "mm", TW_BF16, 'e'}, {"g.tw.imag", "mm", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
 #define MAMBA                                                                                                                    \
     {"g.q", "bxnd", TW_BF16, 'n'}, {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.a", "bhxn", TW_F32, 'm'}, \
         {"g.o", "bhnm", TW_BF16, 'o'}
@@ -271,6 +271,10 @@ static const Row rows[] = {
      {{{1, 2, 1, 256, 128, 64}}, {{1, 4, 2, 177, 130, 64}}, {{1, 1, 1, 1, 1, 64}}, {{2, 1, 1, 70, 3, 64}}}},
     {"attention on the template, causal", "attention_lcf", "D=128 CAUSAL=1 WORKERS=3", {QKV}, 0, reference_attention,
      {{{1, 1, 1, 192, 192, 128}}, {{1, 2, 1, 201, 201, 128}}, {{1, 1, 1, 1, 1, 128}}}},
+    {"attention of roles", "attention_roles", "D=64", {QKV}, 0, reference_attention,
+     {{{1, 2, 1, 256, 128, 64}}, {{1, 4, 2, 177, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
+    {"attention of roles, causal", "attention_roles", "D=128 CAUSAL=1 WORKERS=3 STAGES=3", {QKV}, 0, reference_attention,
+     {{{1, 2, 1, 201, 201, 128}}}},
     {"linear attention", "linear_attention", "D=64",
      {{"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bhnd", TW_BF16, 'n'}, {"g.v", "bhnd", TW_BF16, 'n'}, {"g.slope", "h", TW_F32, 'p'},
       {"g.o", "bhnd", TW_BF16, 'o'}},
@@ -290,14 +294,14 @@ static const Row rows[] = {
      {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
     {"attention backward, causal, queries", "attention_backward:queries", "D=128 CAUSAL=1", {BACKWARD, {"g.dq", "bhnd", TW_BF16, '0'}}, 0, reference_backward,
      {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
-    {"FFT convolution", "fftconv", "N=4096 TILES=2", {FFT}, 0, reference_fft, {{{3, 1, 0, 0, 0, 64}}, {{1, 2, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
+    {"FFT convolution", "fftconv", "N=4096 TILES=2", {FFT}, 0, reference_fft, {{{3, 1, 0, 0, 64, 64}}, {{1, 2, 0, 0, 64, 64}}, {{0, 2, 0, 0, 64, 64}}}},
     {"FFT convolution of 1024", "fftconv", "N=1024 TILES=2", {FFT}, 0, reference_fft,
-     {{{8, 2, 0, 0, 0, 32}}, {{11, 1, 0, 0, 0, 32}}, {{1, 3, 0, 0, 0, 32}}}},
-    {"FFT convolution on the template", "fftconv_lcsf", "N=4096", {FFT}, 0, reference_fft, {{{2, 2, 0, 0, 0, 64}}, {{3, 1, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
-    {"FFT convolution on the template, one consumer", "fftconv_lcsf", "N=4096 WORKERS=1", {FFT}, 0, reference_fft, {{{1, 3, 0, 0, 0, 64}}}},
+     {{{8, 2, 0, 0, 64, 32}}, {{11, 1, 0, 0, 64, 32}}, {{1, 3, 0, 0, 64, 32}}}},
+    {"FFT convolution on the template", "fftconv_lcsf", "N=4096", {FFT}, 0, reference_fft, {{{2, 2, 0, 0, 64, 64}}, {{3, 1, 0, 0, 64, 64}}, {{0, 2, 0, 0, 64, 64}}}},
+    {"FFT convolution on the template, one consumer", "fftconv_lcsf", "N=4096 WORKERS=1", {FFT}, 0, reference_fft, {{{1, 3, 0, 0, 64, 64}}}},
     {"FFT convolution of 1024 on the template", "fftconv_lcsf", "N=1024", {FFT}, 0, reference_fft,
-     {{{8, 2, 0, 0, 0, 32}}, {{11, 1, 0, 0, 0, 32}}, {{1, 140, 0, 0, 0, 32}}}},
-    {"FFT convolution of 1024 on the template, one consumer", "fftconv_lcsf", "N=1024 WORKERS=1", {FFT}, 0, reference_fft, {{{5, 2, 0, 0, 0, 32}}}},
+     {{{8, 2, 0, 0, 64, 32}}, {{11, 1, 0, 0, 64, 32}}, {{1, 140, 0, 0, 64, 32}}}},
+    {"FFT convolution of 1024 on the template, one consumer", "fftconv_lcsf", "N=1024 WORKERS=1", {FFT}, 0, reference_fft, {{{5, 2, 0, 0, 64, 32}}}},
 };
 
 /* --- runs --- */
@@ -313,7 +317,9 @@ static double rounded(int dtype, double x) { return dtype == TW_BF16 ? bf16_to_f
 /* An element of F, its inverse or the twiddles: a b real and imaginary, c d of the inverse, e f of the twiddles. */
 static double factor(char fill, int64_t r, int64_t i) {
     int kind = fill - 'a';
-    double angle = 2 * M_PI * (double)(i / r * (i % r)) / (double)(kind < 4 ? r : r * r);
+    int64_t row = i / 64, col = i % 64; /* of a tile, which has one r x r or four */
+    if (kind < 4 && row / r != col / r) return 0;
+    double angle = 2 * M_PI * (double)(row % r * (col % r)) / (double)(kind < 4 ? r : r * r);
     double value = kind % 2 == 0 ? cos(angle) : kind % 4 == 1 ? -sin(angle) : sin(angle);
     return kind == 2 || kind == 3 ? value / (double)r : value;
 }
@@ -452,6 +458,9 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
     const double *inputs[MOST_ARRAYS] = {0};
     bool causal = strstr(row->defines, "CAUSAL=1") != NULL;
     make_data(&x);
+    for (int a = 1; row->reference == reference_fft && a < 3; a++) /* as often as the tile has sequences */
+        for (int64_t i = 0; i < x.count[a]; i++)
+            x.data[a][i] = x.data[a][i / 4096 * 4096 + i % 4096 / 64 % S(&x, 'd') * 64 + i % 64 % S(&x, 'd')];
     if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
         double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);

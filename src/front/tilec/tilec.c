@@ -230,6 +230,9 @@ static int launch_threads(Tc *tc, const CNode *node) {
     if (!bounds) return 32;
     if (!bounds->count || !tc_constant(tc, bounds->kids[0], &threads, "the number of threads")) return 32;
     if (threads < 32 || threads % 32 || threads > 1024) TC_ERROR(tc, TC_THREADS, bounds->range, (long long)threads);
+    int64_t blocks = 1; /* on a multiprocessor: a wish, as many as there is room for */
+    bool says = bounds->count > 1 && tc_constant(tc, bounds->kids[1], &blocks, "the number of blocks");
+    if (says && blocks > 1 && blocks <= 8) kernel_set(tc->kernel, (Attr){.id = AT_BLOCKS, .number = blocks});
     return (int)threads;
 }
 

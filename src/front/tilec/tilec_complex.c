@@ -114,7 +114,7 @@ Expr bi_complex_conj(Tc *tc, const Call *call) {
 
 /* ---- products ---- */
 
-/* One of the four: onto part `to` of d, of part `a` of A and part `b` of B. The first of a part is onto c, or over d. */
+/* One of the four: onto part `to` of d, of parts `a` of A and `b` of B. The first of a part begins at c, or at 0. */
 static bool multiply(Tc *tc, const Call *call, int to, int a, int b, bool first) {
     Call one = part_of(call, to);
     one.args[1] = part_of(call, a).args[1];

@@ -82,8 +82,8 @@ static bool is_read_whole(LayoutState *st, Ref ref, const Layout *layout) {
     if (!op || op->code != OP_TLOAD || type->rank != 1 || !is_repeatable(st, op)) return false;
     int bytes = ty_elem_bytes(type);
     int64_t held = (int64_t)layout->registers * st->warps * machine->lanes;
-    return held == type->extent[0] && ll_run(&layout->map, 0, bytes, machine->vector_bytes) * bytes >= machine->vector_bytes &&
-           moves_through_shared(st, ref, layout);
+    int64_t run = ll_run(&layout->map, 0, bytes, machine->vector_bytes) * bytes;
+    return held == type->extent[0] && run >= machine->vector_bytes && moves_through_shared(st, ref, layout);
 }
 
 bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {

@@ -1,8 +1,8 @@
 /* merge_roles.c: warpgroups that part by number and meet at barriers, as one program.
  *
- *     spmd %w in 3 <unit=warpgroup> {            a, b                            every worker's own, one behind the other
- *       if %w == 2 { for %k { wait; load; arrive } }   ->   for %k { wait; load; arrive; wait; dot(0); arrive; .. dot(1) .. }
- *       { for %k { wait; dot; arrive }; store } }           store(0); store(1)
+ *     spmd %w in 3 <unit=warpgroup> {                          a, b: every worker's own, one behind the other
+ *       if %w == 2 { for %k { wait; load; arrive } }      ->   for %k { wait; load; arrive; wait; dot(0); arrive; .. }
+ *       { for %k { wait; dot; arrive }; store } }              store(0); store(1)
  *
  * Those that write shared memory in the loop come first. The order is a guess: merge_barriers.c proves that every wait
  * passes in it, so it is one that the workers may take, and whatever order they take gives the same where they do not
@@ -31,7 +31,8 @@ static void mark(Op *op, void *user) {
     Roles *r = user;
     bool mine = !op_has(op->code, TRAIT_PURE) || op->region_count || op->code == OP_BUF;
     for (int i = 0; i < op->operand_count; i++) mine = mine || is_mine(r, op->operands[i]);
-    for (int i = 0; i < op->result_count; i++) r->by_worker[op->results[i]] = mine || ir_type(r->k, op->results[i])->rank;
+    for (int i = 0; i < op->result_count; i++)
+        r->by_worker[op->results[i]] = mine || ir_type(r->k, op->results[i])->rank;
     for (int n = 0; n < op->region_count; n++)
         for (int i = 0; i < op->regions[n]->arg_count; i++) r->by_worker[op->regions[n]->args[i]] = true;
 }
@@ -80,7 +81,8 @@ static void clone_for(Roles *r, Builder *b, const Region *region, RefMap *map) {
 }
 
 static bool has_bars(const Op *op, Arena *arena) {
-    return op->region_count && (ir_list(op->regions[0], OP_BAR_WAIT, arena).count || ir_list(op->regions[0], OP_BAR_ARRIVE, arena).count);
+    const Region *body = op->region_count ? op->regions[0] : NULL;
+    return body && (ir_list(body, OP_BAR_WAIT, arena).count || ir_list(body, OP_BAR_ARRIVE, arena).count);
 }
 
 static bool writes_shared(const Roles *r, const Op *loop) {
@@ -134,9 +136,7 @@ static bool lay_stretch(Roles *r, Builder *b, const Op *const *ends) {
     Op *behind = NULL;
     for (int i = 0; i < count; i++) {
         if (!loops[i]) continue;
-        Region *part = r->parts[order[i]];
-        Op *next = loops[i]->next;
-        for (Op *op = next, *after; op && op != ends[order[i]]; op = after) {
+        for (Op *op = loops[i]->next, *after; op && op != ends[order[i]]; op = after) {
             after = op->next;
             if (op->code == OP_SYNC) {
                 ir_remove(op);
@@ -145,7 +145,6 @@ static bool lay_stretch(Roles *r, Builder *b, const Op *const *ends) {
             ir_move(op, b->region, b->before);
             if (!behind) behind = op;
         }
-        (void)part;
     }
     if (behind) loop.before = behind;
     if (fusing) {
@@ -173,7 +172,8 @@ static bool lay_out(Roles *r, Builder *b) {
             left += r->parts[w]->first != NULL;
         }
         if (!left) return true;
-        if (meeting && meeting != r->workers) return refuse(r, "some warpgroups meet at a barrier of the block that others never reach");
+        if (meeting && meeting != r->workers)
+            return refuse(r, "some warpgroups meet at a barrier of the block that others never reach");
         if (!lay_stretch(r, b, ends)) return refuse(r, "its warpgroups do not share one loop with one range");
     }
 }
@@ -182,8 +182,11 @@ static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
     FoundOps found = ir_list(k->body, OP_SPMD, cx->scratch);
     if (found.count != 1 || !ir_list(k->body, OP_BAR, cx->scratch).count) return false;
     Roles r = {.k = k, .arena = cx->scratch, .spmd = found.at[0], .quiet = quiet};
-    if (r.spmd->region_count > 1 || op_word(r.spmd, AT_UNIT, UNIT_THREAD) != UNIT_WARPGROUP || r.spmd->parent != k->body) return false;
-    if (!ir_const_int(k, r.spmd->operands[0], &r.workers) || r.workers > MOST_WORKERS) return refuse(&r, "it has too many warpgroups");
+    if (r.spmd->region_count > 1 || op_word(r.spmd, AT_UNIT, UNIT_THREAD) != UNIT_WARPGROUP ||
+        r.spmd->parent != k->body)
+        return false;
+    if (!ir_const_int(k, r.spmd->operands[0], &r.workers) || r.workers > MOST_WORKERS)
+        return refuse(&r, "it has too many warpgroups");
     r.before = ir_builder_before(k, r.spmd);
     r.common.arena = cx->scratch;
     r.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);

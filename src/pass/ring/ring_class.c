@@ -239,10 +239,10 @@ static void note_use(Op *op, const Uses *u) {
         if (at != op && (at->code == OP_FOR || at->code == OP_WHILE)) ring->in_trips = true;
         if (is_view(op))
             note_uses(u->c, ring, op->results[0]);
-        else if (op->code == OP_CAST || op->code == OP_NEG) { /* on the way to a dot, or into a loop */
+        else if (op->code == OP_CAST || op->code == OP_NEG || op->code == OP_INSERT) { /* on its way */
             CutRing probe = {.region = ring->region};
             note_uses(u->c, &probe, op->results[0]);
-            ring->feeds_dot |= op->code == OP_CAST && probe.feeds_dot;
+            ring->feeds_dot |= op->code != OP_NEG && probe.feeds_dot; /* as it is, or a piece of an operand */
             ring->in_trips |= probe.in_trips;
         }
     }

@@ -85,7 +85,8 @@ static void sink_into(Cut *c, const Op *tasks, Op *loop, int threads) {
 typedef enum Use { USE_RIGHT, USE_LEFT, USE_OTHER } Use;
 
 static Use use_of(const UserIndex *users, const Op *op, Ref value) {
-    if (op->code == OP_DOT) return op->operands[0] == value ? USE_LEFT : op->operands[1] == value ? USE_RIGHT : USE_OTHER;
+    if (op->code == OP_DOT && op->operands[0] == value) return USE_LEFT;
+    if (op->code == OP_DOT) return op->operands[1] == value ? USE_RIGHT : USE_OTHER;
     if (op->code != OP_PERMUTE) return USE_OTHER;
     Ref turned = op->results[0];
     for (int i = users->start[turned]; i < users->start[turned + 1]; i++)

@@ -1,0 +1,39 @@
+# Semaphores of a kernel's own: mistakes that would hang a GPU, each a change of kernels/tilec/attention_roles.tile.c.
+$ cat > mutant <<'END'
+> kernel="$ROOT/kernels/tilec/attention_roles.tile.c"
+> sed "$1" "$kernel" > m.tile.c
+> cmp -s m.tile.c "$kernel" && echo "nothing changed"
+> for target in interp cpu; do
+>     tilewright run m.tile.c --target $target --arg g.q=randn:bf16[1,1,64,64] --arg g.k=randn:bf16[1,1,300,64] --arg g.v=randn:bf16[1,1,300,64] --arg g.o=zeros:bf16[1,1,64,64] 2>&1 | head -1
+> done
+> END
+$ sh mutant 's/init_semaphore(&empty\[i\], WORKERS, 0)/init_semaphore(\&empty[i], WORKERS + 1, 0)/'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:52:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
+$ sh mutant 's|wait(&empty\[s\], (j / STAGES + 1) % 2)|wait(\&empty[s], j / STAGES % 2)|'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:52:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
+$ sh mutant 's|wait(&full\[stage\], j / STAGES % 2)|wait(\&full[stage], 1)|'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:72:13: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
+$ sh mutant 's/if (warpgroup_laneid() == 0) arrive(&empty\[stage\]);//'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:52:17: error: this waits for an arrival that comes later; let roles take turns in one loop, with an arrival in front of each wait for it (roles run here one after the other, in turns) [barrier-order]
+$ sh mutant 's/if (warpgroup_laneid() == 0) arrive/arrive/'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:93:13: error: more threads arrive at this barrier than it counts (roles run here one after the other, in turns) [barrier-order]
+$ sh mutant 's/tma_expect(&full\[s\], &k\[s\], &v\[s\]);/tma_expect(\&full[s], \&k[s]);/'
+m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+m.tile.c:55:17: error: `full` expects 0 bytes an iteration and gets 8192; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+$ sh mutant 's/tma_load_async(&v\[s\], g.v, at(batch, kv_head, j, 0), &full\[s\]);//'
+m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+m.tile.c:53:17: error: `full` expects 8192 bytes an iteration and gets 0; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
+$ sh mutant 's/init_semaphore(&full\[i\], 1, 0);//'
+m.tile.c:53:28: error: Tile C cannot take a semaphore that no init_semaphore(&s, arrivals, 0) has set up yet; call it before, by one thread [unsupported]
+m.tile.c:53:28: error: Tile C cannot take a semaphore that no init_semaphore(&s, arrivals, 0) has set up yet; call it before, by one thread [unsupported]
+$ sh mutant 's/    __syncthreads();/    if (warpgroup_groupid() == 0) __syncthreads();/'
+m.tile.c:34:1: error: deadlock: none of the 4 processes left can go on [deadlock]
+m.tile.c:34:1: error: `spmd` keeps the template from becoming one program: some warpgroups meet at a barrier of the block that others never reach [merge]
+$ sh mutant 's/warpgroup_groupid() == WORKERS) {/warpid() == 1) {/'
+m.tile.c:66:9: error: `warpgroup_load` must be reached by all threads of the role; move it out of the `if` over thread numbers [scope]
+m.tile.c:66:9: error: `warpgroup_load` must be reached by all threads of the role; move it out of the `if` over thread numbers [scope]
