@@ -44,7 +44,7 @@ struct tw_context {
     Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
     Arena launch_scratch;  /* of a launch that is under way; api_guarded frees what a fault leaves in it */
-    void *target_state[8]; /* of the targets, by their place in the table */
+    void *target_state[16]; /* of the targets, by their place in the table */
 };
 
 struct tw_module {
@@ -163,6 +163,7 @@ struct tw_kernel {
     tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
+    bool own_grid; /* a grid that the launch says only says whether anything runs */
     struct Requirements *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */

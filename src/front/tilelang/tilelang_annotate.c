@@ -104,8 +104,10 @@ static void schedule(Lower *l, const char *name, Val v, Range range) {
     const char *near = text_nearest(name, names, sizeof names / sizeof *names);
     complain(l, range, "annotate_tt_schedule",
              near ? arena_printf(l->arena, "there is no argument `%s`; did you mean `%s`?", name, near)
-                  : arena_printf(l->arena, "there is no argument `%s`; there are policy, order, chunk_k_tiles, block, rect, "
-                                           "stride and core_grid", name));
+                  : arena_printf(l->arena,
+                                 "there is no argument `%s`; there are policy, order, chunk_k_tiles, block, rect, "
+                                 "stride and core_grid",
+                                 name));
 }
 
 /* --- sharding --- */
@@ -153,8 +155,9 @@ static void shard_word(Lower *l, Text *out, Val key, Val value, Range range) {
     size_t at = 0, count = sizeof keys / sizeof *keys;
     while (at < count && (key.kind != VAL_STR || strcmp(keys[at].key, key.text) != 0)) at++;
     if (at == count) {
-        complain(l, range, of, arena_printf(l->arena, "there is no %s; there are \"layout\", \"memory\", \"order\" and \"grid\"",
-                                            val_text(l, key)));
+        complain(l, range, of,
+                 arena_printf(l->arena, "there is no %s; there are \"layout\", \"memory\", \"order\" and \"grid\"",
+                              val_text(l, key)));
         return;
     }
     words = keys[at].words;
@@ -188,14 +191,17 @@ static void sharding(Lower *l, Val v, Range range) {
         Val pair[2], inner[2];
         pair_at(v, i, pair);
         if (pair[0].kind != VAL_STR || !has_parameter(l, pair[0].text)) {
-            complain(l, range, of, arena_printf(l->arena, "%s is no tensor among the parameters of `%s`", val_text(l, pair[0]),
-                                                l->kernel->name));
+            complain(l, range, of,
+                     arena_printf(l->arena, "%s is no tensor among the parameters of `%s`", val_text(l, pair[0]),
+                                  l->kernel->name));
             continue;
         }
         text_add(&out, "%s%s", out.length ? "; " : "", pair[0].text);
         int words = pair[1].kind == VAL_STR ? 1 : pair_count(pair[1]);
         if (words < 0)
-            complain(l, range, of, arena_printf(l->arena, "what is said of `%s` is no dict: {\"layout\": \"row_major\"}", pair[0].text));
+            complain(l, range, of,
+                     arena_printf(l->arena, "what is said of `%s` is no dict: {\"layout\": \"row_major\"}",
+                                  pair[0].text));
         for (int w = 0; w < words; w++) {
             inner[0] = val_str("layout"), inner[1] = pair[1];
             if (pair[1].kind != VAL_STR) pair_at(pair[1], w, inner);
@@ -211,11 +217,14 @@ static void sharding(Lower *l, Val v, Range range) {
 static const char *kind_of(const Lower *l, const PyNode *decorator) {
     static const struct {
         const char *name, *kind;
-    } names[] = {{"annotate_tt_schedule", "schedule"}, {"annotate_tt_sharding", "sharding"}, {"annotate_tt_layout", "sharding"}};
+    } names[] = {{"annotate_tt_schedule", "schedule"},
+                 {"annotate_tt_sharding", "sharding"},
+                 {"annotate_tt_layout", "sharding"}};
     const PyNode *func = decorator->kind == PY_Call ? decorator->Call.func : decorator;
     const char *path = names_path(l->names, func, l->arena);
     const char *dot = path ? strrchr(path, '.') : NULL;
-    if (!dot || (strncmp(path, "tilelang.tt.", 12) != 0 && strncmp(path, "tilelang.tenstorrent.", 21) != 0)) return NULL;
+    if (!dot || (strncmp(path, "tilelang.tt.", 12) != 0 && strncmp(path, "tilelang.tenstorrent.", 21) != 0))
+        return NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(dot + 1, names[i].name) == 0) return names[i].kind;
     return NULL;
@@ -225,6 +234,7 @@ bool lang_is_annotation(const Lower *l, const PyNode *decorator) { return kind_o
 
 static void decorated(Lower *l, const PyNode *decorator, const char *kind) {
     bool scheduled = strcmp(kind, "schedule") == 0;
+    const char *name_of = scheduled ? "annotate_tt_schedule" : "annotate_tt_sharding";
     if (decorator->kind != PY_Call) return; /* with nothing to say */
     const PyList *args = decorator->Call.args, *named = decorator->Call.keywords;
     for (uint32_t i = 0; i < args->count; i++) {
@@ -233,7 +243,7 @@ static void decorated(Lower *l, const PyNode *decorator, const char *kind) {
         else if (!scheduled && !i)
             sharding(l, py_eval(l, args->at[i]), args->at[i]->range);
         else
-            complain(l, args->at[i]->range, scheduled ? "annotate_tt_schedule" : "annotate_tt_sharding", "too many arguments");
+            complain(l, args->at[i]->range, name_of, "too many arguments");
     }
     for (uint32_t i = 0; i < named->count; i++) {
         const PyNode *word = named->at[i], *value = word->keyword.value;
@@ -243,8 +253,9 @@ static void decorated(Lower *l, const PyNode *decorator, const char *kind) {
         else if (name && strcmp(name, "sharding") == 0)
             sharding(l, py_eval(l, value), value->range);
         else
-            complain(l, value->range, scheduled ? "annotate_tt_schedule" : "annotate_tt_sharding",
-                     name ? arena_printf(l->arena, "there is no argument `%s`", name) : "write its arguments one by one");
+            complain(l, value->range, name_of,
+                     name ? arena_printf(l->arena, "there is no argument `%s`", name)
+                          : "write its arguments one by one");
     }
 }
 

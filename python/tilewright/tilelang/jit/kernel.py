@@ -27,13 +27,21 @@ _PASS_OPTIONS = {"tl.disable_warp_specialized": ("roles", "off")}
 class Sample:
     """Stands for an array of a dtype and a shape where nothing is run."""
 
-    def __init__(self, dtype, shape, device=None):
-        self.dtype, self.shape = str(dtype), tuple(shape)
+    def __init__(self, dtype, shape, device=None, strides=None):
+        self.dtype, self.shape = str(_dtype(dtype).stored), _dtype(dtype).stored_shape(shape)
+        self._strides = None if strides is None else tuple(strides)
         self.device = device
         self.is_cpu = device is None
 
     def data_ptr(self):
         return 0
+
+    def stride(self):
+        made, step = [], 1
+        for extent in reversed(self.shape):
+            made.insert(0, step)
+            step *= extent
+        return self._strides or tuple(made)
 
 
 class CompiledFunction(_native.Function):
@@ -96,12 +104,16 @@ class Sources:
 
     def _emitted(self):
         args, kwargs = self._arguments()
-        if any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args):
+        if self._is_open(args):
             made = self._function.results()
             if not made:
                 raise ValueError(f"`{self._function_name}` has sizes that a call gives: call it first, then there is a text")
             return self._function.lower(made[-1], self.target.library)
         return self._function.emit(args, kwargs, self.target.library or ("cuda" if cuda_device() is not None else None))
+
+    def _is_open(self, args):
+        """Are there sizes that only a call gives?"""
+        return any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args)
 
     def get_kernel_source(self, kernel_only=True):
         """The text that is compiled: CUDA's, or C."""
@@ -197,7 +209,10 @@ class JITKernel(Sources):
             elif any(isinstance(extent, Expr) for extent in param.shape):
                 return None
             else:
-                made.append(Sample(param.dtype, param.shape, None if device is None else types.SimpleNamespace(type="cuda", index=device)))
+                strides = self.prim_func.buffer_map[param.name].strides
+                if strides is not None and any(isinstance(stride, Expr) for stride in strides):
+                    return None
+                made.append(Sample(param.dtype, param.shape, None if device is None else types.SimpleNamespace(type="cuda", index=device), strides))
         return tuple(made)
 
     def _arguments(self):
