@@ -1,6 +1,7 @@
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
+ *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
  *   tt_share.c         loads that cores share
  *   tt_index.c         tiles of indices: with which items of a ring they come
@@ -81,6 +82,9 @@ const char *tt_policy_name(const TtPlan *plan); /* as plan.json and the report s
 const char *tt_order_name(const TtPlan *plan);
 /* How many slots the options give the CBs of a ring that has so many; 0: an error was said. */
 int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
+
+/* --- tt_exact.c --- */
+void tt_refine_reductions(Tt *tt);
 
 /* --- tt_plan.c --- */
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the

@@ -57,7 +57,8 @@ static void ask(const Tt *tt, const TtBlock *block, Asked *all) {
             if (all->cb[reg] < 0)
                 all->cb[reg] = step->format[reg];
             else if (step->format[reg] >= 0)
-                all->formats_differ[reg] |= tt_register_format(tt, (TtRegister)reg, all->cb[reg]) != tt_register_format(tt, (TtRegister)reg, step->format[reg]);
+                all->formats_differ[reg] |= tt_register_format(tt, (TtRegister)reg, all->cb[reg]) !=
+                                            tt_register_format(tt, (TtRegister)reg, step->format[reg]);
         }
     }
 }

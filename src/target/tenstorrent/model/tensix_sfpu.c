@@ -234,7 +234,7 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
                           name, slots[i]);
     }
     uint32_t *to = compute_slot(self, name, out, &fresh);
-    *compute_reduced(self, name, out) = reduced;
+    *compute_reduced(self, name, out) = reduced || counts[op] == 0; /* one number everywhere is one in a column, too */
     time_sfpu(self, op);
     for (int i = 0; i < TILE && !self->machine->program->counts; i++) {
         uint32_t lanes[3] = {in[0] ? in[0][i] : 0, in[1] ? in[1][i] : 0, in[2] ? in[2][i] : 0};
