@@ -5,7 +5,7 @@
 - includes point only to the left: base < ir, syntax < analysis < front, pass, target < runtime < cli, and cli sees nothing but
   the public header;
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
-- the prelude of emitted CUDA has no templates: who reads a kernel reads C;
+- the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
 - C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
 """
@@ -26,7 +26,7 @@ SEES = {
     "cli": {"cli"},
 }
 # What the folders of src/target see of each other, beside themselves.
-TARGET_SEES = {"cstyle": set(), "cpu": {"cstyle"}, "tenstorrent": {"cstyle"}, "simt": {"cstyle"}, "cuda": {"cstyle", "simt"}}
+TARGET_SEES = {"cstyle": set(), "cpu": {"cstyle"}, "tenstorrent": {"cstyle"}, "simt": {"cstyle"}, "cuda": {"cstyle", "simt"}, "hip": {"cstyle", "simt"}}
 
 
 def check_includes(errors):
@@ -89,7 +89,7 @@ def check_width(errors):
 
 
 def check_prelude(errors):
-    for path in sorted([*ROOT.glob("src/target/cuda/prelude/*"), *ROOT.glob("src/target/simt/prelude/*")]):
+    for path in sorted([path for target in ("cuda", "hip", "simt") for path in ROOT.glob(f"src/target/{target}/prelude/*")]):
         if re.search(r"\btemplate\b", path.read_text()):
             errors.append(f"{path.relative_to(ROOT)} has a template")
 

@@ -262,6 +262,24 @@ static void check_tasks(Verifier *v, const Op *op) {
     check_terminator(v, op, body, OP_YIELD, 0, 0, NULL);
 }
 
+/* One region that all workers run, or one for each of them. */
+static void check_spmd(Verifier *v, const Op *op) {
+    int64_t workers = 0;
+    if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
+    if (op->region_count > 1) {
+        bool known = op->operand_count == 1 && ir_const_int(v->k, op->operands[0], &workers);
+        if (!known || workers != op->region_count || op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) {
+            complain(v, op, "it has one region, or one for each of its workers, which are warps or warpgroups");
+            return;
+        }
+    } else if (!need_regions(v, op, 1, 1)) {
+        return;
+    }
+    for (int r = 0; r < op->region_count; r++)
+        if (need_args(v, op, op->regions[r], r ? 0 : op->operand_count))
+            check_terminator(v, op, op->regions[r], OP_YIELD, 0, 0, NULL);
+}
+
 static void check_structure(Verifier *v, const Op *op) {
     switch (op->code) {
     case OP_FOR: {
@@ -295,9 +313,7 @@ static void check_structure(Verifier *v, const Op *op) {
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_SPMD:
-        if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
-        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
-            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        check_spmd(v, op);
         break;
     case OP_ROLE:
         if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], 0))

@@ -7,7 +7,8 @@
 #include "ir/tile_layout.h"
 
 /* Sets of matrix instructions (matrix.def). */
-enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16 };
+enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATRIX_TENSIX = 16,
+       MATRIX_MFMA = 32, MATRIX_MFMA_F8 = 64, MATRIX_WMMA = 128 };
 
 /* What one instruction of a thread combines into global memory, for which elements; others take a loop around
  * compare-and-swap. */
@@ -77,6 +78,7 @@ typedef struct Machine {
     int level_best; /* devices from `level` up to this one have no better row, unless one with a higher `level` */
 
     /* --- how a kernel may run --- */
+    bool runs_workers; /* that a kernel writes as threads, warps or warpgroups: by threads, or by coroutines */
     bool has_threads;   /* SIMT: layout runs */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */

@@ -112,6 +112,8 @@ static const Target targets[] = {{"interp", "--target interp"},
                                  {"cpu", "--target cpu"},
                                  {"emulated", "--target cuda --emulate"},
                                  {"cuda", "--target cuda"},
+                                 {"hip", "--target hip --emulate"},
+                                 {"rdna", "--target hip:gfx1100 --emulate"},
                                  {"tenstorrent", "--target tenstorrent"}};
 
 /* --- tolerances: (reference, target) -> `in`; see the top of the file --- */

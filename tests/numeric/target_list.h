@@ -18,7 +18,7 @@ static inline bool targets_have(const char *list, const char *name) {
 }
 
 static inline bool targets_known(const char *list) {
-    static const char all[] = "interp,cpu,emulated,cuda,tenstorrent";
+    static const char all[] = "interp,cpu,emulated,cuda,hip,rdna,tenstorrent";
     char name[32];
     for (const char *s = list; s; s = strchr(s, ','), s = s ? s + 1 : NULL) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(s, ","), s);

@@ -74,7 +74,7 @@ static inline void cuda_bench_begin(void) {
     if (!mkdtemp(cuda_bench_folder)) exit(1);
     cuda_bench_write("own.cuh", cuda_bench_header, strlen(cuda_bench_header));
     for (const EmbeddedFile *f = embedded_files; f->path; f++) {
-        if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
+        if (strncmp(f->path, "cuda/", 5) != 0 && strncmp(f->path, "hip/", 4) != 0 && strncmp(f->path, "simt/", 5) != 0) continue;
         cuda_bench_write(strrchr(f->path, '/') + 1, f->text, f->size);
     }
 }
@@ -147,6 +147,7 @@ static inline double cuda_bench_random(CudaBench *b) {
 }
 
 static inline const FloatFormat *cuda_bench_format(Elem elem) {
+    if (elem == EL_F8E4B8 || elem == EL_F8E5B16) return elem == EL_F8E4B8 ? &format_f8e4b8 : &format_f8e5b16;
     return elem == EL_F16 ? &format_f16 : elem == EL_BF16 ? &format_bf16 : &format_f32;
 }
 
@@ -154,6 +155,10 @@ static inline void cuda_bench_put(void *memory, Elem elem, int64_t i, double x) 
     if (!elem_is_float(elem)) {
         int64_t n = (int64_t)x;
         memcpy((char *)memory + i * elem_info[elem].bytes, &n, (size_t)elem_info[elem].bytes);
+        return;
+    }
+    if (elem == EL_F64) {
+        ((double *)memory)[i] = x;
         return;
     }
     uint32_t bits = float_narrow(cuda_bench_format(elem), x, false);
@@ -164,6 +169,7 @@ static inline double cuda_bench_get(const void *memory, Elem elem, int64_t i) {
     int64_t n = 0;
     memcpy(&n, (const char *)memory + i * elem_info[elem].bytes, (size_t)elem_info[elem].bytes);
     if (!elem_is_float(elem)) return elem_info[elem].bytes == 4 ? (double)(int32_t)n : (double)n;
+    if (elem == EL_F64) return ((const double *)memory)[i];
     return float_widen(cuda_bench_format(elem), (uint32_t)n);
 }
 
@@ -242,7 +248,7 @@ static inline uint64_t cuda_bench_key(const char *text) {
     uint64_t key = hash_bytes(text, strlen(text), hash_bytes(CUDA_BENCH_CXXFLAGS, sizeof CUDA_BENCH_CXXFLAGS, 1));
     key = hash_bytes(cuda_bench_header, strlen(cuda_bench_header), key);
     for (const EmbeddedFile *f = embedded_files; f->path; f++)
-        if (strncmp(f->path, "cuda/", 5) == 0 || strncmp(f->path, "simt/", 5) == 0) key = hash_bytes(f->text, f->size, key);
+        if (strncmp(f->path, "cuda/", 5) == 0 || strncmp(f->path, "hip/", 4) == 0 || strncmp(f->path, "simt/", 5) == 0) key = hash_bytes(f->text, f->size, key);
     return key;
 }
 

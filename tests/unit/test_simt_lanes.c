@@ -12,7 +12,9 @@ static const char prelude[] = "#define TW_FN static inline\n"
                               "#include <math.h>\n"
                               "#include <string.h>\n"
                               "#include \"numbers.cuh\"\n"
+                              "#include \"floats.cuh\"\n"
                               "#include \"emulated_simt.cuh\"\n"
+                              "#include \"emulated_numbers.cuh\"\n"
                               "#include \"convert.cuh\"\n"
                               "#include \"bits.cuh\"\n"
                               "#include \"tile.cuh\"\n"
@@ -27,18 +29,11 @@ static CudaPlan *plain_emit(PassContext *cx, Kernel *k) {
     CLines top = {0};
     Emit e;
     emit_begin(&e, &target, cx, k);
-    plan->name = entry_name(&e.p, k->name);
-    plan->threads = (int)kernel_int(k, AT_THREADS, 0);
-    plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
+    entry_plan(&e, &plan->simt, "flat");
     if (!emit_kernel(&e, &top)) return NULL;
     entry_params(&e, &plan->params, &params);
-    plan->text = entry_file(&e, &(EntryFile){.name = plan->name,
-                                             .params = &params,
-                                             .execution = "flat",
-                                             .threads = plan->threads,
-                                             .shared_bytes = plan->shared_bytes,
-                                             .top = &top,
-                                             .names_thread = true});
+    plan->text = entry_file(
+        &e, &(EntryFile){.plan = &plan->simt, .params = &params, .top = &top, .names_thread = true});
     return plan;
 }
 

@@ -20,8 +20,10 @@ static int floor_pow2(int64_t x) {
 
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
     bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
-    if (cx->options.num_warps > 0 && !decided) return cx->options.num_warps;
-    return (int)kernel_int(k, AT_WARPS, 4);
+    int warps = (int)kernel_int(k, AT_WARPS, 4);
+    if (cx->options.num_warps > 0 && !decided) warps = cx->options.num_warps;
+    while (warps < kernel_int(k, AT_WRITTEN, 1)) warps *= 2;
+    return warps;
 }
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
@@ -60,7 +62,18 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     return find_group(cx, k, role, &total);
 }
 
+ThreadGroup layout_group_of_worker(const PassContext *cx, const Op *spmd, int region) {
+    int warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : cx->machine->group_warps;
+    return (ThreadGroup){region * warps, warps};
+}
+
 ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
+    for (const Op *at = op; at->parent && at->parent->owner; at = at->parent->owner) {
+        const Op *owner = at->parent->owner;
+        if (owner->code != OP_SPMD || op_word(owner, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) continue;
+        for (int r = 0; r < owner->region_count; r++)
+            if (owner->regions[r] == at->parent) return layout_group_of_worker(cx, owner, r);
+    }
     return layout_group(cx, k, role_around(op));
 }
 
@@ -96,13 +109,16 @@ SharedTile layout_shared_tile(const Type *type, int rows_multiple) {
 SharedTile layout_operand_tile(const Type *type, const Matrix *row, int which, bool turned) {
     /* K runs along the stored columns of a plain A and of a turned B, else along the rows. */
     bool k_columns = (which == 0) != turned;
-    SharedTile tile = layout_shared_tile(type, row->k > LEAST_ROWS ? row->k : LEAST_ROWS);
+    int side = k_columns && !row->reads_shared ? (which ? row->n : row->m) : 0; /* lanes fetch whole parts of rows */
+    int multiple = row->k > side ? row->k : side;
+    SharedTile tile = layout_shared_tile(type, multiple > LEAST_ROWS ? multiple : LEAST_ROWS);
     /* An instruction that reads whole parts of A's rows reads as many as the padded tile has. */
     if (row->reads_shared && which == 0) {
         int64_t m = (int64_t)1 << ll_log2(turned ? tile.columns : tile.rows);
         shared_tile_room(&tile, turned ? tile.rows_held : m, turned ? m : tile.columns);
     }
     if (k_columns) tile.zero_columns = round_up(tile.columns, row->k);
+    if (tile.zero_columns > tile.columns_held) shared_tile_room(&tile, tile.rows_held, tile.zero_columns);
     if (!k_columns) tile.zero_rows = round_up(tile.rows, row->k);
     tile.turned = turned;
     return tile;

@@ -145,6 +145,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
+    if (run == RUN_ROLES) cut_sink(&c, tasks);
     cut_note_rings(&c);
     if (!prove(cx, k)) return stay_flat(cx, k);
     if (run == RUN_ROLES && matrix_async(cx->machine) && cut_pair(&c, tasks)) return true;

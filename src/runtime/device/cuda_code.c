@@ -5,30 +5,8 @@
 #include <string.h>
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
-    const Machine *machine = machine_of_arch("cuda", arch ? arch : "sm_90a");
-    if (machine) return machine;
-    Text known = text_new(&cx->texts);
-    for (int i = 0; (machine = machine_at(i)); i++)
-        if (machine->target && strcmp(machine->target, "cuda") == 0)
-            text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
-    context_fail(cx, TW_ERROR_NOT_FOUND,
-                 "target cuda knows no architecture `%s`; it knows %s (sm_90a is Hopper and the "
-                 "default; sm_80, sm_89 and sm_100 run on later GPUs too)",
-                 arch, known.at);
-    return NULL;
-}
-
-const char *cuda_code_header_name(const EmbeddedFile *file) { return strrchr(file->path, '/') + 1; }
-
-const EmbeddedFile *cuda_code_header(const char *folder, int index) {
-    for (const EmbeddedFile *file = embedded_files; file->path; file++) {
-        const char *name = cuda_code_header_name(file);
-        size_t length = strlen(folder), head = (size_t)(name - file->path);
-        bool ours = strncmp(file->path, "cuda/", 5) == 0 || strncmp(file->path, "simt/", 5) == 0;
-        bool inside = ours && head > length + 1 && strncmp(name - length - 1, folder, length) == 0;
-        if (inside && index-- == 0) return file;
-    }
-    return NULL;
+    return simt_code_machine(cx, "cuda", arch, "sm_90a",
+                             "sm_90a is Hopper and the default; sm_80, sm_89 and sm_100 run on later GPUs too");
 }
 
 bool cuda_code_emit(tw_kernel *k) {
@@ -36,13 +14,16 @@ bool cuda_code_emit(tw_kernel *k) {
     code->plan = cuda_emit(&k->pass, k->ir);
     if (!code->plan) return false;
     k->code = code;
+    code->simt_plan = &code->plan->simt;
     snprintf(code->label, sizeof code->label, "%s", k->name);
-    kernel_add_artifact(k, arena_printf(&k->arena, "%s.cu", k->name), code->plan->text);
-    kernel_add_artifact(k, "plan.json", cuda_json(&k->pass, k->ir, code->plan));
-    const EmbeddedFile *file;
-    for (int i = 0; (file = cuda_code_header("prelude", i)); i++)
-        kernel_add_artifact(k, cuda_code_header_name(file), file->text);
+    simt_code_show(k, ".cu", cuda_json(&k->pass, k->ir, code->plan));
     return true;
+}
+
+static void *own_param(SimtCode *simt, const SimtParam *p) {
+    CudaCode *code = (CudaCode *)simt;
+    if (p->kind == SIMT_OWN) return &code->maps[p->dim];
+    return p->dim ? (void *)&code->places : (void *)&code->room;
 }
 
 tw_status cuda_code_prepare(tw_kernel *k) {
@@ -56,25 +37,7 @@ tw_status cuda_code_prepare(tw_kernel *k) {
     code->values = ARENA_ARRAY(&k->arena, CudaMapValue, plan->maps.count + 1);
     char *maps = arena_alloc(&k->arena, (plan->maps.count + 1) * sizeof *code->maps);
     code->maps = (CudaMapBytes *)(((uintptr_t)maps + 63) / 64 * 64);
-    code->params = ARENA_ARRAY(&k->arena, void *, plan->params.count + 1);
-    for (size_t i = 0; i < plan->params.count; i++) {
-        const SimtParam *p = &plan->params.at[i];
-        if (p->kind == SIMT_OWN) {
-            code->params[i] = &code->maps[p->dim];
-        } else if (p->kind == SIMT_ROOM) {
-            code->params[i] = p->dim ? (void *)&code->places : (void *)&code->room;
-        } else if (p->kind == SIMT_SWEPT) {
-            code->params[i] = &code->swept;
-        } else if (p->kind == SIMT_GRID) {
-            code->params[i] = &code->grid[p->dim];
-        } else {
-            const RunParam *param = &k->params[p->arg];
-            int at = param->slot;
-            if (p->kind == SIMT_EXTENT) at += 1 + p->dim;
-            if (p->kind == SIMT_STRIDE) at += 1 + param->type->rank + p->dim;
-            code->params[i] = &k->slots[at];
-        }
-    }
+    simt_code_params(k, &code->simt, own_param);
     return TW_OK;
 }
 
@@ -86,7 +49,7 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user) {
     CudaCode *code = k->code;
-    for (int d = 0; d < 3; d++) code->grid[d] = (int32_t)call->grid[d];
+    simt_code_refresh(&code->simt, call);
     if (!code->plan->maps.count) return TW_OK;
     scalars_run(code->program, k->slots, call->grid, code->numbers);
     for (size_t i = 0; i < code->plan->maps.count; i++) {
@@ -103,15 +66,6 @@ tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
     }
     code->encoded = true;
     return TW_OK;
-}
-
-void cuda_code_blocks(CudaCode *code, const int64_t grid[3], unsigned blocks[3]) {
-    int axis = code->plan->sweep;
-    for (int d = 0; d < 3; d++) blocks[d] = (unsigned)grid[d];
-    code->swept = axis && grid[0] <= CUDA_LATER_BLOCKS;
-    if (!code->swept) return;
-    blocks[0] = (unsigned)grid[axis];
-    blocks[axis] = (unsigned)grid[0];
 }
 
 int cuda_code_cluster(const CudaCode *code, int multiprocessors) {

@@ -2,20 +2,22 @@
  * parameters of a launch, the numbers of its tensor maps, the preludes. */
 #ifndef RUNTIME_DEVICE_CUDA_CODE_H
 #define RUNTIME_DEVICE_CUDA_CODE_H
-#include "base/embedded.h"
 #include "runtime/compile/scalars.h"
-#include "runtime/target/target.h"
+#include "runtime/device/simt_code.h"
 #include "target/cuda/cuda.h"
 
 enum { CUDA_LABEL = 48 };
 
 typedef struct CudaCode {
+    union {
+        struct {
+            SIMT_CODE_FIELDS
+        };
+        SimtCode simt;
+    };
     CudaPlan *plan;
     char label[CUDA_LABEL]; /* the kernel's name, cut to this */
-    /* made by cuda_code_prepare; the pointers never change, so that a launch only refreshes numbers */
-    void **params;
-    int32_t grid[3];
-    int32_t swept;
+    /* made by cuda_code_prepare */
     ScalarProgram *program; /* computes plan->wanted */
     int64_t *numbers;
     CudaMapBytes *maps;
@@ -23,8 +25,7 @@ typedef struct CudaCode {
     bool encoded;
     void *room; /* in which blocks make maps (plan->made), and its places */
     int32_t places;
-    /* of the device or of the emulator */
-    void *library, *entry;
+    /* of the device */
     struct CudaModuleTag *module;
     struct CudaFunctionTag *function;
     struct CudaDevice *device; /* whose they are */
@@ -39,13 +40,6 @@ size_t cuda_code_place_bytes(const CudaCode *code); /* of a place for the maps o
 tw_status cuda_code_refresh(tw_kernel *k, const LaunchCall *call,
                             const char *(*encode)(void *user, CudaMapBytes *map, const CudaMapValue *value),
                             void *user);
-/* The blocks of a launch that runs one program each: the grid, swept along another axis where it should and can be. */
-void cuda_code_blocks(CudaCode *code, const int64_t grid[3], unsigned blocks[3]);
-enum { CUDA_LATER_BLOCKS = 65535 }; /* along the second and third axis of a launch, at most */
 /* Blocks of a cluster of the launch that was refreshed for, on so many multiprocessors; 1: none. */
 int cuda_code_cluster(const CudaCode *code, int multiprocessors);
-/* Embedded files that CUDA kernels include (its own, and those of all machines with lanes) whose folder ("prelude",
- * "include") is named; index from 0. */
-const EmbeddedFile *cuda_code_header(const char *folder, int index);
-const char *cuda_code_header_name(const EmbeddedFile *file);
 #endif

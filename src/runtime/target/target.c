@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const Target *const targets[] = {&target_cpu, &target_cuda, &target_emulated, &target_interp,
-                                        &target_tenstorrent};
+static const Target *const targets[] = {&target_cpu, &target_cuda, &target_emulated, &target_hip, &target_hip_emulated,
+                                        &target_interp, &target_tenstorrent};
 
 const Target *target_at(int index) { return index < (int)(sizeof targets / sizeof *targets) ? targets[index] : NULL; }
 

@@ -56,7 +56,8 @@ const Target *target_find(const char *name, const char **arch);
 int target_index(const Target *target);
 void target_names(Text *t); /* "cpu, interp, .." */
 
-extern const Target target_cpu, target_cuda, target_emulated, target_interp, target_tenstorrent;
+extern const Target target_cpu, target_cuda, target_emulated, target_hip, target_hip_emulated, target_interp,
+    target_tenstorrent;
 
 /* target_cuda.c: `assemble` of the emulator's kernels too, whose text is the same. */
 tw_status cuda_assemble(tw_kernel *k, const char *artifact);

@@ -80,7 +80,7 @@ static const char *prelude_digest(CudaState *state) {
     Digest d;
     const EmbeddedFile *file;
     digest_begin(&d);
-    for (int i = 0; (file = cuda_code_header("prelude", i)); i++) digest_add_text(&d, file->text);
+    for (int i = 0; (file = simt_code_header("cuda", "prelude", i)); i++) digest_add_text(&d, file->text);
     digest_end_hex(&d, state->prelude);
     return state->prelude;
 }
@@ -127,8 +127,8 @@ static tw_status run_nvrtc(tw_kernel *k, CudaState *state, const char *arch, boo
     char arch_option[64], name[300], said[4000];
     int count = 0;
     const EmbeddedFile *file;
-    for (; count < 16 && (file = cuda_code_header("prelude", count)); count++)
-        headers[count] = (NvrtcHeader){cuda_code_header_name(file), file->text};
+    for (; count < 16 && (file = simt_code_header("cuda", "prelude", count)); count++)
+        headers[count] = (NvrtcHeader){simt_code_header_name(file), file->text};
     snprintf(arch_option, sizeof arch_option, "--gpu-architecture=%s", arch);
     snprintf(name, sizeof name, "%s.cu", k->name);
     const char *options[] = {arch_option, "--std=c++17", "--fmad=false", "--generate-line-info"};
@@ -191,8 +191,8 @@ static tw_status compile_by_nvcc(tw_kernel *k, const char *nvcc, const char *arc
                             "to a folder of plain letters",
                             room->path);
     bool written = write_file(room, "kernel.cu", code->plan->text, strlen(code->plan->text));
-    for (int i = 0; written && (file = cuda_code_header("prelude", i)); i++)
-        written = write_file(room, cuda_code_header_name(file), file->text, file->size);
+    for (int i = 0; written && (file = simt_code_header("cuda", "prelude", i)); i++)
+        written = write_file(room, simt_code_header_name(file), file->text, file->size);
     if (!written) return no_room(cx);
     snprintf(option, sizeof option, "-arch=%s", arch);
     snprintf(include, sizeof include, "-I%s", room->path);
@@ -411,13 +411,13 @@ static tw_status cuda_launch(tw_kernel *k, const LaunchCall *call) {
     CudaFaults *faults = &device->faults;
     if (*faults->lost) return cuda_fault_check(cx, faults, arena_printf(&cx->texts, "launch of kernel `%s`", k->name));
     unsigned grid[3], cluster = 1;
-    cuda_code_blocks(code, call->grid, grid);
-    if (!code->plan->persist && (grid[1] > CUDA_LATER_BLOCKS || grid[2] > CUDA_LATER_BLOCKS))
+    simt_code_blocks(&code->simt, call->grid, grid);
+    if (!code->plan->persist && (grid[1] > SIMT_LATER_BLOCKS || grid[2] > SIMT_LATER_BLOCKS))
         return context_fail(cx, TW_ERROR_ARGUMENT,
                             "the grid of kernel `%s` is %lld x %lld x %lld; CUDA allows %d in the second and "
                             "third extent: put the large one first",
                             k->name, (long long)call->grid[0], (long long)call->grid[1], (long long)call->grid[2],
-                            CUDA_LATER_BLOCKS);
+                            SIMT_LATER_BLOCKS);
     bool entered = cuda_device_enter(device); /* the driver encodes tensor maps only under a context */
     tw_status status = cuda_code_refresh(k, call, encode, device);
     CudaResult result = 0;

@@ -27,21 +27,18 @@ typedef struct CudaMap {
 } CudaMap;
 
 typedef struct CudaPlan {
-    const char *name;      /* of the entry */
-    const char *text;      /* the .cu */
-    const char *execution; /* "flat", "roles", "skew 2" */
-    int threads;
-    int blocks; /* that the compiler leaves registers for on a multiprocessor */
-    int64_t shared_bytes;
+    union {
+        struct {
+            SIMT_PLAN_FIELDS /* params: SIMT_OWN is a tensor map of 128 bytes, maps[dim] */
+        };
+        SimtPlan simt;
+    };
     /* Blocks of a cluster, which the grid is whole numbers of; 0: none. With waves, a launch has
      * clusters where there are so many tasks for each multiprocessor, and an even number of them
      * (or `many`) along index `share`; else its blocks are alone. */
     int cluster, waves, many, share;
     int extents, extent[CUDA_MAX_RANK]; /* the numbers of tasks, as indices into `wanted` */
-    int sweep;                          /* the axis of the grid that should be the launch's first; 0: the grid's own */
     bool waits;                         /* for the launches before it: it may begin before they end */
-    bool persist;                       /* the grid is at most what fits at once, blocks loop over the programs */
-    SimtParams params;                  /* SIMT_OWN: a tensor map of 128 bytes, maps[dim] */
     VEC(CudaMap) maps;
     /* Maps that each block makes for itself. Their room is zeroed once; a place in it is a map's bytes to lock it by
      * and the maps, and there must be one for every block that can run at once, whichever launch it belongs to. */

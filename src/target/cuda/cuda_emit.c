@@ -26,14 +26,8 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     emit_begin(e, &cuda_target, cx, k);
     Op *tasks = tasks_of(k);
     e->persist = tasks && op_flag(tasks, AT_PERSIST);
-    cuda.plan->execution = tasks ? "roles" : "flat";
-    cuda.plan->threads = (int)kernel_int(k, AT_THREADS, 0);
-    cuda.plan->blocks = (int)kernel_int(k, AT_BLOCKS, 1);
-    cuda.plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
-    cuda.plan->persist = e->persist;
-    cuda.plan->sweep = (int)kernel_int(k, AT_SWEEP, 0);
+    entry_plan(e, &cuda.plan->simt, tasks ? "roles" : "flat");
     cuda.plan->made = schedule_maps_made(k);
-    cuda.plan->name = entry_name(&e->p, k->name);
     gang_read(e, tasks);
     if (tasks) {
         cluster_read(e, tasks);
@@ -45,13 +39,9 @@ CudaPlan *cuda_emit(PassContext *cx, Kernel *k) {
     if (kernel_int(k, AT_PDL_LAUNCH, 0)) cs_line_of(&e->p, &top, 1, "tw_pdl_launch();");
     if (!emit_kernel(e, &top)) return NULL;
     ExprList params = params_text(e);
-    EntryFile file = {.name = cuda.plan->name,
+    EntryFile file = {.plan = &cuda.plan->simt,
                       .params = &params,
-                      .execution = cuda.plan->execution,
-                      .threads = cuda.plan->threads,
-                      .blocks = kernel_int(k, AT_BLOCKS, 0),
                       .registers = kernel_int(k, AT_MOST_REGS, 0),
-                      .shared_bytes = cuda.plan->shared_bytes,
                       .before = &cuda.forms_lines,
                       .top = &top,
                       .names_thread = !tasks};

@@ -25,6 +25,17 @@ const char *entry_name(CPrinter *p, const char *name) {
     return cs_fresh(p, ends ? name : arena_printf(p->arena, "%.32s%s", name, ending));
 }
 
+void entry_plan(Emit *e, SimtPlan *plan, const char *execution) {
+    const Kernel *k = e->k;
+    plan->execution = execution;
+    plan->threads = (int)kernel_int(k, AT_THREADS, 0);
+    plan->blocks = (int)kernel_int(k, AT_BLOCKS, 1);
+    plan->shared_bytes = kernel_int(k, AT_SHARED, 0);
+    plan->persist = e->persist;
+    plan->sweep = (int)kernel_int(k, AT_SWEEP, 0);
+    plan->name = entry_name(&e->p, k->name);
+}
+
 /* --- parameters --- */
 void entry_param(Emit *e, SimtParams *list, ExprList *text, SimtParam param, const char *type, const char *name) {
     *VEC_PUSH(text, e->arena) = ex_atom(e->arena, cs_variable(&e->p, type, name));
@@ -93,6 +104,14 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
         cs_line(&e->p, "const i32 warp = %p;", of_warp);
 }
 
+/* What the compiler is told of a block's threads and of the blocks of a multiprocessor. */
+static const Expr *launch_bounds(Emit *e, const EntryFile *file) {
+    int64_t blocks = kernel_int(e->k, AT_BLOCKS, 0); /* 0: not said */
+    if (file->registers) return ex(e->arena, "__maxnreg__(%lld)", (long long)file->registers);
+    if (!blocks) return ex(e->arena, "__launch_bounds__(%d)", file->plan->threads);
+    return ex(e->arena, "__launch_bounds__(%d, %lld)", file->plan->threads, (long long)blocks);
+}
+
 const char *entry_file(Emit *e, const EntryFile *file) {
     CLines body = e->p.lines;
     Place place = {0};
@@ -102,25 +121,21 @@ const char *entry_file(Emit *e, const EntryFile *file) {
     Text from = text_new(e->arena);
     if (place.file) text_add(&from, " of ");
     if (place.file) cs_add_quoted(&from, place.file->name, strlen(place.file->name));
-    cs_line(&e->p, "// %s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, from.at, file->execution,
-            file->threads, (long long)file->shared_bytes);
+    cs_line(&e->p, "// %s%s: %s, %d threads, %lld bytes of shared memory", e->k->name, from.at,
+            file->plan->execution, file->plan->threads, (long long)file->plan->shared_bytes);
     cs_raw(&e->p, arena_printf(e->arena, "#include \"%s\"", e->target->prelude));
     cs_blank(&e->p);
     if (file->before && file->before->count) {
         cs_append(&e->p, file->before);
         cs_blank(&e->p);
     }
-    const Expr *bounds = file->registers ? ex(e->arena, "__maxnreg__(%lld)", (long long)file->registers)
-                         : file->blocks
-                             ? ex(e->arena, "__launch_bounds__(%d, %lld)", file->threads, (long long)file->blocks)
-                             : ex(e->arena, "__launch_bounds__(%d)", file->threads);
-    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", bounds, file->name,
+    cs_open(&e->p, "extern \"C\" __global__ void %p %s(%p)", launch_bounds(e, file), file->plan->name,
             ex_list(e->arena, file->params->at, (int)file->params->count));
     if (file->names_thread) write_thread(e, file->top, &body);
     cs_append(&e->p, file->top);
     cs_append(&e->p, &body);
     cs_close(&e->p);
-    cs_line(&e->p, "TW_KERNEL(%s)", file->name);
+    cs_line(&e->p, "TW_KERNEL(%s)", file->plan->name);
     return cs_layout(e->arena, &e->p.lines, TEXT_WIDTH, e->p.directives);
 }
 

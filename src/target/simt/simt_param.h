@@ -1,4 +1,5 @@
-/* simt_param.h: what the entry of an emitted kernel is given, in order; the launcher fills it in. */
+/* simt_param.h: the plan of a launch that any machine with lanes has: the entry, its threads, its memory, and what it
+ * is given, in order; the launcher fills that in. */
 #ifndef TARGET_SIMT_SIMT_PARAM_H
 #define TARGET_SIMT_SIMT_PARAM_H
 #include "base/vec.h"
@@ -21,4 +22,19 @@ typedef struct SimtParam {
     Elem elem;
 } SimtParam;
 typedef VEC(SimtParam) SimtParams;
+
+/* A target with more in its plan has these fields at its begin, under their own names too (CudaPlan). */
+#define SIMT_PLAN_FIELDS                                                                                               \
+    const char *name;      /* of the entry */                                                                          \
+    const char *text;      /* the file */                                                                              \
+    const char *execution; /* "flat", "roles", "skew 2" */                                                             \
+    int threads;                                                                                                       \
+    int blocks; /* that the compiler leaves registers for on a multiprocessor */                                       \
+    int64_t shared_bytes;                                                                                              \
+    int sweep;    /* the axis of the grid that should be the launch's first; 0: the grid's own */                      \
+    bool persist; /* the grid is at most what fits at once, blocks loop over the programs */                           \
+    SimtParams params;
+typedef struct SimtPlan {
+    SIMT_PLAN_FIELDS
+} SimtPlan;
 #endif

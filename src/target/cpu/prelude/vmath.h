@@ -2,14 +2,18 @@
  * branch, no table, no call; both sides of a choice are computed.
  *
  * Largest error over all inputs, against the exact value: exp 1.0, exp2 1.0, log 0.9, log2 1.5, tanh 1.3, erf 1.1 ulp.
- * Subnormals, infinities, NaN and the sign of zero are right. Polynomials are near-minimax fits of our own. */
+ * Subnormals, infinities, NaN and the sign of zero are right. Polynomials are near-minimax fits of our own.
+ *
+ * Kernels for AMD's GPUs carry it too (TW_VMATH_ALONE: types and TW_FN are there already; TW_FUSED: fma is an instruction). */
 #ifndef TILEWRIGHT_VMATH_H
 #define TILEWRIGHT_VMATH_H
+#ifndef TW_VMATH_ALONE
 #include "cpu.h"
+#endif
 
 /* x * y + z, rounded once where that is an instruction. */
 TW_FN f32 tw_madd(f32 x, f32 y, f32 z) {
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(TW_FUSED)
     return __builtin_fmaf(x, y, z);
 #else
     return x * y + z;
@@ -18,7 +22,12 @@ TW_FN f32 tw_madd(f32 x, f32 y, f32 z) {
 TW_FN f32 tw_pick(i32 c, f32 x, f32 y) { return c ? x : y; }
 
 /* Bounds of arguments. gcc makes one instruction of `a < b ? a : b` only if it does not see that a is a constant. */
-__attribute__((weak, visibility("hidden"))) const f32 tw_bound[6] = {89.0f, -104.0f, 129.0f, -150.0f, 20.0f, 4.0f};
+#ifdef TW_VMATH_ALONE
+#define TW_BOUND static constexpr
+#else
+#define TW_BOUND __attribute__((weak, visibility("hidden"))) const
+#endif
+TW_BOUND f32 tw_bound[6] = {89.0f, -104.0f, 129.0f, -150.0f, 20.0f, 4.0f};
 TW_FN f32 tw_at_most(f32 bound, f32 x) { return bound < x ? bound : x; } /* a NaN goes through both */
 TW_FN f32 tw_at_least(f32 bound, f32 x) { return bound > x ? bound : x; }
 

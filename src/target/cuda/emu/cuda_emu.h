@@ -19,10 +19,6 @@ enum { /* faults beside those of emu_fault.def */
 #undef CUDA_FAULT
 };
 
-/* How to compile a .cu for emulation (C++17; gcc and clang). */
-#define EMU_CXXFLAGS \
-    "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi -nostdinc++"
-
 /* True when nothing was found. The texts lie in the arena. */
 bool emu_launch(const EmuLaunch *launch, Arena *arena, EmuReport *report);
 

@@ -118,6 +118,7 @@
 #define TILEWRIGHT_CUH
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TW_ON_DEVICE
 #define TW_FN static __device__ __forceinline__
 #else
 #define TW_FN static inline
@@ -126,6 +127,7 @@
 #endif
 
 #include "numbers.cuh"
+#include "floats.cuh"
 struct alignas(64) TensorMap { u64 opaque[16]; };
 
 /* What wgmma adds up in, for operands of each type. */
@@ -136,7 +138,7 @@ struct alignas(64) TensorMap { u64 opaque[16]; };
 #define TW_D_e5m2 f32
 #define TW_D_s8   i32
 #define TW_D_u8   i32
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#ifdef TW_ON_DEVICE
 #include "device.cuh"
 #include "wgmma.cuh"
 #else
@@ -174,7 +176,7 @@ TW_FN u32 tw_wgmma_rest_all(const u32 *left, u32 zero, int count) {
 #include "copy.cuh"
 #include "map.cuh"
 #include "sort.cuh"
-#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#ifndef TW_ON_DEVICE
 #include "turns.cuh"
 #endif
 #endif

@@ -20,6 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How to compile a kernel's text for emulation (C++17; gcc and clang). */
+#define EMU_CXXFLAGS \
+    "-x c++ -std=c++17 -O1 -fPIC -shared -fno-exceptions -ffp-contract=off -fwrapv -w -Wno-psabi -nostdinc++"
+
 /* A row of emu_fault.def or, from EMU_FAULT_OF_TARGET on, of the target's own table. */
 typedef int EmuFault;
 enum {

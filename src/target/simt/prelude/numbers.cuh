@@ -1,5 +1,6 @@
-/* numbers.cuh: the types of emitted kernels and their arithmetic (legend in the target's own header), plain C++ that is the
- * same on every machine and on the host. TW_FN, memcpy and the functions of <math.h> are there before. */
+/* numbers.cuh: the types of emitted kernels and the arithmetic of integers (legend in the target's own header), plain C++ that
+ * is the same on every machine and on the host. TW_FN and memcpy are there before, and TW_ON_DEVICE where a GPU's compiler
+ * reads this. Floats: floats.cuh. */
 #ifndef TILEWRIGHT_NUMBERS_CUH
 #define TILEWRIGHT_NUMBERS_CUH
 
@@ -123,53 +124,4 @@ TW_FN i64 tw_trips_on(i64 x, i64 step, i32 n) {
 TW_FN i32 tw_mulhi(i32 x, i32 y) { return (i32)(((i64)x * y) >> 32); }
 TW_FN u32 tw_mulhi(u32 x, u32 y) { return (u32)(((u64)x * y) >> 32); }
 
-/* ---- floats: the same C function on both sides ---- */
-#define TW_MATH_1(X)                                                                               \
-    X(exp) X(exp2) X(log) X(log2) X(sqrt) X(sin) X(cos) X(tanh) X(erf)                             \
-    X(floor) X(ceil) X(trunc) X(round) X(rint)
-#define TW_MATH_TAIL(X)                                                                            \
-    X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(expm1) X(log1p)    \
-    X(log10) X(exp10) X(cbrt) X(erfc) X(lgamma) X(tgamma) X(logb)
-#define TW_MATH_2(X) X(pow) X(atan2) X(fmod) X(hypot) X(copysign) X(nextafter) X(fdim) X(remainder)
-#define TW_DEFINE_1(fn)                                                                            \
-    TW_FN f32 tw_##fn(f32 x) { return fn##f(x); }                                                  \
-    TW_FN f64 tw_##fn(f64 x) { return fn(x); }
-#define TW_DEFINE_2(fn)                                                                            \
-    TW_FN f32 tw_##fn(f32 x, f32 y) { return fn##f(x, y); }                                        \
-    TW_FN f64 tw_##fn(f64 x, f64 y) { return fn(x, y); }
-TW_MATH_1(TW_DEFINE_1)
-TW_MATH_TAIL(TW_DEFINE_1)
-TW_MATH_2(TW_DEFINE_2)
-/* What only a GPU's library has; on the host in doubles. */
-#define TW_MATH_SPECIAL(X)                                                                         \
-    X(j0) X(j1) X(y0) X(y1) X(cyl_bessel_i0) X(cyl_bessel_i1) X(erfinv) X(erfcinv) X(erfcx)        \
-    X(normcdf) X(normcdfinv) X(sinpi) X(cospi) X(rcbrt)
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-TW_MATH_SPECIAL(TW_DEFINE_1)
-TW_DEFINE_2(rhypot)
-#else
-#include "special.h"
-#define TW_SPECIAL_1(fn)                                                                           \
-    TW_FN f32 tw_##fn(f32 x) { return (f32)tw_special_##fn(x); }                                   \
-    TW_FN f64 tw_##fn(f64 x) { return tw_special_##fn(x); }
-TW_MATH_SPECIAL(TW_SPECIAL_1)
-TW_FN f32 tw_rhypot(f32 x, f32 y) { return (f32)tw_special_rhypot(x, y); }
-TW_FN f64 tw_rhypot(f64 x, f64 y) { return tw_special_rhypot(x, y); }
-#endif
-TW_FN f64 tw_ldexp(f64 x, f64 y) { return y != y ? y : ldexp(x, y > 5000 ? 5000 : y < -5000 ? -5000 : (int)y); }
-TW_FN f32 tw_ldexp(f32 x, f32 y) { return (f32)tw_ldexp((f64)x, (f64)y); }
-TW_FN f32 tw_fma(f32 x, f32 y, f32 z) { return fmaf(x, y, z); }
-TW_FN f64 tw_fma(f64 x, f64 y, f64 z) { return fma(x, y, z); }
-TW_FN f32 tw_abs(f32 x) { return fabsf(x); }
-TW_FN f64 tw_abs(f64 x) { return fabs(x); }
-TW_FN f32 tw_min(f32 x, f32 y) { return fminf(x, y); }
-TW_FN f64 tw_min(f64 x, f64 y) { return fmin(x, y); }
-TW_FN f32 tw_max(f32 x, f32 y) { return fmaxf(x, y); }
-TW_FN f64 tw_max(f64 x, f64 y) { return fmax(x, y); }
-TW_FN bool tw_isnan(f32 x) { return x != x; }
-TW_FN bool tw_isnan(f64 x) { return x != x; }
-TW_FN f64 tw_min_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmin(x, y); }
-TW_FN f64 tw_max_nan(f64 x, f64 y) { return x != x ? x : y != y ? y : fmax(x, y); }
-TW_FN f32 tw_div(f32 x, f32 y) { return x / y; }
-TW_FN f64 tw_div(f64 x, f64 y) { return x / y; }
 #endif

@@ -379,7 +379,7 @@ TW_FN void tw_store_elements_asked(int count, int size, void *row, i64 i, i64 n,
 TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
     u32 per = width / bytes, turn = r * width >> 3 & (width - 16) & 0x70;
     u32 at = s + c / per * panel + (r * width + (c % per * bytes ^ turn));
-#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#ifndef TW_ON_DEVICE
     tw_assert(at == tw_swizzle(s + c / per * panel + r * width + c % per * bytes, width), "a tile that does not begin where its swizzle does");
 #endif
     return at;

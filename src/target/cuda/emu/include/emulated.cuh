@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_EMULATED_CUH
 #define TILEWRIGHT_EMULATED_CUH
 #include "emulated_simt.cuh"
+#include "emulated_numbers.cuh"
 #include "cuda_table.h"
 
 #define TW_CUDA(function, ...) ((const CudaTable *)tw_emu->call)->function(tw_emu->emu, line, ##__VA_ARGS__)

@@ -1,0 +1,98 @@
+/* hip_emit.c: a kernel's plan and its .hip: what the schedule says, the statements (simt_emit.c), the file around them
+ * (simt_entry.c); what AMD's GPUs, or this target as yet, do not have is refused by name before anything is written. */
+#include "pass/schedule/schedule.h"
+#include "target/hip/hip.h"
+#include "target/hip/hip_dot.h"
+#include "target/simt/simt_box.h"
+
+/* --- what there is no text for --- */
+static bool is_wide(const Kernel *k, const Op *op) {
+    return op->result_count && ir_type(k, op->results[0])->elem == EL_F64;
+}
+
+/* The functions of hip_math.h; two of them are good for f32 alone. */
+static const char *missing_function(const Kernel *k, const Op *op) {
+    switch (op_word(op, AT_FN, WORD_NONE)) {
+    case MATH_LGAMMA:
+    case MATH_TGAMMA:
+    case MATH_J0:
+    case MATH_J1:
+    case MATH_Y0:
+    case MATH_Y1:
+    case MATH_CYL_BESSEL_I0:
+    case MATH_CYL_BESSEL_I1:
+    case MATH_ERFINV:
+    case MATH_ERFCINV:
+    case MATH_ERFCX:
+    case MATH_NORMCDF:
+    case MATH_NORMCDFINV:
+    case MATH_SINPI:
+    case MATH_COSPI:
+    case MATH_RCBRT:
+    case MATH_RHYPOT: return "";
+    case MATH_POW:
+    case MATH_ERFC: return is_wide(k, op) ? " of f64" : NULL;
+    default: return NULL;
+    }
+}
+
+static void refuse_missing(Emit *e, const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        const char *of = op->code == OP_MATH ? missing_function(e->k, op) : NULL;
+        if (of)
+            emit_refuse(e, op, arena_printf(e->arena, "target hip does not have the function `%s`%s yet",
+                                            word_info[op_word(op, AT_FN, WORD_NONE)].text, of));
+        if (op->code == OP_PRINT)
+            emit_refuse(e, op, "target hip does not print yet: that takes the vendor's device library");
+        if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+            emit_refuse(e, op, "target hip does not take inline assembly: what is written here is NVIDIA's");
+        for (int i = 0; i < op->region_count; i++) refuse_missing(e, op->regions[i]);
+    }
+}
+
+/* --- loads of rows that are not aligned --- */
+static bool load(Emit *e, const Op *op) {
+    if (!op_attr(op, AT_BATCH)) return false;
+    Ref result = op->results[0];
+    const Type *type = ir_type(e->k, result);
+    const Layout *layout = emit_layout(e, result);
+    sync_before(e, op);
+    Box b = box_of(e, op, type, layout);
+    const Expr *fill = box_fill(e, op, type->elem);
+    const char *array = emit_declare(e, result);
+    emit_unroll(e, "r", layout->registers, b.vector);
+    box_indices(e, &b, op_operand(op, 1));
+    cs_line(&e->p, "tw_load_row_anywhere(%d, %s + r, %p, %p, %p, %p, %p);", b.vector, array, b.row,
+            b.index[b.inner_dim], b.tensor.extent[b.inner_dim], b.condition ? b.condition : &expr_true, fill);
+    cs_close(&e->p);
+    return true;
+}
+
+/* What its own text calls its variables, beside those of entry_words. */
+static const char *const own_words[] = {"fa", "fb", "wm", "wn", NULL};
+
+static const SimtTarget hip_target = {.name = "hip",
+                                      .prelude = "tilewright_hip.h",
+                                      .dialect = &dialect_cuda,
+                                      .words = own_words,
+                                      .multiply = hip_multiply,
+                                      .load = load};
+
+SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
+    if (!pass_takes_form(k, FORM_SCHEDULE, "target hip") || !schedule_check(cx, k)) return NULL;
+    SimtPlan *plan = ARENA_NEW(k->module->arena, SimtPlan);
+    ExprList params = {0};
+    CLines top = {0};
+    Emit e;
+    emit_begin(&e, &hip_target, cx, k);
+    refuse_missing(&e, k->body);
+    if (k->module->diag->errors) return NULL;
+    entry_plan(&e, plan, "flat");
+    if (!emit_kernel(&e, &top)) return NULL;
+    entry_params(&e, &plan->params, &params);
+    entry_grid(&e, &plan->params, &params);
+    plan->text = entry_file(&e, &(EntryFile){.plan = plan, .params = &params, .top = &top, .names_thread = true});
+    entry_requirements(&e);
+    pass_find(cx, k->range, FIND_BLOCK, plan->execution, plan->threads, (long long)plan->shared_bytes);
+    return plan;
+}

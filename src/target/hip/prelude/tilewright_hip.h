@@ -1,0 +1,60 @@
+/* tilewright_hip.h: what emitted kernels for AMD's GPUs are written in.
+ *
+ * The words are those of every machine with lanes, and mean the same as on CUDA (legend in tilewright.cuh): types, place,
+ * convert, integers, floats, global, shared, warp, block. A warp is a wave: 64 lanes on CDNA, 32 on RDNA, TW_LANES of them.
+ * Shared memory is the LDS. Blocks are one-dimensional, whole waves. There are no clusters, mbarriers, TMA, cp.async, named
+ * barriers, and no printf: the vendor's device library may be absent. Compile with contraction off:
+ *
+ *     clang++ -x hip --cuda-device-only -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17 -ffp-contract=off kernel.hip
+ *
+ *  matrix    tw_mfma_32x32_T tw_mfma_16x16_T(sum *d, const u32 *a, const u32 *b), tw_wmma_16x16_T: hip_matrix.h
+ *  global    tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
+ *  lanes     hip_lanes.h says which instruction trades what
+ *  math      hip_math.h: our own, errors stated there */
+#ifndef TILEWRIGHT_HIP_H
+#define TILEWRIGHT_HIP_H
+
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+#define TW_ON_DEVICE
+#define TW_FN static __attribute__((device)) __attribute__((always_inline)) inline
+#define TW_CONSTANT static __attribute__((constant)) const
+#define TW_LINE_HERE
+#define TW_LINE_ON
+typedef __SIZE_TYPE__ size_t;
+#define memcpy(...) __builtin_memcpy(__VA_ARGS__)
+#else
+#define TW_FN static inline
+#define TW_CONSTANT static const
+/* The line of the caller, for what the emulator reports: as a last parameter, and handed on. */
+#define TW_LINE_HERE , int line = __builtin_LINE()
+#define TW_LINE_ON , line
+#include <string.h>
+#endif
+
+#define TW_LIBM(fn) tw_m_##fn
+#define TW_NO_SPECIAL
+#define TW_VMATH_ALONE
+#define TW_FUSED
+
+#include "numbers.cuh"
+#include "vmath.h"
+#include "hip_math.h"
+#include "floats.cuh"
+#ifdef TW_ON_DEVICE
+#include "hip_device.h"
+#else
+#include "emulated_hip.h"
+#endif
+#include "hip_numbers.h"
+#include "hip_lanes.h"
+#include "convert.cuh"
+TW_FN f16 tw_f16(f64 x) { return tw_f16(tw_odd(x)); }
+#include "bits.cuh"
+#include "tile.cuh"
+#include "sort.cuh"
+#include "hip_loose.h"
+#include "hip_matrix.h"
+#ifndef TW_ON_DEVICE
+#include "turns.cuh"
+#endif
+#endif

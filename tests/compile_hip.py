@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""compile_hip.py: the kernels of the tree, emitted for AMD's GPUs, compile by themselves, within bounds.
+
+The cases are those of compile_all.py. Each is emitted for every architecture (`tilewright emit --target hip:ARCH -o FOLDER`) and
+compiled there by clang 19 for the device alone, without the vendor's headers and library, and linked by lld where that is. A
+warning is a failure. What the compiler writes about the kernel is read from the assembler text's metadata: vector registers,
+spilled ones, bytes of scratch; the LDS is the plan's. More than tests/golden/hip_resources.txt allows is a failure too (8
+registers more are let through: they are given out in eights). A kernel that the target refuses counts with its message.
+
+    compile_hip.py [--bless] [--every N] [WORD..]      --every: one case of N; WORD: just titles with it
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import compile_all
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TOOL = str(ROOT / "build/tilewright")
+BOUNDS = ROOT / "tests/golden/hip_resources.txt"
+ARCHS = ("gfx90a", "gfx942", "gfx1100")
+CLANG = os.environ.get("TILEWRIGHT_CLANG", "clang-19")
+FLAGS = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-std=c++17", "-ffp-contract=off", "-Werror"]
+SLACK = 8
+
+
+def measure(title, kernel, arguments, arch, links):
+    """(registers, spilled, scratch bytes, LDS bytes), or what is wrong as a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [TOOL, "emit", kernel, "--target", f"hip:{arch}", *compile_all.words(arguments), "-o", folder]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 1:
+            found = re.search(r"error: (.*)", done.stderr)
+            return "refused: " + found[1] if found else done.stderr
+        if done.returncode:
+            return f"FAILED emit: {done.stderr}"
+        source, = pathlib.Path(folder).glob("*.hip")
+        text = pathlib.Path(folder) / "kernel.s"
+        done = subprocess.run([CLANG, *FLAGS, f"--offload-arch={arch}", "-S", "-o", str(text), str(source)], capture_output=True, text=True)
+        if done.returncode or done.stderr:
+            return f"FAILED clang: {done.stderr[:3000]}"
+        found = text.read_text()
+        numbers = [int(re.search(rf"\.{name}:\s*(\d+)", found)[1]) for name in ("vgpr_count", "vgpr_spill_count", "private_segment_fixed_size")]
+        if links:
+            done = subprocess.run([CLANG, *FLAGS, f"--offload-arch={arch}", "-o", str(text) + "o", str(source)], capture_output=True, text=True)
+            if done.returncode or done.stderr:
+                return f"FAILED link: {done.stderr[:3000]}"
+        return (*numbers, json.loads((pathlib.Path(folder) / "plan.json").read_text())["shared_bytes"])
+
+
+def read_bounds():
+    rows = {}
+    for line in BOUNDS.read_text().splitlines() if BOUNDS.exists() else []:
+        if line and not line.startswith("#"):
+            numbers, title = line.split("  ", 1)
+            rows[title] = tuple(int(n) for n in numbers.split()) if numbers != "refused" else "refused"
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bless", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    cases = [(f"{arch} {title}", kernel, text, arch) for title, kernel, text, _ in compile_all.cases() for arch in ARCHS]
+    cases = [case for i, case in enumerate(cases) if i % options.every == 0 and all(word in case[0] for word in options.words)]
+    bounds, failed, measured = read_bounds(), 0, {}
+    links = shutil.which("ld.lld-19") is not None
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {case[0]: pool.submit(measure, *case, links and i % 5 == 0) for i, case in enumerate(cases)}
+        for title, run in runs.items():
+            found, bound = run.result(), bounds.get(title)
+            if isinstance(found, str) and found.startswith("FAILED"):
+                print(f"{title}: {found}")
+                failed += 1
+                continue
+            measured[title] = "refused" if isinstance(found, str) else found
+            if options.bless:
+                continue
+            if isinstance(found, str):
+                wrong = bound != "refused" and found
+            else:
+                wrong = bound in (None, "refused") and "no bound is known (--bless)" or found[0] > bound[0] + SLACK and f"{found[0]} registers, {bound[0]} are allowed" or \
+                    any(f > b for f, b in zip(found[1:], bound[1:])) and f"{found[1:]} spilled, scratch and LDS, {bound[1:]} are allowed"
+            if wrong:
+                print(f"FAILED {title}: {wrong}")
+                failed += 1
+    if options.bless:
+        bounds.update(measured)
+        lines = [f"{'refused' if row == 'refused' else ' '.join(str(n) for n in row)}  {title}" for title, row in sorted(bounds.items())]
+        BOUNDS.write_text("# What clang 19 says of each kernel on AMD's GPUs (tests/compile_hip.py --bless): vector registers, spilled ones, bytes of scratch, bytes of LDS.\n" +
+                          "\n".join(lines) + "\n")
+    refused = sum(row == "refused" for row in measured.values())
+    print(f"{len(cases)} compiles, {refused} refused by name, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

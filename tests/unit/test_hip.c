@@ -1,0 +1,169 @@
+/* test_hip.c: emitted kernels for AMD's GPUs on the emulator: every matrix instruction on tiles of whole and of odd extents,
+ * operands that lie along K and across it, waves of 64 and of 32; and mutants of the text, each of which the emulator or the
+ * numbers must catch. */
+#include "cuda_bench.h"
+#include "target/hip/emu/hip_emu_core.h"
+#include "target/hip/hip.h"
+
+/* CudaPlan: what the bench runs. */
+static CudaPlan *emit(PassContext *cx, Kernel *k) {
+    SimtPlan *simt = hip_emit(cx, k);
+    CudaPlan *plan = ARENA_NEW(k->module->arena, CudaPlan);
+    if (simt) plan->simt = *simt;
+    return simt ? plan : NULL;
+}
+
+static bool open_hip(CudaBench *b, const char *text, const char *machine, int warps) {
+    PassOptions options = pass_options_default;
+    options.num_warps = warps;
+    options.generic = REQUIRE_ALIGNED;
+    bool good = cuda_bench_open_on(b, text, machine_find(machine), options, emit);
+    if (good && getenv("SHOW")) fputs(b->plan->text, stderr);
+    b->launch = hip_emu_launch;
+    return good;
+}
+
+/* --- dots --- */
+typedef struct Product {
+    const char *machine, *must;
+    Elem factor, sum;
+    int m, n, k, warps;
+    bool turned; /* b lies along K */
+} Product;
+static const Product products[] = {
+    {"hip:gfx942", "tw_mfma_32x32_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
+    {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 64, 128, 48, 2, true},
+    {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 72, 40, 20, 4, true},
+    {"hip:gfx942", "tw_mfma_16x16_bf16", EL_BF16, EL_F32, 16, 64, 64, 1, true},
+    {"hip:gfx942", "tw_mfma_16x16_f16", EL_F16, EL_F32, 48, 16, 16, 4, false},
+    {"hip:gfx942", "tw_mfma_32x32_f32", EL_F32, EL_F32, 64, 32, 20, 2, false},
+    {"hip:gfx942", "tw_mfma_16x16_f32", EL_F32, EL_F32, 16, 16, 32, 1, true},
+    {"hip:gfx942", "tw_mfma_16x16_f64", EL_F64, EL_F64, 32, 32, 16, 4, false},
+    {"hip:gfx942", "tw_mfma_16x16_f64", EL_F64, EL_F64, 16, 48, 12, 2, true},
+    {"hip:gfx942", "tw_mfma_32x32_i8", EL_I8, EL_I32, 32, 64, 64, 2, true},
+    {"hip:gfx942", "tw_mfma_16x16_i8", EL_I8, EL_I32, 16, 32, 40, 1, false},
+    {"hip:gfx942", "tw_mfma_32x32_e4b8", EL_F8E4B8, EL_F32, 32, 32, 64, 1, true},
+    {"hip:gfx942", "tw_mfma_16x16_e5b16", EL_F8E5B16, EL_F32, 16, 32, 32, 2, false},
+    {"hip:gfx90a", "tw_mfma_32x32_bf16", EL_BF16, EL_F32, 128, 64, 32, 4, false},
+    {"hip:gfx90a", "tw_mul(", EL_U8, EL_I32, 32, 32, 16, 1, true}, /* the chip multiplies none of these */
+    {"hip:gfx1100", "tw_wmma_16x16_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
+    {"hip:gfx1100", "tw_wmma_16x16_f16", EL_F16, EL_F32, 40, 72, 20, 4, true},
+    {"hip:gfx1100", "tw_wmma_16x16_i8", EL_I8, EL_I32, 32, 32, 64, 2, true},
+    {"hip:gfx1100", "tw_wmma_16x16_u8", EL_U8, EL_I32, 16, 16, 16, 1, false},
+    {"hip:gfx1100", "tw_fma", EL_F32, EL_F32, 32, 32, 16, 2, false},
+};
+
+static void write_product(char *text, size_t size, const Product *p) {
+    const char *a = elem_info[p->factor].text, *c = elem_info[p->sum].text;
+    char right[400];
+    if (p->turned)
+        snprintf(right, sizeof right, "%%bt = tload %%B, [0, 0] : %s[%d,%d] ; %%b = permute<dims=[1,0]> %%bt", a, p->n, p->k);
+    else
+        snprintf(right, sizeof right, "%%b = tload %%B, [0, 0] : %s[%d,%d]", a, p->k, p->n);
+    snprintf(text, size,
+             "kernel @k(%%x, %%y: *%s, %%z: *%s) {\n"
+             "  %%A = tensor %%x, [%d, %d], [%d, 1] ; %%B = tensor %%y, [%d, %d], [%d, 1] ; %%C = tensor %%z, [%d, %d], [%d, 1]\n"
+             "  %%a = tload %%A, [0, 0] : %s[%d,%d] ; %s\n"
+             "  %%c = tload %%C, [0, 0] : %s[%d,%d] ; %%d = dot %%a, %%b, %%c ; tstore %%C, [0, 0], %%d ; return }\n",
+             a, c, p->m, p->k, p->k, p->turned ? p->n : p->k, p->turned ? p->k : p->n, p->turned ? p->k : p->n, p->m, p->n,
+             p->n, a, p->m, p->k, right, c, p->m, p->n);
+}
+
+static void test_product(const Product *p) {
+    char text[2000];
+    CudaBench b;
+    write_product(text, sizeof text, p);
+    bool good = open_hip(&b, text, p->machine, p->warps) && strstr(b.plan->text, p->must);
+    if (good) {
+        cuda_bench_array(&b, "x", p->factor, (int64_t)p->m * p->k, true);
+        cuda_bench_array(&b, "y", p->factor, (int64_t)p->k * p->n, true);
+        cuda_bench_array(&b, "z", p->sum, (int64_t)p->m * p->n, true);
+        good = cuda_bench_run(&b, 1, 1, 1) && cuda_bench_error(&b, 2, p->sum == EL_F64 ? 1e-13 : elem_info[p->factor].bits == 8 ? 1e-4 : 1e-5) <= 1;
+    }
+    if (!good) fprintf(stderr, "%s by %s: %d x %d x %d on %d waves\n", p->machine, p->must, p->m, p->n, p->k, p->warps);
+    CHECK(good);
+    cuda_bench_close(&b);
+}
+
+/* --- mutants --- */
+typedef struct Mutant {
+    const char *title, *machine, *from, *to;
+    EmuFault want; /* EMU_FAULT_NONE: it runs, and gives other numbers */
+} Mutant;
+static const Mutant mutants[] = {
+    {"no barrier between the tile and its product", "hip:gfx942", "tw_sync();\n        {", "{", EMU_FAULT_RACE},
+    {"no barrier, waves of 32", "hip:gfx1100", "tw_sync();\n        {", "{", EMU_FAULT_RACE},
+    {"a product of some lanes", "hip:gfx942", "tw_mfma_32x32_f16(", "if (lane != 5) tw_mfma_32x32_f16(", EMU_FAULT_DEADLOCK},
+    {"halves of a wave that differ", "hip:gfx1100", "(lane & 15)", "lane", HIP_FAULT_MATRIX},
+    {"another column", "hip:gfx942", "lane & 31", "(lane + 1) & 31", EMU_FAULT_NONE},
+    {"another part of K", "hip:gfx942", "(lane >> 5) * 8", "(1 - (lane >> 5)) * 8", EMU_FAULT_NONE},
+};
+static const char matmul[] =
+    "kernel @k(%x, %y, %z: *f16, %K: i32) {\n"
+    "  %X = tensor %x, [64, %K], [128, 1] ; %Y = tensor %y, [64, %K], [128, 1] ; %Z = tensor %z, [64, 64], [64, 1] ; %c = splat 0.0 : f32[64,64]\n"
+    "  %d = for %k = 0, %K, 64 (%acc = %c) { %a = tload %X, [0, %k] : f16[64,64] ; %bt = tload %Y, [0, %k] : f16[64,64]\n"
+    "    %b = permute<dims=[1,0]> %bt ; %e = dot %a, %b, %acc ; yield %e }\n"
+    "  %h = cast %d : f16[64,64] ; tstore %Z, [0, 0], %h ; return }\n";
+
+static void try_mutant(const Mutant *m) {
+    CudaBench b;
+    bool good = open_hip(&b, matmul, m->machine, 4);
+    CHECK(good);
+    const char *at = good && m->from ? strstr(b.plan->text, m->from) : NULL;
+    CHECK(!good || !m->from || at || (fprintf(stderr, "%s: `%s` is not in\n%s", m->title, m->from, b.plan->text), 0));
+    if (good && (at || !m->from)) {
+        if (at)
+            b.plan->text = arena_printf(&b.arena, "%.*s%s%s", (int)(at - b.plan->text), b.plan->text, m->to, at + strlen(m->from));
+        cuda_bench_array(&b, "x", EL_F16, 64 * 128, true);
+        cuda_bench_array(&b, "y", EL_F16, 64 * 128, true);
+        cuda_bench_array(&b, "z", EL_F16, 64 * 64, false);
+        cuda_bench_int(&b, 128);
+        void *entry = cuda_bench_compile(&b);
+        const int64_t grid[3] = {1, 1, 1};
+        bool clean = entry && cuda_bench_emulate(&b, entry, grid);
+        CHECK(b.report.fault == m->want || (fprintf(stderr, "%s: %s\n", m->title, b.report.text), 0));
+        if (clean) {
+            bool near = cuda_bench_interpret(&b, grid) && cuda_bench_error(&b, 2, 2e-3) <= 1;
+            CHECK(near == !m->from || (fprintf(stderr, "%s: the numbers do not tell\n", m->title), 0));
+        }
+    }
+    cuda_bench_close(&b);
+}
+
+/* --- refusals --- */
+static void test_refusals(void) {
+    static const struct {
+        const char *body, *says;
+    } cases[] = {
+        {"%r = math<lgamma> %a", "target hip does not have the function `lgamma` yet"},
+        {"print<message=\"x\"> %a ; %r = add %a, 1.0", "target hip does not print yet"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        CudaBench b;
+        snprintf(text, sizeof text,
+                 "kernel @k(%%x: *f32) { %%X = tensor %%x, [64], [1] ; %%a = tload %%X, [0] : f32[64] ; %s ; tstore %%X, [0], %%r ; return }\n",
+                 cases[i].body);
+        bool good = open_hip(&b, text, "hip:gfx942", 1);
+        const char *said = diag_render(&b.diag, &b.arena);
+        CHECK(!good && strstr(said, cases[i].says));
+        if (good || !strstr(said, cases[i].says)) fprintf(stderr, "%s: %s\n", cases[i].body, said);
+        cuda_bench_close(&b);
+    }
+}
+
+int main(void) {
+    if (!cuda_bench_have("c++")) {
+        printf("skipped: no C++ compiler\n");
+        return 0;
+    }
+    cuda_bench_begin();
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        if (check_chosen()) test_product(&products[i]);
+    for (int i = 0; i < 2; i++) try_mutant(&(Mutant){.title = "as emitted", .machine = i ? "hip:gfx1100" : "hip:gfx942"});
+    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++)
+        if (check_chosen()) try_mutant(&mutants[i]);
+    test_refusals();
+    cuda_bench_end();
+    return check_done();
+}
