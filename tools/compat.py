@@ -42,6 +42,10 @@ class Suite:
     def environment(self, options):
         return {}
 
+    def write(self, path, results, sampled, table):
+        """The page of docs/ anew."""
+        path.write_text(self.page.format(sampled=sampled, table=table, failures=explain_failures(self, results)))
+
 
 # --- the plugin ---
 
@@ -281,6 +285,6 @@ def main(suite, about):
     if options.page:
         sampled = f"Of each file every {options.sample}th case was run.\n\n" if options.sample > 1 else ""
         sampled += "What ran is a random part of all cases.\n\n" if options.seconds else ""
-        pathlib.Path(options.page).write_text(suite.page.format(sampled=sampled, table=table, failures=explain_failures(suite, results)))
+        suite.write(pathlib.Path(options.page), results, sampled, table)
     return 0
 

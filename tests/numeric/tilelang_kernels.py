@@ -126,6 +126,38 @@ def attention(a, c):
     return {"O": out}
 
 
+def with_output(a, c):
+    """The arrays of attention_backward: O and L as attention.py's mathematics has them."""
+    o, t = attention(a, c)["O"], a["Q"].dtype
+    a["O"] = Array(t, a["Q"].shape, [struct.unpack(FORMS[t][1], struct.pack(FORMS[t][1], o[place]))[0] for place in each(*a["Q"].shape)])
+    a["L"] = Array("float32", a["Q"].shape[:3])
+    for z, h, m in each(*a["L"].shape):
+        row = scores(a, c, z, h, m)
+        a["L"].raw[a["L"].flat((z, h, m))] = struct.unpack("f", struct.pack("f", (max(row) + math.log(sum(math.exp(x - max(row)) for x in row))) / math.log(2)))[0]
+    return {**{name: a[name] for name in ("Q", "K", "V", "O", "DO", "L")}, "DQ": Array(t, a["Q"].shape), "DK": Array(t, a["K"].shape), "DV": Array(t, a["V"].shape)}
+
+
+def scores(a, c, z, h, m):
+    seen = min(c["N"], m + 1 + c["N"] - c["M"]) if c.get("causal") == "true" else c["N"]
+    return [c["D"] ** -0.5 * sum(a["Q"][z, h, m, d] * a["K"][z, h // c["G"], n, d] for d in range(c["D"])) for n in range(seen)]
+
+
+def attention_backward(a, c):
+    out = {name: {place: 0.0 for place in each(*a[name].shape)} for name in ("DQ", "DK", "DV")}
+    for z, h, m in each(c["Z"], c["H"], c["M"]):
+        row, g, depth = scores(a, c, z, h, m), h // c["G"], range(c["D"])
+        total = sum(math.exp(x - max(row)) for x in row)
+        delta = sum(a["O"][z, h, m, d] * a["DO"][z, h, m, d] for d in depth)
+        for n, x in enumerate(row):
+            p = math.exp(x - max(row)) / total
+            ds = p * (sum(a["DO"][z, h, m, d] * a["V"][z, g, n, d] for d in depth) - delta) * c["D"] ** -0.5
+            for d in depth:
+                out["DV"][z, g, n, d] += p * a["DO"][z, h, m, d]
+                out["DK"][z, g, n, d] += ds * a["Q"][z, h, m, d]
+                out["DQ"][z, h, m, d] += ds * a["K"][z, g, n, d]
+    return out
+
+
 def decoding(a, c):
     out = {}
     for z, h in each(c["Z"], c["H"]):
@@ -243,6 +275,10 @@ def cases():
         for causal, (m, n), blocks in (("false", (9, 50), {}), ("true", (37, 41), {"block_M": 16, "block_N": 32})):
             c = {"Z": 2, "H": 4, "G": 2, "M": m, "N": n, "D": 16, "causal": causal, **blocks, **d}
             yield "attention", c, {"Q": normal(t, 2, 4, m, 16), "K": normal(t, 2, 2, n, 16), "V": normal(t, 2, 2, n, 16), "O": Array(t, (2, 4, m, 16))}, attention, tolerance
+        for causal, (m, n) in (("false", (9, 40)), ("true", (37, 41))):
+            c = {"Z": 1, "H": 4, "G": 2, "M": m, "N": n, "D": 16, "causal": causal, "block_M": 32, "block_N": 16, **d}
+            arrays = {"Q": normal(t, 1, 4, m, 16), "K": normal(t, 1, 2, n, 16), "V": normal(t, 1, 2, n, 16), "DO": normal(t, 1, 4, m, 16, spread=0.5)}
+            yield "attention_backward", c, with_output(arrays, c), attention_backward, 2 * tolerance
         for n, parts in ((150, 3), (20, 2)):
             c = {"Z": 2, "H": 6, "G": 3, "N": n, "D": 32, "parts": parts, "block_N": 32, **d}
             yield "flash_decoding", c, {"Q": normal(t, 2, 6, 32), "K": normal(t, 2, 2, n, 32), "V": normal(t, 2, 2, n, 32), "O": Array(t, (2, 6, 32))}, decoding, tolerance

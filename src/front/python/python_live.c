@@ -83,6 +83,14 @@ const char *const *py_live_names(Lower *l, void *handle, const char *attr, size_
     return names;
 }
 
+Val py_live_function(Lower *l, Val v, Range range) {
+    const FrontResolver *host = l->unit->resolver;
+    FrontObject source = {0};
+    if (v.kind != VAL_HOST || !l->domain->host_in_kernels) return v;
+    host->attribute(host->user, v.host->handle, "__source__", &source);
+    return source.kind == FRONT_OBJECT_FUNCTION ? function_value(l, &source, range) : v;
+}
+
 /* A named tuple made in a kernel: its items may live at run time. */
 static Val make_named(Lower *l, const char *const *fields, size_t count, const PyNode *node) {
     Val *items = ARENA_ARRAY(l->arena, Val, count);
@@ -239,17 +247,14 @@ Val py_live_call(Lower *l, const Host *function, const PyNode *node) {
             *VEC_PUSH(&ranges, l->arena) = arg->range;
         }
     }
-    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, vals.count), source = {0}, result = {0};
+    FrontObject *given = ARENA_ARRAY(l->arena, FrontObject, vals.count), result = {0};
     for (size_t i = 0; i < vals.count; i++) {
         if (!to_object(l, vals.at[i], &given[i])) {
             /* What lives at run time is the kernel's: so the function is run here, from its text. */
-            if (l->domain->host_in_kernels)
-                host->attribute(host->user, function->handle, "__source__", &source);
-            if (source.kind == FRONT_OBJECT_FUNCTION) {
-                Val inner = function_value(l, &source, node->range);
-                return val_failed(inner) ? inner
-                                         : py_apply_named(l, inner, vals.at, called.at, (int)vals.count, node->range);
-            }
+            Val inner = py_live_function(l, (Val){.kind = VAL_HOST, .host = function}, node->range);
+            if (val_failed(inner)) return inner;
+            if (inner.kind == VAL_FUNCTION)
+                return py_apply_named(l, inner, vals.at, called.at, (int)vals.count, node->range);
             return py_need_constant(l, ranges.at[i],
                              arena_printf(l->arena, "an argument of the host function `%s`", function->name),
                              vals.at[i]);

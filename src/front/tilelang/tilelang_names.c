@@ -20,6 +20,7 @@ static const struct {
               {"bfloat16", EL_BF16},
               {"float32", EL_F32},
               {"tfloat32", EL_F32},
+              {"ptr", EL_I64}, /* an address, for T.make_tensor */
               {"int4", EL_I8}, /* what holds one: tilelang_packed.c */
               {"uint4", EL_U8},
               {"float4_e2m1fn", EL_F16},

@@ -379,6 +379,9 @@ Val lang_lower_dp4a(Lower *l, const Call *c) {
         if (!lang_as_box(l, c, i, NULL, &box[i])) return val_error;
         for (int d = 0; d < box[i].of->rank; d++) box[i].shape[d] = 1, box[i].at[d] = NULL;
         box[i] = element_of(l, &box[i], &none);
+        Elem elem = box[i].of->elem;
+        if (i < 2 ? elem != EL_I8 && elem != EL_U8 : elem != EL_I32 && elem != EL_U32)
+            return lang_types(l, c->ranges[i], "T.dp4a adds products of int8 or uint8 to an int32 or uint32");
     }
     Val sum = lang_load(l, &box[2], c->range);
     for (int k = 0; k < 4; k++) {

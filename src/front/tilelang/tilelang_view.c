@@ -203,3 +203,25 @@ Val lang_tensor_of(Lower *l, const Call *c) {
     out.packed = lang_packed(c->args[1]);
     return view(l, of, &out, c);
 }
+
+/* T.make_tensor(addresses[i], shape, dtype) */
+Val lang_lower_make_tensor(Lower *l, const Call *c) {
+    Storage out = {.kind = STORE_TENSOR};
+    if (!lang_in_kernel(l, c)) return val_error;
+    if (c->args[3].kind != VAL_NONE)
+        return py_error(l, DIAG_TL_PLANNED, c->ranges[3], "T.make_tensor with strides",
+                        "give the shape of the rows as they lie, and take boxes of it");
+    Val address = lang_scalar(l, c->args[0], c->ranges[0]);
+    if (val_failed(address) || !lang_want_shape(l, c, 1, &out) || !lang_want_elem(l, c, 2, &out.elem)) return val_error;
+    Elem elem = val_type(l, address)->elem;
+    if (elem != EL_I64 && elem != EL_U64)
+        return lang_types(l, c->ranges[0], "an address is an element of a tensor of T.ptr, of 64 bits");
+    if (lang_packed(c->args[2]))
+        return lang_types(l, c->ranges[2], "a tensor at an address has whole bytes; use uint8, and take it apart");
+    if (!lang_fits_memory(l, &out, c->range)) return val_error;
+    l->b.range = c->range;
+    Op *op = ir_begin(&l->b, OP_BITCAST);
+    ir_operand(&l->b, op, address.ref);
+    lang_make_tensor(l, &out, ir_end(&l->b, op, ty_pointer(l->module, out.elem)));
+    return lang_own(l, &lang_storage_own, &out, sizeof out);
+}

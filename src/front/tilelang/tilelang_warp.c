@@ -153,9 +153,11 @@ Val lang_lower_vote(Lower *l, const Call *c) {
 
 /* T.comm_reducer(lambda x, y: .., [neutral]): the function is all that is asked for. */
 Val lang_lower_comm_reducer(Lower *l, const Call *c) {
-    if (c->args[0].kind != VAL_FUNCTION)
+    Val function = py_live_function(l, c->args[0], c->ranges[0]);
+    if (val_failed(function)) return function;
+    if (function.kind != VAL_FUNCTION)
         return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "a function of two numbers, as in lambda x, y: x + y");
-    return lang_own(l, &lang_reducer_own, &c->args[0], sizeof c->args[0]);
+    return lang_own(l, &lang_reducer_own, &function, sizeof function);
 }
 
 /* What the function does to two numbers: one of the kinds that combine. */

@@ -12,8 +12,8 @@ _ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "
             "e5m2_float8": "float8_e5m2", "e4m3_float8x2": "float8_e4m3fnx2", "bool_": "bool"}
 _BASES = ["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (1, 2, 4, 8, 16, 32, 64)), "float16", "float32", "float64", "bfloat16",
           "tfloat32", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-          "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "float4_e2m1_unpacked", "handle", "void"]
-_STORED = {"int4": "int8", "uint4": "uint8", "float4_e2m1fn": "uint8", "float4_e2m1fnx2": "uint8", "tfloat32": "float32", "float8_e4m3": "float8_e4m3fn"}
+          "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "float4_e2m1_unpacked", "handle", "ptr", "void"]
+_STORED = {"int4": "int8", "uint4": "uint8", "float4_e2m1fn": "uint8", "float4_e2m1fnx2": "uint8", "tfloat32": "float32", "float8_e4m3": "float8_e4m3fn", "ptr": "int64"}
 _LANES = (2, 3, 4, 8, 16, 32, 64)
 _objects = {}
 
@@ -142,7 +142,7 @@ def _make(name, lanes):
     base = re.sub(r"x\d+$", "", name) if lanes > 1 else name
     digits = re.search(r"\d+", base)
     made = str.__new__(dtype, name)
-    made._bits = 1 if base == "bool" else 64 if base == "handle" else 32 if base == "tfloat32" else 0 if base == "void" else int(digits.group())
+    made._bits = 1 if base == "bool" else 64 if base in ("handle", "ptr") else 32 if base == "tfloat32" else 0 if base == "void" else int(digits.group())
     made._lanes = lanes
     _objects[name] = made
     _native.register(made, f"tilelang.language.{name}")

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""gpu_tilelang.py: the kernels of kernels/tilelang on a GPU, each beside what torch has for the same (cuBLAS, cuDNN, flash attention).
+
+    PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT] [--small]
+
+A row is a kernel at a size, the configurations that are tried (the fastest counts), its work, and the rival. The result is compared with the rival's before
+anything is timed. --small takes tiny sizes on whatever device there is, and times nothing: a check of the rows themselves.
+TileLang itself is not raced: it is not on the machines that run this."""
+import argparse
+import importlib.util
+import itertools
+import math
+import pathlib
+import sys
+
+from tilewright import stand_in
+
+stand_in.install()
+KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "tilelang"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"kernels_tilelang_{name}", KERNELS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def spread(**choices):
+    """Every combination, as a list of dicts."""
+    return [dict(zip(choices, values)) for values in itertools.product(*choices.values())]
+
+
+class Row:
+    """sizes: of the factory; arrays: (torch, sizes, device) -> tensors, the outputs last; rival: (torch, inputs) -> results; work: (sizes) -> operations or bytes."""
+
+    def __init__(self, name, factory, sizes, small, configs, outputs, arrays, rival, work, unit="TFLOP/s", bound=2e-2):
+        self.name, self.factory, self.sizes, self.small, self.configs, self.outputs = name, factory, sizes, small, configs, outputs
+        self.arrays, self.rival, self.work, self.unit, self.bound = arrays, rival, work, unit, bound
+
+
+GEMM_TILES = spread(block_M=[128], block_N=[128, 256], block_K=[64], num_stages=[3, 4])
+
+
+def rows(torch):
+    def randn(device, *shape, dtype=torch.float16, scale=1.0):
+        return (torch.randn(*shape, device=device) * scale).to(dtype)
+
+    def pair(s, device, **more):
+        return [randn(device, s["M"], s["K"]), randn(device, s["K"], s["N"]), torch.empty(s["M"], s["N"], device=device, dtype=more.get("out", torch.float16))]
+
+    def gemm_work(s):
+        return 2 * s["M"] * s["N"] * s["K"]
+
+    for n in (4096, 8192):
+        yield Row(f"gemm with relu {n}^3", ("gemm", "matmul"), {"M": n, "N": n, "K": n}, {"M": 70, "N": 90, "K": 50}, GEMM_TILES, 1, lambda t, s, d: pair(s, d),
+                  lambda t, a, b: t.relu_(a @ b), gemm_work)
+    yield Row("gemm persistent 4096^3", ("gemm_persistent", "gemm_persistent"), {"M": 4096, "N": 4096, "K": 4096}, {"M": 70, "N": 90, "K": 50}, GEMM_TILES, 1,
+              lambda t, s, d: pair(s, d), lambda t, a, b: a @ b, gemm_work)
+    yield Row("gemm split-K 512x512x16384", ("gemm_splitk", "gemm_splitk"), {"M": 512, "N": 512, "K": 16384}, {"M": 40, "N": 50, "K": 200},
+              spread(parts=[4, 8, 16], block_M=[128], block_N=[128], block_K=[64]), 1, lambda t, s, d: pair(s, d, out=t.float32), lambda t, a, b: a @ b, gemm_work)
+
+    def narrow(kind):
+        def make(t, s, d):
+            a, b = (t.randint(-128, 128, shape, device=d, dtype=t.int32) for shape in ((s["M"], s["K"]), (s["N"], s["K"])))
+            if kind == "int8":
+                a, b = a.to(t.int8), b.to(t.int8)
+            else:
+                a, b = (a / 64).to(t.float8_e4m3fn), (b / 64).to(t.float8_e4m3fn)
+            return [a, b, t.rand(s["M"], device=d) + 0.5, t.rand(s["N"], device=d) + 0.5, t.empty(s["M"], s["N"], device=d)]
+
+        def rival(t, a, b, sa, sb):
+            if a.dtype == t.int8:
+                product = t._int_mm(a, b.T).float() if a.is_cuda else a.float() @ b.float().T
+            else:
+                one = t.ones((), device=a.device)
+                product = t._scaled_mm(a, b.T, one, one, out_dtype=t.bfloat16).float() if a.is_cuda else a.float() @ b.float().T
+            return product * sa[:, None] * sb[None, :]
+        return make, rival
+    for kind, dtype in (("int8", "int8"), ("fp8", "float8_e4m3")):
+        make, rival = narrow(kind)
+        yield Row(f"gemm {kind} with scales 4096^3", ("gemm_scaled", "gemm_scaled"), {"M": 4096, "N": 4096, "K": 4096, "dtype": dtype}, {"M": 32, "N": 48, "K": 64, "dtype": dtype},
+                  spread(block_M=[128], block_N=[128, 256], block_K=[128], num_stages=[3, 4]), 1, make, rival, gemm_work)
+
+    def dequant(t, s, d):
+        n, k = s["N"], s["K"]
+        groups = math.ceil(k / 32)
+        return [randn(d, s["M"], k), t.randint(0, 256, (n, k // 2), device=d, dtype=t.int32).to(t.uint8), randn(d, n, groups, scale=0.05),
+                t.randint(5, 10, (n, groups), device=d, dtype=t.int32).to(t.uint8), t.empty(s["M"], n, device=d, dtype=t.float16)]
+
+    def dequant_rival(t, a, w, scale, zero):
+        weights = t.stack([w & 15, w >> 4], -1).reshape(w.shape[0], -1).float()
+        spread_out = [x.repeat_interleave(32, 1)[:, :weights.shape[1]].float() for x in (zero, scale)]
+        return a @ ((weights - spread_out[0]) * spread_out[1]).half().T
+    for m in (16, 4096):
+        yield Row(f"gemm int4 weights {m}x4096x4096", ("gemm_dequant", "gemm_dequant"), {"M": m, "N": 4096, "K": 4096}, {"M": 20, "N": 40, "K": 64},
+                  spread(block_M=[16 if m < 64 else 128], block_N=[64, 128], block_K=[64], num_stages=[3]), 1, dequant, dequant_rival, gemm_work)
+
+    def row_bytes(s):
+        return 4 * s["M"] * s["N"]
+    row_blocks = spread(block_M=[1, 4], block_N=[1024, 2048], threads=[128, 256])
+    big, little = {"M": 8192, "N": 8192}, {"M": 5, "N": 300}
+    yield Row("softmax 8192x8192", ("softmax", "softmax"), big, little, row_blocks, 1, lambda t, s, d: [randn(d, s["M"], s["N"]), t.empty(s["M"], s["N"], device=d, dtype=t.float16)],
+              lambda t, x: t.softmax(x, 1), row_bytes, "GB/s")
+    yield Row("rmsnorm 8192x8192", ("rmsnorm", "rmsnorm"), big, little, row_blocks, 1,
+              lambda t, s, d: [randn(d, s["M"], s["N"]), randn(d, s["N"]), t.empty(s["M"], s["N"], device=d, dtype=t.float16)],
+              lambda t, x, w: t.nn.functional.rms_norm(x, (x.shape[1], ), w, 1e-6), row_bytes, "GB/s")
+    yield Row("layernorm 8192x8192", ("layernorm", "layernorm"), big, little, row_blocks, 1,
+              lambda t, s, d: [randn(d, s["M"], s["N"]), randn(d, s["N"]), randn(d, s["N"]), t.empty(s["M"], s["N"], device=d, dtype=t.float16)],
+              lambda t, x, w, b: t.nn.functional.layer_norm(x, (x.shape[1], ), w, b, 1e-5), row_bytes, "GB/s")
+
+    def heads(s, d, *counts):
+        return [randn(d, s["Z"], count, s["M" if place == 0 else "N"], s["D"]) for place, count in enumerate(counts)]
+
+    def sdpa(t, q, k, v, causal):
+        return t.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1])
+
+    def attention_work(s):
+        return 4 * s["Z"] * s["H"] * s["M"] * s["N"] * s["D"] * (0.5 if s["causal"] else 1)
+    for causal in (False, True):
+        for d in (64, 128):
+            sizes = {"Z": 4, "H": 32, "G": 4, "M": 4096, "N": 4096, "D": d, "causal": causal}
+            small = {"Z": 1, "H": 4, "G": 2, "M": 40, "N": 40, "D": 16, "causal": causal}
+            what = f"D{d}{' causal' if causal else ''} 4x32x4096, groups of 4"
+            yield Row(f"attention {what}", ("attention", "attention"), sizes, small, spread(block_M=[128], block_N=[64, 128], num_stages=[2, 3], threads=[256]), 1,
+                      lambda t, s, dev: [*heads(s, dev, s["H"], s["H"] // s["G"], s["H"] // s["G"]), t.empty(s["Z"], s["H"], s["M"], s["D"], device=dev, dtype=t.float16)],
+                      lambda t, q, k, v, causal=causal: sdpa(t, q, k, v, causal), attention_work)
+
+            def backward(t, s, dev, causal=causal):
+                q, k, v = heads(s, dev, s["H"], s["H"] // s["G"], s["H"] // s["G"])
+                out, grad = sdpa(t, q, k, v, causal), randn(dev, *q.shape)
+                sums = t.empty(q.shape[:3], device=dev, dtype=t.float32)
+                for z, h in itertools.product(range(s["Z"]), range(s["H"])):  # one head at a time: its scores are large
+                    scores = (q[z, h].float() @ k[z, h // s["G"]].float().T) * s["D"] ** -0.5
+                    if causal:
+                        scores = scores.masked_fill(~t.ones_like(scores, dtype=t.bool).tril(), -math.inf)
+                    sums[z, h] = t.logsumexp(scores, -1) / math.log(2)
+                return [q, k, v, out, grad, sums, *(t.empty_like(x) for x in (q, k, v))]
+
+            def backward_rival(t, q, k, v, out, grad, sums, causal=causal):
+                q, k, v = (x.detach().requires_grad_() for x in (q, k, v))
+                return t.autograd.grad(sdpa(t, q, k, v, causal), (q, k, v), grad)
+            yield Row(f"attention backward {what}", ("attention_backward", "attention_backward"), sizes, small,
+                      spread(block_M=[64], block_N=[64, 128], num_stages=[1, 2], threads=[128, 256]), 3, backward, backward_rival, lambda s: 2.5 * attention_work(s), bound=4e-2)
+    sizes = {"Z": 32, "H": 32, "G": 8, "N": 8192, "D": 128}
+    yield Row("flash decoding 32x32, 8192 keys, groups of 8", ("flash_decoding", "flash_decoding"), sizes, {"Z": 2, "H": 4, "G": 2, "N": 100, "D": 32},
+              spread(parts=[4, 8, 16], block_N=[64, 128]), 1,
+              lambda t, s, d: [randn(d, s["Z"], s["H"], s["D"]), *(randn(d, s["Z"], s["H"] // s["G"], s["N"], s["D"]) for _ in range(2)),
+                               t.empty(s["Z"], s["H"], s["D"], device=d, dtype=t.float16)],
+              lambda t, q, k, v: sdpa(t, q[:, :, None], k, v, False)[:, :, 0], lambda s: 4 * s["Z"] * s["H"] // s["G"] * s["N"] * s["D"], "GB/s")
+    yield Row("convolution 32x56x56, 128 to 128 channels", ("conv2d", "conv2d"), {"N": 32, "H": 56, "W": 56, "C": 128, "O": 128}, {"N": 2, "H": 5, "W": 6, "C": 3, "O": 4},
+              spread(block_M=[128], block_N=[128], block_K=[32, 64], num_stages=[3]), 1,
+              lambda t, s, d: [randn(d, s["N"], s["H"], s["W"], s["C"]), randn(d, 3, 3, s["C"], s["O"], scale=0.1), t.empty(s["N"], s["H"], s["W"], s["O"], device=d, dtype=t.float16)],
+              lambda t, x, f: t.nn.functional.conv2d(x.permute(0, 3, 1, 2), f.permute(3, 2, 0, 1), padding=1).permute(0, 2, 3, 1),
+              lambda s: 2 * 9 * s["N"] * s["H"] * s["W"] * s["C"] * s["O"])
+    yield Row("top-8 of 512, 8192 rows", ("topk", "topk"), {"M": 8192, "N": 512, "k": 8}, {"M": 10, "N": 50, "k": 4}, spread(block_M=[4, 8, 16]), 2,
+              lambda t, s, d: [t.randn(s["M"], s["N"], device=d), t.empty(s["M"], s["k"], device=d), t.empty(s["M"], s["k"], device=d, dtype=t.int32)],
+              lambda t, x, k=None: t.topk(x, 8 if x.shape[1] == 512 else 4, dim=1), lambda s: 4 * s["M"] * s["N"], "GB/s")
+
+
+def distance(torch, got, wanted):
+    got, wanted = got.double(), wanted.double()
+    return float(((got - wanted).abs() / (wanted.abs().mean() + wanted.abs())).max()) if got.numel() else 0.0
+
+
+def run(torch, row, small, device):
+    import tilelang
+    from tilewright.triton.testing import do_bench
+    sizes = row.small if small else row.sizes
+    arrays = row.arrays(torch, sizes, device)
+    inputs, outputs = arrays[:-row.outputs], arrays[-row.outputs:]
+    wanted = row.rival(torch, *inputs)
+    wanted = list(wanted) if isinstance(wanted, (tuple, list)) else [wanted]
+    factory = getattr(load(row.factory[0]), row.factory[1])
+    best, failed = None, []
+    for config in [{}] if small else row.configs:
+        try:
+            kernel = factory(**sizes, **config)
+        except tilelang.CompilationError as error:  # a configuration that does not fit
+            failed.append(str(error).strip().split("\n")[0])
+            continue
+        for output in outputs:
+            output.zero_()
+        kernel(*arrays)
+        off = max(distance(torch, got, want) for got, want in zip(outputs, wanted))
+        if not off <= row.bound * 10:
+            return f"{row.name}: WRONG, {config} is {off:.3g} from the rival's"
+        if small:
+            return f"{row.name}: right"
+        took = do_bench(lambda: kernel(*arrays), warmup=20, rep=100)
+        if best is None or took < best[0]:
+            best = took, config
+    if best is None:
+        return f"{row.name}: no configuration: {failed[-1] if failed else ''}"
+    rival = do_bench(lambda: row.rival(torch, *inputs), warmup=20, rep=100)
+    rate = row.work(sizes) / best[0] / (1e9 if row.unit == "TFLOP/s" else 1e6)
+    return f"{row.name:48} {best[0]:8.3f} ms {rate:8.1f} {row.unit:8} torch {rival:8.3f} ms  ratio {rival / best[0]:.3f}  {best[1]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--small", action="store_true")
+    options = parser.parse_args()
+    import torch
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu" and not options.small:
+        sys.exit("there is no CUDA device; --small checks the rows on the CPU")
+    torch.manual_seed(1)
+    wrong = 0
+    for row in rows(torch):
+        if options.only in row.name:
+            said = run(torch, row, options.small, device)
+            wrong += "WRONG" in said or "no configuration" in said
+            print(said, flush=True)
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
