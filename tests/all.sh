@@ -104,6 +104,12 @@ tenstorrent() {
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
 }
+# every ninth kernel for AMD's GPUs compiled for its chip; some kernels and random programs on the emulator, waves of 64 and of 32
+hip() {
+    make -s all build/tests/matrix build/tests/random_triton && python3 tests/compile_hip.py --every 9 &&
+        tests/shards.sh "$jobs" build/tests/matrix --targets hip,rdna --only "by rows of n" --seed "${TILEWRIGHT_SEED:-1}" &&
+        tests/shards.sh "$jobs" build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets hip-emulated --also hip-emulated:gfx1100 --every 2
+}
 neon() { make -s all && python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
 machines() {
@@ -157,6 +163,7 @@ group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
 group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
+group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
 group tenstorrent "$no_cxx" "apt-get install g++" tenstorrent
 group property "" "" property interp,cpu 6
 group tilec "" "" tile_c
