@@ -126,6 +126,12 @@ tenstorrent() {
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
 }
+# every ninth kernel for AMD's GPUs compiled for its chip; some kernels and random programs on the emulator, waves of 64 and of 32
+hip() {
+    python3 tests/compile_hip.py --every 9 &&
+        tests/shards.sh "$jobs" build/tests/matrix --targets hip,rdna --only "by rows of n" --seed "${TILEWRIGHT_SEED:-1}" &&
+        tests/shards.sh "$jobs" build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets hip-emulated --also hip-emulated:gfx1100 --every 2
+}
 neon() { python3 tests/cross/neon.py; }
 # the prelude of CPU kernels without FMA, and for vectors that this machine may not have (those are only compiled)
 machines() {
@@ -172,6 +178,7 @@ lane() {
     group transcripts "$(need python3)${no_cxx}" "apt-get install python3 g++" transcripts
     group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
     group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
+    group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
     group ops "" "" quickly ops

@@ -35,6 +35,7 @@ typedef struct Fetch {
     int64_t room;    /* registers that are left: what is held through a trip products cannot have .. */
     int most;        /* .. and for one load .. */
     int elements;    /* .. of more than a row */
+    bool late;       /* Machine.cost.fetch_late */
     int count;
     Op *load[MOST_LOADS];
 } Fetch;
@@ -208,6 +209,14 @@ static Ref has_next(Builder *b, Ref i, Ref hi, Ref step) {
     return ir_compare(b, CMP_LT, wide, ir_cast(b, hi, EL_I64));
 }
 
+/* Machines whose waits count loads in the order of their issue: those of the next trip come behind what waits for this
+ * trip's, before the last product. */
+static void issue_late(Region *body, Op *fetch) {
+    Op *dot = body->last;
+    while (dot && dot->code != OP_DOT) dot = dot->previous;
+    if (dot && fetch->parent == body) ir_move(fetch, body, dot);
+}
+
 /* The loop again, with what is fetched carried behind what it carried before. */
 static void turn(Fetch *f) {
     Kernel *k = f->k;
@@ -245,6 +254,7 @@ static void turn(Fetch *f) {
         stands_for(f, body->args[1 + carried + i], old);
         ir_remove(f->load[i]);
     }
+    if (f->late) issue_late(body, ir_value(k, values[carried])->op);
     ir_remove(loop);
 }
 
@@ -282,6 +292,7 @@ bool pass_fetch(PassContext *cx, Kernel *k) {
         f.needed = ARENA_ARRAY(cx->scratch, uint8_t, k->values.count);
         f.most = cx->machine->cost.fetch_registers;
         f.elements = cx->machine->cost.fetch_elements;
+        f.late = cx->machine->cost.fetch_late;
         f.room = room_of(&f, cx->machine);
         for (Op *op = f.body->first; op; op = op->next) consider(&f, op);
         if (!f.count) continue;

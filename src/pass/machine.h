@@ -48,6 +48,7 @@ typedef struct MachineCost {
     int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
     int fetch_elements;   /* .. and those of one that is more than a row, for the loop that computes with it .. */
+    bool fetch_late;      /* .. issued behind what waits for this trip's, since waits count loads in their order .. */
     int loose_registers;  /* .. and loads, together, that wait for the words around rows which are not aligned */
     int loose_trips;      /* that such words are copied ahead */
     int again_elements;  /* of a vector that is read again where it is used, not moved there: a load that hits the cache

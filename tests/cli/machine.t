@@ -21,6 +21,10 @@ cuda           one readable ...
 ...
 cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
                not here: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
+hip            one readable .hip for AMD's GPUs; gfx90a, gfx942, gfx1100
+               not here: this version emits and emulates, but does not launch on AMD's GPUs yet
+hip-emulated   the HIP target's text on the host, thread by thread, with races and deadlocks reported
+               not here: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
 interp         the IR interpreter, which defines what a kernel means; sanitized it is the safe way to run one
                here: built in
 tenstorrent    reader, compute and writer kernels for TT-Metalium, run on a functional model of the Tensix grid

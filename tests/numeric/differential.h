@@ -271,8 +271,9 @@ static bool make_array(tw_context *cx, const Program *p, int index, const char *
     return tw_buffer_write(run->there[index], tw_buffer_data(run->host[index]), bytes_of(a)) == TW_OK;
 }
 
-/* Tenstorrent takes some programs only, and some arguments; it says why not. */
-static bool may_refuse(const char *target, tw_status status) {
+/* Tenstorrent takes some programs only, and some arguments; it says why not. A block of AMD's GPUs has less shared memory. */
+static bool may_refuse(const char *target, tw_status status, const char *message) {
+    if (strncmp(target, "hip", 3) == 0) return message && strstr(message, "[shared-memory]");
     return strcmp(target, "tenstorrent") == 0 &&
            (status == TW_ERROR_SOURCE || status == TW_ERROR_UNSUPPORTED || status == TW_ERROR_ARGUMENT);
 }
@@ -339,7 +340,7 @@ static bool run_on(tw_context *cx, tw_module *m, const Program *p, const char *n
     tw_status status = tw_kernel_compile(m, NULL, &options, &k);
     if (status == TW_OK) kind = NO_LAUNCH, status = tw_kernel_launch(k, NULL, p->grid, args, count);
     bool said = status == TW_ERROR_SOURCE || (p->spoiled && status == TW_ERROR_LAUNCH);
-    if (may_refuse(target, status) || (said && may_refuse_for(p, tw_context_message(cx)))) {
+    if (may_refuse(target, status, tw_context_message(cx)) || (said && may_refuse_for(p, tw_context_message(cx)))) {
         o->refused = true;
         snprintf(o->message, sizeof o->message, "%s", tw_context_message(cx));
     } else if (status != TW_OK)

@@ -78,7 +78,9 @@ static const Row rows[] = {
     {"triton attention", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=64 --arg BN=32 --arg CAUSAL=false", ATTENTION,
      D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, ""},
     {"triton attention, causal", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=128 --arg BN=64 --arg CAUSAL=true",
-     ATTENTION_CAUSAL, D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, ""},
+     ATTENTION_CAUSAL, D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "hip,rdna"},
+    {"triton attention, causal, small tiles", "kernels/triton/attention.py", ATTENTION_OPTIONS " --arg BM=64 --arg BN=32 --arg CAUSAL=true",
+     ATTENTION_CAUSAL, D_ALL, {{"q_ptr", "012"}, {"k_ptr", "012"}, {"v_ptr", "012"}, {"o_ptr", "012"}}, ATTENTION_SHAPES, 0, "interp,cpu,emulated,cuda,tenstorrent"},
     {"triton matmul, b by rows of n", "kernels/triton/matmul_nt.py",
      "--arg M={0} --arg N={1} --arg K={2} --arg stride_am={2} --arg stride_bn={2} --arg stride_cm={1} --arg BM=64 --arg BN=64 "
      "--arg BK=32 --grid cdiv(M,BM),cdiv(N,BN)",

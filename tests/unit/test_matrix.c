@@ -43,7 +43,7 @@ static void test_machines(void) {
         CHECK(!m->copy_registers == !m->copy_rows && m->cost.held_registers <= m->thread_registers);
         CHECK(!m->cost.crowd_warps == !m->cost.crowd_percent && m->cost.crowd_percent <= 100);
         if (m->has_threads) /* counts of which 0 would be no plan */
-            CHECK(m->cost.held_registers && !m->cost.loose_trips == is_amd(m) && m->cost.apart_loads && m->cost.single_loads &&
+            CHECK(m->cost.held_registers && m->cost.loose_trips && m->cost.apart_loads && m->cost.single_loads &&
                   m->cost.fma_steps);
         /* What reads shared memory by itself needs the fence. */
         CHECK(m->async_proxy == (m->has_tma || matrix_async(m)));

@@ -314,7 +314,8 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_ROLES;
     }
     if (!machine->roles_allowed && !machine->skew_allowed) {
-        *why = "this machine gains nothing from loads that run ahead";
+        *why = machine->has_threads ? "this target has no rings yet"
+                                    : "this machine gains nothing from loads that run ahead";
         return RUN_FLAT;
     }
     Ahead ahead = look_ahead(c);

@@ -1,6 +1,6 @@
-/* hip_dot.c: dot by MFMA and WMMA: fragments from the LDS, a tile of the instruction at a time. Where elements of a fragment
- * lie is the row's (matrix.def): a lane has some elements side by side along K, which come in words of 16 bytes where
- * the tile runs along K, and one by one where it runs across:
+/* hip_dot.c: dot by MFMA and WMMA: fragments from the LDS, a tile of the instruction at a time. Where elements of a
+ * fragment lie is the row's (matrix.def): a lane has some elements side by side along K, which come in words of 16
+ * bytes where the tile runs along K, and one by one where it runs across:
  *
  *     for (int kk = 0; kk < 64; kk += 16) {
  *         u32 fa[2][4];  tw_lds(4, fa[i], ..);

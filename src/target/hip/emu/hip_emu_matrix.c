@@ -1,8 +1,9 @@
 /* hip_emu_matrix.c: MFMA and WMMA, written from AMD's instruction set manuals (CDNA 2 and 3, RDNA 3) and not from the
  * compiler's tables, which tests/unit/test_matrix.c compares with it.
  *
- * MFMA m x m (m = 32 or 16) of a wave of 64: lane l has row l % m of A and column l % m of B, and as many elements along
- * K, side by side, as fill its operand, those of lanes l / m one after the other. The sum has column l % m in lane l:
+ * MFMA m x m (m = 32 or 16) of a wave of 64: lane l has row l % m of A and column l % m of B, and as many elements
+ * along K, side by side, as fill its operand, those of lanes l / m one after the other. In lane l the sum has column
+ * l % m:
  *     32 x 32    register r: row 8 (r / 4) + 4 (l / 32) + r % 4
  *     16 x 16    register r: row 4 (l / 16) + r; of f64: row 4 r + l / 16
  * WMMA 16 x 16 x 16 of a wave of 32: lanes l and l + 16 both have row (column) l % 16 with all of K; register r of the

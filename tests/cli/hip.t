@@ -1,0 +1,42 @@
+#! AMD's GPUs: what is emitted, what is refused, and what runs on the host.
+# requires: g++
+$ tilewright emit $ROOT/kernels/triton/add.py --target hip:gfx1100 --arg x_ptr=zeros:f32[64] --arg y_ptr=zeros:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 -o out | head -2
+out/add_kernel.hip
+out/plan.json
+$ tilewright emit $ROOT/kernels/triton/add.py --target hip:gfx803 -o out
+error: target hip knows no architecture `gfx803`; it knows hip:gfx90a, hip:gfx942, hip:gfx1100 (gfx90a and gfx942 are CDNA 2 and 3, gfx1100 is RDNA 3; gfx942 is the default)
+[1]
+$ cat > far.py <<'END'
+> import triton, triton.language as tl
+> from triton.language.extra import libdevice
+> @triton.jit
+> def far(x, N: tl.constexpr):
+>     i = tl.arange(0, N)
+>     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
+> END
+$ tilewright emit far.py --target hip --arg x=zeros:f32[64] --arg N=64
+far.py:6:21: error: the hip target cannot do `math` here: target hip does not have the function `lgamma` yet; use target cpu or interp for this kernel [cuda]
+    6 |     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
+      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
+[1]
+$ tilewright run $ROOT/kernels/triton/add.py --target hip --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1
+error: target hip does not launch on AMD's GPUs yet: emit its text, or run it as hip-emulated
+[1]
+$ tilewright check $ROOT/kernels/triton/add.py --target hip --emulate --arg x_ptr=randn:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=60 --arg BLOCK_SIZE=64 --grid 1
+x_ptr: f32[64], max error 0: ok
+y_ptr: f32[64], max error 0: ok
+output_ptr: f32[64], max error 0: ok
+$ tilewright emit $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:f32[256,256] --arg b_ptr=zeros:f32[256,256] --arg c_ptr=zeros:f32[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=256 --arg BN=128 --arg BK=64 -o out
+.../kernels/triton/matmul_nt.py:24:15: error: the kernel needs 98304 bytes of shared memory, even without loads that run ahead; a block of gfx942 has 65536; 65536 of them hold a tile of the `convert` here: make it smaller [shared-memory]
+   24 |         acc = tl.dot(a, b, acc)
+      |               ^~~~~~~~~~~~~~~~~
+[1]
+$ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on | grep -E "execution|mfma|ahead"
+.../kernels/triton/matmul_nt.py:24:15: dot: bf16[128,64] times bf16[64,128] by mfma_32x32
+.../kernels/triton/matmul_nt.py:7:1: execution: flat: this target has no rings yet
+.../kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on
+.../kernels/triton/matmul_nt.py:22:13: load: fetched a trip ahead, and held in registers
+.../kernels/triton/matmul_nt.py:23:13: load: fetched a trip ahead, and held in registers
+.../kernels/triton/matmul_nt.py:24:15: dot: mfma_32x32, 2 x 2 warps
+.../kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
