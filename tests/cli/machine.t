@@ -21,6 +21,10 @@ cuda           one readable ...
 ...
 cuda-emulated  the CUDA target's text on the host, thread by thread, with races and deadlocks reported
                not here: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
+hip            one readable ...
+               not here: ...
+hip-emulated   the HIP target's text on the host, thread by thread, with races and deadlocks reported
+               not here: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in PATH; install g++ or clang++, or set CXX to one
 interp         the IR interpreter, which defines what a kernel means; sanitized it is the safe way to run one
                here: built in
 tenstorrent    reader, compute and writer kernels for TT-Metalium, run on a functional model of the Tensix grid
@@ -135,7 +139,7 @@ output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
-2
+3
 700
 $ ls
 add
