@@ -74,7 +74,7 @@ $(B)/tests/test_layout_text: | $(B)/tilewright
 gen: $(B)/gen/embedded.c
 # Texts of the library itself go along too: the special functions, and
 # those of a kernel that is built ahead of time: its pool, and what its numbers mean.
-OWN_TEXTS := base/allocator.h base/scalar_ops.h runtime/launch/pool.c runtime/launch/pool.h
+OWN_TEXTS := base/allocator.h base/scalar_ops.h base/speech_line.h runtime/launch/pool.c runtime/launch/pool.h
 $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c

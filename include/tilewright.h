@@ -667,8 +667,8 @@ TW_API void tw_build_options_init(tw_build_options *options);
  * header with one typed function for it, NAME, and NAME_error for its results. The function checks its arguments and
  * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
  * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
- * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu; a kernel that prints),
- * TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.2. */
+ * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu, a kernel with workers of its
+ * own), TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.2. */
 TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
 
 /* --- streams --- */

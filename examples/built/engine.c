@@ -74,7 +74,7 @@ typedef struct Request {
 
 static void *serve(void *user) {
     Request *r = user;
-    tw_built_options options = {sizeof options, 0, run_parts, r->engine};
+    tw_built_options options = {sizeof options, 0, run_parts, r->engine, NULL, NULL};
     float *x = calloc(3 * SIZE, sizeof *x), *y = x + SIZE, *z = y + SIZE;
     if (!x) exit(1);
     for (int i = 0; i < SIZE; i++) x[i] = (float)(i * 7 % 13), y[i] = (float)r->number;

@@ -8,6 +8,7 @@
  *     print<message=here>           pid (0, 0, 0) here */
 #ifndef IR_SPEECH_H
 #define IR_SPEECH_H
+#include "base/speech_line.h"
 #include "ir/ir.h"
 
 typedef struct Speech {
@@ -17,11 +18,10 @@ typedef struct Speech {
     const Type *const *types; /* of the operands */
 } Speech;
 
-typedef void SpeechSink(void *user, const char *text, size_t length);
-
 /* What a print op says; of its operands those that have elements. */
 Speech speech_of(const Kernel *k, const Op *print, Arena *arena);
 
+SpeechTile speech_tile(const Type *type);
 /* data: each operand's elements in memory form, row-major. A line is handed over at a time. */
 void speech_say(const Speech *s, const int64_t pid[3], const void *const *data, SpeechSink *sink, void *user);
 #endif

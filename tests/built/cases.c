@@ -9,6 +9,7 @@
 #include "add.h"
 #include "guarded.h"
 #include "matmul.h"
+#include "says.h"
 #include "softmax.h"
 #include "splitk.h"
 #include "tc_matmul.h"
@@ -158,7 +159,7 @@ static void parallel(void *user, int32_t count, void (*part)(void *work, int32_t
 }
 
 static void run_all(void) {
-    tw_built_options alone = {sizeof alone, 1, NULL, NULL}, own = {sizeof own, 0, parallel, &parallel_calls};
+    tw_built_options alone = {sizeof alone, 1, NULL, NULL, NULL, NULL}, own = {sizeof own, 0, parallel, &parallel_calls, NULL, NULL};
     const tw_built_options *ways[] = {NULL, &alone, &own};
     for (int i = 0; i < CASES; i++) {
         const Case *c = &cases[i];
@@ -196,7 +197,7 @@ static void refuse_all(void) {
     char *world = new_world(&cases[0]);
     float *x = F(AT_X), *y = F(AT_Y), *z = F(AT_Z);
     uint16_t *h = H(AT_X);
-    tw_built_options empty = {0, 0, NULL, NULL};
+    tw_built_options empty = {0, 0, NULL, NULL, NULL, NULL};
     CHECK(add(NULL, 8, y, 8, z, 8, 8, 1, 1, 1, NULL) == TW_BUILT_NULL);
     CHECK(add((float *)(void *)(world + 1), 8, y, 8, z, 8, 8, 1, 1, 1, NULL) == TW_BUILT_UNALIGNED);
     CHECK(add(x, SIZE_MAX, y, 8, z, 8, 8, 1, 1, 1, NULL) == TW_BUILT_EXTENT);
@@ -221,12 +222,40 @@ static void refuse_all(void) {
     free(world);
 }
 
+/* --- what is printed --- */
+
+static void gather(void *user, const char *text, size_t length) {
+    char *all = user;
+    size_t used = strlen(all);
+    if (used + length < 4000) memcpy(all + used, text, length), all[used + length] = 0;
+}
+
+static void print_all(void) {
+    static const char want[] = "pid (0, 0, 0) idx (0) x: (operand 0) 1.500000\n"
+                               "pid (0, 0, 0) idx (1) x: (operand 0) -2.000000\n"
+                               "pid (0, 0, 0) idx (0) x: (operand 1) 1.000000\n"
+                               "pid (0, 0, 0) idx (1) x: (operand 1) -0.500000\n"
+                               "pid (0, 0, 0) idx () n: 0xffffffffffffffff\n"
+                               "pid (0, 0, 0) end: \n";
+    const float x[] = {1.5f, -2.0f};
+    const uint16_t h[] = {0x3c00, 0xb800};
+    char text[4000] = "";
+    tw_built_options options = {sizeof options, 0, parallel, &parallel_calls, gather, text};
+    CHECK(says(x, 2, h, 2, -1, 1, 1, 1, &options) == TW_BUILT_OK);
+    CHECK(strcmp(text, want) == 0);
+    if (strcmp(text, want)) printf("%s", text);
+    text[0] = 0;
+    CHECK(says(x, 2, h, 2, -1, 1, 2, 3, &options) == TW_BUILT_OK);
+    CHECK(strstr(text, "pid (0, 1, 0) idx (1) x: (operand 0) -2.000000\n") && strstr(text, "pid (0, 1, 2) end"));
+    CHECK(says(x, 2, h, 2, -1, 1, 1, 1, NULL) == TW_BUILT_OK);
+}
+
 /* --- many callers --- */
 
 static void *call_often(void *user) {
     const Case *c = user;
     char *want = new_world(c), *world = new_world(c);
-    tw_built_options alone = {sizeof alone, 1, NULL, NULL};
+    tw_built_options alone = {sizeof alone, 1, NULL, NULL, NULL, NULL};
     long wrong = c->built(want, &alone);
     for (int i = 0; i < 20; i++) wrong += c->built(world, NULL) != 0 || memcmp(world, want, WORLD) != 0;
     free(want);
@@ -255,7 +284,7 @@ static double now(clockid_t clock) { /* us */
 int main(void) {
     enum { LAUNCHES = 10000 };
     static float x[4096], y[4096], z[4096]; /* a block of 1024 never meets another array */
-    tw_built_options alone = {sizeof alone, 1, NULL, NULL};
+    tw_built_options alone = {sizeof alone, 1, NULL, NULL, NULL, NULL};
     double start = now(CLOCK_MONOTONIC);
     CHECK(add(x, 64, y, 64, z, 64, 64, 4, 1, 1, NULL) == TW_BUILT_OK);
     double first = now(CLOCK_MONOTONIC) - start;
@@ -266,6 +295,7 @@ int main(void) {
     CHECK(first < 100000);
     run_all();
     refuse_all();
+    print_all();
     call_from_threads();
     fprintf(stderr, "%d checks, %d failed\n", checks, failures);
     return failures > 0;

@@ -37,7 +37,19 @@ KERNELS = {
     "splitk": ("tilelang/gemm_splitk.py", "-DM=64 -DN=64 -DK=96", "baseline"),
     "tc_matmul": ("tilec/matmul.tile.c", "", "baseline"),
     "guarded": (None, "x=*f32 n=i32", "baseline"),
+    "says": (None, "x=*f32 h=*f16 n=i64", "baseline"),
 }
+SAYS = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def says(x, h, n):
+    i = tl.arange(0, 2)
+    tl.device_print("x", tl.load(x + i), tl.load(h + i))
+    tl.device_print("n", n, hex=True)
+    tl.device_print("end: ")
+'''
 CPLUSPLUS = '''#include "add.h"
 #include "tl_add.h"
 #include <vector>
@@ -84,7 +96,7 @@ def build(tilewright, folder, name, out=None, isa=None, environment=None):
     file, words, default = KERNELS[name]
     options = [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
     x86 = os.uname().machine == "x86_64"
-    call([tilewright, "build", ROOT / "kernels" / file if file else "guarded.py", *options, "--isa", isa or (default if x86 else "baseline"),
+    call([tilewright, "build", ROOT / "kernels" / file if file else f"{name}.py", *options, "--isa", isa or (default if x86 else "baseline"),
           "--name", name, "-o", out or name], folder, environment)
 
 
@@ -136,6 +148,7 @@ def main():
     start = time.time()
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "guarded.py").write_text(GUARDED)
+        pathlib.Path(folder, "says.py").write_text(SAYS)
         pathlib.Path(folder, "plus.cpp").write_text(CPLUSPLUS)
         for name in KERNELS:
             build(tilewright, folder, name)

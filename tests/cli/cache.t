@@ -31,7 +31,7 @@ $ tilewright list add.py --json
 [
   {"name": "add_kernel", "has_grid": false, "parameters": [{"name": "x_ptr", "kind": "open", "dtype": "any", "rank": -1, "optional": false}, {"name": "y_ptr", "kind": "open", "dtype": "any", "rank": -1, "optional": false}, {"name": "output_ptr", "kind": "open", "dtype": "any", "rank": -1, "optional": false}, {"name": "n_elements", "kind": "open", "dtype": "any", "rank": -1, "optional": false}, {"name": "BLOCK_SIZE", "kind": "constant", "dtype": "any", "rank": -1, "optional": false}], "configs": []}]
 $ tilewright targets --json | python3 -c 'import json, sys; print([t["name"] for t in json.load(sys.stdin)])'
-['cpu', 'cuda', 'cuda-emulated', 'interp', 'tenstorrent']
+['cpu', 'cuda', 'cuda-emulated', ...'interp', 'tenstorrent']
 $ tilewright list nowhere.py --json
 error: nowhere.py cannot be read: No such file or directory
 [1]

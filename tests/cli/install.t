@@ -1,6 +1,6 @@
 # What `make install` puts where, what finds it, and `make uninstall`.
 # requires: make cc pkg-config cmake readelf
-$ B=$(dirname "$(command -v tilewright)"); make -s -C "$ROOT" B="$B" install PREFIX=$PWD/out >log 2>&1 || cat log; find out ! -type d | sort
+$ B=$(dirname "$(command -v tilewright)"); make -s -C "$ROOT" -o all B="$B" install PREFIX=$PWD/out >log 2>&1 || cat log; find out ! -type d | sort
 out/bin/tilewright
 out/include/tilewright.h
 out/lib/cmake/tilewright/tilewright-config-version.cmake

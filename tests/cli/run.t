@@ -75,6 +75,8 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
   tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -96,6 +98,7 @@ error: `--grid` does not go with `tilewright emit`; it is an option of `run`, `c
 $ tilewright targets --help
 tilewright targets: list the targets, and what runs them here
 
+  --json                  print it as JSON
   --help                  print this
 $ ls
 hello.txt

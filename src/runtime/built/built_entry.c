@@ -79,6 +79,47 @@ static void add_quoted(Text *t, const char *text) {
     text_add_char(t, '"');
 }
 
+/* As the launcher calls them. */
+static const char *float_name(Elem elem) {
+    switch (elem) {
+    case EL_F32: return "f32";
+    case EL_F16: return "f16";
+    case EL_BF16: return "bf16";
+    case EL_F8E4M3: return "e4m3";
+    case EL_F8E5M2: return "e5m2";
+    case EL_F8E4B8: return "e4b8";
+    case EL_F8E5B16: return "e5b16";
+    case EL_F8E4B15: return "e4b15";
+    default: return "f64";
+    }
+}
+
+/* What the print statements of a code say, by number. */
+static void print_speech(const CpuCode *code, size_t c, Text *t) {
+    for (int p = 0; p < code->print_count; p++) {
+        const Speech *s = &code->prints[p];
+        for (int i = 0; i < s->count; i++) {
+            text_add(t, "static const int64_t extents_%zu_%d_%d[] = {", c, p, i);
+            for (int d = 0; d < s->types[i]->rank; d++) text_add(t, "%lld, ", (long long)s->types[i]->extent[d]);
+            text_add(t, "0};\n");
+        }
+        text_add(t, "static const SpeechTile tiles_%zu_%d[] = {", c, p);
+        for (int i = 0; i < s->count; i++) {
+            SpeechTile tile = speech_tile(s->types[i]);
+            text_add(t, "{'%c', %d, %d, extents_%zu_%d_%d, built_number, BUILT_%s}, ", tile.kind, tile.bytes,
+                     tile.rank, c, p, i, float_name(s->types[i]->elem));
+        }
+        text_add(t, "{0}};\n");
+    }
+    text_add(t, "static const BuiltPrint prints_%zu[] = {", c);
+    for (int p = 0; p < code->print_count; p++) {
+        text_add(t, "{");
+        add_quoted(t, code->prints[p].message ? code->prints[p].message : "");
+        text_add(t, ", %d, %d, tiles_%zu_%d}, ", code->prints[p].hex, code->prints[p].count, c, p);
+    }
+    text_add(t, "{0}};\n");
+}
+
 static void print_codes(Build *b, int level_count, Text *t) {
     for (size_t c = 0; c < b->codes.count; c++) {
         const tw_kernel *k = b->codes.at[c];
@@ -92,8 +133,9 @@ static void print_codes(Build *b, int level_count, Text *t) {
         }
         text_add(t, "static const unsigned short asserts_%zu[] = {%s0};\n", c, numbers.at);
         text_add(t, "static BuiltRun *const runs_%zu[] = {%s};\n", c, runs.at);
-        text_add(t, "static BuiltCode code_%zu = {runs_%zu, %lld, asserts_%zu, 0};\n", c, c,
-                 (long long)code->scratch_bytes, c);
+        print_speech(code, c, t);
+        text_add(t, "static BuiltCode code_%zu = {runs_%zu, %lld, asserts_%zu, prints_%zu, 0};\n", c, c,
+                 (long long)code->scratch_bytes, c, c);
     }
 }
 

@@ -73,17 +73,12 @@ static tw_status check_buildable(const tw_kernel *k) {
                             "kernel `%s`: objects are built for target cpu; for target %s its emitted source can be "
                             "taken along and compiled with that target's own tools",
                             k->name, k->target->name);
-    for (; k; k = k->next) {
-        if (cpu_code(k)->print_count)
-            return context_fail(k->context, TW_ERROR_UNSUPPORTED,
-                                "kernel `%s` prints, and a built kernel has nobody to print to; take the print out",
-                                k->name);
+    for (; k; k = k->next)
         if (cpu_code(k)->has_workers)
             return context_fail(k->context, TW_ERROR_UNSUPPORTED,
                                 "kernel `%s` has workers that run side by side as they are written, which a built "
                                 "kernel has no launcher for; launch it with the library",
                                 k->name);
-    }
     return TW_OK;
 }
 

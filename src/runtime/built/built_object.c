@@ -63,8 +63,10 @@ static void add_file(Build *b, FileList *files, const char *name, const char *te
 
 /* The launcher's texts; what they are tells their shared state from that of others. */
 static const char *add_launcher(Build *b, FileList *files) {
-    static const char *const names[] = {"launcher.h", "built.h", "base/allocator.h", "base/scalar_ops.h",
-                                        "runtime/launch/pool.c", "runtime/launch/pool.h"};
+    static const char *const names[] = {"launcher.h",         "built.h",
+                                        "base/allocator.h",   "base/scalar_ops.h",
+                                        "base/speech_line.h", "runtime/launch/pool.c",
+                                        "runtime/launch/pool.h"};
     Digest d;
     char hex[DIGEST_HEX];
     digest_begin(&d);
@@ -75,6 +77,7 @@ static const char *add_launcher(Build *b, FileList *files) {
     }
     digest_end_hex(&d, hex);
     add_file(b, files, "cpu.h", cpu_embedded("cpu/prelude/", "cpu.h")->text, false);
+    add_file(b, files, "convert.h", cpu_embedded("cpu/prelude/", "convert.h")->text, false);
     return arena_printf(b->arena, "-DBUILT_SHARED=tw_built_%.12s", hex);
 }
 

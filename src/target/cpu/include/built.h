@@ -13,6 +13,9 @@ typedef struct tw_built_options {
      * threads, and returns when all of them have. count is at most `threads`, or 64. NULL: our threads. */
     void (*parallel)(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work);
     void *user; /* for parallel */
+    /* What the kernel prints, a line at a time; NULL: it is dropped. A kernel that prints runs on the calling thread. */
+    void (*print)(void *user, const char *text, size_t length);
+    void *print_user;
 } tw_built_options;
 
 /* What a kernel returns. Other numbers than 0: it did not run; but TW_BUILT_ASSERT + i: it ran, and the assertion i of

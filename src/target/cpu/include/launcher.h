@@ -8,6 +8,8 @@
 #include "cpu.h"
 
 #include "base/scalar_ops.h"
+#include "base/speech_line.h"
+#include "convert.h"
 #include "runtime/launch/pool.c"
 
 #include <stddef.h>
@@ -126,10 +128,17 @@ static __attribute__((unused)) i32 built_level(void) {
 
 /* ---- launch ---- */
 
+typedef struct BuiltPrint {
+    const char *message;
+    i32 hex, count;
+    const SpeechTile *tiles;
+} BuiltPrint;
+
 typedef struct BuiltCode { /* one of the ways in which a kernel was compiled */
     BuiltRun *const *runs;     /* by instruction set; see BuiltKernel */
     size_t scratch;            /* bytes that a thread works in */
     const unsigned short *asserts; /* what its assertions are called outside */
+    const BuiltPrint *prints;  /* by number */
     int64_t program_ns;        /* what one program takes; under the pool's lock */
 } BuiltCode;
 
@@ -146,7 +155,47 @@ typedef struct BuiltWork {
     i64 programs;
     i32 parts;
     atomic_int no_memory;
+    const BuiltPrint *prints;
+    const tw_built_options *options;
 } BuiltWork;
+
+/* X(name): floats in memory that are the bits of a smaller format; the order of their numbers. */
+#define BUILT_FLOATS(X) X(f16) X(bf16) X(e4m3) X(e5m2) X(e4b8) X(e5b16) X(e4b15)
+enum {
+    BUILT_f32,
+    BUILT_f64,
+#define BUILT_ENUM(name) BUILT_##name,
+    BUILT_FLOATS(BUILT_ENUM)
+};
+
+static __attribute__((unused)) double built_number(int elem, const void *at) {
+    union {
+        f32 f32;
+        f64 f64;
+        u16 bits;
+    } value = {.f64 = 0};
+    memcpy(&value, at, elem == BUILT_f64 ? 8 : elem == BUILT_f32 ? 4 : elem <= BUILT_bf16 ? 2 : 1);
+    switch (elem) {
+    case BUILT_f32: return value.f32;
+#define BUILT_CASE(name) \
+    case BUILT_##name: return tw_f32_##name((name)value.bits);
+    BUILT_FLOATS(BUILT_CASE)
+    default: return value.f64;
+    }
+}
+
+static void built_print(TwLaunch *launch, i32 number, i64 program, const void *const *values) {
+    const BuiltWork *work = (const BuiltWork *)launch;
+    const BuiltPrint *print = &work->prints[number];
+    const tw_built_options *to = work->options;
+    if (!to || !to->print) return;
+    const int64_t pid[3] = {program % launch->grid[0], program / launch->grid[0] % launch->grid[1],
+                            program / launch->grid[0] / launch->grid[1]};
+    if (!print->count) speech_say_message(print->message, pid, to->print, to->print_user);
+    for (i32 i = 0; i < print->count; i++)
+        speech_say_tile(print->message, print->hex, print->count > 1 ? i : -1, &print->tiles[i], pid, values[i], to->print,
+                        to->print_user);
+}
 
 static void built_rest(void) { sched_yield(); }
 
@@ -212,7 +261,9 @@ static __attribute__((unused)) i32 built_launch(const BuiltKernel *kernel, Built
     while (isa < kernel->level_count && kernel->levels[isa] > level) isa++;
     if (isa == kernel->level_count) return TW_BUILT_MACHINE;
     if (kernel->threads && (limit <= 0 || limit > kernel->threads)) limit = kernel->threads;
-    BuiltWork work = {.launch = {.args = words, .rest = built_rest, .locks = BUILT_SHARED.locks},
+    BuiltWork work = {.launch = {.args = words, .print = built_print, .rest = built_rest, .locks = BUILT_SHARED.locks},
+                      .prints = code->prints,
+                      .options = options,
                       .run = code->runs[isa],
                       .scratch = code->scratch > POOL_NOTES ? code->scratch : POOL_NOTES,
                       .programs = grid[0] * grid[1] * grid[2],
