@@ -80,6 +80,7 @@ typedef struct Machine {
 
     /* --- how a kernel may run --- */
     bool runs_workers; /* that a kernel writes as threads, warps or warpgroups: by threads, or by coroutines */
+    bool counts_phases; /* barriers in shared memory that count arrivals and have phases */
     bool has_threads;   /* SIMT: layout runs */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */

@@ -92,6 +92,8 @@ tiles.ir:6:8: error: these threads do not become operations on tiles, and cuda:s
       |        ^~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
+$ tilewright emit written.py:late --target cuda:sm_80 2>&1 | head -1 | cut -c1-120
+written.py:83:17: error: roles that wait for each other do not become one program here, and cuda:sm_80 runs them in no o
 #! Where threads that leave a loop early are waited for, each target says so.
 $ cat > counts.py <<'END'
 > import array

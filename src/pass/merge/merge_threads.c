@@ -80,6 +80,9 @@ bool merge_threads(PassContext *cx, Kernel *k) {
         op_drop(op, AT_UNIT);
         pieces++;
     }
+    FoundOps bars = ir_list(k->body, OP_BAR, cx->scratch);
+    if (bars.count && cx->machine && !cx->machine->counts_phases && !cx->module->diag->errors)
+        diag_emit(cx->module->diag, DIAG_WORKERS, bars.at[0]->range, cx->machine->name);
     if (pieces) fold_tidy(k, cx->scratch);
     return pieces > 0;
 }
