@@ -185,6 +185,7 @@ $ tilewright docs options
 - `cluster`: CUDA: 2: pairs of blocks load the tiles that they share once, by multicast; 1: none; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 2.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 3.
+- `written`: threads that a kernel names run as they are written, even where they would become operations on tiles; default off. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
 - `overflow`: `+`, `-` and `*` of integers below 64 bits in Triton kernels stop a launch where the result does not fit its type, as asserts do; default off, in Python on with debug. Takes on or off.
@@ -202,8 +203,16 @@ $ tilewright docs options
 - `max_steps`: steps after which a simulated launch stops with a message: element operations of the interpreter (0: 10^10 when sanitized), steps of a block that writes nothing new on the CUDA emulator, of a launch on the model of Tenstorrent; 0: a generous default, with the interpreter a number of steps for each program. Takes an integer.
 - `cores`: Tensix cores of a launch on Tenstorrent; 0: all; never changes a bit of the result. Takes an integer from 0 to 130.
 - `fidelity`: passes of Tenstorrent's multiplier (LoFi, HiFi2, HiFi3, HiFi4); default 4. Takes an integer from 1 to 4.
-- `counts`: Tenstorrent: the model only checks and counts: results stay as they were, and a note says what was moved and multiplied; default off. Takes on or off.
-- `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; default on; never changes a bit of the result. Takes on or off.
+- `model`: Tenstorrent: count: the model only checks and counts, results stay as they were, and a report says what was moved and how long it would take; default full. Takes auto, full or count.
+- `report`: Tenstorrent: a launch says what was moved, who computed what, and how long it would take by the cost model; default off, on the command line on. Takes on or off.
+- `multicast`: Tenstorrent: pages that all cores of a row or column of the grid need are read by one and sent to the others; auto: where tasks lie on a rectangle of cores; on: an error where nothing can be shared; never changes a bit of the result. Takes auto, on or off.
+- `policy`: Tenstorrent: how tasks are dealt out to cores: stretches, every so-manieth, a rectangle of cores with a block each, blocks of `block` in turn; auto: rect where loads are shared, else contiguous; never changes a bit of the result. Takes auto, contiguous, strided, rect or block_linear.
+- `order`: Tenstorrent: in which order tasks of two indices are numbered, on a rectangle those of each core; auto: row_major; never changes a bit of the result. Takes auto, row_major, column_major, z_order or match_shard.
+- `block`: Tenstorrent: tasks of a block of policy block_linear; default 1. Takes an integer from 1 to 1048576.
+- `core_grid`: Tenstorrent: the rectangle of cores to be used, from the first one on; default: all. Takes columns x rows, as 8x8.
+- `chunk`: Tenstorrent: tiles along K of a product's operands that are on their way at once: that many, divided by those of an item, are the slots of its ring; never changes a bit of the result. Takes an integer from 1 to 1024.
+- `cb_depths`: Tenstorrent: slots of the circular buffers of rings, by the names that explain shows; never changes a bit of the result. Takes ring:slots, separated by commas, as in:3,out:2.
+- `sharding`: Tenstorrent: where tensors lie. Takes parameter=layout, separated by commas, as A=interleaved.
 $ tilewright targets
 cpu            C through the system's compiler, threads over the grid
 ...
