@@ -208,3 +208,18 @@ $ sh rows.sh row_sum 100 300 f32 --target tenstorrent --arg out_ptr=zeros:f32[10
 out_ptr: f32[100]: ok
 $ sh rows.sh row_sum 5 0 f32 --target tenstorrent --arg out_ptr=zeros:f32[5] --arg BLOCK=64
 out_ptr: f32[5]: ok
+#! Source registers cut f32 to 11 bits: maxima and minima are found in steps, exactly; sums of loaded numbers in two parts.
+$ cat > ends.py <<'EOF'
+> import triton
+> import triton.language as tl
+> @triton.jit
+> def ends(x, most, least, C, B: tl.constexpr):
+>     r = tl.program_id(0)
+>     c = tl.arange(0, B)
+>     tl.store(most + r, tl.max(tl.load(x + r * C + c, mask=c < C, other=-float("inf")), axis=0))
+>     tl.store(least + r, tl.min(tl.load(x + r * C + c, mask=c < C, other=float("inf")), axis=0))
+> EOF
+$ tilewright check ends.py --target tenstorrent --arg x=randn:f32[50,77] --arg most=zeros:f32[50] --arg least=zeros:f32[50] --arg C=77 --arg B=128 --grid 50 2>/dev/null
+x: f32[50, 77], max error 0: ok
+most: f32[50], max error 0: ok
+least: f32[50], max error 0: ok
