@@ -11,7 +11,8 @@
 #   make check-gpu-faults      kernels that trap, stray and do not end, on a device
 #   make check-gpu-sanitizer   the numeric tests on a device under compute-sanitizer: memcheck and racecheck
 #   make bench-gpu    the CUDA target against Triton, torch, cuBLAS and cuDNN on a device
-#   make install PREFIX=/usr/local
+#   make install PREFIX=/usr/local      command, library, header, files for pkg-config and CMake; `make uninstall` takes them away
+#   make clean        removes what make has made; `make distclean` also what the tests have fetched
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
 B      ?= build
 CC     ?= cc
@@ -48,8 +49,14 @@ $(B)/libtilewright.a: $(LIB_OBJ)
 $(B)/libinside.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+# Numbers and meanings of the interface stay within a major version: it is the one in the name that programs look for.
+VERSION := $(shell sed -n 's/^.define TW_VERSION_[A-Z]* //p' include/tilewright.h | paste -sd.)
+SONAME  := libtilewright.so.$(firstword $(subst ., ,$(VERSION)))
+SOFILE  := libtilewright.so.$(VERSION)
 $(B)/libtilewright.so: $(LIB_OBJ)
-	$(CC) $(SANFLAGS) -shared -o $@ $^ $(LDLIBS)
+	$(CC) $(SANFLAGS) -shared -Wl,-soname,$(SONAME) -o $(B)/$(SOFILE) $^ $(LDLIBS)
+	ln -sf $(SOFILE) $(B)/$(SONAME)
+	ln -sf $(SONAME) $@
 $(B)/tilewright: $(CLI_OBJ) $(B)/libtilewright.a
 	$(CC) $(SANFLAGS) -rdynamic -o $@ $^ $(LDLIBS)
 
@@ -64,11 +71,13 @@ $(B)/tests/test_layout_text: | $(B)/tilewright
 
 .PHONY: gen
 gen: $(B)/gen/embedded.c
-# One text of the library itself goes along too.
-$(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h Makefile
+# Texts of the library itself go along too: the special functions, and
+# those of a kernel that is built ahead of time: its pool, and what its numbers mean.
+OWN_TEXTS := base/allocator.h base/scalar_ops.h runtime/launch/pool.c runtime/launch/pool.h
+$(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
-	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
+	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
 
@@ -165,15 +174,29 @@ bless: all
 	python3 tools/file_table.py
 
 PREFIX ?= /usr/local
+INSTALLED := bin/tilewright include/tilewright.h lib/pkgconfig/tilewright.pc \
+  lib/cmake/tilewright/tilewright-config.cmake lib/cmake/tilewright/tilewright-config-version.cmake \
+  $(addprefix lib/,libtilewright.a libtilewright.so $(SONAME) $(SOFILE))
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/cmake/tilewright)
 	install -m 755 $(B)/tilewright $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(B)/libtilewright.a $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(B)/libtilewright.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(B)/$(SOFILE) $(DESTDIR)$(PREFIX)/lib
+	ln -sf $(SOFILE) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libtilewright.so
 	install -m 644 include/tilewright.h $(DESTDIR)$(PREFIX)/include
-	sed 's|@PREFIX@|$(PREFIX)|' tools/tilewright.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tilewright.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/tilewright.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tilewright.pc
+	for file in config config-version; do sed 's|@VERSION@|$(VERSION)|' tools/tilewright-$$file.cmake.in > \
+	  $(DESTDIR)$(PREFIX)/lib/cmake/tilewright/tilewright-$$file.cmake || exit 1; done
+# Files of these names, and folders of ours that are empty then; nothing else.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	-rmdir $(DESTDIR)$(PREFIX)/lib/cmake/tilewright 2>/dev/null
 
 clean:
 	rm -rf build
-.PHONY: check-gpu-faults all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install clean
+distclean: clean
+	rm -rf .venv *.egg-info python/*.egg-info
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+.PHONY: check-gpu-faults all unit python test test-long measures fuzz demo check-gpu check-gpu-sanitizer bench bench-gpu bless install uninstall clean distclean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -21,7 +21,7 @@ import time
 import gpu_rivals
 from gpu_compile import cold_compile, python_launch
 from gpu_library import ROOT, Library
-from gpu_rows import ROWS
+from gpu_rivals import ROWS
 
 TURNS = 7
 LONG_S = 150  # races that begin later than this are short ones, so that a run ends within five minutes

@@ -24,6 +24,10 @@ class ContextOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size), ("allocator", c_void), ("cache_dir", c_text)]
 
 
+class ModuleOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_size), ("door", c_text), ("defines", ctypes.POINTER(Pair)), ("define_count", c_size)]
+
+
 class CompileOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size), ("target", c_text), ("args", ctypes.POINTER(Arg)), ("arg_count", c_size),
                 ("options", ctypes.POINTER(Pair)), ("option_count", c_size), ("passes", c_text), ("stop_after", c_text)] + \
@@ -62,15 +66,18 @@ class Library:
         if status:
             raise RuntimeError(self.lib.tw_context_message(self.context).decode())
 
-    def load(self, path):
+    def load(self, path, defines=()):
         module = c_void()
-        self.check(self.lib.tw_module_load_file(self.context, path.encode(), None, ctypes.byref(module)))
+        pairs = (Pair * len(defines))(*[Pair(name.encode(), str(value).encode()) for name, value in defines])
+        options = ModuleOptions(ctypes.sizeof(ModuleOptions), None, pairs, len(defines))
+        self.check(self.lib.tw_module_load_file(self.context, path.encode(), ctypes.byref(options), ctypes.byref(module)))
         return module
 
-    def module(self, path):
-        if path not in self.modules:
-            self.modules[path] = self.load(path)
-        return self.modules[path]
+    def module(self, path, defines=()):
+        key = path, defines
+        if key not in self.modules:
+            self.modules[key] = self.load(path, defines)
+        return self.modules[key]
 
     def arg(self, value):
         if value is None:
@@ -106,12 +113,12 @@ class Library:
         self.check(self.lib.tw_kernel_compile(module, name.encode(), ctypes.byref(request), ctypes.byref(kernel)))
         return kernel
 
-    def compile(self, path, name, values, options):
-        """A function without arguments that launches."""
-        module = self.module(path)
+    def compile(self, path, name, values, options, defines=()):
+        """A function without arguments that launches; without a grid, over the kernel's own."""
+        module = self.module(path, tuple(defines))
         args = self.arguments(module, name, values)
         kernel = self.build(module, name, args, options)
-        grid = (ctypes.c_int64 * 3)(*(tuple(values["grid"]) + (1, 1))[:3])
+        grid = values["grid"] and (ctypes.c_int64 * 3)(*(tuple(values["grid"]) + (1, 1))[:3])
         launch, count = self.lib.tw_kernel_launch, len(args)
 
         def run():

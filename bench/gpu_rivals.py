@@ -12,10 +12,14 @@ import sys
 import types
 
 from gpu_library import ROOT, Library
-from gpu_rows import ROWS, Bar
+from gpu_rows import Bar
+from gpu_rows import ROWS as TRITON_ROWS
+from gpu_tilec import ROWS as TILE_C_ROWS
+
+ROWS = TRITON_ROWS + TILE_C_ROWS
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
-KERNELS = os.path.join(ROOT, "kernels", "triton")
+KERNELS, TILE_C = os.path.join(ROOT, "kernels", "triton"), os.path.join(ROOT, "kernels", "tilec")
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int8": 1, "int32": 4, "int64": 8}
 
 
@@ -80,7 +84,7 @@ class Standin:
 
 def values_of(step, arrays, constants):
     values = {name: arrays[value] if isinstance(value, str) else value for name, value in step.args.items()}
-    return {**values, **constants, "grid": step.grid(constants)}
+    return {**values, **constants, "grid": step.grid(constants)} if step.grid else {**values, "grid": None}
 
 
 def make_arrays(torch, row):
@@ -103,7 +107,11 @@ def make_arrays(torch, row):
 # --- the contestants: each gives a function without arguments that launches ---
 
 def ours(library, row, arrays, constants, options):
-    runs = [library.compile(os.path.join(KERNELS, s.file), s.kernel, values_of(s, arrays, constants), options) for s in row.steps]
+    def build(s):
+        if s.file.endswith(".tile.c"):  # constants are definitions
+            return library.compile(os.path.join(TILE_C, s.file), s.kernel, values_of(s, arrays, constants), options, constants.items())
+        return library.compile(os.path.join(KERNELS, s.file), s.kernel, values_of(s, arrays, constants), options)
+    runs = [build(s) for s in row.steps]
     return runs[0] if len(runs) == 1 else lambda: [run() for run in runs] and None
 
 
@@ -144,6 +152,26 @@ def cudnn(torch, row, arrays):
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=row.facts["causal"])
     return backward_of(torch, arrays, forward) if "do" in arrays else lambda: forward(*(arrays[x] for x in "qkv"))
+
+
+def mamba(torch, row, arrays):
+    """Two of the five launches of mamba_ssm's forward pass by Triton (the other three are small), and its C B^T by torch."""
+    f = row.facts
+    names = dict(x_ptr="x", dt_ptr="dt", a_ptr="ca", b_ptr="b", c_ptr="c", states_ptr="states", before_ptr="before", d_ptr="d", y_ptr="y")
+    given = {**{k: arrays[v] for k, v in names.items()}, "length": f["length"], "size": f["size"], "heads": f["heads"], "groups": 1, "P": f["p"], "N": f["state"]}
+    state, scan = (getattr(load(os.path.join(KERNELS, name + ".py")), name + "_kernel") for name in ("chunk_state", "chunk_scan"))
+    whole = f["batch"] * f["count"]
+
+    def launch(kernel, grid, more):
+        values = {name: value for name, value in {**given, **more}.items() if name in kernel.arg_names}
+        kernel[grid](**values, num_warps=4, num_stages=2)
+
+    def run(bk=64):
+        c, b = (arrays[name].view(whole, f["size"], f["state"]) for name in ("c", "b"))
+        cb = torch.bmm(c, b.transpose(1, 2)).view(f["batch"], f["count"], 1, f["size"], f["size"])
+        launch(state, (-(-f["state"] // 64), whole, f["heads"]), dict(BM=64, BN=64, BK=bk))
+        launch(scan, (-(-f["size"] // 128), whole, f["heads"]), dict(cb_ptr=cb, BM=128, BN=64, BK=bk, BD=f["state"]))
+    return run
 
 
 def backward_of(torch, arrays, forward):

@@ -161,6 +161,32 @@ TW_API void tw_context_destroy(tw_context *context);
  * TW_ERROR_MEMORY. Since 0.2. */
 TW_API tw_status tw_context_set_cache_dir(tw_context *context, const char *dir);
 
+/* What the context's cache holds. */
+typedef struct tw_cache_info {
+    size_t struct_size;
+    const char *dir; /* "": there is none */
+    int64_t entries, bytes;
+    int64_t limit; /* bytes behind which what was used longest ago is removed: $TILEWRIGHT_CACHE_LIMIT ("500M", "2G"),
+                      else 4 GiB */
+} tw_cache_info;
+typedef struct tw_cache_entry {
+    size_t struct_size;
+    const char *name;   /* a digest and what kind of file it is */
+    int64_t bytes, age; /* seconds since it was last used, to a day */
+} tw_cache_entry;
+
+/* The number of bytes that "500M", "2G" or "1000000" means (K, M, G, T: powers of 1024); -1: it is no size. Any thread.
+ * Since 0.2. */
+TW_API int64_t tw_size_parse(const char *text);
+
+/* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
+TW_API tw_status tw_cache_describe(tw_context *context, tw_cache_info *info);
+/* Calls `each` for every entry, in no order; it must not call into the same context. Since 0.2. */
+TW_API tw_status tw_cache_list(tw_context *context, void (*each)(void *user, const tw_cache_entry *entry), void *user);
+/* Removes what was used longest ago, until at most so many bytes remain; 0: everything. Kernels that are loaded, of
+ * this process or another, are not concerned. Errors: TW_ERROR_ARGUMENT (bytes < 0). Since 0.2. */
+TW_API tw_status tw_cache_shrink(tw_context *context, int64_t bytes);
+
 /* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
  * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
  * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something
@@ -255,7 +281,9 @@ typedef enum tw_arg_kind {
     TW_ARG_FLOAT = 4,
     TW_ARG_TEXT = 5,
     TW_ARG_BUFFER = 6,
-    TW_ARG_OBJECT = 7 /* a constant of another kind: a dtype, a function, a tuple; compile only */
+    TW_ARG_OBJECT = 7,     /* a constant of another kind: a dtype, a function, a tuple; compile only */
+    TW_ARG_ARRAY_TYPE = 8, /* an array of the dtype value.i, and nothing else is known of it; compile only. Since 0.2 */
+    TW_ARG_NUMBER_TYPE = 9 /* a number of the dtype value.i that a launch gives; compile only. Since 0.2 */
 } tw_arg_kind;
 
 enum {
@@ -269,7 +297,7 @@ typedef struct tw_arg {
     int32_t kind;  /* tw_arg_kind */
     int32_t flags; /* TW_ARG_RUNTIME, TW_ARG_UNSIGNED, or 0 */
     union {
-        int64_t i; /* BOOL, INT */
+        int64_t i; /* BOOL, INT; ARRAY_TYPE, NUMBER_TYPE: a tw_dtype */
         double f;
         const char *text;
         tw_buffer *buffer;
@@ -605,7 +633,8 @@ TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
 TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count, int64_t grid[3]);
 
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
- * kernel's own). Arguments are in the order of the module's parameters; constants are ignored.
+ * kernel's own; templates of Tile C share out their tasks, all are done on any grid but an empty
+ * one). Arguments are in the order of the module's parameters; constants are ignored.
  * Buffers must lie in the target's memory, and have the shape that the source states (TileLang's
  * tensors, which are also row-major without gaps; extents of Tile C's gl). Other extents of a tensor,
  * and its strides, come from the buffer, right-aligned: extents of 1 in front may be missing or too
@@ -618,6 +647,29 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
  * 0.1. */
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid, const tw_arg *args,
                                   size_t arg_count);
+
+/* --- kernels built ahead of time --- */
+
+typedef struct tw_build_options {
+    size_t struct_size;
+    const tw_compile_options *compile; /* target (cpu), arguments, options; TW_ARG_ARRAY_TYPE and TW_ARG_NUMBER_TYPE
+                                          are enough for the arguments. NULL: none. stage is ignored */
+    const char *path;                  /* PATH.o and PATH.h are written */
+    const char *name;                  /* of the C function; NULL: the kernel's, `_` in place of what C does not take */
+    const char *isa;                   /* instruction sets, with commas between them, the best of which is chosen when
+                                          the kernel runs: "baseline", on x86-64 also "v3" (AVX2, FMA) and "v4"
+                                          (AVX-512); NULL: all */
+} tw_build_options;
+
+TW_API void tw_build_options_init(tw_build_options *options);
+
+/* Compiles a kernel (name NULL: the only one of the module) into a relocatable, position-independent object and a C
+ * header with one typed function for it, NAME, and NAME_error for its results. The function checks its arguments and
+ * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
+ * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
+ * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu; a kernel that prints),
+ * TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.2. */
+TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
 
 /* --- streams --- */
 

@@ -100,6 +100,7 @@ tile_c() {
 # the prelude's numbers, the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
 tenstorrent() {
     "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
+        make -s build/libinside.a && tests/shards.sh "$jobs" python3 tests/metalium/hosts.py &&
         numeric tenstorrent 1 && make -s build/tests/random_tenstorrent &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
@@ -121,6 +122,7 @@ machines() {
         gcc $prelude -march=x86-64 -o build/prelude_128 -lm && build/prelude_128
 }
 wild() { make -s all && python3 tests/wild/scheduled.py && python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
+built() { make -s all && python3 tests/built/run.py; }
 process() { make -s all && python3 tests/process/run.py; }
 ops() { make -s build/tests/ops && tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
@@ -161,6 +163,7 @@ group interp "" "" numeric interp 1
 group cpu "" "" numeric cpu 1
 group ops "" "" ops
 group wild "$(need python3)" "apt-get install python3" wild
+group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
 group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
 group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
 group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip

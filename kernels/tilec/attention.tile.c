@@ -37,6 +37,7 @@ void attention(struct globals g) {
     scores s;
     sums o;
     col_vec(scores) most, before, total;
+    float scale = 1.44269504f / sqrtf(D); /* for exp2 */
 
     warpgroup_load(&q, g.q, at(batch, head, block, 0));
     warp_zero(&o);
@@ -49,14 +50,16 @@ void attention(struct globals g) {
         warpgroup_sync(1);
         warpgroup_mm_ABt(&s, &q, &k);
         warpgroup_mma_wait(0);
-        warp_mul(&s, &s, 1.44269504f / sqrtf(D)); /* exp2 below */
         warp_right_fill(&s, &s, keys - j * KEYS, -INFINITY);
         if (CAUSAL) warpgroup_tril(&s, &s, block * QUERIES - j * KEYS, -INFINITY);
 
         warp_copy(&before, &most);
-        warp_row_max(&most, &s, &most);
+        warp_row_max(&most, &s);
+        warp_mul(&most, &most, scale);
+        warp_max(&most, &most, &before);
         warp_sub(&before, &before, &most);
         warp_exp2(&before, &before);
+        warp_mul(&s, &s, scale);
         warp_sub_row(&s, &s, &most);
         warp_exp2(&s, &s);
         warp_mul(&total, &total, &before);

@@ -82,14 +82,17 @@ static void consumer_compute(lcf_compute_args *a) {
     int block = a->common->block + warpgroup_groupid();
     warpgroup_mm_ABt(&t->s, &t->q, &a->input->k);
     warpgroup_mma_wait(0);
-    warp_mul(&t->s, &t->s, 1.44269504f / sqrtf(D)); /* exp2 below */
     warp_right_fill(&t->s, &t->s, a->globals->k.rows - a->iter * KEYS, -INFINITY);
     if (CAUSAL) warpgroup_tril(&t->s, &t->s, block * QUERIES - a->iter * KEYS, -INFINITY);
 
+    float scale = 1.44269504f / sqrtf(D); /* for exp2 */
     warp_copy(&t->before, &t->most);
-    warp_row_max(&t->most, &t->s, &t->most);
+    warp_row_max(&t->most, &t->s);
+    warp_mul(&t->most, &t->most, scale);
+    warp_max(&t->most, &t->most, &t->before);
     warp_sub(&t->before, &t->before, &t->most);
     warp_exp2(&t->before, &t->before);
+    warp_mul(&t->s, &t->s, scale);
     warp_sub_row(&t->s, &t->s, &t->most);
     warp_exp2(&t->s, &t->s);
     warp_mul(&t->total, &t->total, &t->before);

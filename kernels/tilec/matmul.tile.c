@@ -5,7 +5,8 @@
  *
  *     tilewright run matmul.tile.c --arg g.A=randn:bf16[512,300] --arg g.B=randn:bf16[300,400] --arg g.C=zeros:bf16[512,400]
  *
- * -D changes MB, NB, STAGES, GROUP, and ELEM (bf16 or half, with TILE st_bf or st_hf). */
+ * -D changes MB, NB, STAGES, GROUP, K_BLOCK, ELEM (bf16, half or fp8e4m3, with TILE st_bf, st_hf or st_fp8e4m3) and OUT, the
+ * elements of C (with OUT_TILE); -D NT=1: B is [N, K], as 8-bit elements need it (with K_BLOCK 128). */
 #include "tile.h"
 
 #ifndef MB
@@ -24,17 +25,36 @@
 #define ELEM bf16
 #define TILE st_bf
 #endif
+#ifndef OUT
+#define OUT ELEM
+#define OUT_TILE TILE
+#endif
+#ifndef NT
+#define NT 0
+#endif
+#ifndef K_BLOCK
+#define K_BLOCK 64
+#endif
 
-enum { K_BLOCK = 64 };
+typedef TILE(64, K_BLOCK) a_tile;
+#if NT
+typedef TILE(64, K_BLOCK) b_tile;
+typedef TILE(64 * NB, K_BLOCK) b_tiles; /* one above the other */
+#else
+typedef TILE(K_BLOCK, 64) b_tile;
+typedef TILE(K_BLOCK, 64 * NB) b_tiles; /* side by side */
+#endif
+typedef OUT_TILE(64, 64) c_tile;
+typedef OUT_TILE(64, 64 * NB) c_tiles;
 
-typedef TILE(64, K_BLOCK) base_tile;
-typedef TILE(64, 64 * NB) wide_tile;
-typedef gl(ELEM, 1, 1, -1, -1, base_tile) matrix;
-
-struct globals { matrix A, B, C; };
-struct input_block { base_tile a[MB], b[NB]; };
-struct finish_block { base_tile c[MB][NB]; };
-struct common_state { int row, col; }; /* in units of a base_tile */
+struct globals {
+    gl(ELEM, 1, 1, -1, -1, a_tile) A;
+    gl(ELEM, 1, 1, -1, -1, b_tile) B;
+    gl(OUT, 1, 1, -1, -1, c_tile) C;
+};
+struct input_block { a_tile a[MB]; b_tile b[NB]; };
+struct finish_block { c_tile c[MB][NB]; };
+struct common_state { int row, col; }; /* in units of a c_tile */
 struct consumer_state { rt_fl(16, 64 * NB) acc; };
 
 /* Which tile of C: GROUP rows of tiles at a time, down each column first. */
@@ -64,7 +84,8 @@ static void producer_load(lcf_load_args *a) {
         for (int i = 0; i < MB; i++)
             tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_arrived);
         for (int i = 0; i < NB; i++)
-            tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_arrived);
+            tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a->iter, a->common->col + i),
+                a->inputs_arrived);
     }
 }
 
@@ -74,14 +95,18 @@ static void consumer_setup(lcf_consumer_setup_args *a) {
 }
 
 static void consumer_compute(lcf_compute_args *a) {
-    warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(wide_tile, a->input->b));
+#if !NT
+    warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a->input->b));
+#else
+    warpgroup_mma_ABt(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a->input->b));
+#endif
     warpgroup_mma_wait(0);
     if (laneid() == 0) arrive(a->inputs_finished);
 }
 
 static void consumer_finish(lcf_finish_args *a) {
     int id = warpgroup_groupid();
-    warpgroup_store(tile_view(wide_tile, a->finish->c[id]), &a->state->acc);
+    warpgroup_store(tile_view(c_tiles, a->finish->c[id]), &a->state->acc);
     warpgroup_sync(id + 4);
     if (warpgroup_laneid() == 0)
         for (int i = 0; i < NB; i++)

@@ -54,13 +54,18 @@ bool entry_same_constant(PyObject *a, PyObject *b) {
     }
     if (PyTuple_Check(a) || PyList_Check(a)) {
         Py_ssize_t n = PySequence_Size(a);
-        bool same = n == PySequence_Size(b);
+        bool same = n == PySequence_Size(b) && Py_EnterRecursiveCall(" while constants of kernels are compared") == 0;
+        if (!same) {
+            PyErr_Clear();
+            return false;
+        }
         for (Py_ssize_t i = 0; same && i < n; i++) {
             PyObject *x = PySequence_GetItem(a, i), *y = PySequence_GetItem(b, i);
             same = x && y && entry_same_constant(x, y);
             Py_XDECREF(x);
             Py_XDECREF(y);
         }
+        Py_LeaveRecursiveCall();
         return same;
     }
     int same = PyObject_RichCompareBool(a, b, Py_EQ);
@@ -68,8 +73,16 @@ bool entry_same_constant(PyObject *a, PyObject *b) {
     return same == 1;
 }
 
+/* Python hashes tuples in tuples by recursion without an end, and crashes. */
+static bool is_deep(PyObject *object, int left) {
+    if (!PyTuple_Check(object)) return false;
+    for (Py_ssize_t i = 0; left && i < PyTuple_Size(object); i++)
+        if (is_deep(PyTuple_GetItem(object, i), left - 1)) return true;
+    return !left;
+}
+
 uint64_t entry_hash_constant(PyObject *object) {
-    Py_hash_t hash = PyObject_Hash(object);
+    Py_hash_t hash = is_deep(object, 100) ? 0 : PyObject_Hash(object);
     if (hash == -1 && PyErr_Occurred()) {
         PyErr_Clear(); /* lists and their kind: told apart by comparison alone */
         hash = 0;

@@ -6,18 +6,12 @@
  * poisoned. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
+#include "base/allocator.h"
 #include "base/trap.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Where memory comes from. resize(NULL, 0, n) allocates, resize(p, n, 0) frees and returns NULL; a failed allocation
- * returns NULL. */
-typedef struct Allocator {
-    void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
-    void *user;
-} Allocator;
 
 extern const Allocator allocator_malloc;
 

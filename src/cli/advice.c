@@ -14,6 +14,7 @@ void print_hints(const char *message) {
         {"use the emulator", "the emulator is asked for with --emulate"},
         {"the sanitizer (", "the sanitizer is asked for with --sanitize"},
         {" yourself", "a constant is given with --arg NAME=VALUE"},
+        {"its emitted source", "`tilewright emit --target T -o DIR` writes the emitted source"},
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -23,7 +24,8 @@ void print_hints(const char *message) {
 void print_array_hints(const Session *s) {
     for (size_t i = 0; i < s->count; i++) {
         const Argument *a = &s->arguments[i];
-        bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT;
+        bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT ||
+                      a->value.kind == TW_ARG_NUMBER_TYPE;
         if (number && a->info.likely_array)
             fprintf(stderr,
                     "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg "
@@ -90,8 +92,22 @@ static const char *example_array(const char *name, bool typed) {
     return typed ? "randn:" : usual_value(name, rows, sizeof rows / sizeof *rows, "randn:f32");
 }
 
-static void print_example(const Session *s, size_t i) {
+/* A number's type, from what its name usually means. */
+static const char *example_type(const char *name) {
+    const char *number = example_number(name);
+    return strpbrk(number, ".e") ? "f32" : strcmp(number, "false") == 0 ? "i1" : "i32";
+}
+
+/* `launches`: values; else types will do where no constant is asked for. */
+static void print_example(const Session *s, size_t i, bool launches) {
     const tw_param_info *info = &s->arguments[i].info;
+    bool array = takes_array(info), open = info->kind != TW_PARAM_TENSOR;
+    if (!launches && info->kind != TW_PARAM_CONSTANT && open) {
+        const char *kind = example_array(info->name, false), *colon = strchr(kind, ':');
+        const char *type = info->dtype ? tw_dtype_name(info->dtype) : array ? colon + 1 : example_type(info->name);
+        fprintf(stderr, array ? " --arg '%s=*%s'" : " --arg %s=%s", info->name, type);
+        return;
+    }
     if (!takes_array(info)) {
         fprintf(stderr, " --arg %s=%s", info->name, is_inner_stride(s, i) ? "1" : example_number(info->name));
         return;
@@ -148,7 +164,7 @@ int fail_missing(const Session *s, const Options *o) {
     while (options < o->word_count && strcmp(o->words[options], "--") != 0) options++;
     print_words(o, 0, options);
     for (size_t i = 0; i < s->count; i++)
-        if (is_missing(&s->arguments[i])) print_example(s, i);
+        if (is_missing(&s->arguments[i])) print_example(s, i, launches);
     if (grid) fputs(" --grid 1", stderr);
     print_words(o, options, o->word_count);
     fputc('\n', stderr);

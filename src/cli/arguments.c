@@ -6,6 +6,8 @@
  *                              expressions over other arguments
  *     file:X.npy[:DTYPE]
  *
+ * or, for commands that run nothing, a type: *DTYPE for an array, DTYPE for a number.
+ *
  * Random arrays take the seed N + i, where N is --seed and i the parameter's place, so each has
  * its own numbers and keeps them when others change. */
 #include "cli/cli.h"
@@ -32,6 +34,16 @@ static bool is_array(const char *spec) {
     bool known = dtype && tw_dtype_find(dtype) != TW_DTYPE_ANY;
     free(dtype);
     return known;
+}
+
+/* "*f32", and, where the kernel takes no constant, "i32"; false: it is no type. */
+static bool parse_type(const Argument *a, tw_arg *arg) {
+    bool array = *a->spec == '*';
+    int32_t dtype = tw_dtype_find(a->spec + array);
+    if (!dtype || (!array && a->info.kind == TW_PARAM_CONSTANT)) return false;
+    *arg = (tw_arg){.kind = array ? TW_ARG_ARRAY_TYPE : TW_ARG_NUMBER_TYPE};
+    arg->value.i = dtype;
+    return true;
 }
 
 static tw_arg parse_number(const char *spec) {
@@ -67,6 +79,9 @@ static int bad_buffer(const Session *s, const Argument *a, tw_status status) {
     return status == TW_ERROR_INTERNAL ? fail_status(s->context, status)
                                        : bad_spec(a, *why ? why : tw_status_text(status));
 }
+
+static const char known_dtypes[] = "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, "
+                                   "f32, f64, f8e4m3, f8e5m2, f8e4b8, f8e5b16, f8e4b15";
 
 static char *describe_spec(const Argument *a) {
     size_t size = strlen(a->info.name) + strlen(a->spec) + sizeof "--arg =";
@@ -116,8 +131,7 @@ static int make_array(Session *s, Argument *a, uint64_t seed, bool data) {
     char *name = copy_bytes(status ? "" : at + 1, name_length);
     int32_t dtype = tw_dtype_find(name);
     if (!status && dtype == TW_DTYPE_ANY)
-        status = bad_spec(a, "the dtype is not known; there are i1, i8..i64, u8..u64, f16, bf16, "
-                             "f32, f64, f8e4m3, f8e5m2, f8e4b8, f8e5b16, f8e4b15");
+        status = bad_spec(a, known_dtypes);
     int64_t shape[TW_MAX_RANK];
     int rank = 0;
     char *where = describe_spec(a);
@@ -199,7 +213,7 @@ static int apply_config(Session *s, const Options *o) {
         tw_status status = tw_module_config_at(s->module, s->index, (size_t)o->config - 1, &config);
         if (status != TW_OK) return fail_status(s->context, status);
     }
-    s->sets.at = get_memory((config.option_count + o->sets.count + 1) * sizeof *s->sets.at);
+    s->sets.at = get_memory((config.option_count + o->sets.count + 2) * sizeof *s->sets.at);
     for (size_t i = 0; i < config.option_count; i++) s->sets.at[s->sets.count++] = config.options[i];
     for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
     for (size_t i = 0; i < config.value_count; i++) {
@@ -244,6 +258,11 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
         if (!a->spec || is_array(a->spec)) continue;
+        if (parse_type(a, &a->value)) {
+            if (data) return bad_spec(a, "a type is enough to compile; a launch needs the number or the array itself");
+            continue;
+        }
+        if (*a->spec == '*') return bad_spec(a, known_dtypes);
         a->value = parse_number(a->spec);
         if (a->value.kind == TW_ARG_ABSENT) return bad_spec(a, "the number does not fit 64 bits");
         if (a->value.kind == TW_ARG_TEXT && a->info.likely_array)
@@ -314,35 +333,41 @@ int session_open(Session *s, const Options *o, bool data) {
     return parse_arguments(s, o, data);
 }
 
+void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options) {
+    tw_compile_options_init(options);
+    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
+    options->target = target;
+    options->args = s->values;
+    options->arg_count = s->count;
+    options->options = s->sets.at;
+    options->option_count = s->sets.count;
+    bool reference = target != o->target; /* runs as written, whatever was asked for the other */
+    if (reference) s->sets.at[options->option_count++] = (tw_pair){"passes", "off"};
+    options->passes = o->passes;
+    options->stop_after = o->stop_after;
+    options->stage = stage;
+    options->emulate = o->emulate && !reference;
+    options->sanitize = o->sanitize && !reference;
+    options->verify_each = o->verify_each;
+    options->keep_ir = stage == TW_STAGE_IR;
+}
+
+int session_fail(Session *s, const Options *o, tw_status status) {
+    if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
+    int code = fail_status(s->context, status);
+    if (status == TW_ERROR_SOURCE) print_array_hints(s);
+    return code;
+}
+
 int session_compile(Session *s, const Options *o, const char *target, int stage) {
     tw_compile_options options;
-    tw_compile_options_init(&options);
-    for (size_t i = 0; i < s->count; i++) s->values[i] = s->arguments[i].value;
-    options.target = target;
-    options.args = s->values;
-    options.arg_count = s->count;
-    options.options = s->sets.at;
-    options.option_count = s->sets.count;
-    bool reference = target != o->target; /* runs as written, whatever was asked for the other */
-    if (reference) s->sets.at[options.option_count++] = (tw_pair){"passes", "off"};
-    options.passes = o->passes;
-    options.stop_after = o->stop_after;
-    options.stage = stage;
-    options.emulate = o->emulate && !reference;
-    options.sanitize = o->sanitize && !reference;
-    options.verify_each = o->verify_each;
-    options.keep_ir = stage == TW_STAGE_IR;
+    session_compile_options(s, o, target, stage, &options);
     tw_kernel_destroy(s->kernel);
     s->kernel = NULL;
     tw_status status = tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &s->kernel);
     if (status != TW_OK && s->explains)
         fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
-    if (status == TW_ERROR_ARGUMENT && lacks_arguments(s)) return fail_missing(s, o);
-    if (status != TW_OK) {
-        int code = fail_status(s->context, status);
-        if (status == TW_ERROR_SOURCE) print_array_hints(s);
-        return code;
-    }
+    if (status != TW_OK) return session_fail(s, o, status);
     fputs(tw_context_warnings(s->context), stderr);
     if (o->time_passes) print_pass_times(s);
     return 0;

@@ -6,6 +6,8 @@
  *     expression.c      integer expressions: --grid 'cdiv(n, BLOCK)', shapes
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
+ *     command_build.c   build
+ *     command_cache.c   cache
  *     say.c             messages, memory, files
  *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
@@ -29,8 +31,9 @@ typedef struct Options {
     char **words; /* of the whole command, as typed */
     int word_count;
     char *file, *kernel; /* FILE[:KERNEL] */
-    const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic;
+    const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic, *name, *isa, *limit;
     bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere, json;
+    bool list, clear;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */
     long config;      /* 0: none */
@@ -39,13 +42,14 @@ typedef struct Options {
 } Options;
 
 typedef int Command(const Options *o);
-Command command_run, command_check, command_emit, command_ir, command_explain, command_list, command_targets,
-    command_docs;
+Command command_run, command_check, command_emit, command_ir, command_explain, command_build, command_cache,
+    command_list, command_targets, command_docs;
 
 /* --- say.c --- */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
 /* The context's message; gives the exit status for the code. */
 int fail_status(const tw_context *cx, tw_status status);
+void print_json_text(const char *text); /* in quotes, as JSON writes it; NULL: null */
 void *get_memory(size_t size); /* zeroed; ends the program if there is none */
 char *copy_bytes(const char *text, size_t length);
 const char *nearest(const char *wrong, const char *const *names, size_t count); /* NULL: none is near */
@@ -115,6 +119,10 @@ tw_status load_source(tw_context *cx, const Options *o, tw_module **module);
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
 int session_open(Session *s, const Options *o, bool data);
 int session_compile(Session *s, const Options *o, const char *target, int stage);
+/* What a compile for the target is told. */
+void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options);
+/* What is said of a compile that failed; the exit status. */
+int session_fail(Session *s, const Options *o, tw_status status);
 void session_close(Session *s);
 /* Arrays to the target's memory (or fresh copies), and back to argument->host. */
 int session_upload(Session *s, const char *target);

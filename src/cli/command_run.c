@@ -157,9 +157,16 @@ static void print_changes(Session *s) {
     if (arrays && !any) printf("no array changed\n");
 }
 
+/* Targets that report on a launch do it here; what the user sets comes behind, and wins. */
+static void ask_for_report(Session *s) {
+    memmove(s->sets.at + 1, s->sets.at, s->sets.count++ * sizeof *s->sets.at);
+    s->sets.at[0] = (tw_pair){"report", "on"};
+}
+
 int command_run(const Options *o) {
     Session s;
     int status = session_open(&s, o, true);
+    if (!status) ask_for_report(&s);
     if (!status) status = check_saves(&s, o);
     if (!status) status = compile_for(&s, o, o->target);
     if (!status) status = launch_on(&s, o, o->target, o->time);

@@ -116,6 +116,45 @@ int command_explain(const Options *o) {
     return status;
 }
 
+static const char *kind_name(int32_t kind) {
+    static const char *const names[] = {"?", "constant", "scalar", "pointer", "tensor", "open"};
+    return kind >= TW_PARAM_CONSTANT && kind <= TW_PARAM_OPEN ? names[kind] : names[0];
+}
+
+static void print_pairs_json(const char *name, const tw_pair *pairs, size_t count) {
+    printf("\"%s\": {", name);
+    for (size_t i = 0; i < count; i++) {
+        if (i) printf(", ");
+        print_json_text(pairs[i].name);
+        printf(": ");
+        print_json_text(pairs[i].value);
+    }
+    printf("}");
+}
+
+static void print_kernel_json(tw_module *module, size_t k) {
+    tw_param_info param = {.struct_size = sizeof param};
+    tw_config_info config = {.struct_size = sizeof config};
+    printf("%s\n  {\"name\": ", k ? "," : "");
+    print_json_text(tw_module_kernel_name(module, k));
+    printf(", \"has_grid\": %s, \"parameters\": [", tw_module_kernel_has_grid(module, k) ? "true" : "false");
+    for (size_t i = 0; tw_module_param_at(module, k, i, &param) == TW_OK; i++) {
+        printf("%s{\"name\": ", i ? ", " : "");
+        print_json_text(param.name);
+        printf(", \"kind\": \"%s\", \"dtype\": \"%s\", \"rank\": %d, \"optional\": %s}", kind_name(param.kind),
+               tw_dtype_name(param.dtype), (int)param.rank, param.optional ? "true" : "false");
+    }
+    printf("], \"configs\": [");
+    for (size_t i = 0; tw_module_config_at(module, k, i, &config) == TW_OK; i++) {
+        printf("%s{", i ? ", " : "");
+        print_pairs_json("values", config.values, config.value_count);
+        printf(", ");
+        print_pairs_json("options", config.options, config.option_count);
+        printf("}");
+    }
+    printf("]}");
+}
+
 int command_list(const Options *o) {
     tw_context *cx = NULL;
     tw_module *module = NULL;
@@ -123,7 +162,11 @@ int command_list(const Options *o) {
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     status = load_source(cx, o, &module);
     int code = status == TW_OK ? 0 : fail_status(cx, status);
-    for (size_t k = 0; k < tw_module_kernel_count(module); k++) {
+    bool json = o->json && !code;
+    if (json) printf("[");
+    for (size_t k = 0; json && k < tw_module_kernel_count(module); k++) print_kernel_json(module, k);
+    if (json) printf("]\n");
+    for (size_t k = 0; !json && k < tw_module_kernel_count(module); k++) {
         tw_param_info param = {.struct_size = sizeof param};
         printf("%s(", tw_module_kernel_name(module, k));
         for (size_t i = 0; tw_module_param_at(module, k, i, &param) == TW_OK; i++)
@@ -141,14 +184,30 @@ int command_list(const Options *o) {
     return code;
 }
 
+static void print_target_json(const tw_target_info *info, bool first) {
+    const char *const texts[] = {"name", info->name, "about", info->about, "note", info->note};
+    printf("%s\n  {", first ? "" : ",");
+    for (int i = 0; i < 6; i += 2) {
+        printf("\"%s\": ", texts[i]);
+        print_json_text(texts[i + 1]);
+        printf(", ");
+    }
+    printf("\"available\": %s}", info->available ? "true" : "false");
+}
+
 int command_targets(const Options *o) {
-    (void)o;
     tw_context *cx = NULL;
     tw_status status = tw_context_create(NULL, &cx);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     tw_target_info info = {.struct_size = sizeof info};
+    if (o->json) printf("[");
     for (size_t i = 0; tw_target_info_at(cx, i, &info) == TW_OK; i++)
-        printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "", info.available ? "here" : "not here", info.note);
+        if (o->json)
+            print_target_json(&info, i == 0);
+        else
+            printf("%-14s %s\n%-14s %s: %s\n", info.name, info.about, "", info.available ? "here" : "not here",
+                   info.note);
+    if (o->json) printf("]\n");
     tw_context_destroy(cx);
     return 0;
 }

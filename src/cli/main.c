@@ -24,6 +24,9 @@ static const CommandRow commands[] = {
     {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report", command_emit},
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
     {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
+    {"build", 'b', "FILE[:KERNEL] [options]",
+     "compile a kernel into an object and a C header, to be linked into programs", command_build},
+    {"cache", 'k', "", "say what the cache of compiled kernels holds, or make it hold less", command_cache},
     {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations", command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
     {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
@@ -51,12 +54,17 @@ typedef enum OptionId {
     O_TIME,
     O_TIME_PASSES,
     O_OUTPUT,
+    O_NAME,
+    O_ISA,
     O_ASSEMBLY,
     O_PASSES,
     O_PRINT_AFTER,
     O_STOP_AFTER,
     O_VERIFY,
     O_JSON,
+    O_LIST,
+    O_CLEAR,
+    O_LIMIT,
     O_HELP
 } OptionId;
 typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
@@ -68,19 +76,20 @@ typedef struct OptionRow {
 } OptionRow;
 
 static const OptionRow rows[] = {
-    {O_TARGET, "--target", "T", VALUE, "rceix", "what to compile for (see `tilewright targets`); default cpu"},
+    {O_TARGET, "--target", "T", VALUE, "rceixb", "what to compile for (see `tilewright targets`); default cpu"},
     {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixl",
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixbl",
      "a definition: a constant of the source, or of the kernel's parameters"},
-    {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixl", "a folder for headers and imported files, beside the source's own"},
-    {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixl", "the source may include files of any folder"},
-    {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceix",
+    {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixbl", "a folder for headers and imported files, beside the source's own"},
+    {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixbl", "the source may include files of any folder"},
+    {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceixb",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
-     "file:X.npy[:DTYPE]"},
-    {O_CONFIG, "--config", "N", VALUE, "rceix",
+     "file:X.npy[:DTYPE];\n"
+     "                          where nothing is run also a type: '*f32' an array of them, i32 a number"},
+    {O_CONFIG, "--config", "N", VALUE, "rceixb",
      "constants and options of the kernel's Nth configuration (see `tilewright list`)"},
-    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceix", "a compile option (see `tilewright docs options`)"},
+    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceixb", "a compile option (see `tilewright docs options`)"},
     {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
     {O_SAVE, "--save", "NAME=FILE.npy", VALUE, "rc", "write an array after the run"},
     {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c", "compare with this array, not with the interpreter"},
@@ -92,6 +101,11 @@ static const OptionRow rows[] = {
     {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
     {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix", "print the time of every step of the compiler"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
+    {O_OUTPUT, "-o", "OUT", VALUE, "b", "write OUT.o and OUT.h"},
+    {O_NAME, "--name", "NAME", VALUE, "b", "what the C function is called; default: as the kernel"},
+    {O_ISA, "--isa", "A,B", VALUE, "b",
+     "instruction sets, the best of which is chosen when it runs: baseline, and on x86-64\n"
+     "                          v3 (AVX2, FMA) and v4 (AVX-512); default: all"},
     {O_ASSEMBLY, "--assembly", "", NOTHING, "e",
      "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
@@ -99,8 +113,12 @@ static const OptionRow rows[] = {
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
-    {O_VERIFY, "--verify-each", "", NOTHING, "rceix", "check the IR after every pass"},
-    {O_HELP, "--help", "", NOTHING, "rceixltdvh", "print this"},
+    {O_JSON, "--json", "", NOTHING, "ltk", "print it as JSON"},
+    {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
+    {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
+    {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
+    {O_VERIFY, "--verify-each", "", NOTHING, "rceixb", "check the IR after every pass"},
+    {O_HELP, "--help", "", NOTHING, "rceixbkltdvh", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -203,6 +221,8 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_TIME_PASSES: o->time_passes = true; return 0;
     case O_ASSEMBLY: o->assembly = true; return 0;
     case O_OUTPUT: o->output = value; return 0;
+    case O_NAME: o->name = value; return 0;
+    case O_ISA: o->isa = value; return 0;
     case O_PASSES: o->passes = value; return 0;
     case O_PRINT_AFTER:
         if (value)
@@ -213,6 +233,9 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
     case O_JSON: o->json = true; return 0;
+    case O_LIST: o->list = true; return 0;
+    case O_CLEAR: o->clear = true; return 0;
+    case O_LIMIT: o->limit = value; return 0;
     case O_HELP: return 0;
     }
     return 0;

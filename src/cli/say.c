@@ -19,6 +19,20 @@ int fail(const char *format, ...) {
     return 1;
 }
 
+void print_json_text(const char *text) {
+    if (!text) {
+        fputs("null", stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+            printf("\\u%04x", (unsigned char)*text);
+        else
+            putchar(*text);
+    putchar('"');
+}
+
 int fail_status(const tw_context *cx, tw_status status) {
     const char *message = tw_context_message(cx);
     if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */

@@ -66,6 +66,7 @@ typedef enum FrontValueKind {
     FRONT_FLOAT,
     FRONT_TEXT,
     FRONT_ARRAY,
+    FRONT_NUMBER, /* one of type elem, which a launch gives */
     FRONT_OBJECT /* a constant that only a live program has: dtype, function, tuple */
 } FrontValueKind;
 typedef struct FrontValue {
@@ -76,8 +77,8 @@ typedef struct FrontValue {
     double f;         /* FLOAT */
     const struct FrontObject *object;
     const char *text;
-    Elem elem;                                  /* ARRAY: of its elements */
-    int rank;                                   /* ARRAY */
+    Elem elem;                                  /* ARRAY: of its elements; NUMBER */
+    int rank;                                   /* ARRAY; -1: only the type of its elements is known */
     int64_t extent[MAX_RANK], stride[MAX_RANK]; /* ARRAY: what it has now; only a constant may depend on it */
 } FrontValue;
 typedef struct FrontDefine {

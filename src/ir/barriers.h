@@ -23,5 +23,7 @@ bool bars_number(const BarWalk *w, Ref ref, int64_t *out);
 bool bars_fail(BarWalk *w, const Op *op, const char *why);
 bool bars_arrive(BarWalk *w, const Op *op);
 bool bars_wait(BarWalk *w, const Op *op, bool *passes); /* has the phase ended? */
+/* Does each wait of the kernel, which one worker runs, find its phase ended? Else why not, and where. */
+bool bars_prove(const Kernel *k, Arena *arena, const char **why, const Op **where);
 bool bars_are_inside(const Op *op);                     /* an arrival or a wait, in one of its regions */
 #endif

@@ -344,8 +344,12 @@ static bool parse_structured(Parser *p, OpText *t) {
             return parse_do(p, region, body) && parse_region(p, body, false);
         }
         if (!reader_accept_name(p, "in")) return reader_error(p, p->token.range, "`in` is expected here");
-        return parse_operands(p, t) && resolve_literals(p, t) && parse_attrs(p, op, &t->fill) &&
-               parse_region(p, region, false);
+        if (!parse_operands(p, t) || !resolve_literals(p, t) || !parse_attrs(p, op, &t->fill) ||
+            !parse_region(p, region, false))
+            return false;
+        while (op->code == OP_SPMD && reader_sees(p, '{')) /* one for each worker */
+            if (!parse_region(p, ir_region(t->b, op), false)) return false;
+        return true;
     case OP_ROLE: {
         Attr name = {.id = AT_ROLE};
         if (!parse_word(p, &name)) return false;

@@ -26,7 +26,8 @@ bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "",
-     "(| STAGES WARPS PDL_WAIT PDL_LAUNCH FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP)",
+     "(| STAGES WARPS WRITTEN PDL_WAIT PDL_LAUNCH OWN_GRID FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP "
+     "TT_POLICY TT_ORDER TT_CHUNK TT_BLOCK TT_RECT TT_STRIDE TT_CORES TT_SHARDING)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},

@@ -62,6 +62,23 @@ static bool is_of_threads(const Op *op) {
     return op && op->code == OP_SPMD && op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD;
 }
 
+bool threads_are_around(const Op *op) {
+    for (; op; op = op->parent ? op->parent->owner : NULL)
+        if (is_of_threads(op)) return true;
+    return false;
+}
+
+const Region *threads_worker(const Op *op) {
+    for (const Region *region = op->parent; region && region->owner; region = region->owner->parent)
+        if (region->owner->code == OP_SPMD && region->owner->region_count > 1) return region;
+    return NULL;
+}
+
+bool threads_share(const Kernel *k, const Op *op, Ref buffer) {
+    const Region *worker = threads_worker(op);
+    return worker && threads_worker(ir_value(k, buffer)->op) != worker;
+}
+
 /* Is it the thread's number along that dimension, in whatever region? */
 static bool is_worker(const Threads *t, Ref ref, int dim) {
     const Value *value = ref_is_value(ref) ? ir_value(t->k, ref) : NULL;

@@ -38,11 +38,23 @@ bool threads_is_tile_op(const Kernel *k, const Op *op); /* a collective operatio
 bool threads_has_cut(const Threads *t, const Op *op);   /* is it a place to cut, or has one inside? */
 bool threads_fail(Threads *t, const Op *op, const char *why);
 
+/* Is it inside of code of single threads? Its scalars are each thread's own. */
+bool threads_are_around(const Op *op);
+
+/* The region of the worker that it belongs to, if each has its own (`spmd` with several regions); else NULL. */
+const Region *threads_worker(const Op *op);
+/* Do other workers perhaps write the buffer, too, while the op runs? Then it writes its own elements and no others. */
+bool threads_share(const Kernel *k, const Op *op, Ref buffer);
+
 int64_t threads_count(const Threads *t, Ref condition); /* for how many threads it holds; 0: not known */
 
 /* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The
  * region is then looked at anew. */
 void threads_order_roles(Threads *t);
+
+/* Roles of warpgroups, each as it is written, side by side (threads_split.c); false: why not is in t, and the region is
+ * half done. */
+bool threads_split_roles(Threads *t);
 
 /* Barriers where threads read or write shared memory that others have written or read since the last one: the source
  * relies on them without writing them down. None go under a condition that differs. */

@@ -33,6 +33,26 @@ typedef struct Cut {
 
 /* --- may it be cut? --- */
 
+/* Of workers inside of the region: what they take from outside is the same for all threads. */
+typedef struct Inside {
+    Threads *t;
+    const Op *owner;
+} Inside;
+
+static bool is_made_inside(const Kernel *k, Ref ref, const Op *owner) {
+    const Value *value = ir_value(k, ref);
+    const Op *op = value->op ? value->op : value->region->owner;
+    while (op && op != owner) op = op->parent ? op->parent->owner : NULL;
+    return op != NULL;
+}
+
+static void look_for_difference_from_outside(Op *op, void *user) {
+    const Inside *in = user;
+    for (int i = 0; i < op->operand_count; i++)
+        if (threads_differ(in->t, op->operands[i]) && !is_made_inside(in->t->k, op->operands[i], in->owner))
+            threads_fail(in->t, op, "the block does this as a whole, with a number that differs between threads");
+}
+
 static void look_for_difference(Op *op, void *user) {
     Threads *t = user;
     for (int i = 0; i < op->operand_count && !threads_is_even(t, op); i++)
@@ -89,7 +109,12 @@ static bool check_region(Threads *t, const Region *region, bool masked) {
             if (masked)
                 return threads_fail(t, op, "the block does this as a whole, and a condition differs between threads");
             look_for_difference(op, t);
-            for (int r = 0; r < op->region_count; r++) ir_walk(op->regions[r], look_for_difference, t);
+            for (int r = 0; r < op->region_count; r++) {
+                if (op->code == OP_SPMD)
+                    ir_walk(op->regions[r], look_for_difference_from_outside, &(Inside){t, op});
+                else
+                    ir_walk(op->regions[r], look_for_difference, t);
+            }
             if (t->why) return false;
         }
     }

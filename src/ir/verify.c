@@ -262,6 +262,24 @@ static void check_tasks(Verifier *v, const Op *op) {
     check_terminator(v, op, body, OP_YIELD, 0, 0, NULL);
 }
 
+/* One region that all workers run, or one for each of them. */
+static void check_spmd(Verifier *v, const Op *op) {
+    int64_t workers = 0;
+    if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
+    if (op->region_count > 1) {
+        bool known = op->operand_count == 1 && ir_const_int(v->k, op->operands[0], &workers);
+        if (!known || workers != op->region_count || op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) {
+            complain(v, op, "it has one region, or one for each of its workers, which are warps or warpgroups");
+            return;
+        }
+    } else if (!need_regions(v, op, 1, 1)) {
+        return;
+    }
+    for (int r = 0; r < op->region_count; r++)
+        if (need_args(v, op, op->regions[r], r ? 0 : op->operand_count))
+            check_terminator(v, op, op->regions[r], OP_YIELD, 0, 0, NULL);
+}
+
 static void check_structure(Verifier *v, const Op *op) {
     switch (op->code) {
     case OP_FOR: {
@@ -295,9 +313,7 @@ static void check_structure(Verifier *v, const Op *op) {
             check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
         break;
     case OP_SPMD:
-        if (op->operand_count < 1 || op->operand_count > 3) complain(v, op, "its workers have one to three extents");
-        if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], op->operand_count))
-            check_terminator(v, op, op->regions[0], OP_YIELD, 0, 0, NULL);
+        check_spmd(v, op);
         break;
     case OP_ROLE:
         if (need_regions(v, op, 1, 1) && need_args(v, op, op->regions[0], 0))
@@ -367,6 +383,17 @@ static void check_region(Verifier *v, const Region *region) {
         for (int i = 0; i < op->result_count; i++) v->visible[op->results[i]] = false;
 }
 
+/* What is wrong with a list of numbers of a kernel; NULL: nothing, or it is none. */
+static const char *list_fault(const Attr *attr) {
+    const AttrInfo *info = &attr_info[attr->id];
+    if (info->kind != ATTR_INTS) return NULL;
+    int wants = attr->id == AT_TT_RECT ? 4 : 2;
+    if (attr->list.count != wants) return wants == 4 ? "is no list of 4 numbers" : "is no list of 2 numbers";
+    for (int i = 0; i < attr->list.count; i++)
+        if (!in_range(info, attr->list.at[i])) return "is out of its range";
+    return NULL;
+}
+
 bool ir_verify(const Kernel *k, Form form, Diag *diag) {
     Arena *arena = k->module->arena;
     Verifier v = {k, form, diag, arena, ARENA_ARRAY(arena, bool, k->values.count), true};
@@ -386,7 +413,7 @@ bool ir_verify(const Kernel *k, Form form, Diag *diag) {
         const AttrInfo *info = &attr_info[k->attrs[i].id];
         const char *fault = !op_allows_attr(OP_NONE, k->attrs[i].id) ? "is no attribute of a kernel"
                             : info->kind == ATTR_INT && !in_range(info, k->attrs[i].number) ? "is out of its range"
-                                                                                            : NULL;
+                                                                                            : list_fault(&k->attrs[i]);
         if (!fault) continue;
         diag_emit(diag, DIAG_IR_INVALID, k->range, k->name, arena_printf(arena, "`%s` %s", info->text, fault));
         return false;

@@ -79,6 +79,7 @@ typedef struct Machine {
     int level_best; /* devices from `level` up to this one have no better row, unless one with a higher `level` */
 
     /* --- how a kernel may run --- */
+    bool runs_workers; /* that a kernel writes as threads, warps or warpgroups: by threads, or by coroutines */
     bool has_threads;   /* SIMT: layout runs */
     bool roles_always;  /* every global access goes through a ring (Tenstorrent) */
     bool roles_allowed; /* may run roles side by side */

@@ -138,8 +138,11 @@ struct tw_kernel {
     bool cooperative;    /* all its programs run at once */
     bool launch_pdl;     /* may begin before the launch before it ends */
     int cores, fidelity; /* --set cores, fidelity: Tenstorrent */
-    bool no_multicast; /* Tenstorrent: every core reads for itself */
+    /* Tenstorrent, --set policy and so on: as TtOptions has them; 0 and NULL: nothing said. */
+    int tt_policy, tt_order, tt_block, tt_grid, tt_chunk, tt_multicast;
+    const char *tt_depths, *tt_sharding;
     bool counts;       /* Tenstorrent: the model computes nothing */
+    bool report;       /* Tenstorrent: a launch says what was moved and how long it would take */
     uint64_t seed;       /* --set seed: the interpreter's orders */
     int product_bits;    /* tw_kernel_product_bits */
     FrontShape *shapes;  /* by parameter of the source */
@@ -160,6 +163,7 @@ struct tw_kernel {
     tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
+    bool own_grid; /* a grid that the launch says only says whether anything runs */
     struct Requirements *requirements;  /* what the compiled code wants of the arguments; NULL: nothing */
     bool never;                         /* a requirement that cannot be tested: the general variant it is */
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */

@@ -52,14 +52,16 @@ bool parser_expect(Parser *ps, CTok kind, const char *where) {
 }
 
 void parser_recover(Parser *ps) {
-    int depth = 0;
+    int depth = 0, parentheses = 0; /* braces inside of those end nothing */
     ps->panic = false;
     for (; ps->at->kind != CT_END; parser_advance(ps)) {
         switch (ps->at->kind) {
+        case CT_LPAREN: parentheses += depth == 0; break;
+        case CT_RPAREN: parentheses -= depth == 0 && parentheses; break;
         case CT_LBRACE: depth++; break;
         case CT_RBRACE:
             if (depth == 0) return;
-            if (--depth == 0) {
+            if (--depth == 0 && !parentheses) {
                 parser_advance(ps);
                 parser_take(ps, CT_SEMI);
                 return;

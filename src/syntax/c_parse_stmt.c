@@ -125,7 +125,8 @@ static CNode *parse_statement_inner(Parser *ps) {
         return parser_refuse(ps, first->range, "labels", "use loops and `if`");
     CNode *expression = parse_expression(ps);
     /* `name(..) name` is one whose type takes arguments. */
-    if (!ps->panic && expression->kind == C_CALL && first->kind == CT_IDENT && at_token(ps, CT_IDENT))
+    bool same_line = at_token(ps, CT_IDENT) && !ps->at->line_start; /* else a `;` is missing */
+    if (!ps->panic && expression->kind == C_CALL && first->kind == CT_IDENT && same_line)
         parser_unknown_type(ps, first);
     if (!ps->panic) parser_expect(ps, CT_SEMI, "behind the expression");
     return node_one(ps, C_EXPRESSION, first, expression);

@@ -34,3 +34,9 @@ $ test $(wc -l < "$ROOT/examples/vector_add.c") -lt 40 && echo short
 short
 $ B=$(dirname "$(command -v tilewright)"); cc -I"$ROOT/include" "$ROOT/examples/vector_add.c" "$B/libtilewright.a" -lm -ldl -lpthread -o add && ./add
 999 + 1000 = 1999
+
+$ B=$(dirname "$(command -v tilewright)"); cc -I"$ROOT/include" "$ROOT/examples/tile_c.c" "$B/libtilewright.a" -lm -ldl -lpthread -o tile_c && ./tile_c "$ROOT/kernels/tilec" && ./tile_c "$ROOT/kernels/tilec" interp
+matmul 200x130x100: right
+attention of 150 queries: right
+matmul 200x130x100: right
+attention of 150 queries: right

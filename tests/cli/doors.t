@@ -103,12 +103,12 @@ kernels/tilelang/gemm.py:23:13: store: box f16[64,64] of C[77, 50], strides [50,
 kernels/tilelang/gemm.py:19:17: dot: f16[64,64] times f16[64,64] by fma
 kernels/tilelang/gemm.py:9:5: execution: flat: this machine gains nothing from loads that run ahead
 $ tilewright explain $(cat lcf)
-kernels/tilec/matmul.tile.c:93:1: merge: 2 workers and their rings became one program a task
-kernels/tilec/matmul.tile.c:65:13: load: box bf16[128,64] of g.A, at [128*(first + (a value)), 64*iter]; outside 0
-kernels/tilec/matmul.tile.c:67:13: load: box bf16[64,256] of g.B, at [64*iter, 256*(a value)]; outside 0
-kernels/tilec/matmul.tile.c:88:13: store: box bf16[128,256] of g.C, at [128*(first + (a value)), 256*(a value)]
-kernels/tilec/matmul.tile.c:77:5: dot: bf16[128,64] times bf16[64,256] by fma
-kernels/tilec/matmul.tile.c:93:1: execution: flat: this machine gains nothing from loads that run ahead
+kernels/tilec/matmul.tile.c:118:1: merge: 2 workers and their rings became one program a task
+kernels/tilec/matmul.tile.c:85:13: load: box bf16[128,64] of g.A, at [128*(first + (a value)), 64*iter]; outside 0
+kernels/tilec/matmul.tile.c:87:13: load: box bf16[64,256] of g.B, at [64*iter, 256*(a value)]; outside 0
+kernels/tilec/matmul.tile.c:113:13: store: box bf16[128,256] of g.C, at [128*(first + (a value)), 256*(a value)]
+kernels/tilec/matmul.tile.c:101:5: dot: bf16[128,64] times bf16[64,256] by fma
+kernels/tilec/matmul.tile.c:118:1: execution: flat: this machine gains nothing from loads that run ahead
 $ tilewright ir $(cat gemm) --stop-after=fold
 kernel @matmul(%A, %B, %C: *f16) <warps=4> {
   grid {

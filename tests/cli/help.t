@@ -7,6 +7,8 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
   tilewright list     FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                             list the targets, and what runs them here
   tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -28,7 +30,8 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -49,7 +52,8 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --grid X[,Y[,Z]]        the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'
@@ -72,7 +76,8 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -91,7 +96,8 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -109,7 +115,8 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   -I FOLDER               a folder for headers and imported files, beside the source's own
   --include-anywhere      the source may include files of any folder
   --arg NAME=SPEC         an argument: a number, true, false, none, a string, or an array:
-                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE]
+                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], file:X.npy[:DTYPE];
+                          where nothing is run also a type: '*f32' an array of them, i32 a number
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
@@ -121,6 +128,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
+  --json                  print it as JSON
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -147,7 +155,7 @@ $ tilewright targets now
 error: `now` is one word too many
 [1]
 $ tilewright version --target cpu
-error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`
+error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `build`
 [1]
 $ tilewright run a.py --frobnicate
 error: unknown option `--frobnicate`; `tilewright run --help` lists them

@@ -204,7 +204,7 @@ rmsnorm: ok
 matmul: ok
 $ tilewright emit add.py
 error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
-  tilewright emit add.py --arg 'x_ptr=randn:f32[65536]' --arg 'y_ptr=randn:f32[65536]' --arg 'output_ptr=randn:f32[65536]' --arg n_elements=128 --arg BLOCK_SIZE=128
+  tilewright emit add.py --arg 'x_ptr=*f32' --arg 'y_ptr=*f32' --arg 'output_ptr=*f32' --arg n_elements=i32 --arg BLOCK_SIZE=128
 [1]
 #! Names say what is usually meant.
 $ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(x_ptr, label_ptr, row_idx_ptr, eps, scale, stride_xm, stride_xk, n, HAS_BIAS: tl.constexpr, num_stages: tl.constexpr, BLOCK: tl.constexpr):\n    pass\n' > usual.py; tilewright check usual.py

@@ -173,12 +173,24 @@ number.py:8:26: error: not possible on Tenstorrent: `exp` of a single number (f3
 [1]
 #! A matmul of a block a core on 8 x 8 cores: A and B are read once, and sent along rows and columns; without that, 8 times each.
 $ cat > gemm.sh <<'END'
-> tilewright run $ROOT/kernels/tilelang/gemm.py --target tenstorrent -D M=2048 -D N=2048 -D K=2048 -D dtype=bfloat16 -D block_M=256 -D block_N=256 -D block_K=64 -D num_stages=2 --arg A=zeros:bf16[2048,2048] --arg B=zeros:bf16[2048,2048] --arg C=zeros:bf16[2048,2048] --set counts=on "$@" 2>&1 | grep note
+> tilewright run $ROOT/kernels/tilelang/gemm.py --target tenstorrent -D M=2048 -D N=2048 -D K=2048 -D dtype=bfloat16 -D block_M=256 -D block_N=256 -D block_K=64 -D num_stages=2 --arg A=zeros:bf16[2048,2048] --arg B=zeros:bf16[2048,2048] --arg C=zeros:bf16[2048,2048] --set model=count "$@" 2>&1 | grep -E 'DRAM|cycles'
 > END
 $ sh gemm.sh
-note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 16777216 bytes read from DRAM, 8388608 written, 117454848 between cores, 262144 tiles multiplied, 135168 packed
+DRAM: 16777216 bytes read, 8388608 written; between cores 117454848, of them multicast 16779264 bytes sent once
+cycles, estimated: 311120; the busiest math unit needs 272896, DRAM 87381: 1.14 times the larger
+cb_in_A_shared   16 of 32 pages; waits at most 5372 cycles for pages, 78976 for space
+cb_in_B_shared   16 of 32 pages; waits at most 0 cycles for pages, 0 for space
+cb_out           64 of 128 pages; waits at most 281588 cycles for pages, 0 for space
+cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
+cycles/tiles of each core:
 $ sh gemm.sh --set multicast=off
-note: counted on the functional model of a wormhole grid, 64 of 64 cores, and computed nothing: 134217728 bytes read from DRAM, 8388608 written, 0 between cores, 262144 tiles multiplied, 135168 packed
+DRAM: 134217728 bytes read, 8388608 written; between cores 0, of them multicast 0 bytes sent once
+cycles, estimated: 501641; the busiest math unit needs 272896, DRAM 495160: 1.01 times the larger
+cb_in_A_shared   32 of 32 pages; waits at most 226894 cycles for pages, 87105 for space
+cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
+cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
+cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
+cycles/tiles of each core:
 #! Kernels of a row a program run 32 rows a task: ragged rows and columns, one row, weights that all rows share, sums in loops.
 $ cat > rows.sh <<'END'
 > kernel=$1; rows=$2; cols=$3; type=$4; shift 4

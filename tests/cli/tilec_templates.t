@@ -60,3 +60,9 @@ error: `outputs_arrived` gets 0 arrivals an iteration where 8 are declared; a GP
 #! the kernel that the manual begins with
 $ sed -n '/^```c$/,/^```$/p' "$ROOT/docs/tile-c.md" | grep -v '```' > softmax.tile.c; tilewright check softmax.tile.c --arg g.x=randn:f32[100,100] --arg g.o=zeros:f32[100,100] | grep -c ok
 2
+#! a template's tasks are all done, whatever grid a launch asks for; a grid of none does nothing
+$ for t in interp cpu "cuda --emulate"; do for g in 1 3 9,2; do tilewright check $ROOT/kernels/tilec/matmul.tile.c --target $t --grid $g --arg g.A=randn:bf16[256,96] --arg g.B=randn:bf16[96,512] --arg g.C=zeros:bf16[256,512] 2>&1 | grep -c ok; done; done | sort | uniq -c
+      9 3
+$ tilewright run $ROOT/kernels/tilec/matmul.tile.c --grid 0 --arg g.A=randn:bf16[256,96] --arg g.B=randn:bf16[96,512] --arg g.C=zeros:bf16[256,512]
+warning: no program runs: the grid is 0 x 1 x 1
+no array changed

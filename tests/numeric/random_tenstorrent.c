@@ -9,7 +9,8 @@
  * the results are compared in every bit. Each program of the grid writes rows of its own. */
 #include "differential.h"
 
-enum { MOST_VARS = 60, LIMIT = 1000, CLIP = 7 };
+/* bf16 holds whole numbers up to BF16_WHOLE; between larger ones the packer rounds ties away from zero, others to even. */
+enum { MOST_VARS = 60, LIMIT = 1000, CLIP = 7, BF16_WHOLE = 256 };
 
 typedef struct Var {
     char name[12];
@@ -131,7 +132,9 @@ static void store(Gen *g) {
     int array = 2 + (int)draw(g, 2);
     if (!v) return;
     place(g, array, 1, v->columns, true, address, mask, sizeof mask);
-    line(g, "tl.store(%s, %s, mask=%s)", address, v->name, mask);
+    if (g->p->arrays[array].dtype == TW_BF16 && v->bound > BF16_WHOLE)
+        line(g, "tl.store(%s, tl.minimum(tl.maximum(%s, -%d.0), %d.0), mask=%s)", address, v->name, BF16_WHOLE, BF16_WHOLE, mask);
+    else line(g, "tl.store(%s, %s, mask=%s)", address, v->name, mask);
 }
 
 /* --- values --- */

@@ -30,7 +30,8 @@ import tilelang_reference as reference  # noqa: E402
 from tilelang_programs import Choices, Generator  # noqa: E402
 from tilelang_threads import ThreadGenerator  # noqa: E402
 
-TARGETS = {"interp": ["interp"], "sanitize": ["interp", "--sanitize"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"]}
+TARGETS = {"interp": ["interp"], "sanitize": ["interp", "--sanitize"], "passes": ["interp", "--set", "passes=on"], "cpu": ["cpu"], "cuda-emulated": ["cuda", "--emulate"], "sm_80": ["cuda:sm_80", "--emulate"], "cuda": ["cuda"],
+           "cpu-written": ["cpu", "--set", "written=on"], "cuda-written": ["cuda", "--emulate", "--set", "written=on"]}
 
 
 def program_of(choices):
@@ -135,6 +136,7 @@ def main():
     parser.add_argument("--targets", default="cpu")
     parser.add_argument("--also", default="", help="targets of every EVERY-th program too")
     parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--threads", action="store_true", help="only programs that name their threads (targets cpu-written, cuda-written: they run as written)")
     parser.add_argument("--replay", nargs="+", default=[])
     parser.add_argument("--out", help="a folder for the texts of failures")
     parser.add_argument("--shard", default="0/1")
@@ -164,9 +166,11 @@ def main():
                 break
             if (seed - options.seed) % parts != part:
                 continue
-            done += 1
             choices = Choices(seed)
             text = program_of(choices)
+            if options.threads and "get_thread_binding" not in text:
+                continue
+            done += 1
             if options.print:
                 print(text)
             wanted = targets + (also if random.Random(seed).randrange(options.every) == 0 else [])

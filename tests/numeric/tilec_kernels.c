@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARRAYS = 6, LETTERS = 6 };
+enum { MOST_ARRAYS = 10, LETTERS = 6 };
 typedef struct Shape { /* of letters b h k n m d: batch, heads, kv heads, rows, keys, width */
     int64_t of[LETTERS];
 } Shape;
@@ -30,11 +30,11 @@ typedef struct Run {
     int64_t count[MOST_ARRAYS];
 } Run;
 struct Row {
-    const char *title, *file, *defines; /* "D=64 CAUSAL=1" */
+    const char *title, *file, *defines; /* "D=64 CAUSAL=1"; of a file with several kernels "file:kernel" */
     struct {
         const char *name, *dims;
         int dtype;
-        char fill; /* n normal, p between 0 and 1, o output */
+        char fill; /* n normal, p between 0 and 1, m between -1 and 0, o output, 0 output that is 0 before; of a transform's matrix, a letter of `factor` */
     } arrays[MOST_ARRAYS];
     double number; /* the last argument, unless it is 0 */
     void (*reference)(Run *run, bool causal);
@@ -123,9 +123,128 @@ static void reference_linear(Run *x, bool causal) {
         }
 }
 
+/* o[i] = sum over j <= i of exp(a[j + 1] + .. + a[i]) (q[i] . k[j]) v[j] */
+static void reference_mamba(Run *x, bool causal) {
+    (void)causal;
+    int64_t heads = S(x, 'h'), n = S(x, 'n'), d = S(x, 'd'), p = S(x, 'm');
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < n; i++) {
+            double *sum = calloc((size_t)p * 2, sizeof *sum), *magnitude = sum + p, fade = 0;
+            const double *q = x->data[0] + (head / heads * n + i) * d;
+            for (int64_t j = i; j >= 0; fade += x->data[3][head * n + j], j--) {
+                const double *k = x->data[1] + (head / heads * n + j) * d, *v = x->data[2] + (head * n + j) * p;
+                double score = exp(fade) * dot(q, k, d), size = 0;
+                for (int64_t c = 0; c < d; c++) size += fabs(q[c] * k[c]);
+                for (int64_t c = 0; c < p; c++) sum[c] += score * v[c], magnitude[c] += exp(fade) * size * fabs(v[c]);
+            }
+            for (int64_t c = 0; c < p; c++) put(x, 4, (head * n + i) * p + c, sum[c], 2 * magnitude[c]);
+            free(sum);
+        }
+}
+
+/* Arrays of the backward pass, in the order of its parameters. */
+enum { BQ, BK, BV, BDO, BL, BDELTA, BDQ, BDK = BDQ, BDV };
+
+/* Weights of query i of a head, and what the softmax gives; l and delta are inputs that fit q, k, v and some o. */
+static void make_rows(Run *x, bool causal, int64_t head, int64_t i, double *weights) {
+    int64_t heads = S(x, 'h'), kv_heads = S(x, 'k'), n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
+    int64_t kv = head / heads * kv_heads + head % heads / (heads / kv_heads), end = causal && i + 1 < m ? i + 1 : m;
+    const double *q = x->data[BQ] + (head * n + i) * d, *k = x->data[BK] + kv * m * d, *v = x->data[BV] + kv * m * d;
+    const double *grad = x->data[BDO] + (head * n + i) * d;
+    double most = -INFINITY, total = 0, delta = 0;
+    for (int64_t j = 0; j < m; j++) weights[j] = j < end ? dot(q, k + j * d, d) / sqrt((double)d) : -INFINITY, most = fmax(most, weights[j]);
+    for (int64_t j = 0; j < m; j++) total += weights[j] = exp(weights[j] - most);
+    for (int64_t j = 0; j < m; j++) weights[j] /= total, delta += weights[j] * dot(grad, v + j * d, d);
+    x->data[BL][head * n + i] = (float)(log2(total) + most / log(2));
+    x->data[BDELTA][head * n + i] = (float)delta;
+}
+
+static void each_row(Run *x, bool causal, void (*visit)(Run *x, int64_t head, int64_t kv, int64_t i, const double *weights)) {
+    int64_t heads = S(x, 'h'), kv_heads = S(x, 'k'), m = S(x, 'm');
+    double *weights = malloc((size_t)(m + 1) * sizeof *weights);
+    for (int64_t head = 0; head < S(x, 'b') * heads; head++)
+        for (int64_t i = 0; i < S(x, 'n'); i++) {
+            make_rows(x, causal, head, i, weights);
+            if (visit) visit(x, head, head / heads * kv_heads + head % heads / (heads / kv_heads), i, weights);
+        }
+    free(weights);
+}
+
+static void add_to(Run *x, int array, int64_t at, double value, double size) {
+    x->data[array][at] += value;
+    x->magnitude[array][at] += size;
+}
+
+static void backward_row(Run *x, int64_t head, int64_t kv, int64_t i, const double *weights) {
+    bool keys = x->row->arrays[BDV].name != NULL;
+    int64_t n = S(x, 'n'), m = S(x, 'm'), d = S(x, 'd');
+    const double *q = x->data[BQ] + (head * n + i) * d, *grad = x->data[BDO] + (head * n + i) * d;
+    double delta = x->data[BDELTA][head * n + i];
+    for (int64_t j = 0; j < m; j++) {
+        const double *k = x->data[BK] + (kv * m + j) * d, *v = x->data[BV] + (kv * m + j) * d;
+        double size = 0, step = weights[j] * (dot(grad, v, d) - delta) / sqrt((double)d);
+        for (int64_t c = 0; c < d; c++) size += fabs(grad[c] * v[c]) * weights[j] / sqrt((double)d);
+        size = fmax(fabs(step), 0.25 * size);
+        for (int64_t c = 0; c < d; c++) {
+            if (!keys) add_to(x, BDQ, (head * n + i) * d + c, step * k[c], size * fabs(k[c]));
+            if (!keys) continue;
+            add_to(x, BDK, (kv * m + j) * d + c, step * q[c], size * fabs(q[c]));
+            add_to(x, BDV, (kv * m + j) * d + c, weights[j] * grad[c], weights[j] * fabs(grad[c]));
+        }
+    }
+}
+
+static void reference_backward(Run *x, bool causal) { each_row(x, causal, backward_row); }
+
+static void reference_delta(Run *x, bool causal) {
+    (void)causal;
+    int64_t d = S(x, 'd');
+    for (int64_t i = 0; i < S(x, 'b') * S(x, 'h') * S(x, 'n'); i++) {
+        double size = 0;
+        for (int64_t c = 0; c < d; c++) size += fabs(x->data[0][i * d + c] * x->data[1][i * d + c]);
+        put(x, 2, i, dot(x->data[0] + i * d, x->data[1] + i * d, d), 0.1 * size);
+    }
+}
+
+/* Circular convolution of sequences of d d numbers; the spectrum of the filter is there transposed. */
+static void reference_fft(Run *x, bool causal) {
+    (void)causal;
+    int64_t channels = S(x, 'h'), r = S(x, 'd'), n = r * r;
+    double *turn = malloc((size_t)n * 6 * sizeof *turn), *wave = turn + n, *re = wave + n, *im = re + n, *spare = im + n;
+    for (int64_t i = 0; i < n; i++) turn[i] = cos(2 * M_PI * (double)i / (double)n), wave[i] = sin(2 * M_PI * (double)i / (double)n);
+    for (int64_t s = 0; s < S(x, 'b') * channels; s++) {
+        const double *in = x->data[0] + s * n, *kr = x->data[1] + s % channels * n, *ki = x->data[2] + s % channels * n;
+        double size = 0;
+        for (int64_t k = 0; k < n; k++) {
+            double a = 0, b = 0;
+            for (int64_t i = 0; i < n; i++) a += in[i] * turn[i * k % n], b -= in[i] * wave[i * k % n];
+            double fr = kr[k % r * r + k / r], fi = ki[k % r * r + k / r];
+            re[k] = a * fr - b * fi, im[k] = a * fi + b * fr;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            spare[i] = 0;
+            for (int64_t k = 0; k < n; k++) spare[i] += (re[k] * turn[i * k % n] - im[k] * wave[i * k % n]) / (double)n;
+            size += spare[i] * spare[i];
+        }
+        for (int64_t i = 0; i < n; i++) put(x, 9, s * n + i, spare[i], 8 * sqrt(size / (double)n)); /* sums of n roundings */
+    }
+    free(turn);
+}
+
 /* --- the rows --- */
 
 #define QKV {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.o", "bhnd", TW_BF16, 'o'}
+#define FFT                                                                                                                              \
+    {"g.x", "bhdd", TW_BF16, 'n'}, {"g.kf.real", "hdd", TW_BF16, 'n'}, {"g.kf.imag", "hdd", TW_BF16, 'n'}, {"g.f.real", "dd", TW_BF16, 'a'}, \
+        {"g.f.imag", "dd", TW_BF16, 'b'}, {"g.finv.real", "dd", TW_BF16, 'c'}, {"g.finv.imag", "dd", TW_BF16, 'd'},                      \
+        {"g.tw.real", "dd", TW_BF16, 'e'}, {"g.tw.imag", "dd", TW_BF16, 'f'}, {"g.o", "bhdd", TW_BF16, 'o'}
+#define MAMBA                                                                                                                    \
+    {"g.q", "bxnd", TW_BF16, 'n'}, {"g.k", "bxnd", TW_BF16, 'n'}, {"g.v", "bhnm", TW_BF16, 'n'}, {"g.a", "bhxn", TW_F32, 'm'}, \
+        {"g.o", "bhnm", TW_BF16, 'o'}
+#define BACKWARD                                                                                                                  \
+    {"g.q", "bhnd", TW_BF16, 'n'}, {"g.k", "bkmd", TW_BF16, 'n'}, {"g.v", "bkmd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, \
+        {"g.l", "bhxn", TW_F32, 'n'}, {"g.delta", "bhxn", TW_F32, 'n'}
+#define KEY_GRADIENTS {"g.dk", "bkmd", TW_BF16, '0'}, {"g.dv", "bkmd", TW_BF16, '0'}
 static const Row rows[] = {
     {"layernorm", "layernorm", "WIDTH=256",
      {{"g.x", "nd", TW_BF16, 'n'}, {"g.residual", "nd", TW_BF16, 'n'}, {"g.weight", "d", TW_F32, 'n'}, {"g.bias", "d", TW_F32, 'n'},
@@ -157,6 +276,28 @@ static const Row rows[] = {
       {"g.o", "bhnd", TW_BF16, 'o'}},
      0, reference_linear,
      {{{1, 2, 0, 48, 0, 64}}, {{2, 3, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}, {{1, 1, 0, 0, 0, 64}}}},
+    {"Mamba-2", "mamba2", "WORKERS=2", {MAMBA}, 0, reference_mamba,
+     {{{1, 2, 0, 128, 64, 64}}, {{2, 3, 0, 150, 64, 64}}, {{1, 1, 0, 1, 64, 64}}, {{1, 2, 0, 0, 64, 64}}}},
+    {"Mamba-2, state of 128", "mamba2", "STATE=128 WORKERS=1", {MAMBA}, 0, reference_mamba, {{{1, 2, 0, 100, 64, 128}}}},
+    {"attention backward, delta", "attention_backward:prepare", "D=64",
+     {{"g.o", "bhnd", TW_BF16, 'n'}, {"g.do_", "bhnd", TW_BF16, 'n'}, {"g.delta", "bhxn", TW_F32, 'o'}}, 0, reference_delta,
+     {{{1, 2, 0, 37, 0, 64}}, {{1, 1, 0, 1, 0, 64}}}},
+    {"attention backward, keys", "attention_backward:keys", "D=64", {BACKWARD, KEY_GRADIENTS}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
+    {"attention backward, causal, keys", "attention_backward:keys", "D=128 CAUSAL=1", {BACKWARD, KEY_GRADIENTS}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
+    {"attention backward, queries", "attention_backward:queries", "D=64", {BACKWARD, {"g.dq", "bhnd", TW_BF16, '0'}}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 64}}, {{1, 4, 2, 77, 130, 64}}, {{1, 1, 1, 1, 1, 64}}}},
+    {"attention backward, causal, queries", "attention_backward:queries", "D=128 CAUSAL=1", {BACKWARD, {"g.dq", "bhnd", TW_BF16, '0'}}, 0, reference_backward,
+     {{{1, 2, 1, 128, 128, 128}}, {{1, 3, 1, 101, 101, 128}}, {{1, 1, 1, 65, 190, 128}}}},
+    {"FFT convolution", "fftconv", "N=4096 TILES=2", {FFT}, 0, reference_fft, {{{3, 1, 0, 0, 0, 64}}, {{1, 2, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
+    {"FFT convolution of 1024", "fftconv", "N=1024 TILES=2", {FFT}, 0, reference_fft,
+     {{{8, 2, 0, 0, 0, 32}}, {{11, 1, 0, 0, 0, 32}}, {{1, 3, 0, 0, 0, 32}}}},
+    {"FFT convolution on the template", "fftconv_lcsf", "N=4096", {FFT}, 0, reference_fft, {{{2, 2, 0, 0, 0, 64}}, {{3, 1, 0, 0, 0, 64}}, {{0, 2, 0, 0, 0, 64}}}},
+    {"FFT convolution on the template, one consumer", "fftconv_lcsf", "N=4096 WORKERS=1", {FFT}, 0, reference_fft, {{{1, 3, 0, 0, 0, 64}}}},
+    {"FFT convolution of 1024 on the template", "fftconv_lcsf", "N=1024", {FFT}, 0, reference_fft,
+     {{{8, 2, 0, 0, 0, 32}}, {{11, 1, 0, 0, 0, 32}}, {{1, 140, 0, 0, 0, 32}}}},
+    {"FFT convolution of 1024 on the template, one consumer", "fftconv_lcsf", "N=1024 WORKERS=1", {FFT}, 0, reference_fft, {{{5, 2, 0, 0, 0, 32}}}},
 };
 
 /* --- runs --- */
@@ -168,6 +309,14 @@ static double uniform(void) {
 }
 
 static double rounded(int dtype, double x) { return dtype == TW_BF16 ? bf16_to_f32(bf16_from_f64(x)) : (float)x; }
+
+/* An element of F, its inverse or the twiddles: a b real and imaginary, c d of the inverse, e f of the twiddles. */
+static double factor(char fill, int64_t r, int64_t i) {
+    int kind = fill - 'a';
+    double angle = 2 * M_PI * (double)(i / r * (i % r)) / (double)(kind < 4 ? r : r * r);
+    double value = kind % 2 == 0 ? cos(angle) : kind % 4 == 1 ? -sin(angle) : sin(angle);
+    return kind == 2 || kind == 3 ? value / (double)r : value;
+}
 
 static int rank_of(const Run *x, int array, int64_t *extent) {
     const char *dims = x->row->arrays[array].dims;
@@ -187,7 +336,8 @@ static void make_data(Run *x) {
         char fill = x->row->arrays[a].fill;
         for (int64_t i = 0; i < x->count[a]; i++) {
             double normal = sqrt(-2 * log(uniform() + 1e-12)) * cos(6.283185307179586 * uniform());
-            x->data[a][i] = fill == 'o' ? 77 : rounded(x->row->arrays[a].dtype, fill == 'p' ? uniform() : normal);
+            double value = fill == 'p' ? uniform() : fill == 'm' ? -uniform() : fill == 'n' ? normal : factor(fill, S(x, 'd'), i);
+            x->data[a][i] = fill == 'o' ? 77 : fill == '0' ? 0 : rounded(x->row->arrays[a].dtype, value);
         }
     }
 }
@@ -202,25 +352,38 @@ static void say(const Run *x, const char *target, const char *what) {
     failures++;
 }
 
-static double element(const tw_buffer *buffer, int dtype, int64_t i) {
-    const void *data = tw_buffer_data((tw_buffer *)buffer);
+static double element(const void *data, int dtype, int64_t i) {
     return dtype == TW_BF16 ? bf16_to_f32(((const uint16_t *)data)[i]) : ((const float *)data)[i];
 }
 
 static void compare(const Run *x, const char *target, tw_buffer **buffers) {
     for (int a = 0; a < MOST_ARRAYS && x->row->arrays[a].name; a++) {
-        if (x->row->arrays[a].fill != 'o') continue;
+        if (x->row->arrays[a].fill != 'o' && x->row->arrays[a].fill != '0') continue;
         int dtype = x->row->arrays[a].dtype;
-        for (int64_t i = 0; i < x->count[a]; i++) {
-            double want = x->data[a][i], got = element(buffers[a], dtype, i);
+        size_t size = (size_t)x->count[a] * tw_dtype_size(dtype);
+        void *data = malloc(size + 1);
+        bool failed = tw_buffer_read(buffers[a], data, size) != TW_OK;
+        if (failed) say(x, target, "the result cannot be read");
+        for (int64_t i = 0; i < x->count[a] && !failed; i++) {
+            double want = x->data[a][i], got = element(data, dtype, i);
             double bound = 0x1p-8 * x->magnitude[a][i] + (dtype == TW_BF16 ? 0x1p-8 : 1e-5) * fabs(want) + 1e-6;
             if (fabs(got - want) <= bound) continue;
             char text[200];
             snprintf(text, sizeof text, "%s, element %lld: %g, not %g (bound %g)", x->row->arrays[a].name, (long long)i, got, want, bound);
             say(x, target, text);
-            return;
+            failed = true;
         }
+        free(data);
+        if (failed) return;
     }
+}
+
+/* What Tenstorrent has no room or no operation for, by name. */
+static bool is_refusal(const char *message) {
+    static const char *const marks[] = {"not possible on Tenstorrent: ", "[too-many-cbs]", "[ring-count]"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(message, marks[i])) return true;
+    return false;
 }
 
 static void run_on(tw_context *cx, const Run *x, const double *const *inputs, const char *target) {
@@ -238,11 +401,18 @@ static void run_on(tw_context *cx, const Run *x, const double *const *inputs, co
     for (; count < MOST_ARRAYS && x->row->arrays[count].name; count++) {
         int64_t extent[4];
         int dtype = x->row->arrays[count].dtype, rank = rank_of(x, (int)count, extent);
-        if (tw_buffer_create(cx, dtype, rank, extent, NULL, &buffers[count]) != TW_OK) abort();
+        tw_buffer_options where;
+        tw_buffer_options_init(&where);
+        if (!strcmp(target, "cuda")) where.target = target;
+        if (tw_buffer_create(cx, dtype, rank, extent, &where, &buffers[count]) != TW_OK) abort();
+        size_t size = (size_t)x->count[count] * tw_dtype_size(dtype);
+        void *data = malloc(size + 1);
         for (int64_t i = 0; i < x->count[count]; i++) {
-            if (dtype == TW_BF16) ((uint16_t *)tw_buffer_data(buffers[count]))[i] = bf16_from_f64(inputs[count][i]);
-            else ((float *)tw_buffer_data(buffers[count]))[i] = (float)inputs[count][i];
+            if (dtype == TW_BF16) ((uint16_t *)data)[i] = bf16_from_f64(inputs[count][i]);
+            else ((float *)data)[i] = (float)inputs[count][i];
         }
+        if (tw_buffer_write(buffers[count], data, size) != TW_OK) abort();
+        free(data);
         args[count] = (tw_arg){.kind = TW_ARG_BUFFER, .value.buffer = buffers[count]};
     }
     size_t arrays = count;
@@ -259,13 +429,14 @@ static void run_on(tw_context *cx, const Run *x, const double *const *inputs, co
     options.verify_each = 1;
     tw_module *module = NULL;
     tw_kernel *kernel = NULL;
-    snprintf(path, sizeof path, "kernels/tilec/%s.tile.c", x->row->file);
+    const char *name = strchr(x->row->file, ':');
+    snprintf(path, sizeof path, "kernels/tilec/%.*s.tile.c", (int)strcspn(x->row->file, ":"), x->row->file);
     tw_status status = tw_module_load_file(cx, path, &module_options, &module);
-    if (status == TW_OK) status = tw_kernel_compile(module, NULL, &options, &kernel);
+    if (status == TW_OK) status = tw_kernel_compile(module, name ? name + 1 : NULL, &options, &kernel);
     bool compiled = status == TW_OK;
     if (status == TW_OK) status = tw_kernel_launch(kernel, NULL, NULL, args, count);
     runs++;
-    bool may_refuse = !strcmp(target, "tenstorrent") && !compiled && strstr(tw_context_message(cx), "not possible on Tenstorrent: ");
+    bool may_refuse = !strcmp(target, "tenstorrent") && !compiled && is_refusal(tw_context_message(cx));
     if (status == TW_OK) compare(x, target, buffers);
     else if (may_refuse) refused++;
     else say(x, target, tw_context_message(cx));
@@ -279,13 +450,15 @@ static void run_row(tw_context *cx, const Row *row, const Shape *shape, const ch
         {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
     Run x = {.row = row, .shape = *shape};
     const double *inputs[MOST_ARRAYS] = {0};
+    bool causal = strstr(row->defines, "CAUSAL=1") != NULL;
     make_data(&x);
+    if (row->reference == reference_backward) each_row(&x, causal, NULL); /* l and delta, which the forward pass gave */
     for (int a = 0; a < MOST_ARRAYS && x.data[a]; a++) {
         double *copy = malloc(((size_t)x.count[a] + 1) * sizeof *copy);
         memcpy(copy, x.data[a], (size_t)x.count[a] * sizeof *copy);
         inputs[a] = copy;
     }
-    row->reference(&x, strstr(row->defines, "CAUSAL=1") != NULL);
+    row->reference(&x, causal);
     for (size_t t = 0; t < sizeof names / sizeof *names; t++)
         if (targets_have(targets, names[t][0])) run_on(cx, &x, inputs, names[t][1]);
     for (int a = 0; a < MOST_ARRAYS; a++) free((void *)inputs[a]), free(x.data[a]), free(x.magnitude[a]);

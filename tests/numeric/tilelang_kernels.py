@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tilelang_kernels.py: the kernels of kernels/tilelang on several targets, at small ragged shapes, each against its mathematics in float64.
+"""tilelang_kernels.py: the kernels of kernels/tilelang, and those of silent_kernels.py, on several targets, at small ragged shapes, each against its mathematics in
+float64.
 
     tilelang_kernels.py [--targets interp,cpu] [--also cuda-emulated --every 4] [--only TEXT] [--shard I/N] [--bin build]
 
@@ -184,6 +185,41 @@ def chunk_scan(a, c):
     return {"O": out}
 
 
+# Of silent_kernels.py.
+
+def overwritten(a, c):
+    return {"C": {(j, ): sum(a["A"][k, j] + 2 * a["A"][k, c["N"] - 1 - j] for k in range(c["K"])) for j in range(c["N"])}}
+
+
+def through_memory(a, c):
+    n = c["N"]
+    return {"C": {(k, j): sum(a["A"][i, n - 1 - j] for i in range(k + 1)) for k, j in each(c["K"], n)}}
+
+
+def cleared(a, c):
+    return {"C": {(n, i, j): sum(a["A"][n, i, k] * a["B"][n, k, j] for k in range(c["K"])) for n, i, j in each(2, c["M"], c["N"])}}
+
+
+def siblings(a, c):
+    return {"C": {place: 2 * value for place, value in product(a, c)["C"].items()}}
+
+
+def turned(a, c):
+    n = c["N"]
+    return {"C": {(i, j): a["A"][i, j] - 2 * a["A"][j, i] for i, j in each(n, n)}, "R": {(i, ): a["A"][i // n, i % n] + 1 for i in range(n * n)}}
+
+
+def sums(a, c):
+    rows = [[a["A"][i, j] for j in range(c["N"])] for i in range(c["M"])]
+    return {"S": {(i, ): sum(row) for i, row in enumerate(rows)}, "X": {(i, ): max(row) for i, row in enumerate(rows)}, "W": {(i, ): 100 * c["N"] for i in range(c["M"])}}
+
+
+def every_lane(a, c):
+    padded = -(-c["N"] // c.get("block", 64)) * c.get("block", 64)
+    value = {i: a["A"][i] if i < c["N"] else 5.0 for i in range(padded)}
+    return {"S": {(r, ): sum(value[i] for i in range(r, padded, 7)) for r in range(7)}, "C": {(i, ): a["A"][i] + 1 for i in range(c["N"])}}
+
+
 # --- cases: file, constants, arrays (the outputs last), reference, tolerance ---
 
 def decays(dtype, *shape):
@@ -229,11 +265,44 @@ def cases():
     yield "gemm_scaled", {"M": 20, "N": 37, "K": 300, "dtype": "float8_e4m3", "promote": 2}, fp8, scaled, 2e-3
 
 
+    yield from silent_cases()
+
+
+def silent_cases():
+    """Shapes that went wrong in silence elsewhere."""
+    def of(name, constants, arrays, reference, tolerance=2e-5):
+        return f"silent_kernels:{name}", constants, arrays, reference, tolerance
+
+    t = "float16"
+    for stages in (0, 2, 3):
+        yield of("overwritten", {"K": 5, "N": 50, "stages": stages}, {"A": normal("float32", 5, 50), "C": Array("float32", (50, ))}, overwritten)
+        yield of("through_memory", {"K": 5, "N": 40, "stages": stages}, {"A": normal("float32", 5, 40), "S": Array("float32", (40, )), "C": Array("float32", (5, 40))}, through_memory)
+        for k in (20, 70):  # one trip, and more
+            yield of("cleared", {"M": 33, "N": 40, "K": k, "stages": stages}, {"A": normal(t, 2, 33, k), "B": normal(t, 2, k, 40), "C": Array("float32", (2, 33, 40))}, cleared)
+    for first, second in ((1, 3), (3, 0), (2, 4)):
+        arrays = {"A": normal(t, 40, 70), "B": normal(t, 70, 50), "C": Array("float32", (40, 50))}
+        yield of("siblings", {"M": 40, "N": 50, "K": 70, "first": first, "second": second}, arrays, siblings)
+    for m, n, k, threads in ((24, 40, 24, 128), (8, 8, 8, 32), (16, 72, 40, 96), (48, 24, 16, 384)):
+        arrays = {"A": normal(t, 50, 61), "B": normal(t, 61, 75), "C": Array("float32", (50, 75))}
+        yield of("covered", {"M": 50, "N": 75, "K": 61, "block_M": m, "block_N": n, "block_K": k, "threads": threads}, arrays, product)
+    for n, threads in ((17, 96), (10, 128), (33, 160)):
+        yield of("turned", {"N": n, "threads": threads}, {"A": normal("float32", n, n), "C": Array("float32", (n, n)), "R": Array("float32", (n * n, ))}, turned)
+        arrays = {"A": normal("float32", n, 3 * n), "S": Array("float32", (n, )), "X": Array("float32", (n, )), "W": Array("int32", (n, ))}
+        yield of("sums", {"M": n, "N": 3 * n, "threads": threads}, arrays, sums)
+    for n in (130, 64, 1):
+        yield of("every_lane", {"N": n}, {"A": normal("float32", n), "S": Array("float32", (7, )), "C": Array("float32", (n, ))}, every_lane)
+
+
 def plans():
     """A case, and what may change without a bit of its result."""
     t, shape = "float16", {"Z": 1, "H": 2, "G": 2, "M": 100, "N": 130, "D": 32, "causal": "true", "block_M": 64, "block_N": 32}
     arrays = {"Q": normal(t, 1, 2, 100, 32), "K": normal(t, 1, 1, 130, 32), "V": normal(t, 1, 1, 130, 32), "O": Array(t, (1, 2, 100, 32))}
     yield ("attention", shape, arrays, attention, 4e-3), [{"num_stages": n} for n in (0, 1, 3, 4)] + [{"threads": n} for n in (32, 96, 384, 512)]
+    arrays = {"A": normal(t, 100, 80), "B": normal(t, 80, 150), "C": Array(t, (100, 150))}
+    arrays = {"A": normal(t, 2, 40, 100), "B": normal(t, 2, 100, 50), "C": Array("float32", (2, 40, 50))}
+    yield ("silent_kernels:cleared", {"M": 40, "N": 50, "K": 100}, arrays, cleared, 2e-5), [{"stages": n} for n in (0, 1, 2, 4)]
+    arrays = {"A": normal("float32", 7, 50), "C": Array("float32", (50, ))}
+    yield ("silent_kernels:overwritten", {"K": 7, "N": 50}, arrays, overwritten, 2e-5), [{"stages": n} for n in (0, 1, 3, 4)] + [{"threads": n} for n in (32, 96, 384, 512)]
     arrays = {"A": normal(t, 100, 80), "B": normal(t, 80, 150), "C": Array(t, (100, 150))}
     yield ("gemm_persistent", {"M": 100, "N": 150, "K": 80}, arrays, product, 4e-3), [{"blocks": 1}, {"blocks": 3, "num_stages": 0}, {"group": 1, "num_stages": 4}]
 
@@ -254,7 +323,9 @@ def same_bits(case, changes, target, tool, folder, environment):
 def run(case, target, tool, folder, environment):
     """None, or what is wrong."""
     name, constants, arrays, reference, tolerance = case
-    command = [tool, "run", str(HERE.parent.parent / "kernels" / "tilelang" / f"{name}.py"), "--target", *TARGETS[target]]
+    file, _, kernel = name.partition(":")
+    path = HERE / f"{file}.py:{kernel}" if kernel else HERE.parent.parent / "kernels" / "tilelang" / f"{name}.py"
+    command = [tool, "run", str(path), "--target", *TARGETS[target]]
     for key, value in constants.items():
         command += ["--arg", f"{key}={value}"]
     want = reference(arrays, constants)

@@ -1,4 +1,5 @@
 """What names in a kernel mean: globals, closures, builtins and modules of the running program, under any alias."""
+import enum
 import inspect
 import math
 import pickle
@@ -74,6 +75,38 @@ def test_attributes_of_objects():
         tl.store(out, SETTINGS.width + SETTINGS.plain)
 
     assert read(kernel) == 9
+
+
+class Kind(enum.Enum):
+    HALF = 1
+    FULL = 2
+
+
+DTYPES = {Kind.HALF: tl.float16, Kind.FULL: tl.float32}
+
+
+def test_members_of_enumerations_as_constants():
+    """`value` of a parameter is tl.constexpr's, as in Triton: the member itself, and its number is behind it; of the class it is the member's."""
+
+    @triton.jit
+    def kernel(out, kind: tl.constexpr):
+        x = tl.full((), 1.0009765625 + 0.000244140625, DTYPES[kind.value]).to(tl.float32)
+        if kind == Kind.HALF:
+            x += kind.value.value
+        tl.store(out, x + 10 * Kind.FULL.value)
+
+    assert read(kernel, kind=Kind.HALF) == 22.0009765625
+    assert read(kernel, kind=Kind.FULL) == np.float32(21.001220703125)
+
+
+def test_what_an_object_lacks_is_its_own_error():
+
+    @triton.jit
+    def kernel(out, kind: tl.constexpr):
+        tl.store(out, DTYPES[kind])
+
+    with pytest.raises(triton.CompilationError, match="KeyError: 7"):
+        read(kernel, kind=7)
 
 
 def test_closures():

@@ -410,6 +410,7 @@ def test_the_package_is_written_in_the_oldest_python_that_it_promises():
 
 
 def test_what_is_missing_is_said_when_it_is_called():
+    from tilewright.triton.backends.amd.compiler import HIPOptions
     from tilewright.triton.backends.nvidia.compiler import CUDAOptions, PTXASError, ptx_get_version
     from tilewright.triton.compiler.code_generator import CodeGenerator, ast_to_ttir
     from tilewright.triton.language.core import extern, extern_elementwise
@@ -421,7 +422,8 @@ def test_what_is_missing_is_said_when_it_is_called():
         pass
 
     for call, name in ((lambda: ast_to_ttir(1, 2), "triton.compiler.code_generator.ast_to_ttir"), (lambda: Mine(3), "CodeGenerator"),
-                       (lambda: CUDAOptions(num_warps=4), "triton.backends.nvidia.compiler.CUDAOptions"), (lambda: ptx_get_version("12.8"), "ptx_get_version"),
+                       (lambda: CUDAOptions(num_warps=4), "triton.backends.nvidia.compiler.CUDAOptions"), (lambda: HIPOptions(), "triton.backends.amd.compiler.HIPOptions"),
+                       (lambda: ptx_get_version("12.8"), "ptx_get_version"),
                        (lambda: extern_elementwise("lib", "", [], {}, True), "triton.language.core.extern_elementwise")):
         with pytest.raises(NotImplementedError, match=f"{name} is a part of Triton that Tilewright does not have"):
             call()
@@ -429,3 +431,12 @@ def test_what_is_missing_is_said_when_it_is_called():
     for module in ("tilewright.triton.no_such_module", "tilewright.triton.experimental.gluon", "tilewright.triton.tools.no_such_module"):
         with pytest.raises(ModuleNotFoundError):
             importlib.import_module(module)
+
+
+def test_constants_in_constants_without_end_are_an_error():
+    deep = ()
+    for _ in range(100_000):  # Python's own hash of it crashes
+        deep = (deep, )
+    with pytest.raises(RecursionError):
+        scale[(1, )](np.zeros(4, np.float32), 4, BLOCK=deep)
+    assert scale[(1, )](np.zeros(4, np.float32), 4, BLOCK=4)

@@ -23,6 +23,7 @@ typedef struct KernelSet {
     char folder[64];
     struct {
         char file[200], args[120];
+        const char *prelude; /* of an emitted kernel: calls say their lines; NULL: none */
     } at[MAX_KERNELS];
     int count;
     void *library[BATCHES];
@@ -98,9 +99,11 @@ static bool kernels_build(KernelSet *set, const char *compiler) {
         for (int i = batch; i < set->count; i += BATCHES) {
             char text[900];
             int size = snprintf(text, sizeof text,
-                                "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n"
+                                "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n%s%s%s"
                                 "#include \"%s%s%s\"\nTT_KERNEL_ENTRY(tw_kernel_%d)\n",
-                                set->at[i].args, set->at[i].file[0] == '/' ? "" : cwd,
+                                set->at[i].args, set->at[i].prelude ? "#include \"" : "",
+                                set->at[i].prelude ? set->at[i].prelude : "",
+                                set->at[i].prelude ? "\"\n#include \"tt_lines.h\"\n" : "", set->at[i].file[0] == '/' ? "" : cwd,
                                 set->at[i].file[0] == '/' ? "" : "/", set->at[i].file, i);
             snprintf(sources[i], sizeof sources[i], "%s/kernel%d.cc", set->folder, i);
             if (!write_text(sources[i], text, (size_t)size)) return false;

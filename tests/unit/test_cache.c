@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/tilewright-cache-XXXXXX";
@@ -70,6 +71,12 @@ static bool is_self_test(const char *path) {
     return memmem(bytes, size, "tw_self_test", 12) != NULL;
 }
 
+/* What leads those without a compiler to an entry. */
+static bool is_note(const char *path) {
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".last") == 0;
+}
+
 static int count_entries(const char *dir, char *one, size_t capacity) {
     int count = 0;
     DIR *list = opendir(dir);
@@ -80,7 +87,7 @@ static int count_entries(const char *dir, char *one, size_t capacity) {
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
             count += count_entries(path, one, capacity);
-        else if (is_self_test(path))
+        else if (is_self_test(path) || is_note(path))
             continue;
         else if (one) {
             snprintf(one, capacity, "%s", path);
@@ -334,12 +341,77 @@ static void test_together(void) {
     CHECK(count_entries(dir, NULL, 0) == 1);
 }
 
+/* Cuts all notes of a cache in half. */
+static void break_notes(const char *dir) {
+    char command[700];
+    snprintf(command, sizeof command, "find %s -name '*.last' -exec truncate -s 40 {} +", dir);
+    CHECK(system(command) == 0);
+}
+
+/* What a compiler has made runs without one; what it has not, or what is broken, does not. */
+static void test_made_before(void) {
+    char dir[200];
+    char *old_path = strdup(getenv("PATH")), *old_cc = getenv("CC") ? strdup(getenv("CC")) : NULL;
+    snprintf(dir, sizeof dir, "%s/before", root);
+    CHECK(use(dir, 5) >= 0);
+    unsetenv("CC");
+    setenv("PATH", "/no/such/folder", 1);
+    CHECK(use(dir, 5) >= 0);
+    CHECK(use(dir, 4) < 0);
+    setenv("PATH", old_path, 1);
+    break_notes(dir);
+    setenv("PATH", "", 1);
+    CHECK(use(dir, 5) < 0);
+    setenv("PATH", old_path, 1);
+    CHECK(use(dir, 5) >= 0);
+    if (old_cc) setenv("CC", old_cc, 1);
+    free(old_cc);
+    free(old_path);
+}
+
+/* What was used longest ago goes first, and only what has a name of ours. */
+static void test_shrink(void) {
+    static const int hours[] = {1, 3, 30, 100, 1000, 5000};
+    enum { ENTRIES = sizeof hours / sizeof *hours, SIZE = 10000 };
+    static char bytes[SIZE];
+    char dir[200], file[300], path[ENTRIES][CACHE_PATH], stranger[300], hex[DIGEST_HEX];
+    snprintf(dir, sizeof dir, "%s/shrink", root);
+    CHECK(cache_make_dir(dir));
+    snprintf(file, sizeof file, "%s/new", dir);
+    for (int i = 0; i < ENTRIES; i++) {
+        memset(hex, 'a' + i, DIGEST_HEX - 1);
+        hex[DIGEST_HEX - 1] = 0;
+        CHECK(file_write(file, bytes, sizeof bytes) && cache_keep(dir, hex, ".so", file, path[i]));
+        struct timespec when[2] = {{time(NULL) - hours[i] * 3600, 0}, {time(NULL) - hours[i] * 3600, 0}};
+        CHECK(utimensat(AT_FDCWD, path[i], when, 0) == 0);
+    }
+    snprintf(stranger, sizeof stranger, "%s/aa/notes.txt", dir);
+    CHECK(file_write(stranger, bytes, sizeof bytes));
+    cache_shrink(dir, 100 * SIZE);
+    for (int i = 0; i < ENTRIES; i++) CHECK(access(path[i], F_OK) == 0);
+    cache_shrink(dir, 4 * SIZE);
+    for (int i = 0; i < ENTRIES; i++) CHECK((access(path[i], F_OK) == 0) == (i < 3));
+    /* Finding an old one makes it a young one. */
+    memset(hex, 'c', DIGEST_HEX - 1);
+    CHECK(cache_find(dir, hex, ".so", file));
+    cache_shrink(dir, 2 * SIZE);
+    for (int i = 0; i < 3; i++) CHECK((access(path[i], F_OK) == 0) == (i == 2));
+    cache_shrink(dir, 0);
+    CHECK(access(path[2], F_OK) != 0 && access(stranger, F_OK) == 0);
+    CHECK(tw_size_parse("500M") == 500 << 20 && tw_size_parse("1.5k") == 1536 && tw_size_parse("7") == 7);
+    CHECK(tw_size_parse("") == -1 && tw_size_parse("-1") == -1 && tw_size_parse("1x") == -1 && tw_size_parse("inf") == -1);
+    CHECK(tw_size_parse("99999999T") == INT64_MAX && tw_size_parse(NULL) == -1 && tw_size_parse("2GB") == -1);
+}
+
 static void test_no_compiler(void) {
     char *old_cc = getenv("CC") ? strdup(getenv("CC")) : NULL, *old_path = strdup(getenv("PATH"));
     tw_context *cx = NULL;
     tw_module *m = NULL;
     tw_kernel *k = NULL;
-    CHECK(tw_context_create(NULL, &cx) == TW_OK);
+    tw_context_options options;
+    tw_context_options_init(&options);
+    options.cache_dir = "";
+    CHECK(tw_context_create(&options, &cx) == TW_OK);
     CHECK(tw_module_load_text(cx, "k.ir", text, strlen(text), NULL, &m) == TW_OK);
     unsetenv("CC");
     setenv("PATH", "/no/such/folder", 1);
@@ -374,7 +446,9 @@ int main(void) {
     test_disks();
     test_killed();
     test_together();
+    test_shrink();
     test_no_compiler();
+    test_made_before();
     const char *remove[] = {"rm", "-rf", root, NULL};
     char output[100];
     process_run(remove, 20, NULL, output, sizeof output);

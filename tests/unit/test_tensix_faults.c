@@ -72,7 +72,7 @@ static const Row rows[] = {
     {0, STARTUP GET "tile_regs_commit(); tile_regs_wait(); pack_tile(0, 16);", 0,
      "pack_tile: page 0 of CB 16 is outside the window (reserved: 0)"},
     {0, STARTUP GET PUT, "uint32_t i = first; " WRITE,
-     "core (0,0): CB 0 ends with pages that nobody popped: 1"},
+     "core (0,0) kernel compute: CB 0 ends with pages that nobody popped: 1"},
     {EACH READ "cb_push_back(0, 1); } cb_reserve_back(0, 1);", 0, 0,
      "CB 0 ends with pages reserved and not pushed: 1"},
     {0, 0, "cb_reserve_back(0, 1);", "cb_reserve_back: CB 0 already has a producer, kernel reader"},

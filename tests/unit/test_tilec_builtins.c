@@ -223,14 +223,14 @@ static void check_operands(const Row *row, const char *prefix, const char *opera
         char letter;
         const char *text;
     } words[] = {{'g', "g.a"}, {'s', "s"}, {'r', "&r"}, {'x', "3"}, {'f', "1.5f"}, {'c', "at(0, 0)"}, {'l', "laneid()"}, {'b', "g"}, {'n', "g.n"},
-                 {'u', "&u"}, {'v', "&v"}, {'p', "&p"}};
+                 {'u', "&u"}, {'v', "&v"}, {'p', "&p"}, {'C', "&z"}, {'S', "&y"}};
     char list[200] = "";
     for (const char *o = operands; *o; o++)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (words[i].letter == *o) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "", words[i].text);
     snprintf(text, sizeof text,
              "#include \"tile.h\"\ntypedef struct { gl(%1$s, 1, 1, -1, -1) a; int n; } G;\n"
-             "tile_kernel(%2$d, 1) void f(G g) {\n    st(%1$s, 64, 64) *s = shared_alloc(st(%1$s, 64, 64));\n    rt(%1$s, %3$d, 64) r;\n    sv(%1$s, 64) u; rv(%1$s, %3$d) v; int p = 0;\n    %4$szero(&u); %4$szero(&v);\n"
+             "tile_kernel(%2$d, 1) void f(G g) {\n    st(%1$s, 64, 64) *s = shared_alloc(st(%1$s, 64, 64));\n    rt(%1$s, %3$d, 64) r;\n    sv(%1$s, 64) u; rv(%1$s, %3$d) v; int p = 0;\n    crt(%1$s, %3$d, 64) z; cst(%1$s, 64, 64) y;\n    %4$szero(&u); %4$szero(&v); %4$szero(&z); %4$szero(&y);\n"
              "    %4$szero(s);\n    %4$szero(&r);\n    %5$s%6$s(%7$s);\n    %4$sstore(g.a, &r, at(0, 0));\n}\n",
              types[t].name, *prefix ? 128 : 32, *prefix ? 16 : 64, prefix, strcmp(prefix, "warpgroup_") ? "" : prefix, row->name, list);
     tw_module *module = NULL;
@@ -264,7 +264,7 @@ static void check_operands(const Row *row, const char *prefix, const char *opera
 }
 
 static void check_combinations(const Row *row, int t) {
-    static const char letters[] = "gsrxfclbnuvp";
+    static const char letters[] = "gsrxfclbnuvpCS";
     enum { LETTERS = sizeof letters - 1 };
     char operands[5];
     for (int group = 0; group < 2; group++)

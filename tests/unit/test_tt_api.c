@@ -54,7 +54,7 @@ static void check_artifacts(const tw_kernel *k) {
         CHECK(text != NULL);
         if (text && n == 3)
             CHECK(strstr(text, "\"schema\": \"tilewright-tensix-plan-1\"") &&
-                  strstr(text, "\"split\": \""));
+                  strstr(text, "\"policy\": \""));
     }
 }
 

@@ -274,7 +274,7 @@ int main(int argc, char **argv) {
     if (!kernels_start(set)) return 1;
     bool good = true;
     for (int i = 0; i < ROWS; i++) {
-        tt_job_start(&jobs[i], rows[i].text, "", 1, (TtOptions){i % 2 ? TENSIX_BLACKHOLE : TENSIX_WORMHOLE, 4, true});
+        tt_job_start(&jobs[i], rows[i].text, "", 1, (TtOptions){.arch = i % 2 ? TENSIX_BLACKHOLE : TENSIX_WORMHOLE, .fidelity = 4});
         CHECK(jobs[i].plan != NULL);
         if (!jobs[i].plan) fprintf(stderr, "%s: %s\n", rows[i].name, jobs[i].messages), good = false;
         else tt_job_add(&jobs[i], set);

@@ -3,19 +3,7 @@
 #include "check.h"
 #include "tt_harness.h"
 
-static const char matmul[] =
-    "kernel @t(%A, %B, %C: tensor<bf16,2>) {\n"
-    " %M = extent<0> %A ; %N = extent<1> %B ; %K = extent<1> %A ; %nm = cdiv %M, 32 ; %nn = cdiv %N, 32 ; %nk = cdiv %K, 32\n"
-    " %in = ring<from=load, to=compute, slots=2> : {a: bf16[32,32], b: bf16[32,32]}\n"
-    " %out = ring<from=compute, to=store, slots=2> : {c: bf16[32,32]}\n"
-    " tasks %m, %n in %nm, %nn {\n %m0 = mul %m, 32 ; %n0 = mul %n, 32\n"
-    "  role load { for %k = 0, %nk, 1 { %k0 = mul %k, 32 ; %s = acquire %in\n"
-    "    %a = tload %A, [%m0, %k0] : bf16[32,32] ; put %s.a, %a ; %b = tload %B, [%k0, %n0] : bf16[32,32] ; put %s.b, %b\n"
-    "    commit %in, %s } }\n"
-    "  role compute { %z = splat 0.0 : f32[32,32]\n %c = for %k = 0, %nk, 1 (%p = %z) {\n"
-    "    %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %d = dot<instr=tensix> %a, %b, %p ; release %in, %s ; yield %d }\n"
-    "    %h = cast %c : bf16[32,32] ; %q = acquire %out ; put %q.c, %h ; commit %out, %q }\n"
-    "  role store { %q = wait %out ; %h = get %q.c ; tstore %C, [%m0, %n0], %h ; release %out, %q }\n }\n}\n";
+/* tt_matmul: tasks (m, n) of a block of 32 x 32. */
 /* As above, but rows further down take more of K: cores of a column do not go through the same items. */
 static const char triangle[] =
     "kernel @t(%A, %B, %C: tensor<bf16,2>) {\n"
@@ -137,15 +125,15 @@ int main(void) {
     static KernelSet set;
     int numbers[MUTANTS];
     const char *compiler = cxx_compiler();
-    const TtOptions options[JOBS] = {{TENSIX_WORMHOLE, 4, true}, {TENSIX_WORMHOLE, 4, false}, {TENSIX_BLACKHOLE, 4, true},
-                                     {TENSIX_BLACKHOLE, 4, false}, {TENSIX_WORMHOLE, 4, true}};
+    const TtOptions options[JOBS] = {{.arch = TENSIX_WORMHOLE, .fidelity = 4}, {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_BLACKHOLE, .fidelity = 4},
+                                     {.arch = TENSIX_BLACKHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_WORMHOLE, .fidelity = 4}};
     bool good = kernels_start(&set);
     for (int i = 0; i < JOBS; i++) {
-        tt_job_start(&jobs[i], i == JOBS - 1 ? triangle : matmul, "", 1, options[i]);
+        tt_job_start(&jobs[i], i == JOBS - 1 ? triangle : tt_matmul, "", 1, options[i]);
         if (!jobs[i].plan) fprintf(stderr, "%s\n", jobs[i].messages);
         CHECK(jobs[i].plan != NULL);
         good &= jobs[i].plan != NULL;
-        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast && i != JOBS - 1));
+        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast != WISH_OFF && i != JOBS - 1));
         if (good) tt_job_add(&jobs[i], &set);
     }
     if (!compiler) return printf("skipped: no C++ compiler\n"), check_done();

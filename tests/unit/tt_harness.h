@@ -10,6 +10,21 @@
 
 #include <math.h>
 
+/* A matmul of blocks of 32 x 32; cores share its loads. */
+static const char tt_matmul[] __attribute__((unused)) =
+    "kernel @t(%A, %B, %C: tensor<bf16,2>) {\n"
+    " %M = extent<0> %A ; %N = extent<1> %B ; %K = extent<1> %A ; %nm = cdiv %M, 32 ; %nn = cdiv %N, 32 ; %nk = cdiv %K, 32\n"
+    " %in = ring<from=load, to=compute, slots=2> : {a: bf16[32,32], b: bf16[32,32]}\n"
+    " %out = ring<from=compute, to=store, slots=2> : {c: bf16[32,32]}\n"
+    " tasks %m, %n in %nm, %nn {\n %m0 = mul %m, 32 ; %n0 = mul %n, 32\n"
+    "  role load { for %k = 0, %nk, 1 { %k0 = mul %k, 32 ; %s = acquire %in\n"
+    "    %a = tload %A, [%m0, %k0] : bf16[32,32] ; put %s.a, %a ; %b = tload %B, [%k0, %n0] : bf16[32,32] ; put %s.b, %b\n"
+    "    commit %in, %s } }\n"
+    "  role compute { %z = splat 0.0 : f32[32,32]\n %c = for %k = 0, %nk, 1 (%p = %z) {\n"
+    "    %s = wait %in ; %a = get %s.a ; %b = get %s.b ; %d = dot<instr=tensix> %a, %b, %p ; release %in, %s ; yield %d }\n"
+    "    %h = cast %c : bf16[32,32] ; %q = acquire %out ; put %q.c, %h ; commit %out, %q }\n"
+    "  role store { %q = wait %out ; %h = get %q.c ; tstore %C, [%m0, %n0], %h ; release %out, %q }\n }\n}\n";
+
 /* One compile: everything of it lives in its arena. */
 typedef struct TtJob {
     Trap trap;
@@ -99,6 +114,7 @@ static inline void tt_job_add(TtJob *job, KernelSet *set) {
         snprintf(path, sizeof path, "%s/%016llx_%s", set->folder, hash, tt_file_name(i));
         if (access(path, R_OK) != 0 && !write_text(path, text, strlen(text))) abort();
         job->number[i] = kernels_add(set, path, job->plan->compile_args[i]);
+        set->at[job->number[i]].prelude = tt_prelude_name(i);
     }
 }
 

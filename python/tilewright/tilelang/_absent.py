@@ -39,6 +39,9 @@ class Absent:
 
 def absent_attribute(module, name):
     """For the __getattr__ of a module."""
+    if name.startswith("make_") and name.endswith("layout"):  # layouts are hints: one object stands for all makers of them
+        from . import layout
+        return layout.make_swizzled_layout
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     return Absent(f"{module}.{name}")

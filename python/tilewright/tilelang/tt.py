@@ -5,19 +5,11 @@
     def matmul(..): ..
     artifacts = tt.emit_tt_artifacts(tt.apply_tt_defaults(matmul))     # {"reader.cpp": .., "compute.cpp": .., "writer.cpp": .., ..}
 
-What an annotation states is checked; policies and layouts that the target does not act on are refused by name.
+What an annotation states becomes a part of the kernel, and is checked where the kernel is compiled; what the target does not act on is refused
+by name there.
 """
 from .jit import JITKernel
 from .tvm import IRModule, function_of
-
-_POLICIES = ("contiguous", )
-_ORDERS = ("row_major", )
-_LAYOUTS = ("row_major", "interleaved")
-
-
-def _check(what, value, known):
-    if value is not None and value not in known:
-        raise NotImplementedError(f"tilelang.tt: {what}={value!r} is not here; there is {' and '.join(map(repr, known))}")
 
 
 def _annotated(func, **attrs):
@@ -26,16 +18,12 @@ def _annotated(func, **attrs):
 
 
 def annotate_tt_schedule(func=None, policy=None, order=None, chunk_k_tiles=None, **more):
-    """How tiles go to cores: policy "contiguous", order "row_major"; chunk_k_tiles tiles of K are in flight at a time."""
-    for name in more:
-        raise TypeError(f"tilelang.tt.annotate_tt_schedule has no argument `{name}`")
+    """How tasks go to cores: policy and order; chunk_k_tiles tiles of K are in flight at a time; block, rect, stride and core_grid say more."""
     if isinstance(func, str):
         policy, func = func, None
-    _check("policy", policy, _POLICIES)
-    _check("order", order, _ORDERS)
-    if chunk_k_tiles is not None and (isinstance(chunk_k_tiles, bool) or not isinstance(chunk_k_tiles, int) or not 1 <= chunk_k_tiles <= 16):
-        raise ValueError(f"chunk_k_tiles is a number of tiles from 1 to 16, not {chunk_k_tiles!r}")
-    row = {"policy": policy, "order": order, "chunk_k_tiles": chunk_k_tiles}
+    elif isinstance(policy, dict):  # annotate_tt_schedule(func, {..})
+        more, policy = policy, None
+    row = {"policy": policy, "order": order, "chunk_k_tiles": chunk_k_tiles, **more}
 
     def decorate(kernel):
         return _annotated(kernel, **{"tt.schedule": {name: value for name, value in row.items() if value is not None}})
@@ -51,17 +39,12 @@ def annotate_tt_sharding(func=None, sharding=None):
         raise TypeError("tilelang.tt.annotate_tt_sharding takes a dict: {\"A\": {\"layout\": \"row_major\"}}")
 
     def decorate(kernel):
-        names = list(function_of(kernel).signature.parameters)
-        for name, row in sharding.items():
-            if name not in names:
-                raise ValueError(f"tilelang.tt: `{name}` is no parameter of `{function_of(kernel).__name__}`; it has {', '.join(names)}")
-            for key, value in (row if isinstance(row, dict) else {"layout": row}).items():
-                if key != "layout":
-                    raise NotImplementedError(f"tilelang.tt: sharding by `{key}` is not here; there is `layout`")
-                _check("layout", value, _LAYOUTS)
         return _annotated(kernel, **{"tt.sharding": dict(sharding)})
 
     return decorate if func is None else decorate(func)
+
+
+annotate_tt_layout = annotate_tt_sharding
 
 
 def apply_tt_defaults(mod):
@@ -83,7 +66,4 @@ def emit_tt_artifacts(mod, target="tenstorrent"):
     samples = kernel._samples()
     if samples is None:
         raise ValueError(f"`{func.__name__}` has sizes that a call gives; Tenstorrent's kernels are emitted for sizes that are known")
-    chunk = func.attrs.get("tt.schedule", {}).get("chunk_k_tiles")
-    if chunk:
-        kernel._options["slots"] = str(chunk)
     return kernel._function.emit(samples, {}, "tenstorrent").artifacts()

@@ -14,6 +14,10 @@ _PACKAGE = __name__.rpartition(".")[0]
 # module: its names; NAME=WHERE is another place's name, which is there
 _TABLE = {
     "_utils": "find_paths_if get_iterable_path is_namedtuple set_iterable_path validate_block_shape get_primitive_bitwidth",
+    "backends.amd": "",
+    "backends.amd.compiler": "GPUTarget=backends.compiler HIPBackend HIPOptions get_min_dot_size is_in_thread_transpose_enabled "
+                             "is_pingpong_schedule_enabled",
+    "backends.amd.driver": "HIPDriver HIPLauncher HIPUtils make_launcher ty_to_cpp",
     "backends.compiler": "Language",
     "backends.driver": "Benchmarker GPUDriver",
     "backends.nvidia": "",
@@ -42,7 +46,9 @@ _TABLE = {
     "runtime.interpreter": "ASTTransformer FunctionRewriter GridExecutor InterpreterBuilder InterpreterOptions TensorHandle",
     "runtime.jit": "BoundConstexprFunction DependenciesFinder JitFunctionInfo=runtime.hooks compute_cache_key create_function_from_signature "
                    "get_full_name get_jit_fn_file_line mangle_type native_specialize_impl serialize_specialization_data",
+    "tools.compile": "CompileArgs compile_kernel main",
     "tools.disasm": "extract get_sass path_to_cuobjdump",
+    "tools.link": "HeaderParser KernelLinkerMeta LinkerError",
     "tools.ragged_tma": "to_ragged_indices",
 }
 

@@ -96,6 +96,7 @@ struct Function {
 struct Host {
     void *handle;
     const char *name; /* for messages */
+    bool wrapped;     /* the door's kernels see it in a wrapper of its own, whose `value` it is (tl.constexpr) */
 };
 
 struct Range3 {

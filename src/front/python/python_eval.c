@@ -171,7 +171,7 @@ static Val eval_subscript(Lower *l, const PyNode *node) {
     if (v.kind == VAL_TENSOR || v.kind == VAL_OWN) return l->domain->subscript(l, v, node);
     if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) return tuple_subscript(l, v, node);
     if (v.kind == VAL_DICT) return dict_subscript(l, v, node);
-    if (v.kind == VAL_HOST && l->domain->host_in_kernels) { /* a dict or object of the program around */
+    if (v.kind == VAL_HOST) { /* a dict or object of the program around */
         Val key = py_eval(l, node->Subscript.slice);
         return val_failed(key) ? key : py_live_method(l, v.host, "__getitem__", &key, 1, node->range);
     }
@@ -444,7 +444,14 @@ Val py_attribute(Lower *l, Val v, const char *attr, Range range) {
     switch (v.kind) {
     case VAL_ERROR: return v;
     case VAL_MODULE: return names_attribute(l, v.text, attr, range);
-    case VAL_HOST: return py_live_attribute(l, v.host, attr, range);
+    case VAL_HOST:
+        if (v.host->wrapped && strcmp(attr, "value") == 0) {
+            Host *inside = arena_copy(l->arena, v.host, sizeof *v.host);
+            inside->wrapped = false;
+            v.host = inside;
+            return v;
+        }
+        return py_live_attribute(l, v.host, attr, range);
     case VAL_TUPLE:
         for (int i = 0; v.fields && i < v.count; i++)
             if (strcmp(v.fields[i], attr) == 0) return v.items[i];

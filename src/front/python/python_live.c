@@ -144,7 +144,7 @@ Val py_live_value(Lower *l, const FrontObject *object, const char *name, Range r
     }
     case FRONT_OBJECT_HOST: {
         Host *host = ARENA_NEW(l->arena, Host);
-        *host = (Host){object->handle, object->text ? object->text : name};
+        *host = (Host){.handle = object->handle, .name = object->text ? object->text : name};
         Val own;
         if (l->domain->live && l->domain->live(l, host, range, &own)) return own;
         return (Val){.kind = VAL_HOST, .host = host};

@@ -275,6 +275,49 @@ static void lower_grid(Tc *tc, const CNode *node) {
     tc->b = body;
 }
 
+/* A vector in registers is a warp's by its type, but no thread needs more of it than a few elements: where all that a
+ * kernel does is element by element or along vectors, more warps may share the work than it says. */
+enum { VECTOR_SHARE = 16 }; /* elements a thread, an order of magnitude */
+typedef struct Widest {
+    const Kernel *k;
+    int64_t elements; /* of the widest vector that is loaded */
+    bool bound;       /* products, barriers, tiles: the warps are meant as written */
+} Widest;
+
+static void look_at_width(Op *op, void *user) {
+    Widest *w = user;
+    const Type *type = op->result_count == 1 ? ir_type(w->k, op->results[0]) : NULL;
+    if (op->code == OP_DOT || op->code == OP_SYNC || (type && type->kind == TY_TILE && type->rank > 1)) w->bound = true;
+    if (op->code == OP_TLOAD && type->rank == 1 && type->extent[0] > w->elements) w->elements = type->extent[0];
+}
+
+static void share_vectors(Tc *tc) {
+    Widest w = {.k = tc->kernel};
+    ir_walk(tc->kernel->body, look_at_width, &w);
+    int64_t warps = w.elements / (32 * VECTOR_SHARE);
+    if (!w.bound && warps > tc->threads / 32) tc_wish_warps(tc, (int)(warps < 16 ? warps : 16));
+}
+
+/* Warpgroups that run side by side (tilec_semaphore.c). */
+static void lower_workers(Tc *tc, const CNode *node) {
+    Builder outer = tc->b;
+    Op *spmd = ir_begin(&outer, OP_SPMD);
+    tc->by_workers = true;
+    tc->outside = &outer;
+    tc->unit = 4;
+    tc->worker_count = tc->threads / 128;
+    ir_operand(&outer, spmd, ir_int(&outer, EL_I32, tc->worker_count));
+    op_set(tc->kernel, spmd, (Attr){.id = AT_UNIT, .word = UNIT_WARPGROUP});
+    Region *region = ir_region(&outer, spmd);
+    tc->worker = ir_argument(tc->kernel, region, ty_scalar(tc->module, EL_I32), "w");
+    tc->b = ir_builder_inside(&outer, region);
+    tc_body(tc, node->kids[2]);
+    tc_end_expected(tc);
+    ir_yield(&tc->b, NULL, 0);
+    tc->b = outer;
+    ir_end(&tc->b, spmd, NULL);
+}
+
 static void lower_function(Tc *tc, const CNode *node) {
     const TcType *result = tc_type(tc, node->kids[0]);
     if (result && result->kind != TC_VOID) TC_ERROR(tc, TC_KERNEL_RESULT, node->range, node->name);
@@ -289,7 +332,12 @@ static void lower_function(Tc *tc, const CNode *node) {
     lower_grid(tc, node);
     if (tc->failed) return;
     bind_parameters(tc, node);
+    if (tc_has_semaphores(node->kids[2]) && tc->threads > 128 && tc->threads % 128 == 0) {
+        lower_workers(tc, node);
+        return;
+    }
     tc_body(tc, node->kids[2]);
+    if (!tc->failed) share_vectors(tc);
 }
 
 /* A template's tasks come from common_setup: any number of programs will do, until merge_workers finds the best. */

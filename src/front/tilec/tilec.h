@@ -20,7 +20,8 @@
  *     tilec_builtin.c   the operations of tilec_builtins.def: which row a call is, and who must reach it
  *     tilec_move.c      .. between memories      tilec_map.c   .. element by element, broadcasts, masks
  *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
- *     tilec_sync.c      .. semaphores, waits and what they protect
+ *     tilec_complex.c   .. of complex tiles
+ *     tilec_sync.c      .. semaphores, waits and what they protect; tilec_semaphore.c  those of the kernel's own
  *     tilec_descriptor.c  what lcf_kernel(..) says; tilec_template.c  its roles and rings */
 #ifndef FRONT_TILEC_TILEC_H
 #define FRONT_TILEC_TILEC_H
@@ -57,6 +58,7 @@ struct TcType {
     int64_t count;    /* ARRAY */
     int field_count;  /* STRUCT */
     const TcField *fields;
+    bool is_complex; /* STRUCT: real and imag, of which operations make complex numbers */
     TcLevel level; /* TILE */
     int rank;      /* TILE: 2, or 1 for a vector, whose length is cols */
     bool repeated; /* register vector: every warp has the same one (row_vec), not a part each (col_vec) */
@@ -112,6 +114,7 @@ struct Object {
     const char *locked; /* why it may not be assigned, or NULL */
     Range range;        /* of its declaration */
     Object **parts;     /* STRUCT: fields; ARRAY: elements, unless they share a buffer */
+    bool by_field;      /* ARRAY of structs that share buffers: parts are the structs' fields, each an array */
     Scalar value;       /* SCALAR */
     Lvalue target;      /* POINTER; target.place NULL: unset */
     Ref buffer;         /* TILE, and ARRAY of tiles with a run-time index: the storage */
@@ -173,6 +176,13 @@ struct Symbol {
 /* ---- lowering of one kernel ---- */
 
 typedef VEC(Range) Ranges;
+typedef struct TcExpected { /* of a semaphore of the kernel's own: bytes that are still to come */
+    Object *place;
+    Ref number;
+    int64_t bytes;
+    Range range;
+    const Region *region;
+} TcExpected;
 typedef struct Tc {
     Arena *arena;
     Diag *diag;
@@ -195,6 +205,9 @@ typedef struct Tc {
     int unit;           /* warps that share a register tile: 1; 4 (a warpgroup: 64 rows for 16); all of the block */
     Ref worker;         /* the warpgroup's number in a role of several, or REF_NONE */
     int worker_count;
+    bool by_workers;    /* warpgroups run side by side and meet at semaphores of the kernel's own */
+    Builder *outside;   /* .. before their region */
+    TcExpected expected;
 
     Object *result; /* of the function being inlined; NULL for void */
     enum TcJump { JUMP_NONE, JUMP_RETURN, JUMP_BREAK, JUMP_CONTINUE, JUMP_KINDS } jump; /* what follows is dead */
@@ -234,6 +247,7 @@ const TcType *tc_scalar_type(Elem elem);
 const TcType *tc_type(Tc *tc, const CNode *node); /* NULL after an error */
 const TcType *tc_declared_type(Tc *tc, const CNode *variable); /* an array's size may come from its initializer */
 const TcType *tc_pointer_to(Tc *tc, const TcType *type);
+const TcType *tc_array_like(Tc *tc, const TcType *array, const TcType *of); /* the same array of something else */
 bool tc_same_type(const TcType *a, const TcType *b);
 int64_t tc_bytes(const TcType *type);
 bool tc_constant(Tc *tc, const CNode *node, int64_t *out, const char *what);
@@ -274,6 +288,7 @@ Expr tc_element_expr(Tc *tc, Expr base, Scalar index, const CNode *node);
 /* tilec_place.c */
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range);
 Object *tc_part(Object *place, const char *field); /* of a struct; NULL if there is none */
+Lvalue tc_member(const Lvalue *lvalue, int field);  /* of a struct, which may be one of an array's */
 void tc_lock(Object *place, const char *why);      /* with all its parts */
 bool tc_copy(Object *to, const Object *from);      /* numbers and pointers; false if there is a tile inside */
 Scalar tc_zero(Tc *tc, const TcType *type);
@@ -367,6 +382,10 @@ const Builtin *tc_number_builtin(const char *name, int count); /* of so many num
 enum { /* kinds of masks */
     MASK_CAUSAL, MASK_CAUSAL_T, MASK_TRIL, MASK_TRIU, MASK_LEFT, MASK_RIGHT, MASK_UPPER, MASK_LOWER, MASK_UPPER_RIGHT
 };
+/* What the table does with the call's operands. */
+Expr tc_dispatch(Tc *tc, const Call *call);
+/* d +- A B, or d = A B: form is the row's parameter (1 A^T, 2 B^T, 4 overwrite); onto: never overwrites. */
+bool tc_multiply(Tc *tc, const Call *call, int form, bool onto, bool negative);
 static inline Expr tc_nothing(const Call *call) { return (Expr){.kind = X_VOID, .range = call->range}; }
 #define BUILTIN(name, scope, operands, lower, parameter, doc) Expr bi_##lower(Tc *tc, const Call *call);
 #include "front/tilec/tilec_builtins.def"
@@ -383,6 +402,17 @@ void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool
 void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range));
 void tc_end_semaphore(Tc *tc, int index, Range range);
 Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot); /* acquire, commit, wait, release */
+
+/* tilec_semaphore.c */
+bool tc_has_semaphores(const CNode *body);
+bool tc_is_own_semaphore(const Expr *e);
+bool tc_splits_workers(Tc *tc, Scalar condition, bool *sides[2]);
+int tc_count_workers(const Tc *tc, const bool *mask);
+Ref tc_worker_is(Tc *tc, const bool *mask);
+Expr tc_arrive_own(Tc *tc, const Call *call);
+Expr tc_expect_own(Tc *tc, const Call *call, int64_t bytes);
+void tc_loaded_own(Tc *tc, const Call *call, const Expr *semaphore, int64_t bytes);
+void tc_end_expected(Tc *tc); /* all have come, or an error */
 
 /* tilec_template.c */
 extern const char *const tilec_templates[];

@@ -27,8 +27,10 @@ static char letter_of(const Expr *e) {
     case TC_SCALAR: return e->kind == X_POINTER ? 'n' : '?';
     case TC_GLOBAL: return 'g';
     case TC_SEMAPHORE: return 'm';
-    case TC_ARRAY:
-    case TC_STRUCT: return 'b';
+    case TC_STRUCT:
+        if (e->lvalue.type->is_complex) return e->lvalue.type->fields[0].type->kind == TC_GLOBAL ? 'G' : 'C';
+        return 'b';
+    case TC_ARRAY: return 'b';
     default: return '?';
     }
 }
@@ -38,7 +40,7 @@ static bool letter_fits(char want, char is) {
     if (want == 't') return tile;
     if (want == 'w') return vector;
     if (want == 'a') return tile || vector;
-    return want == is || (want == 'b' && (is == 's' || is == 'u'));
+    return want == is || (want == 'b' && (is == 's' || is == 'u' || is == 'C'));
 }
 
 static bool operands_fit(const Builtin *row, const Call *call) {
@@ -129,13 +131,32 @@ static bool one_a_worker(const Tc *tc) {
     return warps == tc->worker_count;
 }
 
+static bool is_shared(const Expr *e) {
+    char letter = letter_of(e);
+    bool complex = letter == 'C' && e->lvalue.type->fields[0].type->level == TC_SHARED;
+    return complex || letter == 's' || letter == 'u';
+}
+
+/* An operation of all workers together, `group8_load` of eight consumer warps: no registers take part and nothing is
+ * read that it writes, so each worker may do the whole of it. */
+static bool each_alike(const Call *call) {
+    for (int i = 0; i < call->count; i++) {
+        char letter = letter_of(&call->args[i]);
+        bool place = is_shared(&call->args[i]) || letter == 'g' || letter == 'G';
+        if (!place && letter != 'c' && letter != 'x') return false;
+        if (i && place && call->args[i].lvalue.place == call->args[0].lvalue.place) return false;
+    }
+    return call->row->lower != bi_store_combine;
+}
+
 /* Is it an operation of all the warps that share a register tile here? */
 static bool reaches_unit(const Tc *tc, const Call *call) {
     int warps = call->scope == SCOPE_BLOCK ? tc->threads / 32 : call->warps;
     if (warps == tc->unit) return true;
+    if (tc->worker_count > 1 && warps == tc->unit * tc->worker_count) return each_alike(call);
     if (call->row->scope != ROWS || call->scope != SCOPE_WARP) return false;
     for (int i = 0; i < call->count; i++)
-        if (letter_of(&call->args[i]) == 's' || letter_of(&call->args[i]) == 'u') return false;
+        if (is_shared(&call->args[i])) return false;
     return true;
 }
 
@@ -172,7 +193,7 @@ static const char *operand_words(Tc *tc, const char *operands) {
     } words[] = {{'g', "global"},        {'s', "shared tile"},     {'r', "register tile"}, {'t', "tile"},
                  {'u', "shared vector"}, {'v', "register vector"}, {'w', "vector"},        {'a', "tile or vector"},
                  {'x', "number"},        {'n', "&number"},         {'c', "at(..)"},        {'m', "semaphore"},
-                 {'b', "tiles"}};
+                 {'b', "tiles"},         {'C', "complex tile"},    {'G', "complex global"}};
     Text text = text_new(tc->arena);
     for (const char *s = operands; *s; s++)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -210,6 +231,22 @@ static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {
     return TC_FAIL(tc, TC_UNKNOWN_OP, node->range, name, tc_near(tc, name, names.at, names.count));
 }
 
+Expr tc_dispatch(Tc *tc, const Call *written) {
+    Call call = *written;
+    const char *base = strip_scope(call.name, &call.scope, &call.warps);
+    call.row = NULL;
+    for (int i = 0; i < BUILTIN_COUNT && !call.row; i++)
+        if (!strcmp(builtins[i].name, base) && scope_fits(builtins[i].scope, call.scope) &&
+            operands_fit(&builtins[i], &call))
+            call.row = &builtins[i];
+    if (!call.row) return no_such_form(tc, &call, base);
+    Range outer = tc->b.range;
+    tc->b.range = call.range;
+    Expr result = scope_holds(tc, &call) ? call.row->lower(tc, &call) : (Expr){.kind = X_ERROR, .range = call.range};
+    tc->b.range = outer;
+    return result;
+}
+
 Expr tc_call_builtin(Tc *tc, const CNode *node) {
     Call call = {.name = node->kids[0]->name, .range = node->range, .count = (int)node->count - 1};
     const char *base = strip_scope(call.name, &call.scope, &call.warps);
@@ -219,14 +256,5 @@ Expr tc_call_builtin(Tc *tc, const CNode *node) {
         call.args[i] = tc_read(tc, tc_expr(tc, node->kids[i + 1]));
         if (call.args[i].kind == X_ERROR) return call.args[i];
     }
-    for (int i = 0; i < BUILTIN_COUNT && !call.row; i++)
-        if (!strcmp(builtins[i].name, base) && scope_fits(builtins[i].scope, call.scope) &&
-            operands_fit(&builtins[i], &call))
-            call.row = &builtins[i];
-    if (!call.row) return no_such_form(tc, &call, base);
-    Range outer = tc->b.range;
-    tc->b.range = node->range;
-    Expr result = scope_holds(tc, &call) ? call.row->lower(tc, &call) : (Expr){.kind = X_ERROR, .range = node->range};
-    tc->b.range = outer;
-    return result;
+    return tc_dispatch(tc, &call);
 }

@@ -92,7 +92,7 @@ void tc_read_descriptor(Tc *tc, Lcf *lcf) {
     lcf->output_stages = number_option(tc, lcf, OPTION_output_stages, 1, 1, 16);
     lcf->producer_arrivals = number_option(tc, lcf, OPTION_producer_arrivals, lcf->producer_warps, 1, 128);
     lcf->consumer_arrivals = number_option(tc, lcf, OPTION_consumer_arrivals, lcf->consumer_warps, 1, 512);
-    number_option(tc, lcf, OPTION_blocks_per_sm, 1, 1, 8);
+    lcf->blocks = number_option(tc, lcf, OPTION_blocks_per_sm, 1, 1, 8);
     if (lcf->consumer_warps % 4)
         TC_ERROR(tc, TC_DESCRIPTOR_RANGE, lcf->options[OPTION_consumer_warps]->range,
                  "consumer_warps (in fours: whole warpgroups)", (long long)lcf->consumer_warps, 4LL, 16LL);

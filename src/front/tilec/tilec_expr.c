@@ -128,8 +128,9 @@ static Expr member_expr(Tc *tc, const CNode *node) {
     if (type && type->kind == TC_GLOBAL) return extent_expr(tc, node, base.lvalue.place);
     if (!type || type->kind != TC_STRUCT)
         return TC_FAIL(tc, TC_NO_MEMBER, node->range, type ? type->name : "a number", node->name, "");
-    Object *part = tc_part(base.lvalue.place, node->name);
-    if (part) return place_expr(part, node->range);
+    for (int i = 0; i < type->field_count; i++)
+        if (!strcmp(type->fields[i].name, node->name))
+            return (Expr){.kind = X_PLACE, .range = node->range, .lvalue = tc_member(&base.lvalue, i)};
     const char **names = ARENA_ARRAY(tc->arena, const char *, type->field_count);
     for (int i = 0; i < type->field_count; i++) names[i] = type->fields[i].name;
     return TC_FAIL(tc, TC_NO_MEMBER, node->range, type->name, node->name,
@@ -152,11 +153,12 @@ static Expr index_expr(Tc *tc, const CNode *node) {
         return TC_FAIL(tc, TC_INDEX_RANGE, node->kids[1]->range, (long long)constant, (long long)type->count - 1);
     base.kind = X_PLACE;
     base.range = node->range;
-    bool one = lv->place->block || lv->place->buffer || lv->index_count;
+    bool one = lv->place->block || lv->place->buffer || lv->place->by_field || lv->index_count;
     const TcType *leaf = type;
     while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    one = one || leaf->kind == TC_SEMAPHORE;
     if (!one && known) return place_expr(lv->place->parts[constant], node->range);
-    if (!one && leaf->kind == TC_TILE && tc_join_array(tc, lv->place)) return failure(node->range);
+    if (!one && tc_join_array(tc, lv->place)) return failure(node->range);
     if ((!one && leaf->kind != TC_SCALAR) || lv->index_count == MAX_INDICES)
         return TC_FAIL(tc, TC_NOT_CONSTANT, node->kids[1]->range, "the index of an array of structs or pointers");
     lv->index[lv->index_count++] = index;

@@ -46,15 +46,16 @@ static Ref product(Tc *tc, Ref a, Ref b, Ref c) {
     return ir_end(&tc->b, op, NULL);
 }
 
-Expr bi_mma(Tc *tc, const Call *call) {
-    bool ta = call->row->parameter & 1, tb = call->row->parameter & 2, overwrite = call->row->parameter & 4;
+bool tc_multiply(Tc *tc, const Call *call, int form, bool onto, bool negative) {
+    bool ta = form & 1, tb = form & 2, overwrite = (form & 4) && !onto;
     const Lvalue *d = &call->args[0].lvalue, *a = &call->args[1].lvalue, *b = &call->args[2].lvalue;
     const Lvalue *c = call->count > 3 ? &call->args[3].lvalue : d;
-    if (!check_mma(tc, call, ta, tb)) return tc_nothing(call);
-    if (c != d && !tc_same_shape(tc, call->name, d->type, c->type, call->range)) return tc_nothing(call);
+    if (!check_mma(tc, call, ta, tb)) return false;
+    if (c != d && !tc_same_shape(tc, call->name, d->type, c->type, call->range)) return false;
     Ref va = tc_read_tile(tc, a, call->range), vb = tc_read_tile(tc, b, call->range);
-    if (!va || !vb) return tc_nothing(call);
+    if (!va || !vb) return false;
     const int64_t swap[] = {1, 0};
+    if (negative) va = ir_unary(&tc->b, OP_NEG, va);
     if (ta) va = ir_permute(&tc->b, va, swap, 2);
     if (tb) vb = ir_permute(&tc->b, vb, swap, 2);
     /* Products onto the same tile may follow each other without a wait: they are done in order. */
@@ -65,5 +66,10 @@ Expr bi_mma(Tc *tc, const Call *call) {
     if (vc) tc_write_tile(tc, d, product(tc, va, vb, ir_cast(&tc->b, vc, d->type->elem)), call->range);
     c->place->pending = pending;
     tc_note_mma(tc, d, a, b, tc->unit > 1);
+    return vc != REF_NONE;
+}
+
+Expr bi_mma(Tc *tc, const Call *call) {
+    tc_multiply(tc, call, call->row->parameter, false, false);
     return tc_nothing(call);
 }

@@ -64,6 +64,7 @@ void tc_combine(Tc *tc, const Object *global, const Ref *at, Ref value, Word com
     ir_operand(&tc->b, op, value);
     ir_operand(&tc->b, op, REF_NONE);
     op_set(tc->kernel, op, (Attr){.id = AT_COMBINE, .word = combine});
+    op_set(tc->kernel, op, (Attr){.id = AT_SEM, .word = SEM_RELAXED});
     ir_end(&tc->b, op, NULL);
 }
 

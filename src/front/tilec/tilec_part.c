@@ -75,7 +75,8 @@ Expr tc_part_expr(Tc *tc, const CNode *node, const char *name) {
     if (!type || e.kind == X_ERROR) return failure(node->range);
     if (e.kind != X_PLACE && e.kind != X_POINTER) return TC_FAIL(tc, TC_NOT_TILE, node->kids[2]->range, name);
     Lvalue *lv = &e.lvalue;
-    const TcType *from = lv->type;
+    const TcType *from = lv->type, *whole = type;
+    if (type->is_complex && from->is_complex) type = type->fields[0].type, from = from->fields[0].type;
     bool fits = type->kind == TC_TILE && from->kind == TC_TILE && type->elem == from->elem &&
                 type->level == from->level && type->rank == from->rank && (int)node->count == 3 + type->rank;
     if (!fits)
@@ -100,7 +101,7 @@ Expr tc_part_expr(Tc *tc, const CNode *node, const char *name) {
         lv->part[d] = lv->part_count ? tc_binary(tc, CT_PLUS, lv->part[d], index, node->range) : index;
     }
     lv->part_count = type->rank;
-    lv->type = type;
+    lv->type = whole;
     e.kind = X_POINTER;
     e.range = node->range;
     return e;

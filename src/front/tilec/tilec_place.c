@@ -28,10 +28,13 @@ static void make_buffer(Tc *tc, Object *place) {
     place->buffer = ir_buffer(&tc->b, ty_buffer(tc->module, type->elem, rank, extent, scope), place->name);
 }
 
-static bool is_tile_array(const TcType *type) {
-    int depth = 0;
+/* Tiles, or structs of nothing else, at places that indices name; depth: indices so far. */
+static bool is_tile_array(const TcType *type, int depth) {
     for (; type->kind == TC_ARRAY; type = type->of) depth++;
-    return depth && depth <= MAX_INDICES && type->kind == TC_TILE;
+    if (type->kind == TC_TILE) return depth && depth <= MAX_INDICES;
+    bool all = type->kind == TC_STRUCT && type->field_count && depth;
+    for (int i = 0; all && i < type->field_count; i++) all = is_tile_array(type->fields[i].type, depth);
+    return all;
 }
 
 static bool is_joined(const Tc *tc, Range range) {
@@ -41,10 +44,25 @@ static bool is_joined(const Tc *tc, Range range) {
 }
 
 bool tc_join_array(Tc *tc, const Object *array) {
-    if (!is_tile_array(array->type) || is_joined(tc, array->range)) return false;
+    if (!is_tile_array(array->type, 0) || is_joined(tc, array->range)) return false;
     *VEC_PUSH(tc->joined, tc->arena) = array->range;
     tc->again = tc->failed = true;
     return true;
+}
+
+/* The tiles of an array in one buffer; of structs, a buffer for each field. */
+static void join(Tc *tc, Object *place, Range range) {
+    const TcType *leaf = place->type;
+    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    if (leaf->kind == TC_TILE) {
+        make_buffer(tc, place);
+        return;
+    }
+    place->by_field = true;
+    place->parts = ARENA_ARRAY(tc->arena, Object *, leaf->field_count);
+    for (int i = 0; i < leaf->field_count; i++)
+        place->parts[i] =
+            tc_place(tc, tc_array_like(tc, place->type, leaf->fields[i].type), leaf->fields[i].name, range);
 }
 
 Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
@@ -62,8 +80,9 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             place->parts[i] = tc_place(tc, type->fields[i].type, type->fields[i].name, range);
         break;
     case TC_ARRAY:
-        if (is_tile_array(type) && is_joined(tc, range)) {
-            make_buffer(tc, place);
+        if (type->of->kind == TC_SEMAPHORE && tc->by_workers) break;
+        if (is_tile_array(type, 0) && is_joined(tc, range)) {
+            join(tc, place, range);
             break;
         }
         place->parts = ARENA_ARRAY(tc->arena, Object *, type->count);
@@ -71,10 +90,12 @@ Object *tc_place(Tc *tc, const TcType *type, const char *name, Range range) {
             place->parts[i] = tc_place(tc, type->of, element_name(tc, type->of, name, i), range);
         break;
     case TC_TILE: make_buffer(tc, place); break;
-    case TC_VOID:
     case TC_SEMAPHORE:
+        if (tc->by_workers) break;
+        /* fall through */
+    case TC_VOID:
         TC_ERROR(tc, TC_UNSUPPORTED, range, arena_printf(tc->arena, "variables of type %s", type->name),
-                 "semaphores belong to the template's callbacks");
+                 "semaphores belong to the template's callbacks, or to kernels that call init_semaphore");
         break;
     default: break;
     }
@@ -87,6 +108,13 @@ Object *tc_part(Object *place, const char *field) {
     return NULL;
 }
 
+Lvalue tc_member(const Lvalue *lvalue, int field) {
+    Lvalue part = *lvalue;
+    part.place = lvalue->place->parts[field];
+    part.type = lvalue->type->fields[field].type;
+    return part;
+}
+
 Scalar tc_zero(Tc *tc, const TcType *type) {
     Ref ref = elem_is_float(type->elem) ? ir_float(&tc->b, type->elem, 0) : ir_int(&tc->b, type->elem, 0);
     return tc_scalar(type, ref, NULL);
@@ -96,14 +124,16 @@ void tc_set_zero(Tc *tc, Object *place) {
     const TcType *type = place->type;
     if (type->kind == TC_SCALAR) place->value = tc_zero(tc, type);
     for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) tc_set_zero(tc, place->parts[i]);
-    for (int64_t i = 0; type->kind == TC_ARRAY && i < type->count; i++) tc_set_zero(tc, place->parts[i]);
+    bool elements = type->kind == TC_ARRAY && place->parts && !place->by_field;
+    for (int64_t i = 0; elements && i < type->count; i++) tc_set_zero(tc, place->parts[i]);
 }
 
 void tc_lock(Object *place, const char *why) {
     const TcType *type = place->type;
     place->locked = why;
     for (int i = 0; type->kind == TC_STRUCT && i < type->field_count; i++) tc_lock(place->parts[i], why);
-    for (int64_t i = 0; type->kind == TC_ARRAY && place->parts && i < type->count; i++) tc_lock(place->parts[i], why);
+    bool elements = type->kind == TC_ARRAY && place->parts && !place->by_field;
+    for (int64_t i = 0; elements && i < type->count; i++) tc_lock(place->parts[i], why);
 }
 
 bool tc_copy(Object *to, const Object *from) {
@@ -115,7 +145,7 @@ bool tc_copy(Object *to, const Object *from) {
         to->target = from->target;
     else if (type->kind == TC_STRUCT && ok)
         for (int i = 0; i < type->field_count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
-    else if (type->kind == TC_ARRAY && ok && from->parts && to->parts)
+    else if (type->kind == TC_ARRAY && ok && from->parts && to->parts && !to->by_field)
         for (int64_t i = 0; i < type->count; i++) ok = tc_copy(to->parts[i], from->parts[i]) && ok;
     else
         ok = false;
@@ -135,7 +165,7 @@ static Object *designated_part(Tc *tc, Object *place, const CNode *node, int64_t
     }
     if (!node->name && type->kind == TC_ARRAY) {
         if (!tc_constant(tc, node->kids[0], at, "an index in an initializer")) return NULL;
-        if (*at >= 0 && *at < type->count) return place->parts[*at];
+        if (*at >= 0 && *at < type->count && place->parts && !place->by_field) return place->parts[*at];
     }
     TC_ERROR(tc, TC_INITIALIZER, node->range, type->name);
     return NULL;
@@ -153,7 +183,7 @@ static void initialize_list(Tc *tc, Object *place, const CNode *list) {
             TC_ERROR(tc, TC_UNSUPPORTED, value->range, "a value behind a nested designator", "name its member too");
             return;
         }
-        Object *part = at < limit && place->parts ? place->parts[at] : NULL;
+        Object *part = at < limit && place->parts && !place->by_field ? place->parts[at] : NULL;
         while (value && value->kind == C_DESIGNATED) {
             nested = value != list->kids[i];
             part = designated_part(tc, nested ? part : place, value, &at);

@@ -116,6 +116,33 @@ static void if_runtime(Tc *tc, const CNode *node, Scalar condition, CNode *const
     if (b.split) tc->jump = JUMP_RETURN; /* the rest stands in a branch already */
 }
 
+typedef struct WorkerSides {
+    const CNode *node;
+    bool *sides[2];
+} WorkerSides;
+
+static void one_worker_side(Tc *tc, int side, void *user) {
+    const WorkerSides *w = user;
+    const bool *active = tc->active, *role = tc->role;
+    int workers = tc->worker_count, count = tc_count_workers(tc, w->sides[side]);
+    if (!count) return;
+    tc->active = tc->role = w->sides[side];
+    tc->worker_count = count;
+    lower_branch(tc, w->node->kids[1 + side], NULL, 0, false);
+    tc_end_expected(tc);
+    tc->active = active;
+    tc->role = role;
+    tc->worker_count = workers;
+}
+
+/* Warpgroups part: each runs its side, with threads of its own. */
+static bool if_workers(Tc *tc, const CNode *node, Scalar condition) {
+    WorkerSides w = {.node = node};
+    if (!tc_splits_workers(tc, condition, w.sides) || may_return(node)) return false;
+    tc_choose(tc, tc_worker_is(tc, w.sides[0]), one_worker_side, &w, node->range);
+    return true;
+}
+
 static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count, bool tail) {
     Scalar condition;
     int64_t constant;
@@ -124,7 +151,7 @@ static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t res
     if (tc_is_constant(tc, condition, &constant)) {
         lower_branch(tc, node->kids[constant ? 1 : 2], NULL, 0, tail && !rest_count);
     } else if (condition.lanes) {
-        if_threads(tc, node, condition);
+        if (!if_workers(tc, node, condition)) if_threads(tc, node, condition);
     } else {
         if_runtime(tc, node, condition, rest, rest_count, tail);
     }

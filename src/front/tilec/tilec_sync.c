@@ -110,10 +110,11 @@ static Semaphore *semaphore_of(Tc *tc, const Expr *e, Range range) {
 
 Expr bi_tma_load(Tc *tc, const Call *call) {
     const Lvalue *tile = &call->args[0].lvalue, *global = &call->args[1].lvalue;
-    Semaphore *semaphore = semaphore_of(tc, &call->args[3], call->range);
+    bool own = tc->by_workers && tc_is_own_semaphore(&call->args[3]);
+    Semaphore *semaphore = own ? NULL : semaphore_of(tc, &call->args[3], call->range);
     Ref at[4];
-    if (!semaphore) return tc_nothing(call);
-    if (tile->place->block != &tc->input)
+    if (!semaphore && !own) return tc_nothing(call);
+    if (!own && tile->place->block != &tc->input)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "tma_load_async outside the input block",
                        "load into a tile of the input block, or use load");
     if (tile->type->elem != global->type->elem)
@@ -122,7 +123,10 @@ Expr bi_tma_load(Tc *tc, const Call *call) {
     const Type *box = tc_value_type(tc, tile->type);
     if (!tc_offsets(tc, global->place, &call->args[2], box, at)) return tc_nothing(call);
     tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
-    if (on_every_path(tc, semaphore->region, call->range)) semaphore->bytes_loaded += tc_bytes(tile->type);
+    if (own)
+        tc_loaded_own(tc, call, &call->args[3], tc_bytes(tile->type));
+    else if (on_every_path(tc, semaphore->region, call->range))
+        semaphore->bytes_loaded += tc_bytes(tile->type);
     return tc_nothing(call);
 }
 
@@ -183,18 +187,21 @@ static void count_arrivals(Tc *tc, Semaphore *semaphore, int64_t count, Range ra
 }
 
 Expr bi_expect(Tc *tc, const Call *call) {
-    Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
-    if (!semaphore) return tc_nothing(call);
+    bool own = tc->by_workers && tc_is_own_semaphore(&call->args[0]);
+    Semaphore *semaphore = own ? NULL : semaphore_of(tc, &call->args[0], call->range);
+    if (!semaphore && !own) return tc_nothing(call);
     int64_t bytes = 0;
     for (int i = 1; i < call->count && call->row->parameter == 0; i++) bytes += tc_bytes(call->args[i].lvalue.type);
     if (call->row->parameter == 1 && !tc_is_constant(tc, call->args[1].scalar, &bytes))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of bytes");
+    if (own) return tc_expect_own(tc, call, bytes);
     semaphore->bytes_expected += bytes;
     count_arrivals(tc, semaphore, 1, call->range);
     return tc_nothing(call);
 }
 
 Expr bi_arrive(Tc *tc, const Call *call) {
+    if (tc->by_workers && tc_is_own_semaphore(&call->args[0])) return tc_arrive_own(tc, call);
     Semaphore *semaphore = semaphore_of(tc, &call->args[0], call->range);
     if (!semaphore) return tc_nothing(call);
     int64_t each = 1, threads = 0;
@@ -209,8 +216,9 @@ Expr bi_arrive(Tc *tc, const Call *call) {
 
 Expr bi_sync(Tc *tc, const Call *call) {
     bool all = call->scope == SCOPE_GROUP && call->warps * 32 == tc->threads && call->warps != 4;
+    bool workers = call->scope == SCOPE_GROUP && tc->worker_count > 1 && call->warps == 4 * tc->worker_count;
     bool block = call->scope == SCOPE_BLOCK || call->row->parameter == 1 || all;
-    bool group = call->scope == SCOPE_GROUP && !all;
+    bool group = call->scope == SCOPE_GROUP && !all && !workers;
     if (group && call->warps != 4)
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "barriers of some warps that are no warpgroup",
                        "use warpgroup_sync(id), or block_sync()");
@@ -226,9 +234,17 @@ Expr bi_sync(Tc *tc, const Call *call) {
         if (tc->active[t] && (number < 0 || number > 15))
             return TC_FAIL(tc, TC_BARRIER_ID, call->range, (long long)number);
     }
-    if (group || block) tc->finish.unsynced = false;
+    if (group || block || workers) tc->finish.unsynced = false;
     Op *op = ir_begin(&tc->b, OP_SYNC);
-    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = block ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP});
+    Word unit = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
+    op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = unit});
+    int64_t id = 0;
+    if (tc->by_workers && workers && !block && tc->worker_count * 128 < tc->threads) { /* some of the block's */
+        if (!call->count || !tc_is_constant(tc, call->args[0].scalar, &id))
+            return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of a barrier");
+        op_set(tc->kernel, op, (Attr){.id = AT_ID, .number = id});
+        op_set(tc->kernel, op, (Attr){.id = AT_ARRIVALS, .number = tc->worker_count * 128});
+    }
     ir_end(&tc->b, op, NULL);
     return tc_nothing(call);
 }

@@ -44,26 +44,42 @@ static const Type *block_field_type(Tc *tc, const TcType *type, Range range) {
     return ty_tile(tc->module, type->elem, rank, extent);
 }
 
+typedef VEC(Field) Fields;
+
+/* A place for a member of a block, and fields of the record for the tiles in it: structs inside are taken apart. */
+static Object *block_place(Tc *tc, Block *block, const TcType *type, const char *name, Range range, Fields *fields) {
+    const TcType *leaf = type;
+    while (leaf->kind == TC_ARRAY) leaf = leaf->of;
+    Object *place = ARENA_NEW(tc->arena, Object);
+    *place = (Object){.type = type, .name = name, .semaphore = -1, .block = block, .field = (int)fields->count};
+    if (leaf->kind != TC_STRUCT) {
+        const Type *field = block_field_type(tc, type, range);
+        if (field) *VEC_PUSH(fields, tc->arena) = (Field){name, field};
+        return field ? place : NULL;
+    }
+    place->by_field = type->kind == TC_ARRAY;
+    place->parts = ARENA_ARRAY(tc->arena, Object *, leaf->field_count);
+    for (int i = 0; i < leaf->field_count; i++) {
+        const TcField *field = &leaf->fields[i];
+        const char *inner = name ? arena_printf(tc->arena, "%s_%s", name, field->name) : field->name;
+        place->parts[i] = block_place(tc, block, tc_array_like(tc, type, field->type), inner, field->range, fields);
+        if (!place->parts[i]) return NULL;
+    }
+    return place;
+}
+
 /* The ring of a block and the place that names its fields. */
 static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *type, Word from, Word to,
                           int64_t slots) {
-    Field *fields = ARENA_ARRAY(tc->arena, Field, type->field_count);
-    Object *place = ARENA_NEW(tc->arena, Object);
-    *place = (Object){.type = type, .name = what, .semaphore = -1};
-    place->parts = ARENA_ARRAY(tc->arena, Object *, type->field_count);
-    for (int i = 0; i < type->field_count; i++) {
-        const TcField *field = &type->fields[i];
-        fields[i] = (Field){field->name, block_field_type(tc, field->type, field->range)};
-        if (!fields[i].type) return NULL;
-        Object *part = ARENA_NEW(tc->arena, Object);
-        *part = (Object){.type = field->type, .name = field->name, .semaphore = -1, .block = block, .field = i};
-        place->parts[i] = part;
-    }
+    Fields fields = {0};
+    Object *place = block_place(tc, block, type, NULL, tc->b.range, &fields);
+    if (!place) return NULL;
+    place->name = what;
     Op *op = ir_begin(&tc->b, OP_RING);
     op_set(tc->kernel, op, (Attr){.id = AT_PRODUCER, .word = from});
     op_set(tc->kernel, op, (Attr){.id = AT_CONSUMER, .word = to});
     op_set(tc->kernel, op, (Attr){.id = AT_SLOTS, .number = slots});
-    *block = (Block){.what = what, .ring = ir_end(&tc->b, op, ty_ring(tc->module, type->field_count, fields))};
+    *block = (Block){.what = what, .ring = ir_end(&tc->b, op, ty_ring(tc->module, (int)fields.count, fields.at))};
     ir_name(tc->kernel, block->ring, what);
     return place;
 }
@@ -318,5 +334,6 @@ void tc_lower_template(Tc *tc, const CNode *node) {
     if (tc->failed) return;
     tc_wish_warps(tc, (int)lcf.consumer_warps);
     kernel_set(tc->kernel, (Attr){.id = AT_STAGES, .number = lcf.stages});
+    if (lcf.blocks > 1) kernel_set(tc->kernel, (Attr){.id = AT_BLOCKS, .number = lcf.blocks});
     lower_tasks(tc, &lcf);
 }

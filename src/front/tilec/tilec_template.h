@@ -41,7 +41,7 @@ typedef struct Lcf {
     const CNode *callbacks[CB_COUNT];
     const TcType *types[OPTION_COUNT];
     bool stores; /* lcsf */
-    int64_t consumer_warps, producer_warps, stages, output_stages, producer_arrivals, consumer_arrivals;
+    int64_t consumer_warps, producer_warps, stages, output_stages, producer_arrivals, consumer_arrivals, blocks;
     Object *args[CB_COUNT];
     Object *globals, *common, *producer_state, *consumer_state, *input, *output, *scratch, *finish;
     Ref num_iters;

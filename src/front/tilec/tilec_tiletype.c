@@ -1,6 +1,7 @@
 /* tilec_tiletype.c: the types of Tile C that take arguments: tiles, vectors and globals.
  *
  *     st_bf(64, 64)   rt_fl(16, 32)   sv_fl(64)   rv(int, 16)   col_vec(rt_fl(16, 32))   gl(float, 1, 1, -1, -1)
+ *     cst_bf(64, 64)  crt_fl(16, 64)  csv_fl(64)  cgl(gl(bf16, 1, -1, 64, 64))   complex: a pair, .real and .imag
  *
  * A register tile is a warp's; among the warps of a group it has the rows of all of them (tilec_tile.c). */
 #include "front/tilec/tilec.h"
@@ -24,18 +25,18 @@ static const struct {
 #include "front/tilec/tilec_types.def"
 };
 static const struct {
-    const char *name, *what;
+    const char *name, *what, *fix;
 } later_names[] = {
-#define LATER_TYPE(name, what) {name, what},
+#define LATER_TYPE(name, what, fix) {name, what, fix},
 #include "front/tilec/tilec_types.def"
 };
 
 const char *const tilec_tile_types[] = {
-#define TILE_TYPE(name, level, elem)   name,
-#define VECTOR_TYPE(name, level, elem) name,
-#define LATER_TYPE(name, what)         name,
+#define TILE_TYPE(name, level, elem)   name, "c" name,
+#define VECTOR_TYPE(name, level, elem) name, "c" name,
+#define LATER_TYPE(name, what, fix)    name,
 #include "front/tilec/tilec_types.def"
-    "gl", "st", "rt", "sv", "rv", "row_vec", "col_vec", NULL};
+    "gl", "st", "rt", "sv", "rv", "row_vec", "col_vec", "cgl", "cst", "crt", "csv", "crv", NULL};
 
 static bool is_type(const CNode *node) { return node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY; }
 
@@ -117,17 +118,32 @@ static const TcType *vector_type(Tc *tc, const CNode *node, TcLevel level, Elem 
     return make_vector(tc, level, elem, length, false);
 }
 
+/* A pair of equal types, of which operations make complex numbers. */
+static const TcType *complex_of(Tc *tc, const TcType *real, Range range) {
+    if (!real) return NULL;
+    TcField *fields = ARENA_ARRAY(tc->arena, TcField, 2);
+    fields[0] = (TcField){"real", real, range};
+    fields[1] = (TcField){"imag", real, range};
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = (TcType){.kind = TC_STRUCT, .is_complex = true, .fields = fields, .field_count = 2};
+    type->name = arena_printf(tc->arena, "complex %s", real->name);
+    return type;
+}
+
 /* row_vec(tile type): a value for each column; col_vec: one for each row */
 static const TcType *vector_of_tile(Tc *tc, const CNode *node) {
     bool typed = node->count == 1 && is_type(node->kids[0]);
     const TcType *tile = typed ? tc_type(tc, node->kids[0]) : NULL;
     if (typed && !tile) return NULL;
+    bool pair = tile && tile->is_complex;
+    if (pair) tile = tile->fields[0].type;
     if (!tile || tile->kind != TC_TILE || tile->rank != 2) {
         TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name, "a tile type", 1, node->count);
         return NULL;
     }
     bool row = !strcmp(node->name, "row_vec");
-    return make_vector(tc, tile->level, tile->elem, row ? tile->cols : tile->rows, row);
+    const TcType *vector = make_vector(tc, tile->level, tile->elem, row ? tile->cols : tile->rows, row);
+    return pair ? complex_of(tc, vector, node->range) : vector;
 }
 
 /* gl(T, batch, depth, rows, cols [, tile types]) */
@@ -157,32 +173,51 @@ static const TcType *global_type(Tc *tc, const CNode *node) {
     return type;
 }
 
-const TcType *tc_parametric_type(Tc *tc, const CNode *node) {
-    if (!strcmp(node->name, "gl")) return global_type(tc, node);
-    if (!strcmp(node->name, "row_vec") || !strcmp(node->name, "col_vec")) return vector_of_tile(tc, node);
+/* cgl(gl type) */
+static const TcType *complex_global(Tc *tc, const CNode *node) {
+    const TcType *of = node->count == 1 && is_type(node->kids[0]) ? tc_type(tc, node->kids[0]) : &no_type;
+    if (of && of->kind == TC_GLOBAL) return complex_of(tc, of, node->range);
+    if (of) TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, "cgl", "the gl(..) type of its parts", 1, node->count);
+    return NULL;
+}
+
+/* st(T, ..), rt, sv, rv: 0 to 3; -1: another name */
+static int any_element_name(const char *name) {
     static const char *const any[] = {"st", "rt", "sv", "rv"};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(node->name, any[i]) != 0) continue;
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(name, any[i])) return i;
+    return -1;
+}
+
+static const TcType *real_type(Tc *tc, const CNode *node, const char *name) {
+    int any = any_element_name(name);
+    if (any >= 0) {
         bool typed = node->count && is_type(node->kids[0]);
         const TcType *elem = typed ? tc_type(tc, node->kids[0]) : NULL;
         if (elem && elem->kind == TC_SCALAR)
-            return i < 2 ? tile_type(tc, node, i ? TC_REGISTER : TC_SHARED, elem->elem, 1)
-                         : vector_type(tc, node, i == 3 ? TC_REGISTER : TC_SHARED, elem->elem, 1);
+            return any < 2 ? tile_type(tc, node, any ? TC_REGISTER : TC_SHARED, elem->elem, 1)
+                           : vector_type(tc, node, any == 3 ? TC_REGISTER : TC_SHARED, elem->elem, 1);
         if (!typed || elem)
             TC_ERROR(tc, TC_TYPE_ARGUMENTS, node->range, node->name,
-                     i < 2 ? "an element type, rows and columns" : "an element type and a length", i < 2 ? 3 : 2,
+                     any < 2 ? "an element type, rows and columns" : "an element type and a length", any < 2 ? 3 : 2,
                      node->count);
         return NULL;
     }
     for (size_t i = 0; i < sizeof tile_names / sizeof *tile_names; i++)
-        if (!strcmp(tile_names[i].name, node->name))
-            return tile_type(tc, node, tile_names[i].level, tile_names[i].elem, 0);
+        if (!strcmp(tile_names[i].name, name)) return tile_type(tc, node, tile_names[i].level, tile_names[i].elem, 0);
     for (size_t i = 0; i < sizeof vector_names / sizeof *vector_names; i++)
-        if (!strcmp(vector_names[i].name, node->name))
+        if (!strcmp(vector_names[i].name, name))
             return vector_type(tc, node, vector_names[i].level, vector_names[i].elem, 0);
     for (size_t i = 0; i < sizeof later_names / sizeof *later_names; i++)
-        if (!strcmp(later_names[i].name, node->name))
-            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what, "use tiles st_* and rt_*");
+        if (!strcmp(later_names[i].name, name))
+            TC_ERROR(tc, TC_UNSUPPORTED, node->range, later_names[i].what, later_names[i].fix);
     return NULL;
 }
 
+const TcType *tc_parametric_type(Tc *tc, const CNode *node) {
+    if (!strcmp(node->name, "gl")) return global_type(tc, node);
+    if (!strcmp(node->name, "row_vec") || !strcmp(node->name, "col_vec")) return vector_of_tile(tc, node);
+    if (!strcmp(node->name, "cgl")) return complex_global(tc, node);
+    if (node->name[0] == 'c') return complex_of(tc, real_type(tc, node, node->name + 1), node->range);
+    return real_type(tc, node, node->name);
+}

@@ -64,7 +64,7 @@ bool tc_same_type(const TcType *a, const TcType *b) {
         return a->elem == b->elem && a->level == b->level && a->rank == b->rank && a->rows == b->rows &&
                a->cols == b->cols && a->repeated == b->repeated;
     case TC_GLOBAL: return a->elem == b->elem; /* the extents are those of the argument */
-    case TC_STRUCT: return false;
+    case TC_STRUCT: return a->is_complex && b->is_complex && tc_same_type(a->fields[0].type, b->fields[0].type);
     default: return true;
     }
 }
@@ -244,6 +244,14 @@ static const TcType *array_of(Tc *tc, const TcType *of, int64_t count, const CNo
     TcType *type = ARENA_NEW(tc->arena, TcType);
     *type = (TcType){.kind = TC_ARRAY, .of = of, .count = count};
     type->name = arena_printf(tc->arena, "array of %lld %s", (long long)count, of->name);
+    return type;
+}
+
+const TcType *tc_array_like(Tc *tc, const TcType *array, const TcType *of) {
+    if (array->kind != TC_ARRAY) return of;
+    TcType *type = ARENA_NEW(tc->arena, TcType);
+    *type = *array;
+    type->of = tc_array_like(tc, array->of, of);
     return type;
 }
 

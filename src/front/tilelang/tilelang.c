@@ -41,7 +41,7 @@ static void check_decorators(Lower *l, const PyNode *def) {
         while (name && at < count && strcmp(name, known[at]) != 0) at++;
         /* Tests: who runs the function, and where. */
         bool test = path && (strncmp(path, "pytest.", 7) == 0 || strstr(path, ".testing."));
-        if ((name && at < count) || test) continue;
+        if ((name && at < count) || test || lang_is_annotation(l, decorator)) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
         diag_emit(l->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",
                   near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
@@ -276,6 +276,7 @@ static void lower_kernel(Lower *l, const PyNode *def) {
     if (l->request->launch) name = arena_printf(l->arena, "%s_%d", name, l->request->launch + 1);
     l->kernel = ir_kernel_new(l->module, name, def->range);
     l->b = ir_builder(l->kernel, l->kernel->body);
+    lang_annotate(l, def);
     const PyNode *a = def->FunctionDef.args;
     for (uint32_t i = 0; i < a->arguments.args->count; i++) {
         const PyNode *arg = a->arguments.args->at[i];

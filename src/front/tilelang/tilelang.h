@@ -247,6 +247,9 @@ bool lang_own_fits(Lower *l, const Storage *of, Range range);       /* false, an
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
+/* Annotations for Tenstorrent (tilelang_annotate.c): decorators, or what a running program says of the kernel. */
+bool lang_is_annotation(const Lower *l, const PyNode *decorator);
+void lang_annotate(Lower *l, const PyNode *def); /* they become attributes of the kernel */
 bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
 /* --- tilelang_hopper.c --- */

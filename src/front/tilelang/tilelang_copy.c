@@ -20,7 +20,8 @@ bool lang_word(Lower *l, const Call *c, int arg, const char *what, const char *w
     Val v = c->args[arg];
     if (v.kind == VAL_NONE) return true;
     const char *text = v.kind == VAL_STR || v.kind == VAL_MODULE ? v.text : "";
-    if (v.kind == VAL_MODULE) text = strncmp(text, "T.GemmWarpPolicy.", 17) == 0 ? text + 17 : "";
+    const char *policy = v.kind == VAL_MODULE ? strstr(text, "GemmWarpPolicy.") : NULL;
+    if (v.kind == VAL_MODULE) text = policy ? policy + strlen("GemmWarpPolicy.") : "";
     for (const char *at = words; *text && (at = strstr(at, text)); at++)
         if ((at == words || at[-1] == ' ') && strchr(",", at[strlen(text)])) return true;
     const char *here = v.kind == VAL_STR ? arena_printf(l->arena, "\"%s\"", v.text) : val_describe(l, v);

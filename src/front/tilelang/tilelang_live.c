@@ -60,7 +60,7 @@ bool lang_live(Lower *l, const Host *object, Range range, Val *out) {
     } else if (strcmp(what, "binary") == 0 && a.kind == VAL_STR && find_operator(a.text, &op)) {
         *out = lang_binary(l, op, b, c, range);
     } else if (strcmp(what, "Tensor") == 0) {
-        Note note = {.shape = a, .strides = c, .range = range};
+        Note note = {.shape = a, .strides = c, .range = range, .tf32 = lang_is_tf32(b), .packed = lang_packed(b)};
         *out = val_error;
         if (lang_elem_of(b, &note.elem))
             *out = lang_own(l, &lang_note_own, &note, sizeof note);
@@ -108,26 +108,65 @@ Val lang_param_note(Lower *l, const PyNode *arg) {
     return text ? py_eval(l, text) : val_none;
 }
 
-/* Sizes that stand alone in a shape are what the array has there; known before any shape is computed from them. */
+static bool whole_number(const FrontObject *object, int64_t *value) {
+    if (object->kind != FRONT_OBJECT_VALUE || object->value.kind != FRONT_INT) return false;
+    *value = object->value.i;
+    return true;
+}
+
+/* The size in an extent that the array says: it stands there alone, or in a sum or product with numbers. */
+static void solve(Lower *l, const FrontObject *extent, int64_t value, int depth) {
+    const FrontResolver *host = l->unit->resolver;
+    FrontObject parts, name = {0}, side[2] = {{0}, {0}};
+    const char *what;
+    int64_t known;
+    if (depth > 16 || extent->kind != FRONT_OBJECT_HOST) return;
+    if (!parts_of(host, extent->handle, &parts, &what) || parts.count < 2) return;
+    host->item(host->user, parts.handle, 1, &name);
+    if (name.kind != FRONT_OBJECT_VALUE || name.value.kind != FRONT_TEXT) return;
+    if (strcmp(what, "symbol") == 0) {
+        Val v = lang_symbol(l, name.value.text);
+        Symbol *symbol = (Symbol *)lang_thing(v, &lang_symbol_own);
+        if (symbol && !symbol->known) symbol->known = true, symbol->value = value;
+    }
+    if (strcmp(what, "binary") != 0 || parts.count < 4) return;
+    for (size_t i = 0; i < 2; i++) host->item(host->user, parts.handle, 2 + i, &side[i]);
+    int other = whole_number(&side[0], &known) ? 1 : 0; /* the side that is no number */
+    if (!whole_number(&side[1 - other], &known)) return;
+    switch (name.value.text[0]) {
+    case '+': value -= known; break;
+    case '-': value = other ? known - value : value + known; break;
+    case '*':
+        if (!known || value % known) return;
+        value /= known;
+        break;
+    default: return;
+    }
+    solve(l, &side[other], value, depth + 1);
+}
+
+/* Sizes in shapes are what the arrays have there; those that stand alone first, before any shape is computed from them.
+ */
 void lang_live_symbols(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
     const FrontResolver *host = l->unit->resolver;
-    for (int p = 0; p < kernel->param_count; p++) {
-        FrontObject note, parts, shape = {0}, extent, name;
-        const char *what;
-        if (args[p].kind != FRONT_ARRAY || !annotation_of(l->unit, kernel->params[p].name, &note)) continue;
-        if (note.kind != FRONT_OBJECT_HOST || !parts_of(host, note.handle, &parts, &what) || parts.count < 2) continue;
-        host->item(host->user, parts.handle, 1, &shape);
-        if (shape.kind != FRONT_OBJECT_TUPLE || (int)shape.count != args[p].rank) continue;
-        for (size_t d = 0; d < shape.count; d++) {
-            extent = name = (FrontObject){0};
-            host->item(host->user, shape.handle, d, &extent);
-            if (extent.kind != FRONT_OBJECT_HOST || !parts_of(host, extent.handle, &parts, &what)) continue;
-            if (strcmp(what, "symbol") != 0 || parts.count < 2) continue;
-            host->item(host->user, parts.handle, 1, &name);
-            if (name.kind != FRONT_OBJECT_VALUE || name.value.kind != FRONT_TEXT) continue;
-            Val v = lang_symbol(l, name.value.text);
-            Symbol *symbol = (Symbol *)lang_thing(v, &lang_symbol_own);
-            if (symbol && !symbol->known) symbol->known = true, symbol->value = args[p].extent[d];
+    for (int round = 0; round < 2; round++)
+        for (int p = 0; p < kernel->param_count; p++) {
+            FrontObject note, parts, shape = {0}, dtype = {0}, inner;
+            const char *what;
+            if (args[p].kind != FRONT_ARRAY || !annotation_of(l->unit, kernel->params[p].name, &note)) continue;
+            if (note.kind != FRONT_OBJECT_HOST || !parts_of(host, note.handle, &parts, &what)) continue;
+            if (parts.count < 3) continue;
+            host->item(host->user, parts.handle, 1, &shape);
+            host->item(host->user, parts.handle, 2, &dtype);
+            if (shape.kind != FRONT_OBJECT_TUPLE || (int)shape.count != args[p].rank) continue;
+            const char *dot = dtype.kind == FRONT_OBJECT_NAMED ? strrchr(dtype.text, '.') : NULL;
+            bool halved = dot && lang_packed(val_str(dot + 1));
+            for (size_t d = 0; d < shape.count; d++) {
+                FrontObject extent = {0};
+                host->item(host->user, shape.handle, d, &extent);
+                if (extent.kind != FRONT_OBJECT_HOST || !parts_of(host, extent.handle, &inner, &what)) continue;
+                if ((strcmp(what, "symbol") == 0) == (round == 0))
+                    solve(l, &extent, args[p].extent[d] * (halved && d + 1 == shape.count ? 2 : 1), 0);
+            }
         }
-    }
 }

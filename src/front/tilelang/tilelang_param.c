@@ -238,7 +238,7 @@ static bool pack_tensor(Lower *l, Packed packed, const FrontValue *array, Range 
 
 static bool check_array(Lower *l, const PyNode *name, const char *id, const Storage *tensor, const FrontValue *array) {
     int64_t stride = 1, elements = 1;
-    if (array->kind != FRONT_ARRAY) return true;
+    if (array->kind != FRONT_ARRAY || (array->rank < 0 && array->elem == tensor->elem)) return true;
     bool same = array->elem == tensor->elem && array->rank == tensor->rank;
     for (int d = 0; d < tensor->rank; d++) elements *= tensor->shape[d] ? 1 : 0;
     for (int d = tensor->rank - 1; same && d >= 0; stride *= tensor->shape[d], d--) {

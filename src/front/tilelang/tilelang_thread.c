@@ -10,6 +10,7 @@
  *         own = T.alloc_local((8,), "float32")          ..
  *
  * A kernel that names no thread has none: its tile operations are all there is. */
+#include "ir/barriers.h"
 #include "ir/threads.h"
 #include "front/python/python_flow.h"
 #include "front/tilelang/tilelang.h"
@@ -85,6 +86,37 @@ void lang_threads_begin(Lower *l, const PyNode *with, Val threads) {
     l->b = ir_builder_inside(&s->around, region);
 }
 
+/* What stands behind `before` in its region goes, and comes. */
+typedef VEC(Op *) Ops;
+static Ops take_out(Lower *l, const Op *before) {
+    Ops out = {0};
+    for (Op *op = before ? before->next : l->b.region->first, *next; op; op = next) {
+        next = op->next;
+        ir_remove(op);
+        *VEC_PUSH(&out, l->arena) = op;
+    }
+    return out;
+}
+
+static void put_in(Lower *l, const Ops *ops) {
+    for (size_t i = 0; i < ops->count; i++) ir_insert_op(l->b.region, NULL, ops->at[i]);
+}
+
+/* Between tile operations; roles in one order. */
+static bool cut_threads(Lower *l, Op *region, Threads *t) {
+    *t = threads_look(l->kernel, region, false, l->arena);
+    threads_order_roles(t);
+    *t = threads_look(l->kernel, region, false, l->arena);
+    threads_add_syncs(t);
+    return threads_cut(t);
+}
+
+/* Roles that have no order are those of warpgroups side by side. */
+static bool split_roles(Lower *l, Op *region, Threads *t) {
+    *t = threads_look(l->kernel, region, false, l->arena);
+    return threads_split_roles(t) && cut_threads(l, region, t);
+}
+
 void lang_threads_end(Lower *l) {
     LangState *s = lang_state(l);
     if (!s->threads) return;
@@ -92,11 +124,25 @@ void lang_threads_end(Lower *l) {
     l->b = s->around;
     s->threads = 0;
     if (l->diag->errors) return;
-    Threads t = threads_look(l->kernel, s->region, false, l->arena);
-    threads_order_roles(&t);
-    t = threads_look(l->kernel, s->region, false, l->arena);
-    threads_add_syncs(&t);
-    if (!threads_cut(&t)) py_error(l, DIAG_TL_THREADS, t.where, t.why);
+    bool barriers = ir_list(s->region->regions[0], OP_BAR, l->arena).count > 0;
+    const Op *before = s->region->previous, *where;
+    Op *written = NULL;
+    if (barriers) { /* for a second try */
+        Builder b = ir_builder_behind(l->kernel, s->region);
+        written = ir_clone(&b, s->region, &(RefMap){.arena = l->arena});
+        ir_remove(written);
+    }
+    Threads t, other;
+    const char *why;
+    bool cut = cut_threads(l, s->region, &t);
+    if (barriers && (!cut || !bars_prove(l->kernel, l->arena, &why, &where))) {
+        Ops first = take_out(l, before);
+        ir_insert_op(l->b.region, NULL, written);
+        if (split_roles(l, written, &other)) return;
+        take_out(l, before);
+        put_in(l, &first); /* whoever drops its barriers says what is wrong */
+    }
+    if (!cut) py_error(l, DIAG_TL_THREADS, t.where, t.why);
 }
 
 int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *out) {

@@ -188,6 +188,8 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
     Elem elem = EL_F32;
     if (param->elem >= 0)
         elem = (Elem)param->elem;
+    else if (value->kind == FRONT_NUMBER)
+        elem = value->elem;
     else if (value->kind == FRONT_BOOL)
         elem = EL_I1;
     else if (value->kind == FRONT_INT)
@@ -198,11 +200,17 @@ static Val bind_scalar(Lower *l, const FrontParam *param, const FrontValue *valu
 static Val constant_argument(Lower *l, const FrontParam *param, const FrontValue *value) {
     if (value->kind != FRONT_OBJECT) return val_given(l, value);
     Val v = py_live_value(l, value->object, param->name, param->range);
+    if (v.kind == VAL_HOST) {
+        Host *wrapped = arena_copy(l->arena, v.host, sizeof *v.host);
+        wrapped->wrapped = true;
+        v.host = wrapped;
+    }
     return v.kind == VAL_UNBOUND ? py_error(l, DIAG_EVAL_MISSING, param->range, l->kernel->name, param->name) : v;
 }
 
 static Val bind_parameter(Lower *l, const FrontParam *param, const FrontValue *value, const PyNode *otherwise) {
-    bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT;
+    bool number = value->kind == FRONT_BOOL || value->kind == FRONT_INT || value->kind == FRONT_FLOAT ||
+                  value->kind == FRONT_NUMBER;
     if (value->kind == FRONT_ABSENT) {
         if (otherwise) {
             Val v = py_eval_outside(l, l->names, otherwise);

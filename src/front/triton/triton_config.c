@@ -134,14 +134,16 @@ void tri_read_decorators(FrontUnit *unit, Entry *entry, FrontKernel *kernel) {
     }
 }
 
-/* The arguments as a dict; an array is there, and nothing more is known of it. */
+/* The arguments as a dict; an array, or a number of which only the type is given, is there, and nothing more is known
+ * of it. */
 static Val arguments_dict(Lower *l, const FrontKernel *kernel, const FrontValue *args) {
     Val dict = val_list(l, NULL, 0);
     dict.kind = VAL_DICT;
     for (int i = 0; i < kernel->param_count; i++) {
         const char *name = kernel->params[i].name;
         if (args[i].kind == FRONT_ABSENT) continue;
-        Val value = args[i].kind == FRONT_ARRAY ? (Val){.kind = VAL_MODULE, .text = name} : val_given(l, &args[i]);
+        bool there = args[i].kind == FRONT_ARRAY || args[i].kind == FRONT_NUMBER;
+        Val value = there ? (Val){.kind = VAL_MODULE, .text = name} : val_given(l, &args[i]);
         py_set_item(l, dict, val_str(name), value, kernel->range);
     }
     return dict;

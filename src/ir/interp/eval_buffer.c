@@ -112,7 +112,7 @@ void eval_bar_arrive(Process *p, Step *s) {
 }
 
 void eval_bar_expect(Process *p, Step *s) {
-    bar_count(ev_operand(p, s, 0).data, 1, ev_scalar(p, s, s->op->operands[1]));
+    bar_count(choose(p, s, op_operand(s->op, 2)), 1, ev_scalar(p, s, s->op->operands[1]));
     process_pause(p);
 }
 

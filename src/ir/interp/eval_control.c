@@ -206,10 +206,10 @@ void eval_spmd(Process *p, Step *s) {
         child->task_rank = p->task_rank;
         memcpy(child->task, p->task, sizeof child->task);
         child->writer = p->writer;
-        child->code = &s->blocks[0];
+        child->code = &s->blocks[s->op->region_count > 1 ? w : 0];
         for (size_t i = 0; i < in->kernel->values.count; i++)
             if (p->cells[i]) child->cells[i] = cell_retain(p->cells[i]);
-        bind_indices(child, s->blocks[0].region, extent, (uint64_t)w, at);
+        if (child->code == s->blocks) bind_indices(child, s->blocks[0].region, extent, (uint64_t)w, at);
         process_start(child);
         team->running++;
     }

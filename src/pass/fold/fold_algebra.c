@@ -14,6 +14,8 @@
  * right. */
 #include "pass/fold/fold.h"
 
+#include "base/scalar_ops.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -56,56 +58,16 @@ static Ref constant_int(Builder *b, const Type *type, int64_t value) {
 
 /* --- literals --- */
 
-static int64_t wrap(Elem e, int64_t x) {
-    int shift = 64 - elem_info[e].bits;
-    uint64_t up = (uint64_t)x << shift;
-    return elem_is_signed(e) ? (int64_t)up >> shift : (int64_t)(up >> shift);
-}
-
-static int64_t divide(Opcode code, bool is_signed, int64_t x, int64_t y) {
-    bool rest = code == OP_REM || code == OP_MOD;
-    if (y == 0) return rest ? x : 0;
-    if (!is_signed) return (int64_t)(rest ? (uint64_t)x % (uint64_t)y : (uint64_t)x / (uint64_t)y);
-    if (y == -1) return rest ? 0 : (int64_t)(0 - (uint64_t)x);
-    int64_t quotient = x / y, remainder = x % y;
-    bool down = (code == OP_FLOORDIV || code == OP_MOD) && remainder && (remainder < 0) != (y < 0);
-    return rest ? remainder + (down ? y : 0) : quotient - down;
-}
+static int64_t wrap(Elem e, int64_t x) { return scalar_wrap(x, elem_info[e].bits, elem_is_signed(e)); }
 
 bool fold_int(Opcode code, Elem e, int64_t x, int64_t y, int64_t *out) {
-    bool is_signed = elem_is_signed(e);
-    int bits = elem_info[e].bits;
-    bool less = is_signed ? x < y : (uint64_t)x < (uint64_t)y;
-    uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
     switch (code) {
-    case OP_ADD: *out = (int64_t)(ux + uy); break;
-    case OP_SUB: *out = (int64_t)(ux - uy); break;
-    case OP_MUL: *out = (int64_t)(ux * uy); break;
-    case OP_DIV:
-    case OP_REM:
-    case OP_FLOORDIV:
-    case OP_MOD: *out = divide(code, is_signed, x, y); break;
-    case OP_CDIV: { /* the sum may need one bit more than the type has */
-        __int128 sum = (is_signed ? (__int128)x : (__int128)ux) + (is_signed ? (__int128)y : (__int128)uy) - 1;
-        *out = y == 0 ? 0 : (int64_t)(sum / (is_signed ? (__int128)y : (__int128)uy));
-        break;
-    }
-    case OP_MIN: *out = less ? x : y; break;
-    case OP_MAX: *out = less ? y : x; break;
-    case OP_AND: *out = x & y; break;
-    case OP_OR: *out = x | y; break;
-    case OP_XOR: *out = x ^ y; break;
-    case OP_SHL: *out = y < 0 || y >= bits ? 0 : (int64_t)(ux << y); break;
-    case OP_SHR:
-        if (y < 0 || y >= bits)
-            *out = is_signed && x < 0 ? -1 : 0;
-        else
-            *out = is_signed ? x >> y : (int64_t)(ux >> y);
-        break;
+#define CASE(NAME, name) \
+    case OP_##NAME: *out = scalar_##name(x, y, elem_info[e].bits, elem_is_signed(e)); return true;
+        SCALAR_BINARY(CASE)
+#undef CASE
     default: return false;
     }
-    *out = e == EL_I1 ? *out & 1 : wrap(e, *out);
-    return true;
 }
 
 static bool eval_float(Opcode code, Elem e, double x, double y, double *out) {

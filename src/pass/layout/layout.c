@@ -420,6 +420,17 @@ static void place_role(LayoutState *st, Op *op) {
     st->role = NULL;
 }
 
+/* Workers, each on warps of its own; threads have no tiles. */
+static void place_workers(LayoutState *st, Op *op) {
+    int warps = st->warps;
+    if (op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) return;
+    for (int r = 0; r < op->region_count; r++) {
+        st->warps = layout_group_of_worker(st->cx, op, r).warps;
+        place_region(st, op->regions[r]);
+    }
+    st->warps = warps;
+}
+
 static void place_reduce(LayoutState *st, Op *op) {
     const Layout *from = lay_natural(st, op->operands[0]);
     if (!from || from->home == HOME_SHARED) from = lay_default(st, ir_type(st->k, op->operands[0]));
@@ -440,6 +451,7 @@ static void place_op(LayoutState *st, Op *op) {
         for (int i = 0; i < op->region_count; i++) place_region(st, op->regions[i]);
         return;
     case OP_ROLE: place_role(st, op); return;
+    case OP_SPMD: place_workers(st, op); return;
     case OP_STORE:
     case OP_ATOMIC:
     case OP_ATOMIC_CAS:

@@ -21,6 +21,8 @@ typedef struct ThreadGroup {
 /* Of a role, or (NULL) of a kernel without roles. */
 ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role);
 /* Of the role in which the op stands. */
+/* Of a worker that has a region of its own. */
+ThreadGroup layout_group_of_worker(const PassContext *cx, const Op *spmd, int region);
 ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op);
 /* All warps of a block. */
 int layout_warps(const PassContext *cx, const Kernel *k);

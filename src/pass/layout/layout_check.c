@@ -363,9 +363,20 @@ static void check_role(Check *c, const Op *op) {
     c->st.warps = outer.st.warps;
 }
 
+static void check_workers(Check *c, const Op *op) {
+    int warps = c->st.warps;
+    if (op_word(op, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) return;
+    for (int r = 0; r < op->region_count; r++) {
+        c->st.warps = layout_group_of_worker(c->st.cx, op, r).warps;
+        check_region(c, op->regions[r]);
+    }
+    c->st.warps = warps;
+}
+
 static void check_op(Check *c, const Op *op) {
     switch (op->code) {
     case OP_ROLE: check_role(c, op); return;
+    case OP_SPMD: check_workers(c, op); return;
     case OP_TASKS:
         for (int i = 0; i < op->region_count; i++) check_region(c, op->regions[i]);
         return;

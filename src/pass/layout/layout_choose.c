@@ -20,8 +20,10 @@ static int floor_pow2(int64_t x) {
 
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
     bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
-    if (cx->options.num_warps > 0 && !decided) return cx->options.num_warps;
-    return (int)kernel_int(k, AT_WARPS, 4);
+    int warps = (int)kernel_int(k, AT_WARPS, 4);
+    if (cx->options.num_warps > 0 && !decided) warps = cx->options.num_warps;
+    while (warps < kernel_int(k, AT_WRITTEN, 1)) warps *= 2;
+    return warps;
 }
 
 static int role_warps(const PassContext *cx, const Kernel *k, const Op *role) {
@@ -60,7 +62,18 @@ ThreadGroup layout_group(const PassContext *cx, const Kernel *k, const Op *role)
     return find_group(cx, k, role, &total);
 }
 
+ThreadGroup layout_group_of_worker(const PassContext *cx, const Op *spmd, int region) {
+    int warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : cx->machine->group_warps;
+    return (ThreadGroup){region * warps, warps};
+}
+
 ThreadGroup layout_group_of(const PassContext *cx, const Kernel *k, const Op *op) {
+    for (const Op *at = op; at->parent && at->parent->owner; at = at->parent->owner) {
+        const Op *owner = at->parent->owner;
+        if (owner->code != OP_SPMD || op_word(owner, AT_UNIT, UNIT_THREAD) == UNIT_THREAD) continue;
+        for (int r = 0; r < owner->region_count; r++)
+            if (owner->regions[r] == at->parent) return layout_group_of_worker(cx, owner, r);
+    }
     return layout_group(cx, k, role_around(op));
 }
 

@@ -12,16 +12,23 @@
  *     %x = load %p
  *
  * Other vectors (scales, weights, biases) are read again too where they would meet other warps on their way: a load
- * that hits the cache costs less than two barriers. */
+ * that hits the cache costs less than two barriers. Of any length, if the layout that asks takes them in whole vectors:
+ * then nothing speaks for another one. */
 #include "pass/layout/layout_state.h"
 
 enum { MOST_STEPS = 256 }; /* ops between what is asked for and what it is made of, for the compiler's own time */
 
 static bool is_index(const Type *type) { return type->pointer || elem_is_int(type->elem) || type->elem == EL_I1; }
 
+/* Numbers that are used once can be made where they are used as well: weights made of rows and columns, say. */
+static bool is_used_once(const LayoutState *st, const Op *op) {
+    Ref value = op->results[0];
+    return st->uses && st->role && value < st->value_count && st->uses[value] == 1 && ir_type(st->k, value)->rank == 2;
+}
+
 bool index_is_sum(LayoutState *st, const Op *op) {
     const Type *type = ir_type(st->k, op->results[0]);
-    if (type->rank < 2 || !is_index(type)) return false;
+    if (type->rank < 2 || (!is_index(type) && !is_used_once(st, op))) return false;
     for (int i = 0; i < op->operand_count; i++) {
         Ref x = op->operands[i];
         bool whole = op->code == OP_RESHAPE || (lay_is_tile(st->k, x) && ir_type(st->k, x)->rank > 1);
@@ -67,7 +74,20 @@ static bool moves_through_shared(LayoutState *st, Ref ref, const Layout *layout)
 
 bool index_is_vector(LayoutState *st, Ref ref) { return is_read_again(st, ref, &(int){MOST_STEPS}); }
 
+/* A vector of memory that the layout reads in whole vectors of the machine, each element by one thread. */
+static bool is_read_whole(LayoutState *st, Ref ref, const Layout *layout) {
+    const Op *op = lay_is_tile(st->k, ref) ? ir_value(st->k, ref)->op : NULL;
+    const Type *type = ir_type(st->k, ref);
+    const Machine *machine = st->cx->machine;
+    if (!op || op->code != OP_TLOAD || type->rank != 1 || !is_repeatable(st, op)) return false;
+    int bytes = ty_elem_bytes(type);
+    int64_t held = (int64_t)layout->registers * st->warps * machine->lanes;
+    return held == type->extent[0] && ll_run(&layout->map, 0, bytes, machine->vector_bytes) * bytes >= machine->vector_bytes &&
+           moves_through_shared(st, ref, layout);
+}
+
 bool index_is_read_again(LayoutState *st, Ref ref, const Layout *layout) {
+    if (layout->home == HOME_REGISTERS && is_read_whole(st, ref, layout)) return true;
     bool plain = st->role || is_index(ir_type(st->k, ref));
     if (!plain && (layout->registers > st->cx->machine->cost.again_registers || !moves_through_shared(st, ref, layout)))
         return false;

@@ -8,8 +8,8 @@
  *
  * By the law of elision (docs/ir.md): whoever is nearest to the end of the data goes first, every hand-over is a plain
  * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
- * them and nothing else. If the tasks can be the programs of a grid (merge_tasks.c), they are; else each program takes
- * every num_programs-th of them, as the template says. */
+ * them and what all of them write alike (merge_shared.c). If the tasks can be the programs of a grid (merge_tasks.c),
+ * they are; else each program takes every num_programs-th of them, as the template says. */
 #include "analysis/facts.h"
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
@@ -47,6 +47,8 @@ static bool find_parts(Elide *e) {
     int64_t workers = 1;
     if (spmd && (!ir_const_int(e->k, spmd->operands[0], &workers) || workers >= MOST_PARTS - 1))
         return merge_fail(m, spmd, "the number of its workers is not known");
+    SharedBuffers copies = {0};
+    if (spmd && !merge_shared(m, spmd, item_loop(spmd->regions[0], HAND_WAIT), &copies)) return false;
     e->parts[e->count++] = m->load->regions[0];
     for (int64_t w = 0; w < workers; w++) {
         Region *part = work;
@@ -56,6 +58,11 @@ static bool find_parts(Elide *e) {
             part->owner = m->compute;
             Builder b = ir_builder(e->k, part);
             refmap_set(&map, spmd->regions[0]->args[0], ir_int(&b, EL_I32, w));
+            for (size_t i = 0; w && i < copies.count; i++) {
+                Builder beside = ir_builder_before(e->k, copies.at[i]);
+                const Value *old = ir_value(e->k, copies.at[i]->results[0]);
+                refmap_set(&map, copies.at[i]->results[0], ir_buffer(&beside, old->type, old->name));
+            }
             ir_clone_region(&b, spmd->regions[0], &map);
         }
         e->parts[e->count++] = part;
@@ -82,44 +89,47 @@ static void move_ops(const Builder *to, Op *from, const Op *end) {
     }
 }
 
-/* The loops of all parts as one: what they carry side by side, their bodies one behind the other. */
-static void fuse_loops(Elide *e, Builder *b) {
-    Op *first = e->loops[0], *loop = ir_begin(b, OP_FOR);
-    RefMap map = {.arena = e->m->arena};
+Op *merge_fuse_loops(Kernel *k, Arena *arena, Op **loops, int count, Builder *b) {
+    Op *first = loops[0], *loop = ir_begin(b, OP_FOR);
+    RefMap map = {.arena = arena};
     VEC(const Type *) types = {0};
     VEC(Ref) yields = {0};
     for (int o = 0; o < 3; o++) ir_operand(b, loop, first->operands[o]);
     Region *region = ir_region(b, loop);
-    Ref index = ir_argument(e->k, region, ir_type(e->k, first->operands[0]), "iter");
-    const Op *wait = NULL;
-    for (int p = 0; p < e->count; p++) {
-        Region *body = e->loops[p]->regions[0];
+    Ref index = ir_argument(k, region, ir_type(k, first->operands[0]), "iter");
+    for (int p = 0; p < count; p++) {
+        Region *body = loops[p]->regions[0];
         refmap_set(&map, body->args[0], index);
-        for (int i = 3; i < e->loops[p]->operand_count; i++) {
-            ir_operand(b, loop, e->loops[p]->operands[i]);
-            *VEC_PUSH(&types, e->m->arena) = ir_type(e->k, body->args[i - 2]);
-            const Value *old = ir_value(e->k, body->args[i - 2]);
-            refmap_set(&map, body->args[i - 2], ir_argument(e->k, region, old->type, old->name));
+        for (int i = 3; i < loops[p]->operand_count; i++) {
+            ir_operand(b, loop, loops[p]->operands[i]);
+            *VEC_PUSH(&types, arena) = ir_type(k, body->args[i - 2]);
+            const Value *old = ir_value(k, body->args[i - 2]);
+            refmap_set(&map, body->args[i - 2], ir_argument(k, region, old->type, old->name));
         }
-        for (const Op *op = body->first; op; op = op->next)
-            if (hand_over(op) == HAND_WAIT && !wait) wait = op;
-    }
-    if (wait) {
-        int64_t slots = op_int(hand_ring_op(e->k, wait), AT_SLOTS, 1);
-        op_set(e->k, loop, (Attr){.id = AT_STAGES, .number = slots});
     }
     Builder inside = ir_builder_inside(b, region);
-    for (int p = 0; p < e->count; p++) {
-        const Op *end = e->loops[p]->regions[0]->last;
-        for (int i = 0; i < end->operand_count; i++) *VEC_PUSH(&yields, e->m->arena) = end->operands[i];
-        move_ops(&inside, e->loops[p]->regions[0]->first, end);
+    for (int p = 0; p < count; p++) {
+        const Op *end = loops[p]->regions[0]->last;
+        for (int i = 0; i < end->operand_count; i++) *VEC_PUSH(&yields, arena) = end->operands[i];
+        move_ops(&inside, loops[p]->regions[0]->first, end);
     }
     ir_yield(&inside, yields.at, (int)yields.count);
     ir_end_results(b, loop, (int)types.count, types.at);
-    for (int p = 0, at = 0; p < e->count; p++)
-        for (int i = 0; i < e->loops[p]->result_count; i++)
-            refmap_set(&map, e->loops[p]->results[i], loop->results[at++]);
-    ir_replace_map(e->k, &map);
+    for (int p = 0, at = 0; p < count; p++)
+        for (int i = 0; i < loops[p]->result_count; i++) refmap_set(&map, loops[p]->results[i], loop->results[at++]);
+    ir_replace_map(k, &map);
+    return loop;
+}
+
+/* The loops of all parts as one: what they carry side by side, their bodies one behind the other. */
+static void fuse_loops(Elide *e, Builder *b) {
+    const Op *wait = NULL;
+    for (int p = 0; p < e->count; p++)
+        for (const Op *op = e->loops[p]->regions[0]->first; op; op = op->next)
+            if (hand_over(op) == HAND_WAIT && !wait) wait = op;
+    int64_t slots = wait ? op_int(hand_ring_op(e->k, wait), AT_SLOTS, 1) : 0;
+    Op *loop = merge_fuse_loops(e->k, e->m->arena, e->loops, e->count, b);
+    if (wait) op_set(e->k, loop, (Attr){.id = AT_STAGES, .number = slots});
 }
 
 static void emit_parts(Elide *e, Builder *b) {
@@ -301,6 +311,7 @@ bool merge_elide(Merge *m) {
     if (m->tasks->regions[1]->arg_count > 64) return merge_fail(m, m->tasks, "it passes more than 64 numbers");
     bool programs = merge_tasks(m);
     if (programs) {
+        kernel_set(m->k, (Attr){.id = AT_OWN_GRID, .number = 1});
         ir_replace_map(m->k, &m->map);
         for (int p = 1; p < e.count; p++)
             ir_walk(e.parts[p], replace_in, &m->map);

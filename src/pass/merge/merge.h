@@ -71,8 +71,20 @@ bool merge_fail(Merge *m, const Op *op, const char *format, ...) __attribute__((
 /* b - a, if that is a number (merge_workers.c). */
 bool merge_distance(Merge *m, Ref a, Ref b, int64_t *distance);
 
+/* elide.c: loops over one range as one: what they carry side by side, their bodies one behind the other. */
+Op *merge_fuse_loops(Kernel *k, Arena *arena, Op **loops, int count, Builder *b);
+
+/* merge_roles.c: warpgroups that meet at barriers become one program; did they? */
+bool merge_roles(PassContext *cx, Kernel *k);
 /* merge_threads.c: regions of threads become element loops; did any? */
 bool merge_threads(PassContext *cx, Kernel *k);
+/* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong, or not
+ * proved; false: it is wrong. */
+bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
+/* merge_written.c: a region of threads that stays as it is written. */
+bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
+void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd); /* and workers that do */
+void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 /* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
 bool merge_barriers(PassContext *cx, Kernel *k);
 
@@ -92,6 +104,10 @@ bool merge_splat(Merge *m, const Op *op);
 
 /* merge_tasks.c: `tasks while` becomes the programs of a grid; the header's values are in m->map afterwards. */
 bool merge_tasks(Merge *m);
+
+/* merge_shared.c: which buffers need a copy for each worker, if these run one after the other; false: they exchange. */
+typedef VEC(Op *) SharedBuffers;
+bool merge_shared(Merge *m, const Op *spmd, const Op *items, SharedBuffers *copies);
 
 /* elide.c: the workers one after the other, every hand-over a plain copy. */
 bool merge_elide(Merge *m);

@@ -5,6 +5,8 @@
  *       %r, %ni = if t < %n { .. } { yield 0, -1 }    ->   .. the branch that works ..
  *       test %ni >= 0, %r, %ni } do (..) { roles }         roles
  *
+ * or, where all else is computed in any case, %ni = select t < %n, .., -1.
+ *
  * A template numbers its tasks and each block takes every num_programs-th of them; which block runs
  * a task makes no difference. So the launch may have one program a task, which is what the other
  * doors write, and persistence is the plan's choice again. Everything about %it and the program id
@@ -16,7 +18,7 @@ typedef struct Tasks {
     Merge *m;
     const Region *setup; /* the while region */
     const Op *id;        /* it * num_programs + program_id */
-    const Op *choice;    /* the `if` that tells work from no work */
+    const Op *choice;    /* the `if` or `select` that tells work from no work */
     int live;            /* its branch with work */
     Ref count;           /* number of tasks */
     const Op *go;        /* num_iters >= 0 */
@@ -87,7 +89,12 @@ static bool read_condition(Tasks *t, const Op *cmp) {
     return true;
 }
 
-/* test (num_iters >= 0), where num_iters is a result of an `if` over the task's number */
+/* What the choice gives on one side, 0 where its condition holds. */
+static Ref side_of(const Tasks *t, int side, int index) {
+    return t->choice->code == OP_IF ? t->choice->regions[side]->last->operands[index] : t->choice->operands[1 + side];
+}
+
+/* test (num_iters >= 0), where num_iters is a result of a choice over the task's number */
 static bool find_choice(Tasks *t) {
     const Kernel *k = t->m->k;
     const Op *test = t->setup->last;
@@ -98,13 +105,13 @@ static bool find_choice(Tasks *t) {
     if (!(word == CMP_GE && bound == 0) && !(word == CMP_GT && bound == -1)) return refuse(t, t->go ? t->go : test);
     Ref iters = t->go->operands[0];
     t->choice = op_of(k, iters);
-    if (!t->choice || t->choice->code != OP_IF || t->choice->parent != t->setup) return refuse(t, test);
+    bool chooses = t->choice && (t->choice->code == OP_IF || t->choice->code == OP_SELECT);
+    if (!chooses || t->choice->parent != t->setup) return refuse(t, test);
     if (!read_condition(t, op_of(k, t->choice->operands[0]))) return refuse(t, t->choice);
     int index = ir_value(k, iters)->index;
     int64_t end;
-    Ref idle = t->choice->regions[1 - t->live]->last->operands[index];
-    if (!ir_const_int(k, idle, &end) || end >= 0) return refuse(t, t->choice);
-    if (!fact_natural(k, t->choice->regions[t->live]->last->operands[index], NULL, NULL))
+    if (!ir_const_int(k, side_of(t, 1 - t->live, index), &end) || end >= 0) return refuse(t, t->choice);
+    if (!fact_natural(k, side_of(t, t->live, index), NULL, NULL))
         return merge_fail(t->m, t->choice,
                           "num_iters must be negative only where no work is left: make it from extents");
     return true;
@@ -138,7 +145,7 @@ static bool make_grid(Tasks *t) {
     return true;
 }
 
-/* The setup's ops before `tasks`, the `if` replaced by its live branch. */
+/* The setup's ops before `tasks`, the choice replaced by its live side. */
 static void copy_setup(Tasks *t) {
     Merge *m = t->m;
     for (const Op *op = t->setup->first; op; op = op->next) {
@@ -149,13 +156,16 @@ static void copy_setup(Tasks *t) {
             Ref number = ir_end(&m->b, id, NULL);
             ir_name(m->k, number, ir_value(m->k, op->results[0])->name);
             refmap_set(&m->map, op->results[0], number);
+        } else if (op == t->choice && op->code == OP_SELECT) {
+            refmap_set(&m->map, op->results[0], refmap_get(&m->map, side_of(t, t->live, 0)));
         } else if (op == t->choice) {
             const Region *live = op->regions[t->live];
             for (const Op *inner = live->first; inner != live->last; inner = inner->next)
                 ir_clone(&m->b, inner, &m->map);
             for (int i = 0; i < op->result_count; i++)
                 refmap_set(&m->map, op->results[i], refmap_get(&m->map, live->last->operands[i]));
-        } else if (op != t->go && op->code != OP_TEST && !(op_of(m->k, t->choice->operands[0]) == op)) {
+        } else if (op != t->go && op->code != OP_TEST &&
+                   (t->choice->code == OP_SELECT || op_of(m->k, t->choice->operands[0]) != op)) {
             bool of_id = op->code == OP_PROGRAM_ID || op->code == OP_NUM_PROGRAMS;
             for (int i = 0; i < op->operand_count; i++) of_id = of_id || op->operands[i] == t->setup->args[0];
             if (!of_id) ir_clone(&m->b, op, &m->map);

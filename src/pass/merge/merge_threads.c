@@ -6,8 +6,8 @@
  *
  * A region is cut at its barriers and shuffles (ir/threads.h); between two of them threads have no order, so each
  * piece is a `parallel` loop, which `raise` turns into tile operations. Atomics on buffers become updates of cells:
- * an element loop combines what meets there. What cannot be cut stays a region, and a target that has no threads of
- * its own refuses it with the reason. */
+ * an element loop combines what meets there. What cannot be cut stays a region (merge_written.c), and a target that
+ * has no threads of its own refuses it with the reason. */
 #include "ir/threads.h"
 #include "pass/fold/fold.h"
 #include "pass/merge/merge.h"
@@ -30,21 +30,47 @@ static void make_update(Kernel *k, Op *op) {
     ir_remove(op);
 }
 
+/* Does it write single elements of what other workers may write, too? A tile operation would write all of it. */
+static bool writes_beside(const Kernel *k, const Op *op, Arena *arena) {
+    bool found = false;
+    static const Opcode codes[] = {OP_BSTORE, OP_BATOMIC};
+    for (int c = 0; c < 2; c++) {
+        FoundOps writes = ir_list(op->regions[0], codes[c], arena);
+        for (size_t i = 0; i < writes.count; i++) found |= threads_share(k, op, writes.at[i]->operands[0]);
+    }
+    return found;
+}
+
 bool merge_threads(PassContext *cx, Kernel *k) {
     FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
     size_t pieces = 0;
     for (size_t i = 0; i < regions.count; i++) {
+        if (regions.at[i]->region_count > 1) {
+            if (!merge_check(cx, k, regions.at[i])) return true;
+            merge_workers_written(cx, k, regions.at[i]);
+        }
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;
         Threads t = threads_look(k, regions.at[i], true, cx->scratch);
-        if (!threads_cut(&t) && cx->machine)
+        bool runs = merge_may_write(cx, k, regions.at[i]), asked = cx->options.written && runs;
+        if (asked)
+            merge_written(cx, k, regions.at[i], "option `written` asks for it", regions.at[i]->range);
+        if (asked || threads_cut(&t)) continue;
+        if (!runs)
             diag_emit(cx->module->diag, DIAG_THREADS, t.where, cx->machine->name, t.why);
+        else
+            merge_written(cx, k, regions.at[i], t.why, t.where);
     }
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         Op *op = regions.at[i];
-        if (op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
+        bool kept = op_flag(op, AT_WRITTEN_OUT) || op_word(op, AT_UNIT, UNIT_THREAD) != UNIT_THREAD;
+        if (kept || ir_list(op->regions[0], OP_SYNC, cx->scratch).count ||
             ir_list(op->regions[0], OP_SHFL, cx->scratch).count)
             continue;
+        if (writes_beside(k, op, cx->scratch)) {
+            merge_written(cx, k, op, "other workers may write the tiles that they do", op->range);
+            continue;
+        }
         FoundOps atomics = ir_list(op->regions[0], OP_BATOMIC, cx->scratch);
         for (size_t n = 0; n < atomics.count; n++) make_update(k, atomics.at[n]);
         op->code = OP_PARALLEL;

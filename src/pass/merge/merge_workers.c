@@ -561,7 +561,9 @@ static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
 bool pass_merge(PassContext *cx, Kernel *k) {
     Merge m, apart;
     if (!begin_merge(&m, cx, k)) {
-        bool changed = merge_barriers(cx, k);
+        bool changed = merge_roles(cx, k);
+        if (k->module->diag->errors) return changed;
+        changed = merge_barriers(cx, k) || changed;
         return merge_threads(cx, k) || changed;
     }
     const KernelCopy *copy = ir_keep(k);
@@ -571,6 +573,7 @@ bool pass_merge(PassContext *cx, Kernel *k) {
         good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (good) {
         pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
+        kernel_set(k, (Attr){.id = AT_OWN_GRID, .number = 1});
         ir_remove(m.tasks);
         for (Op *op = k->body->first, *next; op; op = next) {
             next = op->next;

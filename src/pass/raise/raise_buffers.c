@@ -10,6 +10,7 @@
  * between, and all its uses are bload and bstore. A write of the whole renames, a box write is `insert`, a box read
  * `slice`; loops carry what they write and need, ifs hand it out. A read that no write can reach is an error of the
  * user. A `sync` that has no buffer left to order, and no global memory, is dropped. */
+#include "ir/threads.h"
 #include "pass/raise/raise.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static bool is_access(const Op *op) { return op->code == OP_BLOAD || op->code ==
 
 static void collect(Op *op, void *user) {
     Raise *r = user;
-    if (op->code != OP_BUF) return;
+    if (op->code != OP_BUF || threads_are_around(op)) return; /* a thread's own is no tile */
     *VEC_PUSH(&r->buffers, r->cx->scratch) = (Buffer){.ref = op->results[0], .op = op};
     map_put_number(&r->by_ref, r->cx->scratch, op->results[0], (void *)(uintptr_t)r->buffers.count);
 }

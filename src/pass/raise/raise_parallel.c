@@ -13,6 +13,7 @@
  * A loop whose iterations meet (raise_order.c), or that does what tiles cannot, becomes loops that run its iterations
  * one after the other, with a finding. Both give what the interpreter gives, which takes them in order. A machine
  * that has no such loops refuses it for that reason. */
+#include "ir/threads.h"
 #include "pass/raise/raise_loop.h"
 
 #include <string.h>
@@ -279,7 +280,7 @@ bool raise_parallel(PassContext *cx, Kernel *k, Map *patches) {
         affine_forget(&affine);
     }
     for (size_t i = 0; i < plain.count; i++) {
-        if (is_gone(plain.at[i]) || !is_over_elements(k, plain.at[i])) continue;
+        if (is_gone(plain.at[i]) || threads_are_around(plain.at[i]) || !is_over_elements(k, plain.at[i])) continue;
         Loop loop = make_loop(cx, k, plain.at[i], &affine, &widened, patches);
         changed |= try_loop(&loop);
     }

@@ -6,6 +6,7 @@
  *
  * A write that several iterations share because some variable reaches neither place nor value happens once. Iterations
  * that meet in a tensor for sure do not come here (raise_order.c). */
+#include "ir/threads.h"
 #include "pass/raise/raise_loop.h"
 
 /* What the store writes, and on which axes: of its place, of the value, of the mask. */
@@ -60,6 +61,9 @@ static bool store_buffer_box(Loop *loop, const Op *op, Write *w, const Type *box
     return true;
 }
 
+/* What is written with its surroundings would overwrite what they write. */
+static const char others_write[] = "other workers may write the tile beside it";
+
 static bool store_scattered(Loop *loop, const Op *op, Write *w) {
     Ref buffer = op->operands[0], zero[MAX_RANK];
     const Type *type = ir_type(loop->k, buffer);
@@ -89,13 +93,16 @@ static bool store_scattered(Loop *loop, const Op *op, Write *w) {
 static bool store_buffer(Loop *loop, Op *op) {
     Write w = {0};
     const Type *boxed;
+    bool shared = threads_share(loop->k, loop->op, op->operands[0]);
     raise_place(loop, op, &w.place);
     if (!find_write(loop, op, w.place.moves, REF_NONE, &w)) return false;
+    if (shared && w.masked) return raise_fail(loop, op, others_write);
     if (w.place.kind == PLACE_BOX && w.all == w.own) {
         if (!raise_offsets(loop, op, &w.place)) return false;
         loop->b.range = op->range;
         if (raise_buffer_box(loop, op, &w.place, &boxed)) return store_buffer_box(loop, op, &w, boxed);
     }
+    if (shared) return raise_fail(loop, op, others_write);
     return store_scattered(loop, op, &w);
 }
 
@@ -143,8 +150,9 @@ bool raise_store(Loop *loop, Op *op) {
         return raise_fail(loop, op, "this writes a whole tile for each element");
     const MapEntry *scan = map_find_number(&loop->scans, (uint64_t)(uintptr_t)op);
     if (scan) return raise_scan(loop, op, scan->value);
-    if (raise_is_count(loop, op)) return raise_count(loop, op);
-    if (op->code == OP_BSTORE && raise_is_update(loop, op)) return raise_accumulation(loop, op);
+    bool shared = op->code == OP_BSTORE && threads_share(loop->k, loop->op, op->operands[0]);
+    if (raise_is_count(loop, op)) return shared ? raise_fail(loop, op, others_write) : raise_count(loop, op);
+    if (op->code == OP_BSTORE && raise_is_update(loop, op) && !shared) return raise_accumulation(loop, op);
     if (op->code == OP_BSTORE) return store_buffer(loop, op);
     if (op->code == OP_TSTORE) return store_tensor(loop, op);
     Raised pointers;

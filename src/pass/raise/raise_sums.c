@@ -12,6 +12,7 @@
  * replaced by the neutral value. The sum's order changes; it is
  * still one f32 sum, and the order is stamped like that of every reduce. */
 #include "analysis/affine.h"
+#include "ir/threads.h"
 #include "pass/raise/raise.h"
 
 #include <math.h>
@@ -221,7 +222,7 @@ typedef struct Found {
 
 static void visit(Op *op, void *user) {
     Found *found = user;
-    if (op->code != OP_FOR) return;
+    if (op->code != OP_FOR || threads_are_around(op)) return;
     Sum sum = {.cx = found->cx, .k = found->k, .loop = op};
     if (!matches(&sum) || !elem_is_float(ir_type(found->k, sum.e)->elem)) return;
     rewrite(&sum);

@@ -145,6 +145,7 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
     c.grid = find_grid(&c);
     Op *tasks = cut_roles(&c);
     cut_plan(&c, tasks, run);
+    if (run == RUN_ROLES) cut_sink(&c, tasks);
     cut_note_rings(&c);
     if (!prove(cx, k)) return stay_flat(cx, k);
     if (run == RUN_ROLES && matrix_async(cx->machine) && cut_pair(&c, tasks)) return true;
@@ -162,6 +163,8 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         if (k->form == FORM_LAYOUT && tasks_of(k)) ring_check(cx, k);
         return false;
     }
+    if (cx->machine->matrix == MATRIX_TENSIX && !cx->options.slots)
+        cx->options.slots = (int)kernel_int(k, AT_TT_CHUNK, 0);
     cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
     cx->uncut->findings = cx->findings.count;
     bool changed = cut_part_fills(cx, k);

@@ -23,7 +23,8 @@
 #include "analysis/facts.h"
 #include "pass/ring/ring_cut.h"
 
-enum { WORTH_BYTES = 1024 }; /* less is no tile: an order of magnitude, no fact of a chip */
+/* Less is no tile; less does not fill registers. Orders of magnitude, no facts of a chip. */
+enum { WORTH_BYTES = 1024, KEPT_BYTES = 8192 };
 
 /* --- order --- */
 
@@ -235,12 +236,14 @@ static void note_use(Op *op, const Uses *u) {
             (!ring->last_use || cut_order(u->c, at) > cut_order(u->c, ring->last_use)))
             ring->last_use = at;
         if (op->code == OP_DOT) ring->feeds_dot = true;
+        if (at != op && (at->code == OP_FOR || at->code == OP_WHILE)) ring->in_trips = true;
         if (is_view(op))
             note_uses(u->c, ring, op->results[0]);
-        else if (op->code == OP_CAST && !ring->feeds_dot) { /* a conversion on the way to a dot */
+        else if (op->code == OP_CAST || op->code == OP_NEG) { /* on the way to a dot, or into a loop */
             CutRing probe = {.region = ring->region};
             note_uses(u->c, &probe, op->results[0]);
-            ring->feeds_dot = probe.feeds_dot;
+            ring->feeds_dot |= op->code == OP_CAST && probe.feeds_dot;
+            ring->in_trips |= probe.in_trips;
         }
     }
 }
@@ -308,7 +311,15 @@ static bool chases(const Cut *c, const Op *load, const Op *loop) {
     return false;
 }
 
+/* A tile that trips of a loop behind it read lies better in shared memory than in registers through all of them. */
+static bool is_kept(const Cut *c, const Op *load, const CutRing *ring) {
+    const Machine *machine = c->cx->machine;
+    return machine->has_threads && machine->roles_allowed && ring->in_trips && !ring->in_loop && !ring->copies &&
+           ring->bytes >= KEPT_BYTES && ir_type(c->k, load->results[0])->rank == 2;
+}
+
 static bool is_worth(const Cut *c, const Op *load, const CutRing *ring) {
+    if (load->code == OP_TLOAD && is_kept(c, load, ring)) return true;
     return c->all || (load->code == OP_TLOAD && (ring->feeds_dot || (ring->in_loop && ring->bytes >= WORTH_BYTES)));
 }
 
@@ -345,7 +356,7 @@ static bool has_handover(const Cut *c, const Op *op) {
 
 /* A dot, or a store that may become a hand-over. */
 static bool has_dot_or_write(const Op *op) {
-    if (op->code == OP_DOT || cut_is_write(op)) return true;
+    if (op->code == OP_DOT || (cut_is_write(op) && !cut_is_combine(op))) return true;
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
             if (has_dot_or_write(inner)) return true;
@@ -353,10 +364,12 @@ static bool has_dot_or_write(const Op *op) {
 }
 
 /* Nothing that would make one wait for the other's consumer; and what is too much for one ring is two, where it may
- * be. */
+ * be. Values that outlive their slot are copied out of it: one that stays in it does not join them. */
 static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
     if (a->region != b->region) return false;
-    if (a->ops.count >= MAX_RING_FIELDS && !c->cx->machine->roles_always) return false;
+    bool split = !c->cx->machine->roles_always;
+    if (split && (a->ops.count >= MAX_RING_FIELDS || (a->copies != b->copies && c->cx->machine->has_threads)))
+        return false;
     const Op *from = a->first_use, *to = b->first_use;
     if (cut_order(c, from) > cut_order(c, to)) {
         from = b->first_use;
@@ -477,7 +490,9 @@ static void consider(Op *op, void *user) {
     const Visit *v = user;
     if (v->stores ? !cut_is_write(op) : !cut_is_read(op)) return;
     const char *why = cut_must_stay(v->c, op);
-    if (why) {
+    if (cut_is_combine(op)) {
+        cut_note_stay(v->c, op);
+    } else if (why) {
         refuse(v->c, op, why);
         if (v->stores) cut_note_stay(v->c, op);
     } else if (v->stores) {

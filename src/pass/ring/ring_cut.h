@@ -14,6 +14,7 @@ typedef struct CutRing {
     bool copies;              /* a value outlives the region: get<copy> */
     bool in_loop;
     bool feeds_dot;
+    bool in_trips; /* a loop behind the load reads it in its trips */
     bool chases;   /* its place is read from memory in the loop: two ways to memory, one behind the other, every trip */
     bool asked;    /* the source wants the loads of this very loop, or all, to run ahead */
     int64_t bytes; /* of a slot */
@@ -87,6 +88,7 @@ typedef struct Cut {
 
 /* Memory (ring_order.c). */
 bool cut_is_read(const Op *op);
+bool cut_is_combine(const Op *op); /* into memory, unordered and without the old value: a write that stays in compute */
 bool cut_is_write(const Op *op);
 bool cut_is_order(const Op *op); /* nothing moves across it */
 void cut_note_access(Cut *c, const Op *op);
@@ -114,6 +116,8 @@ int cut_order(const Cut *c, const Op *op);
 void cut_index(Cut *c);                           /* after a change of the rings */
 CutRing *cut_ring_of(const Cut *c, const Op *op); /* NULL: the op stays in compute */
 
+/* ring_sink.c: tiles of slots that loops would hold in registers, converted in each trip instead. */
+void cut_sink(Cut *c, Op *tasks);
 /* Writes at which load and compute meet (ring_meet.c). */
 bool cut_wants_meetings(const Cut *c); /* would a loop of products have rings if its loads waited for writes outside? */
 bool cut_arrange_meetings(Cut *c);     /* behind the classification; false: they cannot, or gain nothing */

@@ -37,7 +37,10 @@ bool cut_wants_meetings(const Cut *c) {
     if (!machine->has_threads || !machine->roles_allowed || machine->roles_always || c->cx->options.roles == 0 ||
         c->explicit_mode || c->flat || c->first_order.op || feeds_products(c))
         return false;
-    for (size_t i = 0; i < c->memory.count; i++) writes |= cut_is_write(c->memory.at[i].op);
+    for (size_t i = 0; i < c->memory.count; i++) {
+        if (cut_is_combine(c->memory.at[i].op)) return false; /* nobody waits for those */
+        writes |= cut_is_write(c->memory.at[i].op);
+    }
     ir_walk(c->k->body, look_for_dot, &dots);
     return dots && writes;
 }

@@ -16,12 +16,15 @@
 #include "pass/ring/ring_cut.h"
 
 bool cut_is_read(const Op *op) { return op->code == OP_LOAD || op->code == OP_TLOAD; }
-bool cut_is_write(const Op *op) { return op->code == OP_STORE || op->code == OP_TSTORE; }
+bool cut_is_combine(const Op *op) {
+    return op->code == OP_TATOMIC && op_word(op, AT_SEM, SEM_ACQ_REL) == SEM_RELAXED;
+}
+bool cut_is_write(const Op *op) { return op->code == OP_STORE || op->code == OP_TSTORE || cut_is_combine(op); }
 static bool is_atomic(const Op *op) {
     return op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_TATOMIC;
 }
 bool cut_is_order(const Op *op) {
-    return is_atomic(op) || op->code == OP_FENCE || op->code == OP_SYNC ||
+    return (is_atomic(op) && !cut_is_combine(op)) || op->code == OP_FENCE || op->code == OP_SYNC ||
            (op->code == OP_LOAD && op_flag(op, AT_VOLATILE));
 }
 

@@ -40,7 +40,7 @@ static bool can_be_ordered(const Schedule *s, const Op *op, Elem elem) {
 }
 
 static bool combines(const Op *op) {
-    return op->code == OP_ATOMIC || op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS;
+    return op->code == OP_ATOMIC || op->code == OP_TATOMIC || op->code == OP_ATOMIC_CAS || op->code == OP_BATOMIC;
 }
 
 static void plan_op(Op *op, void *user) {

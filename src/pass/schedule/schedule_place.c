@@ -4,12 +4,13 @@
  * lifetimes do not meet. Rings come first and stay, but for those that a block which runs one task fills for itself
  * (skew): where memory is short, because blocks share a multiprocessor, they lie among the buffers, from the op that
  * they are first filled for to the one that takes their last item. Each op with memory gets `at` and `bytes`. */
+#include "ir/threads.h"
 #include "pass/schedule/schedule.h"
 #include "pass/schedule/scratch.h"
 
 typedef struct Buffer {
     Op *op;
-    const Op *role;
+    const void *role; /* or the region of a worker; NULL: of the block */
     int64_t bytes, offset, align;
     int first, last; /* of the ops between which it is alive */
 } Buffer;
@@ -55,15 +56,19 @@ static int last_use(Planner *p, const Region *region, const Region *home, Ref va
     return last;
 }
 
-static void find_buffers(Planner *p, const Region *region, const Op *role) {
+static void find_buffers(Planner *p, const Region *region, const void *role) {
     const Kernel *k = p->s->k;
     for (Op *op = region->first; op; op = op->next) {
-        const Op *inside = op->code == OP_ROLE ? op : role;
+        const void *inside = op->code == OP_ROLE ? op : role;
         Buffer b = {
             .op = op, .role = inside, .align = p->s->cx->machine->tile_align, .first = number_of(&p->first, op)};
         bool kept = true; /* for as long as the value is used */
         if (op->code == OP_CONVERT && schedule_in_shared(k, op->results[0]))
             b.bytes = schedule_layout(k, op->results[0])->tile.bytes;
+        else if (op->code == OP_BUF && threads_are_around(op))
+            continue; /* each thread has it for itself */
+        else if (op->code == OP_BAR)
+            b.bytes = p->s->cx->machine->barrier_bytes * op_int(op, AT_BARS, 1);
         else if (op->code == OP_BUF)
             b.bytes = stage_bytes(ir_type(k, op->results[0]));
         else {
@@ -73,7 +78,8 @@ static void find_buffers(Planner *p, const Region *region, const Op *role) {
         }
         b.last = kept ? last_use(p, op->parent, op->parent, op->results[0]) : number_of(&p->last, op);
         if (b.bytes) *VEC_PUSH(&p->buffers, p->s->arena) = b;
-        for (int i = 0; i < op->region_count; i++) find_buffers(p, op->regions[i], inside);
+        bool workers = op->code == OP_SPMD && op->region_count > 1;
+        for (int i = 0; i < op->region_count; i++) find_buffers(p, op->regions[i], workers ? op->regions[i] : inside);
     }
 }
 

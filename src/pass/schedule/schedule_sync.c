@@ -365,6 +365,28 @@ static void run_load(Sync *y, Op *load) {
     if (op_attr(load, AT_AT)) pending_scratch(&y->o, load, SYNC_WITHIN);
 }
 
+/* Do all threads of the group arrive, each behind what it did itself? */
+static bool arrives_whole(const Sync *y, const Op *arrive) {
+    const PassContext *cx = y->o.s->cx;
+    int64_t threads = (int64_t)cx->machine->lanes * layout_group_of(cx, y->k, arrive).warps;
+    return op_int(arrive, AT_ARRIVALS, 1) % threads == 0;
+}
+
+/* As written; the block meets before and behind, and each worker orders what it does itself. */
+static void run_workers(Sync *y, Op *spmd) {
+    pending_meet(&y->o, spmd);
+    if (spmd->region_count < 2) return;
+    Pending before = y->o.now, all = before;
+    for (int r = 0; r < spmd->region_count; r++) {
+        y->o.now = before;
+        run_region(y, spmd->regions[r]);
+        all.in_flight |= y->o.now.in_flight, all.untold |= y->o.now.untold, all.by_threads |= y->o.now.by_threads;
+        all.of_one |= y->o.now.of_one, all.of_groups |= y->o.now.of_groups, all.unread |= y->o.now.unread;
+    }
+    if (all.in_flight) all.flying = NULL;
+    y->o.now = all;
+}
+
 static void run_tasks(Sync *y, Op *tasks);
 
 static void run_op(Sync *y, Op *op) {
@@ -401,6 +423,12 @@ static void run_op(Sync *y, Op *op) {
     case OP_ATOMIC_CAS: run_atomic(y, op); return;
     case OP_BLOAD: pending_read(o, op, SYNC_BEFORE); return;
     case OP_BSTORE: pending_keep(o, op); return;
+    case OP_SPMD: run_workers(y, op); return;
+    case OP_BAR_ARRIVE:
+        if (!arrives_whole(y, op)) pending_meet(o, op);
+        return;
+    case OP_BAR:
+    case OP_BAR_EXPECT: pending_meet(o, op); return;
     case OP_ASM_ACT: /* it may read and write what other threads write and read: they meet before it and behind */
     case OP_SYNC: pending_meet(o, op); return;
     case OP_TENSOR: /* a map that is made: one thread's affair */

@@ -74,15 +74,18 @@ const char api_bad_struct[] = "an options struct must start with its size, and b
 bool api_args_ok(const tw_arg *args, size_t count) {
     if (!args) return count == 0;
     for (size_t i = 0; i < count; i++) {
-        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_OBJECT) return false;
+        if (args[i].kind < TW_ARG_ABSENT || args[i].kind > TW_ARG_NUMBER_TYPE) return false;
         if (args[i].kind == TW_ARG_TEXT && !args[i].value.text) return false;
         if (args[i].kind == TW_ARG_BUFFER && !args[i].value.buffer) return false;
         if (args[i].kind == TW_ARG_OBJECT && !args[i].value.object) return false;
+        bool type = args[i].kind == TW_ARG_ARRAY_TYPE || args[i].kind == TW_ARG_NUMBER_TYPE;
+        int64_t dtype = args[i].value.i;
+        if (type && (dtype < 1 || dtype > INT32_MAX || !tw_dtype_size((int32_t)dtype))) return false;
     }
     return true;
 }
 
-const char api_bad_args[] = "an argument has no known kind, or a NULL inside";
+const char api_bad_args[] = "an argument has no known kind, a NULL inside, or a type that is none";
 
 bool api_pairs_ok(const tw_pair *pairs, size_t count) {
     if (!pairs) return count == 0;
@@ -103,3 +106,4 @@ DEFINE_INIT(tw_context_options)
 DEFINE_INIT(tw_module_options)
 DEFINE_INIT(tw_buffer_options)
 DEFINE_INIT(tw_compile_options)
+DEFINE_INIT(tw_build_options)

@@ -45,6 +45,15 @@ FrontValue live_value(Arena *arena, const tw_arg *arg) {
         memcpy(value.stride, b->strides, sizeof b->strides);
         break;
     }
+    case TW_ARG_ARRAY_TYPE:
+        value.kind = FRONT_ARRAY;
+        value.elem = elem_of_dtype((int32_t)arg->value.i);
+        value.rank = -1;
+        break;
+    case TW_ARG_NUMBER_TYPE:
+        value.kind = FRONT_NUMBER;
+        value.elem = elem_of_dtype((int32_t)arg->value.i);
+        break;
     case TW_ARG_OBJECT: {
         FrontObject *object = ARENA_NEW(arena, FrontObject);
         live_object(arena, arg->value.object, object);

@@ -9,17 +9,25 @@ typedef struct OptionRow {
     const char *name, *values, *about;
     long long least, most;
     void (*set)(tw_kernel *k, long long value);
+    void (*set_text)(tw_kernel *k, const char *text); /* NULL: a number, or a word that stands for one */
 } OptionRow;
 
 #define OPTION(name, values, least, most, statement, about) \
     static void set_##name(tw_kernel *k, long long value) { statement; }
+#define TEXT_OPTION(name, values, field, about) \
+    static void set_##name(tw_kernel *k, const char *text) { \
+        k->field = arena_string(&k->arena, text, strlen(text)); \
+    }
 #include "runtime/api/options.def"
 #undef OPTION
+#undef TEXT_OPTION
 
 static const OptionRow rows[] = {
-#define OPTION(name, values, least, most, statement, about) {#name, values, about, least, most, set_##name},
+#define OPTION(name, values, least, most, statement, about) {#name, values, about, least, most, set_##name, NULL},
+#define TEXT_OPTION(name, values, field, about) {#name, values, about, 0, 0, NULL, set_##name},
 #include "runtime/api/options.def"
 #undef OPTION
+#undef TEXT_OPTION
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -43,9 +51,36 @@ static bool is_listed(const OptionRow *row, long long value) {
     return false;
 }
 
-/* "auto" is -1, on and off are 1 and 0; else an integer. */
+/* A word of "auto, contiguous, strided, rect or block_linear": its place; -1: none. */
+static long long place_among(const char *values, const char *text) {
+    size_t length = strlen(text);
+    long long place = 0;
+    for (const char *at = values; *at; place++) {
+        size_t n = strcspn(at, ", ");
+        if (n == length && strncmp(at, text, n) == 0) return place;
+        at += n;
+        at += strspn(at, ", ");
+        if (strncmp(at, "or ", 3) == 0) at += 3;
+    }
+    return -1;
+}
+
+/* "8x4" is 8 * 65536 + 4. */
+static bool parse_pair(const char *text, long long *value) {
+    char *end = NULL;
+    long long x = strtoll(text, &end, 10), y = *end == 'x' ? strtoll(end + 1, &end, 10) : 0;
+    *value = x * 65536 + y;
+    return *end == 0 && x >= 1 && x < 32768 && y >= 1 && y < 65536;
+}
+
+/* "auto" is -1, on and off are 1 and 0; words are their places in the list; else an integer. */
 static bool parse(const OptionRow *row, const char *text, long long *value) {
-    bool switchable = strncmp(row->values, "auto", 4) == 0;
+    if (strncmp(row->values, "columns x rows", 14) == 0) return parse_pair(text, value);
+    bool switchable = strncmp(row->values, "auto, on", 8) == 0;
+    if (strncmp(row->values, "auto", 4) == 0 && !switchable) {
+        *value = place_among(row->values, text);
+        return *value >= 0;
+    }
     if (switchable && strcmp(text, "auto") == 0)
         *value = -1;
     else if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
@@ -77,6 +112,10 @@ tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
                                        options[i].name);
         }
         long long value = 0;
+        if (row->set_text) {
+            row->set_text(k, options[i].value);
+            continue;
+        }
         if (!parse(row, options[i].value, &value))
             return context_fail(cx, TW_ERROR_ARGUMENT, "option %s takes %s, not `%s`", row->name, row->values,
                                 options[i].value);

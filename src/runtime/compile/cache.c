@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- files --- */
@@ -230,7 +231,11 @@ bool cache_find(const char *dir, const char *hex, const char *extension, char *p
     if (!is_private(dir) || !is_private(folder)) return false;
     struct stat info;
     if (lstat(path, &info) != 0) return false;
-    if (is_sealed(path)) return true;
+    if (is_sealed(path)) {
+        enum { DAY = 86400 };
+        if (time(NULL) - info.st_mtime > DAY) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* in use */
+        return true;
+    }
     unlink(path); /* broken: made again */
     return false;
 }
@@ -239,5 +244,17 @@ bool cache_keep(const char *dir, const char *hex, const char *extension, const c
     char folder[CACHE_PATH];
     if (!dir || !entry_path(dir, hex, extension, true, folder) || !entry_path(dir, hex, extension, false, path))
         return false;
-    return is_private(dir) && cache_make_dir(folder) && put_seal(file) && rename(file, path) == 0;
+    if (!is_private(dir) || !cache_make_dir(folder) || !put_seal(file) || rename(file, path) != 0) return false;
+    if (hex[2] == '0') cache_shrink(dir, cache_limit()); /* one in sixteen: walking costs about a millisecond */
+    return true;
+}
+
+bool cache_note(const char *dir, const char *hex, const char *extension, const void *data, size_t size) {
+    char path[CACHE_PATH], beside[CACHE_PATH];
+    if (!dir || !entry_path(dir, hex, extension, true, path) || !is_private(dir) || !cache_make_dir(path)) return false;
+    int n = snprintf(beside, sizeof beside, "%s/%.16s.%ld.tmp", path, hex, (long)getpid());
+    if (n < 0 || n >= CACHE_PATH || !file_write(beside, data, size)) return false;
+    if (cache_keep(dir, hex, extension, beside, path)) return true;
+    unlink(beside);
+    return false;
 }

@@ -28,6 +28,21 @@ bool cache_default_dir(char *dir, size_t capacity);
 bool cache_find(const char *dir, const char *hex, const char *extension, char *path);
 /* Seals the file and moves it into the cache; false if it stays where it is. */
 bool cache_keep(const char *dir, const char *hex, const char *extension, const char *file, char *path);
+/* Makes an entry of these bytes, in place of the one that may be there; false if it is not kept. */
+bool cache_note(const char *dir, const char *hex, const char *extension, const void *data, size_t size);
+
+/* --- cache_size.c --- */
+typedef struct CacheEntry {
+    const char *path, *name;
+    int64_t bytes, age; /* seconds since it was last used, to a day */
+} CacheEntry;
+typedef void CacheVisit(void *user, const CacheEntry *entry);
+void cache_walk(const char *dir, CacheVisit *visit, void *user); /* dir may be NULL */
+/* Removes what was used longest ago, until at most so many bytes remain. A kernel that is loaded stays loaded. */
+void cache_shrink(const char *dir, int64_t most);
+/* How much it may hold: $TILEWRIGHT_CACHE_LIMIT, else CACHE_LIMIT. Kept by cache_keep, now and then. */
+#define CACHE_LIMIT (INT64_C(4) << 30)
+int64_t cache_limit(void);
 
 /* Makes the directory and those above it; false if it is not private then. */
 bool cache_make_dir(const char *dir);

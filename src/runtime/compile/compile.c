@@ -125,8 +125,27 @@ tw_status module_complete(tw_module *m, const FrontKernel *kernel, tw_arg *args)
     return TW_OK;
 }
 
+/* A type that is given where the source states one, or where a value is asked for. */
+static tw_status check_type(tw_context *cx, const FrontKernel *kernel, const FrontParam *param,
+                            const FrontValue *value) {
+    if (param->kind == FRONT_CONSTANT)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given: give the "
+                            "value",
+                            param->name, kernel->name);
+    if (param->kind == FRONT_SCALAR && param->elem >= 0 && (int)value->elem != param->elem)
+        return context_fail(cx, TW_ERROR_ARGUMENT,
+                            "argument `%s`: kernel `%s` declares a number of %s, the type given is %s", param->name,
+                            kernel->name, elem_info[param->elem].text, elem_info[value->elem].text);
+    return TW_OK;
+}
+
 static tw_status check_given(tw_context *cx, const FrontKernel *kernel, const FrontParam *param,
                              const FrontValue *value) {
+    if (value->kind == FRONT_NUMBER) {
+        tw_status status = check_type(cx, kernel, param, value);
+        if (status != TW_OK) return status;
+    }
     bool array = value->kind == FRONT_ARRAY;
     bool wants_array = param->kind == FRONT_POINTER || param->kind == FRONT_TENSOR;
     if (array && (param->kind == FRONT_SCALAR || param->kind == FRONT_CONSTANT))
@@ -573,7 +592,13 @@ tw_status kernel_compile(tw_kernel *k, const char *name, const tw_compile_option
         return context_fail(cx, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`",
                             options->arg_count, params, request->kernel->name);
     FrontValue *values = ARENA_ARRAY(&k->arena, FrontValue, params);
-    for (size_t i = 0; i < options->arg_count; i++) values[i] = live_value(&k->arena, &options->args[i]);
+    for (size_t i = 0; i < options->arg_count; i++) {
+        const FrontParam *param = &request->kernel->params[i];
+        values[i] = live_value(&k->arena, &options->args[i]);
+        /* A type that the source states too is nothing new. */
+        if (values[i].kind == FRONT_NUMBER && param->kind == FRONT_SCALAR && (int)values[i].elem == param->elem)
+            values[i] = (FrontValue){.kind = FRONT_ABSENT};
+    }
     diag_init(&k->diag, &k->arena, k->sources);
     if (!complete_values(k->origin, request->kernel, values, &k->arena, &k->diag))
         return context_diagnose(cx, &k->diag, TW_ERROR_SOURCE);

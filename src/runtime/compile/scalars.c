@@ -8,28 +8,11 @@
  *     %nk = cdiv %K, 64        step 3: cdiv i32 r1 r2 -> r3 */
 #include "runtime/compile/scalars.h"
 
+#include "base/scalar_ops.h"
 #include "ir/element.h"
 #include "pass/fold/fold.h"
 
 #include <string.h>
-
-typedef enum StepKind { STEP_LITERAL, STEP_SLOT, STEP_GRID, STEP_OP } StepKind;
-typedef struct ScalarStep {
-    StepKind kind;
-    Opcode code;
-    Elem elem, from; /* of the result; of the operands */
-    Word predicate;
-    int at[3];      /* registers of the operands; SLOT, GRID: at[0] is the number */
-    int64_t number; /* LITERAL; PTR_ADD: bytes of an element */
-} ScalarStep;
-
-struct ScalarProgram {
-    int count;
-    ScalarStep *steps; /* step i sets register i */
-    int result_count;
-    int *results;
-    int64_t *registers;
-};
 
 typedef struct Compiler {
     const Kernel *k;
@@ -146,29 +129,26 @@ ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count, co
     return program;
 }
 
-static bool compare(const ScalarStep *step, int64_t x, int64_t y) {
-    bool is_signed = elem_is_signed(step->from);
-    bool less = is_signed ? x < y : (uint64_t)x < (uint64_t)y;
+static int64_t compare(const ScalarStep *step, int64_t x, int64_t y) {
     switch (step->predicate) {
-    case CMP_LT: return less;
-    case CMP_LE: return less || x == y;
-    case CMP_GT: return !less && x != y;
-    case CMP_GE: return !less;
-    case CMP_NE: return x != y;
-    default: return x == y;
+#define CASE(NAME, name) \
+    case CMP_##NAME: return scalar_is_##name(x, y, elem_is_signed(step->from));
+        SCALAR_COMPARE(CASE)
+#undef CASE
+    default: return 0;
     }
 }
 
 static int64_t run_step(const ScalarStep *step, const int64_t *r) {
     int64_t x = r[step->at[0]], y = r[step->at[1]], out = 0;
     switch (step->code) {
-    case OP_CAST: return step->elem == EL_I1 ? x != 0 : elem_wrap(step->elem, x);
+#define CASE(NAME, name) \
+    case OP_##NAME: return scalar_##name(x, elem_info[step->elem].bits, elem_is_signed(step->elem));
+        SCALAR_UNARY(CASE)
+#undef CASE
     case OP_CMP: return compare(step, x, y);
     case OP_PTR_ADD: return (int64_t)((uint64_t)x + (uint64_t)y * (uint64_t)step->number);
     case OP_SELECT: return x ? y : r[step->at[2]];
-    case OP_NEG: return elem_wrap(step->elem, (int64_t)(0 - (uint64_t)x));
-    case OP_NOT: return step->elem == EL_I1 ? !x : elem_wrap(step->elem, ~x);
-    case OP_ABS: return elem_wrap(step->elem, elem_is_signed(step->elem) && x < 0 ? (int64_t)(0 - (uint64_t)x) : x);
     default: fold_int(step->code, step->elem, x, y, &out); return out;
     }
 }

@@ -30,7 +30,7 @@ bool process_find(const char *name, char *path, size_t capacity) {
         return n > 0 && (size_t)n < capacity && access(name, X_OK) == 0;
     }
     const char *list = getenv("PATH");
-    for (const char *at = list && *list ? list : "/usr/local/bin:/usr/bin:/bin"; at;) {
+    for (const char *at = list ? list : "/usr/local/bin:/usr/bin:/bin"; at;) {
         const char *end = strchr(at, ':');
         int length = end ? (int)(end - at) : (int)strlen(at);
         int n = snprintf(path, capacity, "%.*s/%s", length ? length : 1, length ? at : ".", name);

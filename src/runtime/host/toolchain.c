@@ -5,10 +5,13 @@
 #include "runtime/host/room.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OUTPUT_BYTES = 8192 };
 
@@ -45,6 +48,11 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
                  kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
                  *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
     return false;
+}
+
+bool toolchain_is_named(const ToolKind *kind) {
+    const char *wish = getenv(kind->variable);
+    return wish && *wish;
 }
 
 const char *toolchain_path(tw_context *cx, Arena *arena, const ToolKind *kind, int from, const char **note) {
@@ -128,6 +136,21 @@ static void build_in(tw_context *cx, Room *room, const Toolchain *tool, const ch
     b->full = !b->written || (!*library && room_is_full(room));
 }
 
+/* What is said of a compiler that did not do its work. */
+static tw_status explain_failure(tw_context *cx, const Toolchain *tool, const Build *b) {
+    const char *language = tool->kind->language, *name = tool->words[0];
+    if (!b->written) return no_room(cx);
+    if (!b->run.started)
+        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started", language, name);
+    if (b->run.timed_out)
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds", language, name,
+                            cx->tool_timeout);
+    if (b->run.exit_code != 0)
+        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s", language, name,
+                            b->output);
+    return TW_OK;
+}
+
 static tw_status compile(tw_context *cx, const Toolchain *tool, const char *const *flags, const ToolFile *files,
                          int count, const char *hex, void **library) {
     Room room;
@@ -140,16 +163,8 @@ static tw_status compile(tw_context *cx, const Toolchain *tool, const char *cons
         room_close(&room);
     }
     if (*library) return TW_OK;
-    const char *language = tool->kind->language, *name = tool->words[0];
-    if (!b.written) return no_room(cx);
-    if (!b.run.started)
-        return context_fail(cx, TW_ERROR_UNAVAILABLE, "the %s compiler `%s` could not be started", language, name);
-    if (b.run.timed_out)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` took longer than %d seconds", language, name,
-                            cx->tool_timeout);
-    if (b.run.exit_code != 0)
-        return context_fail(cx, TW_ERROR_TOOL, "the %s compiler `%s` refused the emitted code:\n%s", language, name,
-                            b.output);
+    tw_status status = explain_failure(cx, tool, &b);
+    if (status != TW_OK) return status;
     return context_fail(cx, TW_ERROR_TOOL, "the compiled kernel could not be loaded: %s", dlerror());
 }
 
@@ -159,4 +174,51 @@ tw_status toolchain_build(tw_context *cx, const Toolchain *tool, const char *con
     *library = NULL;
     if (cache_find(cx->cache_dir, hex, ".so", path)) *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return *library ? TW_OK : compile(cx, tool, flags, files, count, hex, library);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ make */
+
+static bool run_tool(tw_context *cx, Room *room, const Toolchain *tool, const ToolRun *run, Build *b) {
+    char inputs[TOOL_INPUTS][CACHE_PATH], output[CACHE_PATH], include[CACHE_PATH + 2];
+    const char *argv[TOOL_WORDS + TOOL_FLAGS + TOOL_INPUTS + 4];
+    int n = 0;
+    for (int i = 0; i < tool->count; i++) argv[n++] = tool->words[i];
+    for (int i = 0; run->words[i] && i < TOOL_FLAGS; i++) argv[n++] = run->words[i];
+    snprintf(include, sizeof include, "-I%s", room->path);
+    b->written = join(output, room, run->output);
+    argv[n++] = include, argv[n++] = "-o", argv[n++] = output;
+    for (int i = 0; run->inputs[i] && b->written; i++) {
+        b->written = i < TOOL_INPUTS && join(inputs[i], room, run->inputs[i]);
+        if (b->written) argv[n++] = inputs[i];
+    }
+    argv[n] = NULL;
+    if (b->written) b->run = room_run(room, argv, cx->tool_timeout, b->output, sizeof b->output);
+    return b->run.exit_code == 0;
+}
+
+static void *map_file(const char *path, size_t *size) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    void *bytes = MAP_FAILED;
+    if (file >= 0 && fstat(file, &info) == 0 && info.st_size > 0)
+        bytes = mmap(NULL, *size = (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (file >= 0) close(file);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *files, int count, const ToolRun *runs,
+                         int run_count, void **bytes, size_t *size) {
+    Room room;
+    Build b = {.run = {.exit_code = -1}};
+    char path[CACHE_PATH];
+    *bytes = NULL;
+    if (!room_open(&room, cx->cache_dir, &cx->cancel)) return no_room(cx);
+    b.written = write_files(&room, files, count);
+    bool ok = b.written;
+    for (int i = 0; i < run_count && ok; i++) ok = run_tool(cx, &room, tool, &runs[i], &b);
+    if (ok && join(path, &room, runs[run_count - 1].output)) *bytes = map_file(path, size);
+    room_close(&room);
+    if (*bytes) return TW_OK;
+    tw_status status = explain_failure(cx, tool, &b);
+    return status == TW_OK ? no_room(cx) : status;
 }

@@ -37,10 +37,23 @@ typedef struct ToolFile {
 
 /* The variable's, else the first candidate in PATH from number `from` on. */
 bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from, Toolchain *tool);
+/* Does the variable name one, whether it is there or not? */
+bool toolchain_is_named(const ToolKind *kind);
 /* Where the one that would be found is, for a list of targets; NULL: there is none, and the note says what to do. */
 const char *toolchain_path(tw_context *cx, Arena *arena, const ToolKind *kind, int from, const char **note);
 /* Path, size and time of the programs, and the flags (closed by NULL). */
 void toolchain_digest(const Toolchain *tool, const char *const *flags, Digest *d);
+/* One call of the compiler in a private folder; names are those of files there. */
+typedef struct ToolRun {
+    const char *const *words;  /* flags; closed by NULL */
+    const char *const *inputs; /* closed by NULL */
+    const char *output;
+} ToolRun;
+enum { TOOL_INPUTS = 64 };
+/* Calls the compiler several times in one private folder (which is searched for includes) and gives the bytes of what
+ * the last call makes, as memory to be unmapped. Nothing goes through the cache. */
+tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *files, int count, const ToolRun *runs,
+                         int run_count, void **bytes, size_t *size);
 /* The shared object for the digest: from the cache, or compiled in a private folder (which is
  * searched for includes) and kept. *library is a dlopen handle; with it set, nothing but dlclose is
  * owed. */

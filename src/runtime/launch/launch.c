@@ -7,30 +7,10 @@
 #include "analysis/facts.h"
 #include "ir/element.h"
 #include "runtime/compile/scalars.h"
+#include "runtime/launch/requirements.h"
 #include "runtime/target/target.h"
 
 #include <string.h>
-
-typedef struct Requirement {
-    AttrId kind;
-    int64_t number;
-    int first, count;      /* results of the program */
-    const int *parameters; /* DISJOINT: which parameters they are */
-    uint64_t made_of;      /* ALIGN, MULT: parameters, as bits */
-} Requirement;
-
-typedef struct MemorySpan { /* of an array's elements; empty: it has none */
-    const char *low, *high;
-} MemorySpan;
-
-typedef struct Requirements {
-    int count;
-    const Requirement *at;
-    ScalarProgram *program; /* computes all operands */
-    int64_t *values;
-    bool *spanned;     /* by parameter: it stands in a DISJOINT */
-    MemorySpan *spans; /* of those, in the current launch */
-} Requirements;
 
 /* --- prepare --- */
 
@@ -120,6 +100,7 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
         const Op *yield = k->ir->grid->last;
         const char *why = NULL;
         k->grid_rank = yield->operand_count;
+        k->own_grid = kernel_int(k->ir, AT_OWN_GRID, 0);
         k->grid =
             scalars_compile(k->ir, yield->operands, yield->operand_count, k->params, k->param_count, &k->arena, &why);
         if (!k->grid)
@@ -410,6 +391,10 @@ tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, co
         memcpy(call.grid, grid, sizeof call.grid);
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
+    if (status == TW_OK && !empty && grid && k->own_grid) {
+        status = own_grid(k, call.grid);
+        if (status == TW_OK) status = check_grid(k, call.grid, &empty);
+    }
     if (status != TW_OK || empty) return status;
     uint64_t odd;
     Fit fit = fit_requirements(k, call.grid, &odd);

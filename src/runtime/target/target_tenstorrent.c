@@ -72,12 +72,26 @@ static bool tensix_emit(tw_kernel *k) {
     TtOptions options = tt_options_default;
     find_arch(k->arch, &options.arch);
     if (k->fidelity) options.fidelity = (uint32_t)k->fidelity;
-    options.multicast = !k->no_multicast;
+    options.policy = (TwPolicy)k->tt_policy;
+    options.order = (TwOrder)k->tt_order;
+    options.block = (uint32_t)k->tt_block;
+    options.size = (TwPoint){(uint32_t)k->tt_grid >> 16, (uint32_t)k->tt_grid & 0xffff};
+    options.cores = (uint32_t)k->cores;
+    options.chunk = (uint32_t)k->tt_chunk;
+    options.multicast = (TtWish)k->tt_multicast;
+    options.depths = k->tt_depths;
+    options.sharding = k->tt_sharding;
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
+    int64_t known[MAX_RANK] = {0};
+    for (int i = 0; i < code->plan->task_rank; i++)
+        ir_const_int(k->ir, code->plan->numbers.at[code->plan->tasks[i]].value, &known[i]);
+    pass_find(&k->pass, k->ir->range, FIND_CORES, tt_explain(code->plan, known, &k->arena));
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
     for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
+    kernel_add_artifact(k, "host.cpp", code->plan->host);
+    kernel_add_artifact(k, "CMakeLists.txt", code->plan->cmake);
     kernel_add_artifact(k, "plan.json", code->plan->json);
     for (const EmbeddedFile *file = embedded_files; file->path; file++)
         if (below(file, PRELUDE)) kernel_add_artifact(k, below(file, PRELUDE), file->text);
@@ -168,7 +182,6 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     TtLaunch launch = {.plan = code->plan,
                        .args = args,
                        .values = code->values,
-                       .cores = (uint32_t)k->cores,
                        .arena = scratch,
                        .steps = (uint64_t)k->max_steps,
                        .seed = k->seed,
@@ -178,22 +191,12 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
-    if (ok && k->counts) {
-        const TensixReport *r = &result->report;
-        cx->warnings = arena_printf(&cx->texts,
-                                    "note: counted on the functional model of a %s grid, %u of %u cores, and computed "
-                                    "nothing: %llu bytes read from DRAM, %llu written, %llu between cores, %llu tiles "
-                                    "multiplied, %llu packed\n",
-                                    limits->name, result->cores, limits->grid_x * limits->grid_y,
-                                    (unsigned long long)r->dram_read_bytes, (unsigned long long)r->dram_written_bytes,
-                                    (unsigned long long)r->core_to_core_bytes, (unsigned long long)r->tiles_multiplied,
-                                    (unsigned long long)r->tiles_packed);
-        return TW_OK;
-    }
     if (ok) {
-        cx->warnings = arena_printf(&cx->texts,
-                                    "note: ran on the functional model of a %s grid, %u of %u cores; no card is used\n",
-                                    limits->name, result->cores, limits->grid_x * limits->grid_y);
+        cx->warnings = arena_printf(&cx->texts, "note: ran on the functional model of a %s grid, %u of %u cores%s; no "
+                                                "card is used\n%s",
+                                    limits->name, result->cores, limits->grid_x * limits->grid_y,
+                                    k->counts ? ", and computed nothing" : "",
+                                    k->report || k->counts ? tt_report(code->plan, result, scratch) : "");
         return TW_OK;
     }
     if (result->report.out_of_memory) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");

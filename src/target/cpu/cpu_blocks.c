@@ -367,7 +367,23 @@ static void pack_blocks(CpuPlan *plan) {
     }
 }
 
+/* Workers run side by side: what one of them uses is in use as long as any of them runs. */
+static void hold_while_workers_run(CpuPlan *plan) {
+    for (size_t n = 0; n < plan->order.count; n++) {
+        const Op *op = plan->order.at[n];
+        if (op->code != OP_SPMD) continue;
+        int first = cpu_first_of(plan, op), last = cpu_last_of(plan, op);
+        for (size_t i = 0; i < plan->blocks.count; i++) {
+            Block *b = &plan->blocks.at[i];
+            if (b->start <= first || b->start > last) continue;
+            b->start = first;
+            if (b->end < last) b->end = last;
+        }
+    }
+}
+
 void cpu_share_blocks(CpuPlan *plan) {
     for (size_t n = 0; n < plan->order.count; n++) place_op(plan, plan->order.at[n]);
+    hold_while_workers_run(plan);
     pack_blocks(plan);
 }

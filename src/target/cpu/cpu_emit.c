@@ -4,6 +4,7 @@
  * own: a loop's carried scalars are variables declared before it, its carried tiles blocks of
  * scratch; results are other names for them. */
 #include "ir/build.h"
+#include "ir/threads.h"
 #include "pass/pass.h"
 #include "target/cpu/cpu_internal.h"
 
@@ -184,6 +185,11 @@ static void emit_pure(Emit *e, Op *op) {
 static void emit_buffer(Emit *e, Op *op) {
     Ref result = op->results[0];
     const Value *value = ir_value(e->k, result);
+    if (threads_are_around(op)) { /* each thread has it for itself */
+        const char *name = cs_name(&e->p, result);
+        cs_line(&e->p, "%s %s[%lld];", cs_memory_type(value->type->elem), name, (long long)ty_elements(value->type));
+        return;
+    }
     cs_bind(&e->p, result, cpu_memory(e, value->type, false, cpu_placed(&e->plan, result)->block, value->name));
 }
 
@@ -219,20 +225,16 @@ void cpu_emit_op(Emit *e, Op *op) {
     case OP_ASSUME:
     case OP_REQUIRE:
     case OP_RETURN: return;
-    case OP_SYNC: /* one thread runs the program, so all its workers are always together */
+    case OP_SYNC:
         if (op_word(op, AT_UNIT, UNIT_BLOCK) == UNIT_GRID)
             cpu_unsupported(e, op, "programs of a grid cannot wait for each other here");
-        return;
-    case OP_SPMD:
-    case OP_BAR:
-    case OP_BAR_ARRIVE:
-    case OP_BAR_EXPECT:
-    case OP_BAR_WAIT:
-    case OP_ASYNC_COPY: cpu_unsupported(e, op, "code for single workers runs on interp and cuda only"); return;
+        break;
+    case OP_ASYNC_COPY: cpu_unsupported(e, op, "copies that land later run on interp only"); return;
     case OP_PRINT: cpu_emit_print(e, op); return;
     case OP_MAP: cpu_emit_map(e, op); return;
     default: break;
     }
+    if (cpu_emit_worker_op(e, op)) return;
     if (cpu_is_inlinable(e->k, op))
         emit_pure(e, op);
     else if (op->code == OP_REDUCE)
@@ -324,6 +326,7 @@ static const Part parts[PARTS] = {
     [PART_SCAN] = {"scan.h", false},
     [PART_INDICES] = {"indices.h", false},
     [PART_TURN] = {"turn.h", false},
+    [PART_THREADS] = {"workers.h", false},
 };
 
 void cpu_needs(Emit *e, int part) { e->p.expr.parts |= 1u << part; }
@@ -354,6 +357,7 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,
                       .prints = e->prints.at,
-                      .print_count = (int)e->prints.count};
+                      .print_count = (int)e->prints.count,
+                      .has_workers = e->p.expr.parts >> PART_THREADS & 1};
     return !e->failed;
 }

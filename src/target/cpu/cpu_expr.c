@@ -59,6 +59,13 @@ const Expr *cpu_memory(Emit *e, const Type *type, bool wide, int block, const ch
     return name;
 }
 
+const char *cpu_memory_text(Emit *e, Ref ref) {
+    const Type *type = ir_type(e->k, ref);
+    bool wide = type->kind == TY_TILE && cpu_placed(&e->plan, ref)->wide;
+    if (type->pointer) return cs_value_type(&e->p, type);
+    return wide ? cs_register_type(&e->p, type->elem) : cs_memory_type(type->elem);
+}
+
 void cpu_declare(Emit *e, Ref tile) {
     const Placed *placed = cpu_placed(&e->plan, tile);
     const Value *value = ir_value(e->k, tile);

@@ -51,7 +51,7 @@ typedef struct Tensor {
 } Tensor;
 
 /* Parts of the prelude beside those of expressions. */
-enum { PART_DOT = PART_OF_TARGET, PART_GEMM, PART_SORT, PART_SCAN, PART_INDICES, PART_TURN, PARTS };
+enum { PART_DOT = PART_OF_TARGET, PART_GEMM, PART_SORT, PART_SCAN, PART_INDICES, PART_TURN, PART_THREADS, PARTS };
 
 typedef struct Emit {
     CPrinter p;
@@ -69,6 +69,7 @@ typedef struct Emit {
     VEC(CpuAssert) asserts;
     VEC(Speech) prints;
     const OpList *aside; /* loads that are read from their copies in the loop that is being printed; NULL: none */
+    const Op *workers; /* the region of workers that is being written; NULL: none */
     bool failed;
 } Emit;
 
@@ -129,6 +130,8 @@ bool cpu_unsupported(Emit *e, const Op *op, const char *why);
 const Expr *cpu_fresh(Emit *e, const char *hint, ...) __attribute__((format(printf, 2, 3))); /* a new name */
 /* `T *const name = (T *)(scratch + offset);` for a block; returns the name. */
 const Expr *cpu_memory(Emit *e, const Type *type, bool wide, int block, const char *hint);
+/* Of an element in the memory of a buffer or tile. */
+const char *cpu_memory_text(Emit *e, Ref ref);
 void cpu_declare(Emit *e, Ref tile); /* the memory of a MEMORY value */
 /* As cs_ref and cs_zero, but that a 0 of a float knows its bits. */
 const Expr *cpu_ref(Emit *e, Ref ref);
@@ -176,6 +179,7 @@ void cpu_emit_reduce_rows(Emit *e, Op *op, int at_once);
 /* --- cpu_loops.c --- */
 void cpu_emit_store(Emit *e, Op *op);
 void cpu_emit_bstore(Emit *e, Op *op);
+const Expr *cpu_cell(Emit *e, const Op *op); /* the element of a buffer that an op of a scalar names */
 void cpu_emit_pieces(Emit *e, Op *op); /* cat, insert */
 void cpu_emit_sort(Emit *e, Op *op);
 void cpu_emit_scatter(Emit *e, Op *op);
@@ -201,6 +205,9 @@ void cpu_store_from_rows(Emit *e, const Op *store);
 
 /* --- cpu_dot.c --- */
 void cpu_emit_dot(Emit *e, Op *op);
+/* --- cpu_threads.c --- */
+bool cpu_emit_worker_op(Emit *e, Op *op); /* regions of workers, and what they do with each other; false: it is none */
+
 /* --- cpu_emit.c --- */
 void cpu_needs(Emit *e, int part); /* of the prelude */
 void cpu_emit_op(Emit *e, Op *op);

@@ -29,6 +29,13 @@ static void box_index(Emit *e, const Type *whole, const Type *box, RefList offse
     }
 }
 
+const Expr *cpu_cell(Emit *e, const Op *op) {
+    const Type *whole = ir_type(e->k, op->operands[0]);
+    Ix to[MAX_RANK];
+    box_index(e, whole, &(Type){.kind = TY_TILE}, op_list(op, 0), NULL, to);
+    return cpu_slot(e, whole, cs_ref(&e->p, op->operands[0]), to, NULL);
+}
+
 void cpu_emit_bstore(Emit *e, Op *op) {
     Ref buffer = op->operands[0], value = op_operand(op, 1);
     const Type *whole = ir_type(e->k, buffer), *box = ir_type(e->k, value);

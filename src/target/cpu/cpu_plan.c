@@ -53,7 +53,8 @@ bool cpu_is_inlinable(const Kernel *k, const Op *op) {
 static bool reads_memory(const Op *op) { return op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_BLOAD; }
 
 static bool is_writer(const Op *op) {
-    return op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC;
+    return op_has(op->code, TRAIT_WRITES) || op->code == OP_FENCE || op->code == OP_SYNC || op->code == OP_SHFL ||
+           op->code == OP_BAR_WAIT || op->code == OP_BAR_ARRIVE || op->code == OP_BAR_EXPECT;
 }
 
 bool cpu_writes_memory(const Op *op) {

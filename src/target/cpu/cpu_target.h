@@ -26,6 +26,7 @@ typedef struct CpuCode {
     int assert_count;
     const Speech *prints; /* in the order of the numbers given to TwLaunch.print */
     int print_count;      /* with prints, programs run one after the other */
+    bool has_workers;     /* workers run side by side: the launcher has TwLaunch.beside and .turn for them */
 } CpuCode;
 
 /* False after errors (in the module's diag): an op that this target cannot do. */

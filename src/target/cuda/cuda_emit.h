@@ -130,6 +130,9 @@ void made_end(Emit *e, const Op *role);
 /* --- cuda_roles.c --- */
 void roles_tasks(Emit *e, const Op *tasks);
 
+/* --- cuda_bars.c --- */
+bool bars_emit(Emit *e, const Op *op); /* mbarriers of the source; false: it is none */
+
 /* --- cuda_asm.c --- */
 void asm_emit(Emit *e, const Op *op);
 /* --- cuda_parts.c --- */

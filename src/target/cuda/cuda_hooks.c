@@ -12,7 +12,7 @@ static bool write_op(Emit *e, const Op *op) {
     else if (op->code == OP_ASM || op->code == OP_ASM_ACT)
         asm_emit(e, op);
     else
-        return false;
+        return bars_emit(e, op);
     return true;
 }
 

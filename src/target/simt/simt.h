@@ -28,7 +28,9 @@
  *   simt_scan.c         scans, and reductions by a region over a tuple
  *   simt_sort.c         sorts and histograms
  *   simt_dot.c          products: fma, and what stands around matrix instructions
- *   simt_speech.c       assert and print */
+ *   simt_speech.c       assert and print
+ *   simt_threads.c      code of single threads, as it is written
+ *   simt_workers.c      warps and warpgroups side by side, as they are written */
 #ifndef TARGET_SIMT_SIMT_H
 #define TARGET_SIMT_SIMT_H
 #include "pass/layout/layout.h"
@@ -109,6 +111,7 @@ struct Emit {
     int lanes;          /* of a warp */
     const Expr *thread; /* the thread's number in its group: warp * 32 + lane */
     const Op *role;     /* NULL: flat */
+    const Op *threads;  /* the region of single threads that is being written, or NULL */
     ThreadGroup group;
     const Expr *barrier;     /* number of the group's own barrier; NULL: that of the whole block */
     VEC(ThreadPlace) places; /* what lanes and warps decide of coordinates, as variables */
@@ -251,6 +254,15 @@ const Expr *lean_element(Emit *e, Ref value, const Expr *r);
 void lean_close(Emit *e);
 void lean_after_reduce(Emit *e, const Op *reduce);
 
+/* --- simt_workers.c --- */
+void workers_emit(Emit *e, const Op *spmd);
+int workers_barrier(Emit *e, int which); /* the number of a barrier that the source does not use */
+
+/* --- simt_threads.c --- */
+void threads_region(Emit *e, const Op *spmd);
+/* Inside of one: an op that a thread does in another way than a block; false: it is none. */
+bool threads_emit(Emit *e, const Op *op);
+
 /* --- simt_memory.c --- */
 void memory_tload(Emit *e, const Op *op);
 void memory_tstore(Emit *e, const Op *op);
@@ -303,9 +315,14 @@ void stage_load(Emit *e, Ref result, const Type *whole, int64_t offset, const Ex
 
 /* --- simt_moves.c --- */
 bool moves_emit(Emit *e, const Op *op); /* false: no such op */
+/* Where a box of a buffer begins: inside of it. */
+void moves_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const Expr **at);
 
 /* --- simt_atomic.c --- */
 void atomic_emit(Emit *e, const Op *op);
+/* A scalar one, by the thread that is there, at `place` (NULL: where its operand points); the old value to `old`,
+ * unless NULL. */
+void atomic_by_thread(Emit *e, const Op *op, const Expr *place, const char *old);
 const char *atomic_reach(const Op *op); /* what names of functions end in: "", "_system" */
 void atomic_fence(Emit *e, const Op *op);
 /* Every thread that holds an element of the op's result gets it from its owner: array, of registers. */

@@ -148,6 +148,19 @@ static void emit_scalar_atomic(Emit *e, const Op *op, bool used) {
     if (!ordered) after(e, op, used);
 }
 
+void atomic_by_thread(Emit *e, const Op *op, const Expr *place, const char *old) {
+    if (place) {
+        write_atomic(e, op, ir_type(e->k, op->operands[0])->elem, place, emit_scalar(e, op_operand(op, 1)), old);
+        return;
+    }
+    Ref mask = mask_of(op);
+    before(e, op, false);
+    if (mask) cs_open(&e->p, "if (%p)", emit_scalar(e, mask));
+    write_one(e, op, NULL, old);
+    if (mask) cs_close(&e->p);
+    after(e, op, true);
+}
+
 /* --- tiles --- */
 void atomic_hand_on(Emit *e, const Op *op, const char *array) {
     const Layout *layout = emit_layout(e, op->results[0]);

@@ -88,7 +88,14 @@ static void emit_map(Emit *e, const Op *op) {
 }
 
 void emit_op(Emit *e, const Op *op) {
+    if (e->threads && threads_emit(e, op)) return;
     switch (op->code) {
+    case OP_SPMD:
+        if (op->region_count > 1)
+            workers_emit(e, op);
+        else
+            threads_region(e, op);
+        return;
     case OP_PROGRAM_ID:
     case OP_NUM_PROGRAMS: emit_program_id(e, op); return;
     case OP_EXTENT:

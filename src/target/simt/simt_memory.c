@@ -282,7 +282,10 @@ static void load_scalar(Emit *e, const Op *op, const char *raw, const Expr *row,
     emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
-static const Expr *one_thread(Emit *e) { return ex(e->arena, "lane == 0 && warp == 0"); }
+/* Who does what is to be done once: each thread, where it speaks for itself. */
+static const Expr *one_thread(Emit *e) {
+    return e->threads ? &expr_true : ex(e->arena, "lane == 0 && warp == 0");
+}
 
 /* One thread reads what may be another number for each that looks, and tells the others, if they ask. */
 static void load_volatile_scalar(Emit *e, const Op *op, const Expr *fill) {
@@ -432,7 +435,7 @@ void memory_load(Emit *e, const Op *op) {
     const Expr *zero = box_fill(e, op, elem);
     if (!layout) {
         const Expr *fill = other ? cs_pack(&e->p, elem, emit_scalar(e, other)) : zero;
-        if (op_flag(op, AT_VOLATILE)) {
+        if (op_flag(op, AT_VOLATILE) && !e->threads) {
             load_volatile_scalar(e, op, fill);
             return;
         }

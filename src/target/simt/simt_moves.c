@@ -81,7 +81,7 @@ static const Expr *kept_inside(Emit *e, const Expr *x, int64_t most) {
 }
 
 /* Offsets of a box in something larger, as variables or numbers. */
-static void box_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const Expr **at) {
+void moves_offsets(Emit *e, RefList offsets, const Type *whole, const Type *box, const Expr **at) {
     int lead = whole->rank - box->rank;
     for (int d = 0; d < whole->rank; d++) {
         int64_t known, room = whole->extent[d] - (d < lead ? 1 : box->extent[d - lead]);
@@ -159,7 +159,7 @@ static void emit_slice(Emit *e, const Op *op) {
         return;
     }
     const Expr *begin[MAX_RANK], *at[MAX_RANK];
-    box_offsets(e, op_list(op, 0), whole, part, begin);
+    moves_offsets(e, op_list(op, 0), whole, part, begin);
     stage_operand(e, op, x);
     open_result(e, result, at);
     for (int d = 0; d < part->rank; d++) at[d] = sum(e, begin[d], at[d]);
@@ -200,7 +200,7 @@ static void emit_insert(Emit *e, const Op *op) {
     const Layout *layout = emit_layout(e, result);
     const Type *whole = type_of(e, x), *box = type_of(e, part);
     const Expr *begin[MAX_RANK], *at[MAX_RANK], *inner[MAX_RANK], *inside = NULL;
-    box_offsets(e, op_list(op, 0), whole, box, begin);
+    moves_offsets(e, op_list(op, 0), whole, box, begin);
     if (emit_is_tile(e, part)) stage_operand(e, op, part);
     const char *array = emit_declare(e, result);
     emit_unroll(e, "r", layout->registers, 1);
@@ -357,7 +357,7 @@ static void emit_bload(Emit *e, const Op *op) {
     const Type *whole = type_of(e, buffer), *box = type_of(e, result);
     int64_t offset = shared_offset(e, ir_value(e->k, buffer)->op);
     const Expr *begin[MAX_RANK];
-    box_offsets(e, op_list(op, 0), whole, box, begin);
+    moves_offsets(e, op_list(op, 0), whole, box, begin);
     sync_before(e, op);
     const Layout *layout = emit_layout(e, result);
     if (!layout) {
@@ -381,7 +381,7 @@ static void emit_bstore(Emit *e, const Op *op) {
     Ref buffer = op->operands[0], value = op_operand(op, 1);
     const Type *whole = type_of(e, buffer), *box = type_of(e, value);
     const Expr *begin[MAX_RANK];
-    box_offsets(e, op_list(op, 0), whole, box, begin);
+    moves_offsets(e, op_list(op, 0), whole, box, begin);
     sync_before(e, op);
     stage_store(e, value, whole, shared_offset(e, ir_value(e->k, buffer)->op), begin, 1);
 }

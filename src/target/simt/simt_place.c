@@ -50,7 +50,7 @@ static void dim_masks(const LinearLayout *map, int dim, LayoutInput input, uint3
 /* The warps of a flat kernel go on where lanes end: a multiple of the thread's number. */
 static const Expr *whole_thread(Emit *e, const LinearLayout *map, const uint32_t *lanes, const uint32_t *warps) {
     int bits = map->count[LL_LANE];
-    if (e->role || 1 << bits != e->lanes || !map->count[LL_WARP] || !lanes[0]) return NULL;
+    if (e->role || e->group.first_warp || 1 << bits != e->lanes || !map->count[LL_WARP] || !lanes[0]) return NULL;
     for (int i = 0; i < bits + map->count[LL_WARP]; i++)
         if ((i < bits ? lanes[i] : warps[i - bits]) != lanes[0] << i) return NULL;
     return ex(e->arena, lanes[0] == 1 ? "tw_thread()" : "tw_thread() * %u", lanes[0]);

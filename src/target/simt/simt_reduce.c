@@ -208,7 +208,7 @@ static int warp_bytes(const Reduce *r, int bytes) { return lanes_agree(r) ? byte
 static const Expr *own_place(const Reduce *r, int bytes) {
     Arena *arena = r->e->arena;
     if (lanes_agree(r)) return ex(arena, "warp * %d", bytes);
-    return r->e->role ? ex(arena, "warp * %d + lane * %d", r->e->lanes * bytes, bytes)
+    return r->e->role || r->e->group.first_warp ? ex(arena, "warp * %d + lane * %d", r->e->lanes * bytes, bytes)
                       : ex(arena, "tw_thread() * %d", bytes);
 }
 

@@ -12,6 +12,7 @@
 /* Opens what runs once an element of the value; how many blocks to close. */
 static int open_elements(Emit *e, Ref value) {
     const Layout *layout = emit_layout(e, value);
+    if (!layout && e->threads) return 0;
     if (!layout) {
         cs_open(&e->p, "if (lane == 0 && warp == 0)");
         return 1;
@@ -97,7 +98,7 @@ void speech_print(Emit *e, const Op *op) {
     for (int i = 0; i < op->operand_count; i++) print_value(e, op, i);
     if (op->operand_count) return;
     const char *text = arena_printf(e->arena, "pid (%%d, %%d, %%d)%s\n", prefix_of(e, op_text(op, AT_MESSAGE), false));
-    cs_open(&e->p, "if (lane == 0 && warp == 0)");
+    cs_open(&e->p, e->threads ? "if (true)" : "if (lane == 0 && warp == 0)");
     cs_line(&e->p, "tw_printf(%p, tw_block_x(), tw_block_y(), tw_block_z());",
             ex_atom(e->arena, cs_string(e->arena, text)));
     cs_close(&e->p);

@@ -1,7 +1,7 @@
 /* tt.c: the target's front: plan, kernels as typed calls, checks, texts. See tt.h. */
 #include "target/tenstorrent/tt_emit.h"
 
-const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = true};
+const TtOptions tt_options_default = {.arch = TENSIX_WORMHOLE, .fidelity = 4};
 
 const char *tt_file_name(int kernel) {
     static const char *const names[] = {
@@ -15,11 +15,16 @@ const char *tt_entry_name(int kernel) {
     return names[kernel];
 }
 
+const char *tt_prelude_name(int kernel) {
+    return kernel == TENSIX_COMPUTE ? "tilewright_compute.h" : "tilewright_dataflow.h";
+}
+
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena) {
     return arena_printf(arena,
-                        "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include "
-                        "\"%s\"\nTT_KERNEL_ENTRY(%s)\n",
-                        plan->compile_args[kernel], tt_file_name(kernel), tt_entry_name(kernel));
+                        "#define KERNEL_COMPILE_TIME_ARGS %s\n#include \"tt_kernel.h\"\n#include \"%s\"\n"
+                        "#include \"tt_lines.h\"\n#include \"%s\"\nTT_KERNEL_ENTRY(%s)\n",
+                        plan->compile_args[kernel], tt_prelude_name(kernel), tt_file_name(kernel),
+                        tt_entry_name(kernel));
 }
 
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
@@ -32,20 +37,26 @@ TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options) {
     plan->name = k->name;
     plan->param_count = k->body->arg_count;
     Tt tt = {.cx = cx, .k = k, .arena = arena, .plan = plan, .scaler_cb = -1};
+    tt_take_annotations(&tt);
     tt_plan_roles(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_fields(&tt);
     if (diag->errors > errors) return NULL;
     tt_plan_shares(&tt);
+    tt_settle_schedule(&tt);
+    if (diag->errors > errors) return NULL;
     static Role *(*const build[])(Tt *tt) = {
         [TENSIX_READER] = tt_build_reader, [TENSIX_WRITER] = tt_build_writer, [TENSIX_COMPUTE] = tt_build_compute};
     Role *roles[TT_KERNELS];
     for (int i = 0; i < TT_KERNELS; i++) roles[i] = build[i](&tt);
-    tt_check_windows(&tt, &tt.code[TENSIX_COMPUTE]);
     tt_settle_setup(&tt, &tt.code[TENSIX_COMPUTE]);
+    if (options->change) options->change(tt.code, options->change_user);
+    tt_lint(&tt);
     tt_check_limits(&tt);
     if (diag->errors > errors) return NULL;
     for (int i = 0; i < TT_KERNELS; i++) plan->source[i] = tt_kernel_text(roles[i]);
     plan->json = tt_json(&tt);
+    plan->host = tt_host_text(&tt);
+    plan->cmake = tt_cmake_text(&tt);
     return plan;
 }

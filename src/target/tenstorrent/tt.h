@@ -6,7 +6,8 @@
  *     tt_launch(plan, entries, ...)   tilizes the arguments, runs the kernels, brings the results back
  *
  * A role becomes a kernel, a field of a ring a circular buffer (CB) of slots x pages, a box of a
- * global tensor a run of DRAM pages. Which core runs which tasks: tt_mapping.h. docs/plan.md
+ * global tensor a run of DRAM pages. Which core runs which tasks: tilewright_launch.h, on which the
+ * emitted host program rests too. docs/plan.md
  * describes plan.json. The plan lives in the module's arena and points to nothing of the IR;
  * numbers that the launcher computes are named by their Ref. */
 #ifndef TARGET_TENSTORRENT_TT_H
@@ -14,33 +15,32 @@
 #include "base/cancel.h"
 #include "pass/pass.h"
 #include "target/tenstorrent/model/tensix.h"
+#include "target/tenstorrent/prelude/tilewright_launch.h"
 
+struct TtCode;
+typedef enum TtWish { WISH_AUTO, WISH_ON, WISH_OFF } TtWish;
 typedef struct TtOptions {
     TensixArch arch;
     uint32_t fidelity; /* 1 to 4 */
-    bool multicast;    /* cores share loads */
+    /* What annotations and options ask for; 0 and NULL: nothing. */
+    TwPolicy policy;
+    TwOrder order;
+    uint32_t block;         /* of block_linear */
+    TwPoint first, size;    /* of the cores to be used; none: all */
+    uint32_t cores;         /* at most */
+    uint32_t chunk;         /* tiles along K in flight */
+    TtWish multicast;       /* cores share loads */
+    const char *depths;     /* "in:3,out:2": slots of the CBs of a ring */
+    const char *sharding;   /* "A=height,B=interleaved" */
+    /* Tests: changes the kernels (TtCode, tt_program.h) before they are looked at. */
+    void (*change)(struct TtCode *code, void *user);
+    void *change_user;
 } TtOptions;
 extern const TtOptions tt_options_default;
 
-/* How the elements of a tile lie in its 32x32 pages. */
-typedef enum TtPaging {
-    PAGE_ANY,    /* not known yet */
-    PAGE_TILE,   /* the last two axes are rows and columns; one page a place of the others */
-    PAGE_VECTOR, /* rank 1: 1024 elements a page, row by row */
-    PAGE_COLUMN, /* rank 1: 32 elements a page, in its first column; as a tile [n, 1] */
-    PAGE_ROW     /* rank 1: 32 elements a page, in its first row; as a tile [1, n] */
-} TtPaging;
-
-/* Pages of a tensor, row-major over its dimensions. Along a dimension, `grain` elements that are
- * always read or written together take cdiv(grain, unit) pages of their own; so a box that starts
- * at a multiple of the grain starts a page. */
-typedef struct TtLayout {
-    TtPaging paging;
-    int rank; /* of the tensor */
-    int64_t grain[MAX_RANK];
-    int64_t unit[MAX_RANK]; /* 32 along a page's rows and columns, 1024 along a vector, else 1 */
-    int row, column;        /* the dimensions along a page's rows and columns, -1 for none */
-} TtLayout;
+typedef TwPaging TtPaging;
+typedef TwLayout TtLayout;
+_Static_assert((int)TW_RANKS == (int)MAX_RANK, "ranks of tensors");
 
 /* A DRAM buffer of the program: one tensor as its loads, or its stores, see it. */
 typedef struct TtBuffer {
@@ -98,10 +98,11 @@ typedef struct TtPlan {
     const char *name;
     const char *source[TT_KERNELS];
     const char *compile_args[TT_KERNELS]; /* "2, 2048, 2, 4096" */
-    const char *json;
+    const char *json, *host, *cmake; /* plan.json, host.cpp, CMakeLists.txt */
     TtOptions options;
     bool full_sync; /* DST in one section of 8 tiles instead of two of 4 */
-    bool shares;    /* some CB is shared: tasks lie on a rectangle (tt_mapping.h) */
+    bool ordered;   /* kernels ask which task a turn is (tw_task) */
+    bool shares;    /* some CB is shared: tasks lie on a rectangle (tilewright_launch.h) */
     VEC(TtCb) cbs;
     VEC(TtBuffer) buffers;
     VEC(TtArg) args;
@@ -110,13 +111,18 @@ typedef struct TtPlan {
     int tasks[MAX_RANK]; /* numbers: extents, whose product is split over the cores */
     VEC(TtNumber) numbers;
     int param_count;
+    uint32_t word_count; /* runtime arguments of a core */
 } TtPlan;
+/* Which core runs which tasks of a launch; extents: of the task indices, none 0; most: cores at most, 0 for all. */
+TwMapping tt_map(const TtPlan *plan, const uint64_t *extents, uint32_t most, Arena *arena);
 
+TwGrid tt_grid(const TtPlan *plan); /* what it says of cores and tasks */
 TtPlan *tt_emit(PassContext *cx, Kernel *k, const TtOptions *options);
 /* The names of the files: "reader.cpp", .. by TensixProcessor; and what the compiler is given to
  * make an entry point tt_entry(kernel) out of the file. */
 const char *tt_file_name(int kernel);
 const char *tt_entry_name(int kernel);
+const char *tt_prelude_name(int kernel); /* what the file includes */
 char *tt_wrapper(const TtPlan *plan, int kernel, Arena *arena);
 
 /* --- launch --- */
@@ -146,7 +152,17 @@ typedef struct TtResult {
     uint64_t tasks;
     const char *problem; /* why it failed, else NULL */
     bool argument;       /* it is one of an argument: nothing ran */
+    /* In the launch's arena, for tt_report: */
+    TwMapping map;
+    const TensixCoreReport *cores_ran; /* as in map */
+    const TensixCbReport *cbs;         /* as in the plan */
 } TtResult;
 /* False with `problem` set: an argument that does not fit, or a report of the model. Memory is then as it was. */
 bool tt_launch(const TtLaunch *launch, TtResult *result);
+
+/* --- tt_report.c --- */
+/* Who computes what; `known`: extents of the task indices, 0 where only a launch knows. */
+char *tt_explain(const TtPlan *plan, const int64_t *known, Arena *arena);
+char *tt_report(const TtPlan *plan, const TtResult *result, Arena *arena); /* what was moved,
+    and how long it would take */
 #endif

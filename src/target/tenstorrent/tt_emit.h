@@ -15,9 +15,10 @@
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
  *   tt_section.c       its steps: a few pages at a time through DST
  *   tt_setup.c         inits and formats of the compute kernel
- *   tt_window.c        proof that its circular buffers are used in turn
+ *   tt_lint.c          proof that the kernels keep the rules of a core
  *   tt_text.c          the kernels as C++
  *   tt_json.c          plan.json
+ *   tt_host.c          host.cpp, CMakeLists.txt
  *
  * A function that finds something this target cannot do says so through tt_refuse and goes on with
  * something harmless; tt_emit looks at the count of errors in the end. */
@@ -65,10 +66,21 @@ typedef struct Tt {
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
     Map padding;             /* value -> its number; NULL: none is known */
     TtCode code[TT_KERNELS];
+    VEC(int) accessors[TT_KERNELS]; /* buffers, in the order of their compile-time arguments */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
 } Tt;
 
 void tt_refuse(Tt *tt, const Op *op, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* --- tt_annotations.c --- */
+/* What the source asks for, where no option says otherwise; words that mean nothing are refused. */
+void tt_take_annotations(Tt *tt);
+/* Checks it against the kernel and the chip. */
+void tt_settle_schedule(Tt *tt);
+const char *tt_policy_name(const TtPlan *plan); /* as plan.json and the report say it */
+const char *tt_order_name(const TtPlan *plan);
+/* How many slots the options give the CBs of a ring that has so many; 0: an error was said. */
+int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
 
 /* --- tt_plan.c --- */
 /* An access that neither reader nor writer can do, with the reason of the pass that left it; NULL: the
@@ -139,7 +151,6 @@ struct Role {
     size_t (*enter)(Role *role);             /* at the start of a region; its mark goes to leave */
     void (*after)(Role *role, const Op *op); /* behind each op */
     void (*leave)(Role *role, size_t mark);
-    VEC(int) buffers; /* with accessors in this kernel */
 };
 void role_init(Role *role, Tt *tt, int kernel);
 void role_need(Role *role, Ref scalar);                /* marks it and what it is made of */
@@ -199,9 +210,12 @@ Role *tt_build_reader(Tt *tt);
 Role *tt_build_writer(Tt *tt);
 Role *tt_build_compute(Tt *tt);
 
-/* --- tt_setup.c, tt_window.c, tt_text.c, tt_json.c: over the steps --- */
+/* --- tt_setup.c, tt_lint.c, tt_text.c, tt_json.c: over the steps --- */
 void tt_settle_setup(Tt *tt, TtCode *code);
-void tt_check_windows(Tt *tt, const TtCode *code);
+int tt_register_format(const Tt *tt, TtRegister reg, int cb);
+void tt_lint(Tt *tt);
 char *tt_kernel_text(Role *role);
 char *tt_json(const Tt *tt);
+char *tt_host_text(Tt *tt);
+char *tt_cmake_text(const Tt *tt);
 #endif

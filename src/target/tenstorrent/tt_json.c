@@ -1,6 +1,5 @@
 /* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
 #include "target/tenstorrent/tt_emit.h"
-#include "target/tenstorrent/tt_mapping.h"
 
 #include <math.h>
 
@@ -65,16 +64,16 @@ static void add_buffers(Text *t, const TtPlan *plan) {
     text_add(t, "\n  ],\n");
 }
 
-static const char *const share_words[TT_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
+static const char *const share_words[TW_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
                                                         "y1",   "receivers", "from_x", "from_y"};
 
 static void add_args(Text *t, const TtPlan *plan) {
     static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};
     text_add(t, "  \"arguments\": {\n    \"per_core\": [\"first_task\", \"task_count\"");
-    if (plan->shares) {
+    if (plan->ordered) {
         text_add(t, ", \"columns\", \"rows\", \"row_tasks\", \"plane_tasks\"");
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < TT_SHARE_WORDS; j++)
+        for (int i = 0; i < 2 && plan->shares; i++)
+            for (int j = 0; j < TW_SHARE_WORDS; j++)
                 text_add(t, ", \"%s_%s\"", i ? "column" : "row", share_words[j]);
     }
     text_add(t, "],\n    \"common\": [");
@@ -92,6 +91,15 @@ static void add_args(Text *t, const TtPlan *plan) {
         text_add(t, "}");
     }
     text_add(t, "\n    ]\n  },\n");
+}
+
+static void add_tasks(Text *t, const TtPlan *plan) {
+    TwGrid grid = tt_grid(plan);
+    text_add(t, "  \"tasks\": {\"rank\": %d, \"policy\": \"%s\", \"order\": \"%s\", ", plan->task_rank,
+             tt_policy_name(plan), tt_order_name(plan));
+    if (grid.policy == TW_BLOCK_LINEAR) text_add(t, "\"block\": %u, ", grid.block);
+    text_add(t, "\"first_core\": [%u, %u], \"cores\": [%u, %u], \"most_cores\": %u},\n", grid.first.x, grid.first.y,
+             grid.size.x, grid.size.y, grid.most);
 }
 
 char *tt_json(const Tt *tt) {
@@ -117,8 +125,8 @@ char *tt_json(const Tt *tt) {
     add_cbs(&t, plan);
     add_buffers(&t, plan);
     add_args(&t, plan);
-    text_add(&t, "  \"tasks\": {\"rank\": %d, \"split\": \"%s\"},\n  \"semaphores\": %d,\n", plan->task_rank,
-             plan->shares ? "rectangle" : "contiguous", plan->shares ? TT_SEMAPHORES : 0);
+    add_tasks(&t, plan);
+    text_add(&t, "  \"semaphores\": %d,\n", plan->shares ? TW_SEMAPHORES : 0);
     text_add(&t, "  \"l1\": {\"circular_buffer_bytes\": %lld, \"available_bytes\": %u},\n", (long long)bytes,
              limits->l1_bytes - limits->l1_reserved);
     text_add(&t, "  \"notes\": [");

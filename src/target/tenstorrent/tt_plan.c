@@ -259,7 +259,7 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
     const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
     Word from = ring_producer(ring), to = ring_consumer(ring);
-    int64_t pages = tt_pages(type, field->paging), slots = op_int(ring, AT_SLOTS, 1);
+    int64_t pages = tt_pages(type, field->paging), slots = tt_slots(tt, field, ring, op_int(ring, AT_SLOTS, 1));
     bool exact = format == TT_Float32, is_input = to == ROLE_COMPUTE;
     bool has_two = is_input && exact && field->moved && field->multiplied;
     field->cb = tt_add_cb(tt, name, from, to, what, format, pages, slots, ring->range);

@@ -1,8 +1,8 @@
 /* tt_program.h: the three kernels of a core as typed calls.
  *
  * The planner (tt_emit_data.c, tt_emit_compute.c) builds them once; everything that is said about them afterwards is
- * read from here: which inits and formats stand where (tt_setup.c), whether circular buffers are used in turn
- * (tt_window.c), the texts (tt_text.c).
+ * read from here: which inits and formats stand where (tt_setup.c), whether they keep the rules of a core
+ * (tt_lint.c), the texts (tt_text.c).
  *
  *     for (k..)                          STEP_FOR
  *       cb_wait_front(cb_a, 2);            STEP_CB       hand, cb

@@ -6,7 +6,6 @@
  * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
  * top of kernel_main the first time that something asks for them. */
 #include "target/tenstorrent/tt_emit.h"
-#include "target/tenstorrent/tt_mapping.h"
 
 #include <string.h>
 
@@ -136,9 +135,10 @@ const char *role_accessor(Role *role, int buffer) {
     const char *address = role_arg(role, ARG_ADDRESS, arena_printf(role->tt->arena, "%s_address", hint), buffer, 0);
     name = cs_fresh(&role->p, arena_printf(role->tt->arena, "%s_pages", hint));
     map_set(&role->declared, role->tt->arena, key, (void *)name);
-    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name, 2 * (int)role->buffers.count);
+    declare(role, "constexpr auto %s_layout = TensorAccessorArgs<%d>();", name,
+            2 * (int)role->tt->accessors[role->kernel].count);
     declare(role, "const auto %s = TensorAccessor(%s_layout, %s);", name, name, address);
-    *VEC_PUSH(&role->buffers, role->tt->arena) = buffer;
+    *VEC_PUSH(&role->tt->accessors[role->kernel], role->tt->arena) = buffer;
     return name;
 }
 
@@ -152,7 +152,7 @@ const char *role_share(Role *role, TtShare share) {
     if (map_get(&role->declared, name)) return name;
     map_set(&role->declared, role->tt->arena, name, (void *)name);
     int group = share == SHARE_ROW ? 0 : 1;
-    declare(role, "const TwShare %s = tw_share_of(%d, %d);", name, TT_TASK_WORDS + group * TT_SHARE_WORDS, 2 * group);
+    declare(role, "const TwShare %s = tw_share_of(%d, %d);", name, TW_TASK_WORDS + group * TW_SHARE_WORDS, 2 * group);
     return name;
 }
 
@@ -415,9 +415,28 @@ static void add_indices(Role *role) {
 static void set_compile_args(const Role *role) {
     Tt *tt = role->tt;
     Text words = text_new(tt->arena);
-    for (size_t i = 0; i < role->buffers.count; i++)
-        text_add(&words, "%s2, %u", i ? ", " : "", tensix_tile_bytes(tt->plan->buffers.at[role->buffers.at[i]].format));
+    for (size_t i = 0; i < tt->accessors[role->kernel].count; i++)
+        text_add(&words, "%s2, %u", i ? ", " : "",
+                 tensix_tile_bytes(tt->plan->buffers.at[tt->accessors[role->kernel].at[i]].format));
     tt->plan->compile_args[role->kernel] = words.at;
+}
+
+/* Which task a turn is: a position of the core's share, in the order that is asked for. */
+static void add_task(Role *role) {
+    static const char *const orders[] = {
+        [TW_ROW_MAJOR] = NULL, [TW_COLUMN_MAJOR] = "tw_column_major", [TW_Z_ORDER] = "tw_z_order"};
+    const TtOptions *o = &role->tt->plan->options;
+    const Op *tasks = role->tt->tasks;
+    const char *order = orders[o->order], *turn = "turn";
+    bool in_block = order && (o->policy == TW_RECT || o->policy == TW_AUTO);
+    if (in_block) turn = arena_printf(role->tt->arena, "%s(turn, rows, columns)", order);
+    const char *at = arena_printf(role->tt->arena, "tw_task(%s, first_task, columns, rows, row_tasks, plane_tasks)",
+                                  turn);
+    if (order && !in_block)
+        at = arena_printf(role->tt->arena, "%s(%s, (u32)%s, (u32)%s)", order, at,
+                          role_ref(role, tasks->operands[tasks->operand_count - 2]),
+                          role_ref(role, tasks->operands[tasks->operand_count - 1]));
+    role_line(role, "const u32 task = %s;", at);
 }
 
 static void build_tasks(Role *role) {
@@ -426,15 +445,15 @@ static void build_tasks(Role *role) {
     bool is_read = false;
     for (int i = 0; i < tasks->operand_count; i++) {
         is_read |= role->needed[tasks->regions[0]->args[i]];
-        if (i && is_read) role_need(role, tasks->operands[i]);
+        if (is_read && (i || tt->plan->options.order > TW_ROW_MAJOR)) role_need(role, tasks->operands[i]);
     }
     role_region(role, tt->k->body);
     if (role->before) role->before(role);
-    if (tt->plan->shares && is_read) { /* a block of tasks: tt_mapping.h */
+    if (tt->plan->ordered && is_read) { /* tilewright_launch.h */
         declare(role, "const u32 columns = get_arg_val<u32>(2), rows = get_arg_val<u32>(3);");
         declare(role, "const u32 row_tasks = get_arg_val<u32>(4), plane_tasks = get_arg_val<u32>(5);");
         role_open_text(role, STEP_FOR, "u32 turn = 0; turn < task_count; ++turn");
-        role_line(role, "const u32 task = tw_task(turn, first_task, columns, rows, row_tasks, plane_tasks);");
+        add_task(role);
     } else {
         role_open_text(role, STEP_FOR, "u32 task = first_task; task < first_task + task_count; ++task");
     }

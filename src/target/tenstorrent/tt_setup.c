@@ -27,7 +27,7 @@ typedef struct Asked {
 
 /* What the register is set to for a CB. An unpacker that writes DST is set up otherwise than one that fills a source
  * register, of the same format. */
-static int format_of(const Tt *tt, int reg, int cb) {
+int tt_register_format(const Tt *tt, TtRegister reg, int cb) {
     if (cb < 0) return -1;
     const TensixCb *desc = &tt->plan->cbs.at[cb].desc;
     return (int)desc->format * 2 + (reg != REG_PACK && desc->unpack_to_dest);
@@ -57,7 +57,7 @@ static void ask(const Tt *tt, const TtBlock *block, Asked *all) {
             if (all->cb[reg] < 0)
                 all->cb[reg] = step->format[reg];
             else if (step->format[reg] >= 0)
-                all->formats_differ[reg] |= format_of(tt, reg, all->cb[reg]) != format_of(tt, reg, step->format[reg]);
+                all->formats_differ[reg] |= tt_register_format(tt, (TtRegister)reg, all->cb[reg]) != tt_register_format(tt, (TtRegister)reg, step->format[reg]);
         }
     }
 }
@@ -72,7 +72,7 @@ static Asked asked_by(const Tt *tt, const TtBlock *block) {
 static bool reduce_wish(const Tt *tt, TtStep *wish, State *now) {
     bool any = false;
     for (int reg = 0; reg < REG_COUNT; reg++) {
-        int format = format_of(tt, reg, wish->format[reg]);
+        int format = tt_register_format(tt, (TtRegister)reg, wish->format[reg]);
         if (format == now->format[reg]) wish->format[reg] = -1;
         if (wish->format[reg] >= 0) now->format[reg] = format, any = true;
     }
@@ -142,7 +142,7 @@ void tt_settle_setup(Tt *tt, TtCode *code) {
         if (asked.cb[reg] >= 0) known = asked.cb[reg];
     for (int reg = 0; reg < REG_COUNT; reg++) {
         if (asked.cb[reg] < 0) asked.cb[reg] = reg == REG_SRCB && asked.cb[REG_SRCA] >= 0 ? asked.cb[REG_SRCA] : known;
-        now.format[reg] = format_of(tt, reg, asked.cb[reg]);
+        now.format[reg] = tt_register_format(tt, (TtRegister)reg, asked.cb[reg]);
     }
     if (known >= 0) {
         TtStep startup = {.kind = STEP_STARTUP, .reversed = asked.starts_with_matmul};

@@ -59,7 +59,9 @@ static unsigned uses_of_control(const Tt *tt, const Region *region) {
 void tt_plan_shares(Tt *tt) {
     const Op *load = tt->role[TENSIX_READER];
     int rank = tt->tasks->operand_count;
-    if (!load || rank < 2 || !tt->plan->options.multicast) return;
+    const TtOptions *asked = &tt->plan->options;
+    bool on_rectangle = asked->policy == TW_AUTO || asked->policy == TW_RECT;
+    if (!load || rank < 2 || asked->multicast == WISH_OFF || !on_rectangle) return;
     unsigned column = 1u << (rank - 1), row = 1u << (rank - 2);
     if (uses_of_control(tt, load->regions[0]) & (row | column)) return;
     for (size_t i = 0; i < tt->fields.count; i++) {

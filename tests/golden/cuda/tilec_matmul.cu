@@ -8,12 +8,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
         i64 g_C_n0, i64 g_C_n1, i64 g_C_s0, i64 g_C_s1, const __grid_constant__ TensorMap map_g_C,
         const __grid_constant__ TensorMap map_g_A, const __grid_constant__ TensorMap map_g_B, i32 grid0,
         i32 grid1, i32 grid2) {
-    // 43: int rows = cdiv(a->globals->C.rows, 64 * MB), cols = cdiv(a->globals->C.cols, 64 * NB);
+    // 63: int rows = cdiv(a->globals->C.rows, 64 * MB), cols = cdiv(a->globals->C.cols, 64 * NB);
     const i32 rows = tw_cdiv((i32)(i64)g_C_n0, 128);
     const i32 cols = tw_cdiv((i32)(i64)g_C_n1, 256);
-    // 54: a->num_iters = cdiv(a->globals->A.cols, K_BLOCK);
+    // 74: a->num_iters = cdiv(a->globals->A.cols, K_BLOCK);
     const i32 num_iters = tw_cdiv((i32)(i64)g_A_n1, 64);
-    // 93: lcf_kernel(matmul,
+    // 118: lcf_kernel(matmul,
     const u32 in_a = 0, in_b = 16384, in_bytes = 49152, in_full = 212992, in_empty = 213016; // ring in, 3 slots
     const u32 out_v = 147456; // ring out, 1 slot
     if (tw_thread() == 0) {
@@ -38,26 +38,26 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
             const i32 group_rows = tw_min(rows - group * 8, 8);
             const i32 v = group * 8 + in_group % group_rows;
             const i32 v_1 = in_group / group_rows;
-            // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+            // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
             const i32 mul = tw_mul(v, 128);
-            // 67: tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_ ..
+            // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
             const i32 mul_1 = tw_mul(v_1, 256);
-            // 73: warpgroup_zero(&a->state->acc);
-            // 76: static void consumer_compute(lcf_compute_args *a) {
+            // 94: warpgroup_zero(&a->state->acc);
+            // 97: static void consumer_compute(lcf_compute_args *a) {
             f32 acc[128] = {};
             if (0 < num_iters) {
                 i32 held = -1;
 #pragma unroll 1
                 for (i32 iter = 0; iter < num_iters; iter++) {
-                    // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
                     const u32 in_slot = in_next;
                     tw_mbar_wait(in_full + in_slot * 8, in_phase);
                     if (++in_next == 3) {
                         in_next = 0;
                         in_phase ^= 1;
                     }
-                    // 67: tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_ ..
-                    // 77: warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(wide_tile, a ..
+                    // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
+                    // 101: warpgroup_mma_AB(&a->state->acc, &a->input->a[warpgroup_groupid()], tile_view(b_tiles, a-> ..
                     tw_wgmma_fence();
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                                 true);
                     }
                     tw_wgmma_commit();
-                    // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
                     tw_wgmma_wait(1);
                     if (held >= 0 && lane == 0) tw_mbar_arrive(in_empty + held * 8);
                     held = (i32)in_slot;
@@ -77,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                 tw_wgmma_settle(acc);
                 if (held >= 0 && lane == 0) tw_mbar_arrive(in_empty + held * 8);
             }
-            // 84: warpgroup_store(tile_view(wide_tile, a->finish->c[id]), &a->state->acc);
+            // 109: warpgroup_store(tile_view(c_tiles, a->finish->c[id]), &a->state->acc);
             bf16 cast[128];
 #pragma unroll
             for (int r = 0; r < 128; r++) cast[r] = tw_bf16(acc[r]);
-            // 88: tma_store_async(a->globals->C, &a->finish->c[id][i], at(a->common->row + id, a->common->co ..
+            // 113: tma_store_async(a->globals->C, &a->finish->c[id][i], at(a->common->row + id, a->common->co ..
             if (warp == 0 && lane == 0) tw_bulk_wait_read(0);
             tw_bar_sync(1, 256);
 #pragma unroll
@@ -112,15 +112,15 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                 const i32 group_rows = tw_min(rows - group * 8, 8);
                 const i32 v = group * 8 + in_group % group_rows;
                 const i32 v_1 = in_group / group_rows;
-                // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
                 const i32 mul = tw_mul(v, 128);
-                // 67: tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_ ..
+                // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
                 const i32 mul_1 = tw_mul(v_1, 256);
-                // 76: static void consumer_compute(lcf_compute_args *a) {
+                // 97: static void consumer_compute(lcf_compute_args *a) {
                 for (i32 iter_1 = 0; iter_1 < num_iters; iter_1++) {
-                    // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
                     const i32 mul_2 = tw_mul(iter_1, 64);
-                    // 67: tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_ ..
+                    // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
                     const u32 in_slot_1 = in_next;
                     tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);
                     tw_mbar_arrive_expect(in_full + in_slot_1 * 8, 49152);
@@ -128,10 +128,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
                         in_next = 0;
                         in_phase ^= 1;
                     }
-                    // 65: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
+                    // 85: tma_load_async(&a->input->a[i], a->globals->A, at(a->common->row + i, a->iter), a->inputs_ ..
                     tw_tma_load_2d(in_a + in_slot_1 * in_bytes, &map_g_A, mul_2, mul,
                             in_full + in_slot_1 * 8);
-                    // 67: tma_load_async(&a->input->b[i], a->globals->B, at(a->iter, a->common->col + i), a->inputs_ ..
+                    // 87: tma_load_async(&a->input->b[i], a->globals->B, NT ? at(a->common->col + i, a->iter) : at(a ..
                     tw_tma_load_2d(in_b + in_slot_1 * in_bytes, &map_g_B, mul_1, mul_2,
                             in_full + in_slot_1 * 8);
                     tw_tma_load_2d(in_b + in_slot_1 * in_bytes + 8192, &map_g_B, mul_1 + 64, mul_2,

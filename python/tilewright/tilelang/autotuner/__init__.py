@@ -198,7 +198,7 @@ class AutoTuneImpl:
 
     def __call__(self, *args, **kwargs):
         impl = self.jit_impl
-        bound = self.signature.bind_partial(*args, **kwargs)
+        bound = self._given(args, kwargs)
         tuner = self.get_tunner()
         eager = impl.mode == "eager"
         tuner.set_kernel_parameters((args, kwargs))
@@ -213,6 +213,17 @@ class AutoTuneImpl:
         if key not in self._found:
             self._found[key] = tuner.run().kernel
         return self._found[key]
+
+    def compile(self, *args, **kwargs):
+        """The kernel of the fastest configuration for these constants and sizes; of the one given, where nothing is left open."""
+        tuner = self.get_tunner().set_kernel_parameters((args, kwargs))
+        if not self._open(self._given(args, kwargs), tuner._rows()):
+            return self.jit_impl.compile(*args, **kwargs)
+        return tuner.run().kernel
+
+    def _given(self, args, kwargs):
+        """The arguments of a call by name; sizes that only the body names are left out."""
+        return self.signature.bind_partial(*args, **{name: value for name, value in kwargs.items() if name in self.signature.parameters})
 
     def __repr__(self):
         return f"<tilelang.autotune of {self.jit_impl!r}>"

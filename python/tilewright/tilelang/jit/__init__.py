@@ -149,6 +149,7 @@ class JITImpl(Sources):
         self._function = CompiledFunction(self.__name__, self.func.__code__.co_filename, self.func_source, self._line, self.func.__globals__, host.cells(self.func),
                                           rows, [], options_of(self.pass_configs), True)
         self._order = self._outputs = None
+        self._dynamic = any(_called(node, "dynamic") or _called(node, "symbolic") for node in _own_nodes(self._definition.body))
 
     def _sort_outputs(self):
         """Outputs come in the order of the parameters; they are wanted in the order of `return`."""
@@ -268,9 +269,14 @@ class EagerKernel(Sources):
 
     def _compile(self, purpose=WARMUP):
         if not any(hasattr(value, "shape") for value in (*self._given, *self._named.values())):
+            if self._impl._dynamic:
+                return  # only a call has its sizes
             self._function.emit(self._given, self._named, self.target.library or ("cuda" if cuda_device() is not None else None))
         elif purpose == PREPARE or cuda_device() is not None or not (self.target.library or "cpu").startswith("cuda"):
             self._function.launch(None, self._given, self._named, purpose)
+
+    def _is_open(self, args):
+        return self._impl._dynamic and not any(hasattr(value, "shape") for value in (*self._given, *self._named.values()))
 
     def prepare(self):
         self._compile(PREPARE)

@@ -27,20 +27,29 @@ _PASS_OPTIONS = {"tl.disable_warp_specialized": ("roles", "off")}
 class Sample:
     """Stands for an array of a dtype and a shape where nothing is run."""
 
-    def __init__(self, dtype, shape, device=None):
-        self.dtype, self.shape = str(dtype), tuple(shape)
+    def __init__(self, dtype, shape, device=None, strides=None):
+        self.dtype, self.shape = str(_dtype(dtype).stored), _dtype(dtype).stored_shape(shape)
+        self._strides = None if strides is None else tuple(strides)
         self.device = device
         self.is_cpu = device is None
 
     def data_ptr(self):
         return 0
 
+    def stride(self):
+        made, step = [], 1
+        for extent in reversed(self.shape):
+            made.insert(0, step)
+            step *= extent
+        return self._strides or tuple(made)
+
 
 class CompiledFunction(_native.Function):
     """A function with what was compiled of it. launch(None, args, kwargs, purpose) is the extension's."""
 
-    def __init__(self, name, file, source, line, space, closure, rows, outputs, options, eager=False, annotations=None):
+    def __init__(self, name, file, source, line, space, closure, rows, outputs, options, eager=False, annotations=None, attrs=None):
         self.eager = eager
+        self.annotations = annotations_of(attrs or {})
         self.__annotations__ = annotations or {}
         super().__init__(name, file, source, line, space, closure, rows, [], outputs, options)
 
@@ -56,6 +65,17 @@ class CompiledFunction(_native.Function):
             return torch.empty(shape, dtype=_dtype(name).as_torch(), device=device)
         import numpy
         return numpy.empty(shape, _dtype(name).as_numpy())
+
+
+def _pairs(value):
+    """Dicts as pairs of name and value, which the compiler reads."""
+    return tuple((name, _pairs(each)) for name, each in value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
+
+
+def annotations_of(attrs):
+    """What tilelang.tt says of a kernel, as pairs."""
+    sharding = attrs.get("tt.sharding")
+    return _pairs(attrs.get("tt.schedule", {})) + ((("sharding", _pairs(sharding)), ) if sharding else ())
 
 
 def options_of(pass_configs):
@@ -84,12 +104,16 @@ class Sources:
 
     def _emitted(self):
         args, kwargs = self._arguments()
-        if any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args):
+        if self._is_open(args):
             made = self._function.results()
             if not made:
                 raise ValueError(f"`{self._function_name}` has sizes that a call gives: call it first, then there is a text")
             return self._function.lower(made[-1], self.target.library)
         return self._function.emit(args, kwargs, self.target.library or ("cuda" if cuda_device() is not None else None))
+
+    def _is_open(self, args):
+        """Are there sizes that only a call gives?"""
+        return any(isinstance(arg, Sample) and any(isinstance(extent, Expr) for extent in arg.shape) for arg in args)
 
     def get_kernel_source(self, kernel_only=True):
         """The text that is compiled: CUDA's, or C."""
@@ -146,7 +170,7 @@ class JITKernel(Sources):
         rows = [(name, None, False, True) for name in names]
         self._options = options_of(self.pass_configs)
         self._function = CompiledFunction(func.__name__, func.fn.__code__.co_filename, func.source, func.line, func.globals, func.closure, rows,
-                                          [names[place] for place in self.out_idx], self._options, False, func.annotations)
+                                          [names[place] for place in self.out_idx], self._options, False, func.annotations, func.attrs)
         self._order = None  # of outputs that out_idx does not name in the order of the parameters
         if len(self.out_idx) > 1 and self.out_idx != sorted(self.out_idx):
             self._order = [sorted(self.out_idx).index(place) for place in self.out_idx]
@@ -185,7 +209,10 @@ class JITKernel(Sources):
             elif any(isinstance(extent, Expr) for extent in param.shape):
                 return None
             else:
-                made.append(Sample(param.dtype, param.shape, None if device is None else types.SimpleNamespace(type="cuda", index=device)))
+                strides = self.prim_func.buffer_map[param.name].strides
+                if strides is not None and any(isinstance(stride, Expr) for stride in strides):
+                    return None
+                made.append(Sample(param.dtype, param.shape, None if device is None else types.SimpleNamespace(type="cuda", index=device), strides))
         return tuple(made)
 
     def _arguments(self):

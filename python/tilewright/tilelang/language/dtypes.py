@@ -13,6 +13,7 @@ _ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "
 _BASES = ["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (1, 2, 4, 8, 16, 32, 64)), "float16", "float32", "float64", "bfloat16",
           "tfloat32", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
           "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "float4_e2m1_unpacked", "handle", "void"]
+_STORED = {"int4": "int8", "uint4": "uint8", "float4_e2m1fn": "uint8", "float4_e2m1fnx2": "uint8", "tfloat32": "float32", "float8_e4m3": "float8_e4m3fn"}
 _LANES = (2, 3, 4, 8, 16, 32, 64)
 _objects = {}
 
@@ -55,9 +56,21 @@ class dtype(str):
     def with_lanes(self, lanes):
         return dtype(str(self.element) + (f"x{lanes}" if lanes > 1 else ""))
 
+    @property
+    def stored(self):
+        """The dtype of arrays of it: two numbers of 4 bits are a byte."""
+        return dtype(_STORED.get(str(self), self))
+
+    def stored_shape(self, shape):
+        """The shape of an array of so many."""
+        shape = tuple(shape)
+        return (*shape[:-1], shape[-1] // 2) if shape and self._bits == 4 and self._lanes == 1 else shape
+
     def as_torch(self):
         import torch
-        found = getattr(torch, {"float8_e4m3": "float8_e4m3fn"}.get(str(self), str(self)), None)
+        if self in ("float4_e2m1fn", "float4_e2m1fnx2") and hasattr(torch, "float4_e2m1fn_x2"):
+            return torch.float4_e2m1fn_x2
+        found = getattr(torch, str(self.stored), None)
         if not isinstance(found, torch.dtype):
             raise ValueError(f"torch has no dtype {self}")
         return found

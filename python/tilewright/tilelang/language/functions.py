@@ -3,6 +3,7 @@
 A PrimFunc is a function with the values that its names had when it was decorated; what it means is found when it is compiled
 (jit.kernel). The compiler reads its text and asks for its names (tilewright._native).
 """
+import ast
 import builtins
 import inspect
 import sys
@@ -14,9 +15,28 @@ from .dtypes import NAMES, dtype as _dtype, follow_torch
 from .tensors import Tensor
 
 
+def _lambda_text(fn):
+    """A lambda as the text of a function made by `def`, and the number of its line; ValueError: it cannot be told from others of its line."""
+    lines, first = inspect.findsource(fn)
+    line = fn.__code__.co_firstlineno
+    tree = ast.parse("".join(lines))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line
+             and [arg.arg for arg in node.args.args] == list(fn.__code__.co_varnames[:fn.__code__.co_argcount])]
+    codes = {ast.unparse(node) for node in found}
+    if len(codes) > 1:  # several on one line: by what they do
+        codes = {text for text in codes if compile(text, "", "eval").co_consts[0].co_code == fn.__code__.co_code
+                 and compile(text, "", "eval").co_consts[0].co_consts == fn.__code__.co_consts and compile(text, "", "eval").co_consts[0].co_names == fn.__code__.co_names}
+    if len(codes) != 1:
+        raise ValueError(f"{fn!r} cannot be told from others of its line")
+    made = ast.parse(codes.pop(), mode="eval").body
+    return f"def anonymous({ast.unparse(made.args)}):\n    return {ast.unparse(made.body)}\n", line
+
+
 def text_of(fn, what):
     """The text of a function from its `def` on and the number of that line."""
     try:
+        if fn.__name__ == "<lambda>":
+            return _lambda_text(fn)
         return host.function_text(fn)
     except OSError as error:
         raise ValueError(f"{what}: the source of `{fn.__name__}` is not there: define it in a Python file") from error

@@ -42,7 +42,16 @@ def _requires(check, reason):
     return decorate
 
 
-requires_cuda = _requires(lambda: cuda_device() is not None, "there is no CUDA device")
+_pretended = None  # the capability of a device that tests are told of, though kernels run on the CPU
+
+
+def pretend_device(capability):
+    """Tests that ask for a CUDA device run, on tensors of the CPU."""
+    global _pretended
+    _pretended = tuple(capability)
+
+
+requires_cuda = _requires(lambda: _version() != (0, 0), "there is no CUDA device")
 requires_llvm = _requires(lambda: True, "")
 requires_rocm = _requires(lambda: False, "Tilewright has no target for AMD's GPUs")
 requires_cdna = requires_gfx950 = requires_rocm
@@ -58,8 +67,8 @@ def requires_package(*packages):
 
 
 def _version():
-    if cuda_device() is None:
-        return 0, 0
+    if _pretended or cuda_device() is None:
+        return _pretended or (0, 0)
     import torch
     return torch.cuda.get_device_capability()
 

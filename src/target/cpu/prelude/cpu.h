@@ -35,6 +35,7 @@ typedef u8 e5b16;
 typedef u8 e4b15;
 
 /* What the launcher hands to every call. */
+struct TwTeam;
 typedef struct TwLaunch {
     const u64 *args; /* one word a scalar or pointer; a tensor is base, extents, strides */
     i32 grid[3];
@@ -44,6 +45,10 @@ typedef struct TwLaunch {
     i32 (*stopped)(struct TwLaunch *launch); /* is the launch not wanted any more? May be absent */
     u32 *locks;                              /* TW_LOCKS of them, not taken; 0: the launch runs on one thread */
     void (*rest)(void);                      /* lets other threads run */
+    /* Workers side by side (workers.h): runs them to their end, 0 if they cannot get there; lets others run. */
+    i32 (*beside)(struct TwTeam *team, void (*const *bodies)(struct TwTeam *, i32), i32 count);
+    void (*turn)(struct TwTeam *team);
+    void (*lost)(struct TwLaunch *launch); /* a program waits for what never comes */
 } TwLaunch;
 
 #define TW_FN static inline __attribute__((unused, always_inline))

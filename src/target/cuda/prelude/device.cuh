@@ -608,6 +608,7 @@ TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const f32 *x) {
         asm volatile(TW_PREDICATED("%2", "st.shared.f32 [%0], %1") ::"r"(tw_shared(s)), "f"(*x), "r"((u32)on) : "memory");
     else tw_sts_bytes_if(bytes, on, s, (const void *)x);
 }
+#define tw_shared_at(T, s) ((T *)(tw_shared_memory + (s)))
 TW_FN void tw_atomic_add_shared(u32 s, i32 v) {
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(tw_shared(s)), "r"(v) : "memory");
 }

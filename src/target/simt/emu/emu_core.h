@@ -285,6 +285,7 @@ void emu_spend(Emu *emu, uint64_t steps, int line);
 void emu_load_shared(Emu *, int line, void *to, unsigned s, int bytes);
 void emu_store_shared(Emu *, int line, unsigned s, const void *from, int bytes);
 void emu_combine(Emu *, int line, int op, int type, void *p, const void *values, int count);
+void *emu_shared_at(Emu *, int line, unsigned s);
 void emu_atomic_shared(Emu *, int line, int op, int type, unsigned s, const void *value);
 
 unsigned long long emu_shuffle(Emu *, int line, int kind, unsigned long long value, int n);
@@ -302,7 +303,8 @@ void emu_print(Emu *, const char *format, ...);
 #define EMU_SIMT_CALLS                                                                                              \
     .load_global = emu_load_global, .store_global = emu_store_global, .atomic = emu_atomic, .poll = emu_poll,       \
     .load_shared = emu_load_shared, .store_shared = emu_store_shared, .combine = emu_combine,                       \
-    .atomic_shared = emu_atomic_shared, .shuffle = emu_shuffle, .ballot = emu_ballot, .elect = emu_elect,           \
+    .atomic_shared = emu_atomic_shared, .shared_at = emu_shared_at, .shuffle = emu_shuffle, .ballot = emu_ballot,   \
+    .elect = emu_elect,                                                                                             \
     .sync_warp = emu_sync_warp, .barrier = emu_barrier, .narrow = emu_narrow, .widen = emu_widen, .turn = emu_turn, \
     .trap = emu_trap, .print = emu_print
 #endif

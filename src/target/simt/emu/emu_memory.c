@@ -203,8 +203,29 @@ static void add_flushed(void *p, const void *value, void *old) {
     if (old) memcpy(old, &was, 4);
 }
 
+void *emu_shared_at(Emu *emu, int line, unsigned s) {
+    (void)line;
+    return emu->shared + emu_own(emu) + s;
+}
+
+/* An address of the block's shared memory is as good as one of global memory. */
+static bool combine_shared(Emu *emu, int line, int op, int type, void *p, const void *value, const void *expect,
+                           void *old) {
+    const uint8_t *begin = emu->shared + emu_own(emu), *at = p;
+    uint32_t bytes = emu_type_bytes(type);
+    if (at < begin || at >= begin + emu->shared_stride) return false;
+    uint32_t s = (uint32_t)(at - begin);
+    emu_check_shared(emu, line, s, bytes, bytes, "atomic");
+    EmuAccess access = emu_thread_access(emu, line, "combines into");
+    access.kind = CELL_ATOMIC;
+    emu_touch_write(emu, &access, s + emu_own(emu), bytes);
+    emu_apply(op, type, p, value, expect, old);
+    return true;
+}
+
 void emu_atomic(Emu *emu, int line, int op, int type, void *p, const void *value, const void *expect, void *old) {
     uint32_t bytes = emu_type_bytes(type);
+    if (combine_shared(emu, line, op, type, p, value, expect, old)) return;
     emu_check_global(emu, line, p, bytes, bytes, "atomic");
     EmuAccess access = emu_thread_access(emu, line, "combines into");
     access.kind = CELL_ATOMIC;
@@ -223,11 +244,6 @@ void emu_combine(Emu *emu, int line, int op, int type, void *p, const void *valu
 }
 
 void emu_atomic_shared(Emu *emu, int line, int op, int type, unsigned s, const void *value) {
-    uint32_t bytes = emu_type_bytes(type);
-    emu_check_shared(emu, line, s, bytes, bytes, "atomic");
-    s += emu_own(emu);
-    EmuAccess access = emu_thread_access(emu, line, "combines into");
-    access.kind = CELL_ATOMIC;
-    emu_touch_write(emu, &access, s, bytes);
-    emu_apply(op, type, emu->shared + s, value, NULL, NULL);
+    emu_check_shared(emu, line, s, emu_type_bytes(type), emu_type_bytes(type), "atomic");
+    combine_shared(emu, line, op, type, emu_shared_at(emu, line, s), value, NULL, NULL);
 }

@@ -34,6 +34,7 @@ typedef struct TensixLimits {
     uint32_t dram_alignment;        /* of page sizes, and of reads modulo this */
     uint32_t l1_bytes, l1_reserved; /* circular buffers share what is between */
     uint32_t grid_x, grid_y;        /* the largest grid of cores */
+    uint32_t bank_bytes;            /* a cycle, of a DRAM bank */
 } TensixLimits;
 enum { TENSIX_L1_ALIGNMENT = 16, TENSIX_MAX_ARGS = 341, TENSIX_SEMAPHORES = 16 };
 
@@ -108,12 +109,28 @@ typedef struct TensixProgram {
     uint64_t seed;  /* of the order in which NoC writes land; 0: as they were sent */
     bool counts;    /* only: all is checked and counted, no number is computed, and pages hold zeros */
     Cancel *cancel; /* who may end it early; NULL: nobody */
+    struct TensixCoreReport *core_reports; /* core_count of them, or NULL */
+    struct TensixCbReport *cb_reports;     /* cb_count of them, or NULL */
 } TensixProgram;
 #define TENSIX_STEPS (1ull << 34) /* some 10 to 60 seconds of the host */
 
+/* Times are estimates (tensix_time.c), in cycles. */
+typedef struct TensixCoreReport {
+    uint64_t cycles, busy; /* until its last kernel ended; of its math unit */
+    uint64_t tiles;        /* packed */
+    uint64_t read_bytes, sent_bytes; /* from DRAM; to other cores */
+} TensixCoreReport;
+typedef struct TensixCbReport { /* the largest of all cores */
+    uint32_t most_pages;
+    uint64_t page_stall, space_stall; /* its consumer waited for pages, its producer for space */
+} TensixCbReport;
 typedef struct TensixReport {
     uint64_t dram_read_bytes, dram_written_bytes, core_to_core_bytes;
     uint64_t tiles_multiplied, tiles_packed; /* matmul steps of one tile each; packed tiles */
+    uint64_t multicast_bytes;                /* sent once each, however many receive them */
+    uint64_t cycles;                         /* estimated; until the last kernel ended */
+    uint64_t compute_bound, dram_bound;      /* cycles of the busiest math unit; of all DRAM banks together */
+    uint32_t dst_slots;                      /* used at once, at most */
     bool out_of_memory, endless;             /* why it ended; neither: a mistake of a kernel */
     char text[12000];                        /* empty when all is well; cut at its end */
 } TensixReport;

@@ -10,7 +10,7 @@
  * Pages that nobody wrote since they were popped carry a mark, 16 bytes repeated, which no sensible
  * data contains; finding it where data is read shows a read of unwritten memory, also when a kernel
  * stores through raw pointers. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +78,8 @@ static Cb *consumer_cb(TtKernel *self, const char *call, uint32_t id, uint32_t p
 static void reserve_back(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = producer_cb(self, "cb_reserve_back", id, pages);
     machine_wait(self, (Wait){WAIT_SPACE, id, pages, false});
+    time_reserve(self, cb, pages);
+    cb->reserved_line = self->call_line;
     if (pages > cb->reserved) cb->reserved = pages;
 }
 
@@ -94,7 +96,10 @@ static void push_back(TtKernel *self, uint32_t id, uint32_t pages) {
                       "pushes of one lap must add up to the page count",
                       id, pages, cb->write_page, cb->desc->pages);
     noc_check_push(self, cb, pages);
+    time_push(self, cb, pages);
+    cb->pushed_line = self->call_line;
     cb->pushed += pages;
+    if (filled(cb) > cb->most_pages) cb->most_pages = filled(cb);
     cb->reserved -= pages;
     cb->write_page = (cb->write_page + pages) % cb->desc->pages;
     cb->packed = 0;
@@ -103,6 +108,8 @@ static void push_back(TtKernel *self, uint32_t id, uint32_t pages) {
 static void wait_front(TtKernel *self, uint32_t id, uint32_t pages) {
     Cb *cb = consumer_cb(self, "cb_wait_front", id, pages);
     machine_wait(self, (Wait){WAIT_PAGES, id, pages, false});
+    time_wait(self, cb, pages);
+    cb->waited_line = self->call_line;
     if (pages > cb->waited) cb->waited = pages;
 }
 
@@ -117,6 +124,7 @@ static void pop_front(TtKernel *self, uint32_t id, uint32_t pages) {
                       id, pages, cb->read_page, cb->desc->pages);
     noc_check_pop(self, cb, pages);
     cb_mark_unwritten(self->core->l1 + cb->base + cb->read_page * cb->desc->page_bytes, pages * cb->desc->page_bytes);
+    time_pop(self, cb, pages);
     cb->popped += pages;
     cb->waited -= pages;
     cb->read_page = (cb->read_page + pages) % cb->desc->pages;
@@ -138,6 +146,12 @@ static uint32_t tile_size(TtKernel *self, uint32_t id) {
 }
 static uint32_t data_format(TtKernel *self, uint32_t id) { return cb_find(self, "get_dataformat", id)->desc->format; }
 
+const char *cb_pushed_by(const Cb *cb, char text[100]) {
+    if (cb->producer && cb->pushed_line)
+        snprintf(text, 100, " (pushed in %s:%u)", cb->producer->desc->name, cb->pushed_line);
+    return text;
+}
+
 const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages) {
     const Cb *cb = cb_find(self, call, id);
     if (cb->consumer != self || index + pages > cb->waited)
@@ -151,7 +165,8 @@ const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint
     uint32_t bytes = cb->desc->page_bytes;
     const uint8_t *at = self->core->l1 + cb->base + (cb->read_page + index) * bytes;
     if (cb_has_unwritten(at, pages * bytes))
-        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written", call, index, id);
+        machine_fault(self, "%s: tile %u of CB %u was pushed but not (wholly) written%s", call, index, id,
+                      cb_pushed_by(cb, (char[100]){0}));
     return at;
 }
 

@@ -8,7 +8,7 @@
  * Each op checks that it was initialised (inits share hidden state, so the last one must be this
  * op's), that its source registers are configured for the CB's format, and that its tiles are
  * inside the window waited for. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <string.h>
 
@@ -28,6 +28,7 @@ static void tile_regs(TtKernel *self, uint32_t step) {
     Compute *c = compute_of(self, names[step]);
     uint32_t sections = self->machine->program->dst_full_sync ? 1 : 2;
     uint32_t slots = tensix_dst_slots(self->machine->program->dst_fp32, sections == 1);
+    uint32_t section = step < TT_WAIT ? c->math_section : c->pack_section;
     switch (step) {
     case TT_ACQUIRE:
         if (c->acquired) machine_fault(self, "tile_regs_acquire: DST is already acquired");
@@ -57,6 +58,7 @@ static void tile_regs(TtKernel *self, uint32_t step) {
         c->pack_section = (c->pack_section + 1) % sections;
         break;
     }
+    time_dst(self, step, section);
 }
 
 static uint32_t slot_index(TtKernel *self, const char *call, uint32_t section, uint32_t slot) {
@@ -75,7 +77,13 @@ uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fr
     *fresh = !c->written[index];
     if (*fresh) memset(c->dst[index], 0, sizeof c->dst[index]);
     c->written[index] = true;
+    c->reduced[index] = false;
+    if (slot >= c->most_slots) c->most_slots = slot + 1;
     return c->dst[index];
+}
+
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot) {
+    return &self->compute->reduced[slot_index(self, call, self->compute->math_section, slot)];
 }
 
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot) {
@@ -85,6 +93,9 @@ const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t s
                       c->committed ? "tile_regs_wait is missing" : "tile_regs_commit and tile_regs_wait come first");
     uint32_t index = slot_index(self, call, c->pack_section, slot);
     if (!c->written[index]) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", call, slot);
+    if (c->masked && !c->reduced[index])
+        machine_fault(self, "%s: the packer is masked for a reduction, and slot %u holds none; call reduce_uninit",
+                      call, slot);
     return c->dst[index];
 }
 
@@ -94,6 +105,7 @@ static void configure(TtKernel *self, uint32_t which, uint32_t cb) {
     Compute *c = compute_of(self, "reconfig_data_format");
     const TensixCb *desc = cb_find(self, "reconfig_data_format", cb)->desc;
     c->formats[which >> 1] = desc;
+    time_setup(self);
 }
 
 static void init(TtKernel *self, const char *name, uint32_t code, uint32_t flag) {
@@ -101,6 +113,7 @@ static void init(TtKernel *self, const char *name, uint32_t code, uint32_t flag)
     c->init = code;
     c->init_flag = flag;
     c->init_name = name;
+    time_setup(self);
 }
 
 static void init_args(TtKernel *self, uint32_t a, uint32_t b, uint32_t columns, uint32_t rows, uint32_t inner) {
@@ -203,6 +216,12 @@ static const uint32_t *unpack_for_move(TtKernel *self, const char *call, uint32_
     return bits;
 }
 
+static uint32_t page_bytes(const TtKernel *self, uint32_t cb) { return self->core->cbs[cb].desc->page_bytes; }
+/* Of two tiles that two unpackers bring at once. */
+static uint32_t later_bytes(const TtKernel *self, uint32_t a, uint32_t b) {
+    return page_bytes(self, a) > page_bytes(self, b) ? page_bytes(self, a) : page_bytes(self, b);
+}
+
 static void copy_tile(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) {
     const char *call = "copy_tile";
     bool fresh;
@@ -210,6 +229,7 @@ static void copy_tile(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) 
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
+    time_move(self, page_bytes(self, cb));
     if (!self->machine->program->counts) memcpy(out, in, TILE * sizeof *out);
 }
 
@@ -220,6 +240,7 @@ static void transpose(TtKernel *self, uint32_t cb, uint32_t tile, uint32_t dst) 
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *in = unpack_for_move(self, call, TT_SRCA, cb, tile);
+    time_move(self, page_bytes(self, cb));
     for (uint32_t r = 0; r < 32 && !self->machine->program->counts; r++)
         for (uint32_t c = 0; c < 32; c++) out[format_index(r, c)] = in[format_index(c, r)];
 }
@@ -246,6 +267,7 @@ static void unary_bcast(TtKernel *self, uint32_t bcast, uint32_t cb, uint32_t ti
     compute_check_init_args(self, call, (InitArgs){cb, TT_NO_CB, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
     const uint32_t *in = unpack_for_move(self, call, TT_SRCB, cb, tile);
+    time_move(self, page_bytes(self, cb));
     if (!self->machine->program->counts) spread(out, in, bcast, 0);
 }
 
@@ -261,6 +283,7 @@ static void binary(TtKernel *self, const char *name, uint32_t op, uint32_t bcast
     uint32_t *out = compute_slot(self, name, dst, &fresh);
     fpu_load(&c->a, compute_unpack(self, name, TT_SRCA, a, tile_a));
     const uint32_t *second = compute_unpack(self, name, TT_SRCB, b, tile_b);
+    time_binary(self, later_bytes(self, a, b), op == TT_MUL);
     if (self->machine->program->counts) return;
     if (bcast) {
         spread(c->tile[0], second, bcast, bcast_row);
@@ -284,6 +307,7 @@ static void binary_reuse(TtKernel *self, const char *name, uint32_t op, uint32_t
     if (fresh) machine_fault(self, "%s: nobody wrote DST slot %u since tile_regs_acquire", name, dst);
     bool first = reuse == TT_REUSE_SRCA;
     fpu_load(first ? &c->b : &c->a, compute_unpack(self, name, first ? TT_SRCB : TT_SRCA, cb, tile));
+    time_binary(self, page_bytes(self, cb), op == TT_MUL);
     if (self->machine->program->counts) return;
     for (int i = 0; i < TILE; i++) out[i] &= 0xffff0000u;
     fpu_load(first ? &c->a : &c->b, out);
@@ -316,6 +340,9 @@ static void matmul(TtKernel *self, const char *name, uint32_t block, uint32_t a,
     compute_check_init_args(self, name, (InitArgs){a, b, columns, rows, stride_a});
     if (block && transpose != c->init_flag)
         machine_fault(self, "%s: transpose is %u; its init, %s, said %u", name, transpose, c->init_name, c->init_flag);
+    /* Both unpackers work at once; each tile of a block is unpacked once. */
+    uint32_t bytes_a = rows * page_bytes(self, a), bytes_b = columns * page_bytes(self, b);
+    time_matmul(self, bytes_a > bytes_b ? bytes_a : bytes_b, rows * columns);
     for (uint32_t j = 0; j < columns; j++) {
         load_right(self, name, b, tile_b + j);
         for (uint32_t i = 0; i < rows; i++) {
@@ -337,7 +364,9 @@ static void reduce(TtKernel *self, uint32_t pool, uint32_t dim, uint32_t cb, uin
     compute_check_init(self, call, TT_INIT(TT_FAMILY_REDUCE, 0, pool, dim));
     compute_check_init_args(self, call, (InitArgs){cb, scaler, 1, 1, 1});
     uint32_t *out = compute_slot(self, call, dst, &fresh);
+    *compute_reduced(self, call, dst) = true;
     const uint32_t *data = compute_unpack(self, call, swapped ? TT_SRCB : TT_SRCA, cb, tile);
+    time_reduce(self, page_bytes(self, cb));
     const uint32_t *factor = compute_unpack(self, call, swapped ? TT_SRCA : TT_SRCB, scaler, scaler_tile);
     if (self->machine->program->counts) return;
     if (pool != TT_POOL_MAX) {

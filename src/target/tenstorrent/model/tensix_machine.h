@@ -7,6 +7,7 @@
 #ifndef TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
 #define TARGET_TENSTORRENT_MODEL_TENSIX_MACHINE_H
 #include "base/fiber.h"
+#include "base/vec.h"
 #include "target/tenstorrent/model/tensix.h"
 #include "target/tenstorrent/model/tensix_fpu.h"
 
@@ -23,7 +24,11 @@ typedef struct Cb {
     uint32_t write_page, read_page;
     uint32_t packed; /* pages that pack_tile has filled since the last push */
     TtKernel *producer, *consumer;
+    uint32_t pushed_line, reserved_line, waited_line; /* where that was last done; 0: not known */
     TtKernel *scratch; /* who has used its pages as plain memory, or NULL */
+    uint64_t *pushed_at, *popped_at; /* by page; these and what follows: tensix_time.c */
+    uint64_t page_stall, space_stall;
+    uint32_t most_pages;
 } Cb;
 
 struct Core {
@@ -31,6 +36,7 @@ struct Core {
     uint8_t *l1;
     uint32_t origin; /* what kernels see as the address of L1 byte 0 */
     Cb cbs[MAX_CBS];
+    uint64_t semaphore_at[TENSIX_SEMAPHORES];
 };
 
 typedef enum WaitKind { WAIT_NOTHING, WAIT_SPACE, WAIT_PAGES, WAIT_SEMAPHORE } WaitKind;
@@ -48,6 +54,7 @@ typedef struct Pending {
     uint64_t remote;
     uint32_t local, bytes; /* L1 offset on the kernel's core */
     uint32_t receivers;
+    uint64_t done; /* tensix_time.c */
 } Pending;
 
 /* What the last init was told. */
@@ -59,6 +66,7 @@ typedef struct InitArgs {
 typedef struct Compute {
     uint32_t dst[16][TILE]; /* fp32 bits in storage order; a 16-bit DST keeps the low half zero */
     bool written[16];
+    bool reduced[16]; /* by reduce_tile, and nothing but the SFPU since */
     bool acquired, waited;
     uint32_t math_section, pack_section, committed;
     uint32_t init, init_flag;
@@ -69,6 +77,8 @@ typedef struct Compute {
     uint32_t mask_dim, relu, relu_threshold;
     uint32_t tile[2][TILE];
     Source a, b;
+    uint64_t free_at[2], committed_at[2], busy, tiles; /* tensix_time.c */
+    uint32_t most_slots;
 } Compute;
 
 struct TtKernel {
@@ -79,12 +89,19 @@ struct TtKernel {
     Fiber *fiber;
     Wait wait;
     uint32_t last_line; /* of its text, where a loop was last seen; 0: nowhere yet */
+    uint32_t call_line; /* of its last call; 0: not known */
     bool stopped;       /* by a fault */
     Pending *pending;
     uint32_t pending_count, atomics;
     uint32_t writes; /* since noc_async_write_barrier */
     Compute *compute;
+    uint64_t clock[3], math_end[2], port, settled_at; /* tensix_time.c */
+    uint64_t read_bytes, sent_bytes;
 };
+
+typedef struct Bank {
+    VEC(uint32_t) used; /* bytes by window of time */
+} Bank;
 
 struct Machine {
     const TensixProgram *program;
@@ -93,6 +110,8 @@ struct Machine {
     size_t report_length;
     uint32_t faults;
     TtModelApi api;
+    Arena *arena;
+    Bank banks[16];
     Core *cores;
     TtKernel *kernels;
     uint32_t kernel_count;
@@ -128,6 +147,8 @@ uint8_t *cb_back_page(TtKernel *self, const char *call, uint32_t id, uint32_t in
 /* Whether bytes of L1 lie outside circular buffers or in a window that may be read or written. On
  * false, `what` says which pages and why. A CB that nobody uses as one is plain memory. */
 bool cb_range_open(TtKernel *self, uint32_t offset, uint32_t bytes, bool write, char what[160]);
+/* " (pushed in reader.cpp:37)", or nothing. */
+const char *cb_pushed_by(const Cb *cb, char text[100]);
 /* Unwritten memory carries a mark. */
 void cb_mark_unwritten(uint8_t *at, uint32_t bytes);
 bool cb_has_unwritten(const uint8_t *at, uint32_t bytes);
@@ -146,6 +167,8 @@ void noc_check_end(TtKernel *self);
 void compute_bind(TtModelApi *api);
 /* The tile of a slot for the math side, `fresh` set when nobody wrote it since acquire. */
 uint32_t *compute_slot(TtKernel *self, const char *call, uint32_t slot, bool *fresh);
+/* Whether it holds a reduction, or what the SFPU made of one. */
+bool *compute_reduced(TtKernel *self, const char *call, uint32_t slot);
 const uint32_t *compute_packed_slot(TtKernel *self, const char *call, uint32_t slot);
 void compute_check_init(TtKernel *self, const char *call, uint32_t code);
 void compute_check_init_args(TtKernel *self, const char *call, InitArgs args);

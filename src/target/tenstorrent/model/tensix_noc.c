@@ -12,7 +12,7 @@
  *
  * NoC addresses: bits 0-35 address, 36-41 x, 42-47 y; multicast (bit 62) has the far corner there
  * and the near one in 48-53 and 54-59; DRAM (bit 63) has the bank in 36-47. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <string.h>
 
@@ -116,7 +116,8 @@ static bool overwrites_data(const Core *core, uint32_t offset, uint32_t bytes, u
     return false;
 }
 
-static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t *from, uint32_t bytes) {
+static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t *from, const Pending *p) {
+    uint32_t bytes = p->bytes;
     uint32_t id;
     if (overwrites_data(core, at, bytes, &id)) {
         machine_note(self,
@@ -126,6 +127,7 @@ static bool store_to_core(TtKernel *self, Core *core, uint32_t at, const uint8_t
         return false;
     }
     memmove(core->l1 + at, from, bytes);
+    if (bytes == 4) time_signal(core, at, p->done);
     self->machine->report->core_to_core_bytes += bytes;
     return true;
 }
@@ -154,7 +156,7 @@ static bool land_multicast(TtKernel *self, const Pending *p) {
             }
             if (core == self->core && !p->with_self) continue;
             receivers++;
-            if (!store_to_core(self, core, at, self->core->l1 + p->local, p->bytes)) return false;
+            if (!store_to_core(self, core, at, self->core->l1 + p->local, p)) return false;
         }
     if (receivers != p->receivers) {
         machine_note(self, "multicast says %u receivers; its rectangle has %u", p->receivers, receivers);
@@ -167,8 +169,15 @@ static bool land(TtKernel *self, const Pending *p) {
     uint8_t *local = self->core->l1 + p->local;
     TensixReport *report = self->machine->report;
     if (p->write && cb_has_unwritten(local, p->bytes)) {
-        machine_note(self, "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote", p->bytes,
-                     p->local);
+        char by[100] = "";
+        for (uint32_t id = 0; id < MAX_CBS; id++) {
+            const Cb *cb = &self->core->cbs[id];
+            bool inside = cb->desc && p->local >= cb->base
+                && p->local < cb->base + cb->desc->pages * cb->desc->page_bytes;
+            if (inside) cb_pushed_by(cb, by);
+        }
+        machine_note(self, "a NoC write of %u bytes from L1 offset 0x%x sends memory that nobody wrote%s", p->bytes,
+                     p->local, by);
         return false;
     }
     if (p->multicast) return land_multicast(self, p);
@@ -182,10 +191,10 @@ static bool land(TtKernel *self, const Pending *p) {
         if (owner)
             report->core_to_core_bytes += p->bytes;
         else
-            report->dram_read_bytes += p->bytes;
+            report->dram_read_bytes += p->bytes, self->read_bytes += p->bytes;
         return true;
     }
-    if (owner) return store_to_core(self, owner, local_part(p->remote), local, p->bytes);
+    if (owner) return store_to_core(self, owner, local_part(p->remote), local, p);
     memcpy(remote, local, p->bytes);
     report->dram_written_bytes += p->bytes;
     machine_renew(self->machine);
@@ -194,6 +203,7 @@ static bool land(TtKernel *self, const Pending *p) {
 
 static bool land_index(TtKernel *self, uint32_t index) {
     Pending p = self->pending[index];
+    if (self->settled_at < p.done) self->settled_at = p.done;
     memmove(&self->pending[index], &self->pending[index + 1], (--self->pending_count - index) * sizeof p);
     return land(self, &p);
 }
@@ -216,6 +226,9 @@ static void start(TtKernel *self, Pending p) {
     if (!self->pending) machine_fault(self, "compute kernels have no access to the NoC");
     if (self->pending_count == PENDING && !land_index(self, 0)) machine_park(self);
     p.order = self->machine->order++;
+    p.done = time_transfer(self, p.write, p.remote & NOC_DRAM ? (int)(p.remote >> 36 & 4095) : -1, p.bytes);
+    if (p.multicast) self->machine->report->multicast_bytes += p.bytes;
+    if (p.write && !(p.remote & NOC_DRAM)) self->sent_bytes += p.bytes;
     self->writes += p.write;
     self->pending[self->pending_count++] = p;
 }
@@ -280,10 +293,15 @@ static void noc_write_multicast(TtKernel *self, uint32_t from, uint64_t to, uint
                           .receivers = receivers});
 }
 
-static void read_barrier(TtKernel *self) { land_all(self, false); }
+/* Transactions that landed by themselves are waited for too. */
+static void settle(TtKernel *self, bool write) {
+    land_all(self, write);
+    time_until(self, self->settled_at);
+}
+static void read_barrier(TtKernel *self) { settle(self, false); }
 static void writes_flushed(TtKernel *self) { land_all(self, true); }
 static void write_barrier(TtKernel *self) {
-    land_all(self, true);
+    settle(self, true);
     self->writes = 0;
 }
 static void atomic_barrier(TtKernel *self) { self->atomics = 0; }
@@ -334,7 +352,8 @@ static uint32_t word_offset(TtKernel *self, const char *call, uint32_t address) 
 }
 
 static void semaphore_set(TtKernel *self, uint32_t l1, uint32_t value) {
-    memcpy(self->core->l1 + word_offset(self, "noc_semaphore_set", l1), &value, 4);
+    uint32_t offset = word_offset(self, "noc_semaphore_set", l1);
+    memcpy(self->core->l1 + offset, &value, 4);
 }
 
 bool noc_is_set(const TtKernel *self, const Wait *wait) {
@@ -346,6 +365,7 @@ bool noc_is_set(const TtKernel *self, const Wait *wait) {
 static void semaphore_wait(TtKernel *self, uint32_t l1, uint32_t value, uint32_t at_least) {
     uint32_t offset = word_offset(self, "noc_semaphore_wait", l1);
     machine_wait(self, (Wait){WAIT_SEMAPHORE, offset, value, at_least});
+    time_await(self, offset);
 }
 
 static void semaphore_inc(TtKernel *self, uint64_t at, uint32_t by) {
@@ -358,6 +378,7 @@ static void semaphore_inc(TtKernel *self, uint64_t at, uint32_t by) {
     memcpy(&value, word, 4);
     value += by;
     memcpy(word, &value, 4);
+    time_signal_now(self, owner, local_part(at));
     self->atomics++;
 }
 

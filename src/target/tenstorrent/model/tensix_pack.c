@@ -3,7 +3,7 @@
  * On the way: what a reduction left undefined is masked to zero (until reduce_uninit), ReLU,
  * rounding to the CB's format, and, with L1 accumulation, the sum with what the page holds. */
 #include "base/numeric.h"
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <string.h>
 
@@ -73,6 +73,8 @@ static void pack_tile(TtKernel *self, uint32_t dst, uint32_t cb, uint32_t page) 
     compute_check_format(self, call, TT_PACK, cb);
     if (page == TT_NEXT_PAGE) page = cb_find(self, call, cb)->packed++;
     pack_page(self, bits, cb, cb_back_page(self, call, cb, page, 1));
+    time_pack(self, self->core->cbs[cb].desc->page_bytes);
+    self->compute->tiles++;
 }
 
 static Compute *packer_of(TtKernel *self, const char *call) {

@@ -5,7 +5,7 @@
  * some also earlier, in any order); when there is none, the run is over: finished, or stuck, and then
  * each waiter is named. A kernel that makes a mistake is reported and not resumed; the others go on as
  * far as they can, but what then waits for it is not reported again. */
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,10 @@ static void report_add(Machine *machine, const char *format, ...) {
 
 static void report_kernel(const TtKernel *self) {
     static const char *const names[] = {"reader", "writer", "compute"};
-    report_add(self->machine, "core (%u,%u) %s kernel %s: ", self->core->logical.x, self->core->logical.y,
+    report_add(self->machine, "core (%u,%u) %s kernel %s", self->core->logical.x, self->core->logical.y,
                names[self->desc->processor], self->desc->name);
+    if (self->call_line) report_add(self->machine, ":%u", self->call_line);
+    report_add(self->machine, ": ");
 }
 
 static void note_list(TtKernel *self, const char *format, va_list args) {
@@ -187,7 +189,7 @@ static bool check_program(Machine *machine) {
     return machine->report_length == 0;
 }
 
-static void set_up_core(Machine *machine, Core *core, TensixPoint logical, uint8_t *l1, bool low) {
+static void set_up_core(Machine *machine, Arena *arena, Core *core, TensixPoint logical, uint8_t *l1, bool low) {
     const TensixProgram *p = machine->program;
     core->logical = logical;
     core->noc = tensix_noc_point(p->arch, logical);
@@ -199,6 +201,8 @@ static void set_up_core(Machine *machine, Core *core, TensixPoint logical, uint8
         uint32_t bytes = p->cbs[i].pages * p->cbs[i].page_bytes;
         cb->desc = &p->cbs[i];
         cb->base = base;
+        cb->pushed_at = ARENA_ARRAY(arena, uint64_t, p->cbs[i].pages);
+        cb->popped_at = ARENA_ARRAY(arena, uint64_t, p->cbs[i].pages);
         cb_mark_unwritten(l1 + base, bytes);
         base += (bytes + CB_ALIGNMENT - 1) / CB_ALIGNMENT * CB_ALIGNMENT;
     }
@@ -224,9 +228,10 @@ static uint8_t *map_l1(size_t bytes, bool *low) {
 
 static void set_up(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     const TensixProgram *p = machine->program;
+    machine->arena = arena;
     machine->cores = ARENA_ARRAY(arena, Core, p->core_count);
     for (uint32_t i = 0; i < p->core_count; i++)
-        set_up_core(machine, &machine->cores[i], p->cores[i], l1 + (size_t)i * machine->limits->l1_bytes, low);
+        set_up_core(machine, arena, &machine->cores[i], p->cores[i], l1 + (size_t)i * machine->limits->l1_bytes, low);
     uint32_t total = 0;
     for (uint32_t i = 0; i < p->kernel_count; i++) total += p->kernels[i].placement_count;
     machine->kernels = ARENA_ARRAY(arena, TtKernel, total);
@@ -269,6 +274,7 @@ static void run_kernels(Machine *machine) {
             if (k->stopped || fiber_done(k->fiber) || !wait_is_over(k)) continue;
             machine->api.self = k;
             machine->api.line = &k->last_line;
+            machine->api.call = &k->call_line;
             do {
                 machine->looks = false;
                 if (cancel_look(machine->program->cancel)) machine->is_over = true;
@@ -304,16 +310,27 @@ static void report_wait(const TtKernel *k) {
                cb->pushed - cb->popped, cb->desc->pages, cb->pushed, cb->popped);
 }
 
+/* Who used a CB last, and where. */
+static void report_user(Machine *machine, const Core *core, const TtKernel *user, uint32_t line) {
+    report_add(machine, "core (%u,%u)", core->logical.x, core->logical.y);
+    if (user) report_add(machine, " kernel %s", user->desc->name);
+    if (user && line) report_add(machine, ":%u", line);
+    report_add(machine, ": ");
+}
+
 static void report_leftovers(Machine *machine, const Core *core) {
     for (uint32_t id = 0; id < MAX_CBS; id++) {
         const Cb *cb = &core->cbs[id];
         if (!cb->desc) continue;
-        if (cb->pushed != cb->popped)
-            report_add(machine, "core (%u,%u): CB %u ends with pages that nobody popped: %u\n", core->logical.x,
-                       core->logical.y, id, cb->pushed - cb->popped);
-        if (cb->reserved)
-            report_add(machine, "core (%u,%u): CB %u ends with pages reserved and not pushed: %u\n", core->logical.x,
-                       core->logical.y, id, cb->reserved);
+        if (cb->pushed != cb->popped) {
+            const TtKernel *user = cb->consumer ? cb->consumer : cb->producer;
+            report_user(machine, core, user, cb->consumer ? cb->waited_line : cb->pushed_line);
+            report_add(machine, "CB %u ends with pages that nobody popped: %u\n", id, cb->pushed - cb->popped);
+        }
+        if (cb->reserved) {
+            report_user(machine, core, cb->producer, cb->reserved_line);
+            report_add(machine, "CB %u ends with pages reserved and not pushed: %u\n", id, cb->reserved);
+        }
     }
 }
 
@@ -341,6 +358,7 @@ static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     set_up(machine, arena, l1, low);
     run_kernels(machine);
     report_end(machine);
+    time_report(machine);
     return true;
 }
 

@@ -6,7 +6,7 @@
  * within an ulp or two of that, except where the API offers fast versions (exp_tile<true>,
  * recip_tile, gelu_tile), which are modelled by the accurate function. */
 #include "base/numeric.h"
-#include "target/tenstorrent/model/tensix_machine.h"
+#include "target/tenstorrent/model/tensix_time.h"
 
 #include <math.h>
 
@@ -219,11 +219,14 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
 #undef X
     };
     const uint32_t *in[3] = {0};
-    bool fresh;
+    bool fresh, reduced = false;
     compute_check_init(self, name, code);
     if (op >= TT_SFPU_COUNT) machine_fault(self, "%s: unknown SFPU operation", name);
     for (uint32_t i = 0; i < counts[op]; i++) {
+        bool was_reduced = self->compute->acquired && *compute_reduced(self, name, slots[i]);
         in[i] = compute_slot(self, name, slots[i], &fresh);
+        *compute_reduced(self, name, slots[i]) = was_reduced;
+        reduced |= was_reduced;
         if (fresh)
             machine_fault(self,
                           "%s: nobody wrote DST slot %u since tile_regs_acquire; the SFPU would "
@@ -231,6 +234,8 @@ static void sfpu(TtKernel *self, const char *name, uint32_t code, uint32_t op, c
                           name, slots[i]);
     }
     uint32_t *to = compute_slot(self, name, out, &fresh);
+    *compute_reduced(self, name, out) = reduced;
+    time_sfpu(self, op);
     for (int i = 0; i < TILE && !self->machine->program->counts; i++) {
         uint32_t lanes[3] = {in[0] ? in[0][i] : 0, in[1] ? in[1][i] : 0, in[2] ? in[2][i] : 0};
         to[i] = element(self, (TtSfpu)op, lanes, p0, p1);

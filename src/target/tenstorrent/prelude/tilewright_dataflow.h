@@ -52,7 +52,7 @@ struct TwShare {
 static inline TwShare tw_share_of(u32 arg, u32 semaphore) {
     return {get_arg_val<u32>(arg),     get_arg_val<u32>(arg + 1), get_arg_val<u32>(arg + 2), get_arg_val<u32>(arg + 3),
             get_arg_val<u32>(arg + 4), get_arg_val<u32>(arg + 5), get_arg_val<u32>(arg + 6), get_arg_val<u32>(arg + 7),
-            get_semaphore(semaphore),  get_semaphore(semaphore + 1)};
+            (u32)get_semaphore(semaphore), (u32)get_semaphore(semaphore + 1)};
 }
 static inline bool tw_reads(const TwShare &s) { return s.role != 2; }
 /* Pages that are there at one core, and reserved at all, are there at all. */

@@ -159,6 +159,30 @@ static inline i64 tw_trips(i64 lo, i64 hi, i64 step) {
     return i64(step > 0 ? (u64(hi) - u64(lo) - 1) / u64(step) + 1 : (u64(lo) - u64(hi) - 1) / (0 - u64(step)) + 1);
 }
 
+/* Which task of a plane of rows x columns, row by row, is the i-th in another order; beyond a plane comes the next one. */
+static inline u32 tw_column_major(u32 i, u32 rows, u32 columns) {
+    const u32 cells = rows * columns, at = i % cells;
+    return i / cells * cells + at % rows * columns + at / rows;
+}
+/* Quarters of a square of 2^n, one after the other, each in the same way; what lies outside is left out. */
+static inline u32 tw_z_order(u32 i, u32 rows, u32 columns) {
+    const u32 cells = rows * columns;
+    u32 at = i % cells, row = 0, column = 0, size = 1;
+    while (size < rows || size < columns) size *= 2;
+    for (size /= 2; size; size /= 2)
+        for (u32 quarter = 0; quarter < 4; ++quarter) {
+            const u32 r = row + quarter / 2 * size, c = column + quarter % 2 * size;
+            const u32 high = r >= rows ? 0 : rows - r < size ? rows - r : size;
+            const u32 wide = c >= columns ? 0 : columns - c < size ? columns - c : size;
+            if (at < high * wide) {
+                row = r, column = c;
+                break;
+            }
+            at -= high * wide;
+        }
+    return i / cells * cells + row * columns + column;
+}
+
 /* The task of a core's turn: its block of columns x rows of a plane of tasks, then that of the next plane. */
 static inline u32 tw_task(u32 turn, u32 first, u32 columns, u32 rows, u32 row_tasks, u32 plane_tasks) {
     const u32 row = turn / columns;

@@ -57,6 +57,7 @@ typedef struct EmuTable {
     void (*poll)(Emu *, int line); /* a load that may spin: lets others run */
     void (*load_shared)(Emu *, int line, void *to, unsigned s, int bytes);
     void (*store_shared)(Emu *, int line, unsigned s, const void *from, int bytes);
+    void *(*shared_at)(Emu *, int line, unsigned s); /* its address, for an atomic */
     void (*atomic_shared)(Emu *, int line, int op, int type, unsigned s, const void *value);
 
     unsigned long long (*shuffle)(Emu *, int line, int kind, unsigned long long value, int n);

@@ -150,6 +150,7 @@ TW_FN void tw_sts_bytes(int bytes, u32 s, const void *from, TW_LINE) { TW_CALL(s
 TW_FN void tw_sts_bytes_if(int bytes, bool on, u32 s, const void *from, TW_LINE) {
     if (on) TW_CALL(store_shared, s, from, bytes);
 }
+#define tw_shared_at(T, s) ((T *)tw_emu->call->shared_at(tw_emu->emu, __LINE__, s))
 TW_FN void tw_atomic_add_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_ADD, EMU_I32, s, &v); }
 TW_FN void tw_atomic_max_shared(u32 s, i32 v, TW_LINE) { TW_CALL(atomic_shared, EMU_MAX, EMU_I32, s, &v); }
 

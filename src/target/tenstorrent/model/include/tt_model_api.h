@@ -131,6 +131,7 @@ enum {
 typedef struct TtModelApi {
     TtKernel *self;
     uint32_t *turns, *line; /* of loops, until the next call of `turn`; the last one's place */
+    uint32_t *call;         /* the line of the last call (tt_lines.h) */
     void (*turn)(TtKernel *);
 
     /* Arguments and place */

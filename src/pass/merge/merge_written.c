@@ -1,0 +1,117 @@
+/* merge_written.c: regions of threads that do not become tile operations: they run as they are written.
+ *
+ * The memory that each thread has for itself goes inside, where it is a thread's own; a buffer that tile operations
+ * read or write, too, keeps an element for each thread and stays outside. A block gets as many warps as the region has
+ * threads for. */
+#include "ir/threads.h"
+#include "pass/merge/merge.h"
+
+#include <string.h>
+
+static bool is_access(const Op *op) {
+    return op->code == OP_BLOAD || op->code == OP_BSTORE || op->code == OP_BATOMIC;
+}
+
+typedef struct Uses { /* of a buffer */
+    Ref buffer;
+    const Op *spmd;
+    bool others; /* other uses than of a thread's own part, in the region */
+} Uses;
+
+static bool is_inside(const Op *op, const Op *spmd) {
+    while (op && op != spmd) op = op->parent ? op->parent->owner : NULL;
+    return op != NULL;
+}
+
+static void look_at_use(Op *op, void *user) {
+    Uses *u = user;
+    bool uses = false;
+    for (int i = 0; i < op->operand_count; i++) uses |= op->operands[i] == u->buffer;
+    if (!uses) return;
+    RefList at = is_access(op) ? op_list(op, 0) : (RefList){0};
+    const Region *region = u->spmd->regions[0];
+    bool own = is_inside(op, u->spmd) && op->operands[0] == u->buffer && at.count >= region->arg_count;
+    for (int d = 0; own && d < region->arg_count; d++) own = at.at[d] == region->args[d];
+    u->others |= !own;
+}
+
+typedef struct Move {
+    Kernel *k;
+    Ref from, to;
+    int lead; /* indices that go */
+} Move;
+
+static void move_use(Op *op, void *user) {
+    const Move *m = user;
+    if (!is_access(op) || op->operands[0] != m->from) return;
+    Builder b = ir_builder_before(m->k, op);
+    Ref at[MAX_RANK] = {ir_int(&b, EL_I32, 0)};
+    RefList all = op_list(op, 0);
+    int count = all.count - m->lead;
+    memcpy(at, all.at + m->lead, (size_t)count * sizeof *at);
+    Op *made = ir_begin(&b, op->code);
+    ir_operand(&b, made, m->to);
+    ir_operand_list(&b, made, 0, at, count ? count : 1);
+    if (op->code != OP_BLOAD) ir_operand(&b, made, op_operand(op, 1));
+    for (int i = 0; i < op->attr_count; i++) op_set(m->k, made, op->attrs[i]);
+    Ref result = ir_end(&b, made, op->result_count ? ir_type(m->k, op->results[0]) : NULL);
+    if (op->result_count) ir_name(m->k, result, ir_value(m->k, op->results[0])->name);
+    if (op->result_count) ir_replace_all(m->k, op->results[0], result);
+    ir_remove(op);
+}
+
+static void move_inside(Kernel *k, Op *buf, Op *spmd) {
+    Region *region = spmd->regions[0];
+    const Value value = *ir_value(k, buf->results[0]);
+    const Type *type = value.type;
+    int lead = region->arg_count, rank = type->rank - lead;
+    Builder b = ir_builder(k, region);
+    b.before = region->first;
+    b.range = buf->range;
+    const Type *own = rank ? ty_buffer(k->module, type->elem, rank, type->extent + lead, SCOPE_LOCAL)
+                           : ty_buffer(k->module, type->elem, 1, &(int64_t){1}, SCOPE_LOCAL);
+    Move m = {k, buf->results[0], ir_buffer(&b, own, value.name), lead};
+    ir_walk(region, move_use, &m);
+    ir_remove(buf);
+}
+
+/* Does the machine run it as it is? Warps that are not full cannot meet. */
+bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd) {
+    int64_t threads = 1, extent, lanes = cx->machine ? cx->machine->lanes : 0;
+    for (int d = 0; d < spmd->operand_count; d++)
+        threads *= ir_const_int(k, spmd->operands[d], &extent) ? extent : 1;
+    bool meets = ir_list(spmd->regions[0], OP_SYNC, cx->scratch).count > 0;
+    meets |= ir_list(spmd->regions[0], OP_SHFL, cx->scratch).count > 0;
+    return !cx->machine || (cx->machine->runs_workers && (!lanes || !meets || threads % lanes == 0));
+}
+
+static void need_warps(Kernel *k, int64_t warps) {
+    if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
+}
+
+void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd) {
+    if (cx->machine && !cx->machine->runs_workers) {
+        diag_emit(cx->module->diag, DIAG_WORKERS, spmd->range, cx->machine->name);
+        return;
+    }
+    int64_t warps = op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 1 : 4;
+    need_warps(k, warps * spmd->region_count);
+    pass_find(cx, spmd->range, FIND_WORKERS_WRITTEN, spmd->region_count);
+}
+
+void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where) {
+    FoundOps buffers = ir_list(k->body, OP_BUF, cx->scratch);
+    int64_t threads = 1, extent, warp = cx->machine && cx->machine->lanes ? cx->machine->lanes : 32;
+    for (int d = 0; d < spmd->operand_count; d++)
+        threads *= ir_const_int(k, spmd->operands[d], &extent) ? extent : 1;
+    for (size_t i = 0; i < buffers.count; i++) {
+        Op *buf = buffers.at[i];
+        Uses uses = {buf->results[0], spmd, false};
+        if (is_inside(buf, spmd) || ir_type(k, buf->results[0])->scope != SCOPE_LOCAL) continue;
+        ir_walk(k->body, look_at_use, &uses);
+        if (!uses.others) move_inside(k, buf, spmd);
+    }
+    need_warps(k, (threads + warp - 1) / warp);
+    op_set(k, spmd, (Attr){.id = AT_WRITTEN_OUT, .number = 1});
+    pass_find(cx, where, FIND_THREADS_WRITTEN, why);
+}

@@ -1,0 +1,62 @@
+/* built_kernel.h: a kernel as an object file and a header (tw_build).
+ *
+ *     built_kernel.c    the ways to compile it, from the most demanding to the one that wants nothing; the files
+ *     built_header.c    the C function: its parameters, the header
+ *     built_entry.c     what that function does: checks, grid, choice of the way, launch
+ *     built_object.c    compilers and instruction sets of target cpu */
+#ifndef RUNTIME_BUILT_BUILT_KERNEL_H
+#define RUNTIME_BUILT_BUILT_KERNEL_H
+#include "runtime/launch/requirements.h"
+#include "runtime/target/target.h"
+
+typedef struct BuildVariant { /* code, and when it may run */
+    tw_kernel *kernel;
+    int code;         /* which of Build.codes */
+    const char *fits; /* the body of the C function that asks; "" if it always does */
+} BuildVariant;
+
+typedef struct BuildLaunch { /* of the kernel's; most have one */
+    const tw_kernel *kernel; /* its first variant */
+    VEC(BuildVariant) variants;
+} BuildLaunch;
+
+typedef struct BuildParam { /* of the C function; empty parts are not there */
+    int source;             /* which parameter of the kernel */
+    const char *type, *name; /* "const float *" of an array */
+    bool array;
+    int open;               /* extents that the caller gives, as bits */
+    int rank;
+    bool strides;           /* the caller may give them */
+    int written;            /* 1: the kernel writes it */
+} BuildParam;
+
+typedef struct Build {
+    tw_context *context;
+    Arena *arena;
+    tw_kernel *kernel; /* the first; all others hang on its `next` */
+    const char *name;  /* of the C function */
+    const char *isa;   /* as in tw_build_options */
+    const char *places[2], *parts[2]; /* object and header; beside these until both are whole */
+    VEC(BuildLaunch) launches;
+    VEC(const tw_kernel *) codes; /* whose texts differ */
+    VEC(BuildParam) params;
+    VEC(const char *) asserts; /* what is said of one that failed */
+} Build;
+
+/* options->compile is there. */
+tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *options);
+
+/* The name as C and C++ take it, and none that the header has itself. */
+const char *build_c_name(Arena *arena, const char *name);
+/* Parameters of the C function, in the order of the source's. */
+void build_find_params(Build *b);
+const char *build_header(const Build *b);
+/* The C text of the function. `level_list`: "4, 3, 1", the instruction sets, falling; how many. Code c for instruction
+ * set i is the function tw_NAME_<c>_<i>. */
+const char *build_entry(Build *b, const char *level_list, int level_count);
+/* The body of a function that asks whether the requirements of a variant hold; "" if they always do. */
+const char *build_fits(const tw_kernel *k, Arena *arena);
+
+/* The object's bytes, to be unmapped by the caller. */
+tw_status build_object(Build *b, void **bytes, size_t *size);
+#endif

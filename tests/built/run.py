@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""run.py: kernels that `tilewright build` makes: what they compute is what the library computes, bit for bit; they link
+into C and C++ and run where there is nothing else.
+
+    tests/built/run.py [--bin DIR] [--tsan]
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+GUARDED = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def guarded(x, n):
+    i = tl.arange(0, 64)
+    one = tl.load(x + i, mask=i < n)
+    tl.device_assert(n <= 64, "n \\"fits\\"\\\\?")
+    tl.store(x + i, one + 1, mask=i < n)
+'''
+POINTERS = ["a_ptr", "b_ptr", "c_ptr"]
+NUMBERS = ["M", "N", "K", "stride_am", "stride_ak", "stride_bk", "stride_bn", "stride_cm", "stride_cn"]
+# name: file, and the rest of the command
+KERNELS = {
+    "add": ("triton/add.py", "x_ptr=*f32 y_ptr=*f32 output_ptr=*f32 n_elements=i32 BLOCK_SIZE=1024", "baseline,v3,v4"),
+    "softmax": ("triton/softmax.py", "out_ptr=*f32 in_ptr=*f32 in_stride=i32 out_stride=i32 n_cols=i32 BLOCK=128", "baseline,v3"),
+    "matmul": ("triton/matmul.py", " ".join([f"{p}=*f32" for p in POINTERS] + [f"{n}=i32" for n in NUMBERS]) + " BM=32 BN=32 BK=32", "baseline,v3"),
+    "tl_add": ("tilelang/add.py", "-DM=64 -DN=64 -Ddtype=float32", "v3,baseline"),
+    "splitk": ("tilelang/gemm_splitk.py", "-DM=64 -DN=64 -DK=96", "baseline"),
+    "tc_matmul": ("tilec/matmul.tile.c", "", "baseline"),
+    "guarded": (None, "x=*f32 n=i32", "baseline"),
+}
+CPLUSPLUS = '''#include "add.h"
+#include "tl_add.h"
+#include <vector>
+int main() {
+    std::vector<float> x(100, 1.5f), y(100, 2.0f), z(100);
+    int32_t status = add(x.data(), x.size(), y.data(), y.size(), z.data(), z.size(), 100, 1, 1, 1, nullptr);
+    for (float one : z) status += one != 3.5f;
+    return status + (tl_add(x.data(), x.size(), y.data(), 4096, z.data(), 4096, nullptr) != TW_BUILT_SMALL);
+}
+'''
+
+
+class Failure(Exception):
+    pass
+
+
+def call(command, folder, environment=None, status=0):
+    done = subprocess.run([str(word) for word in command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", timeout=300)
+    if done.returncode != status:
+        raise Failure(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+TSAN = """#!/bin/sh
+case " $* " in *" -c "*) exec %s -fsanitize=thread "$@" ;; *) exec %s "$@" ;; esac
+"""
+
+
+def under_tsan(tilewright, folder, cc):
+    """Kernels and launcher with the sanitizer's eyes in them: a compiler that adds it to objects, and to nothing that is loaded here."""
+    wrapper = pathlib.Path(folder, "tsan-cc")
+    wrapper.write_text(TSAN % (cc, cc))
+    wrapper.chmod(0o755)
+    os.mkdir(os.path.join(folder, "tsan"))
+    for name in KERNELS:
+        build(tilewright, folder, name, f"tsan/{name}", "baseline", dict(os.environ, CC=str(wrapper)))
+    call([cc, "-std=gnu11", "-O1", "-fsanitize=thread", f"-I{folder}/tsan", f"-I{HERE}", "-o", "checked", HERE / "cases.c",
+          *[f"tsan/{name}.o" for name in KERNELS], "-lm", "-lpthread"], folder)
+    print(call(["./checked"], folder).splitlines()[0], "(under ThreadSanitizer)")
+
+
+def build(tilewright, folder, name, out=None, isa=None, environment=None):
+    file, words, default = KERNELS[name]
+    options = [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
+    x86 = os.uname().machine == "x86_64"
+    call([tilewright, "build", ROOT / "kernels" / file if file else "guarded.py", *options, "--isa", isa or (default if x86 else "baseline"),
+          "--name", name, "-o", out or name], folder, environment)
+
+
+def symbols(folder, name):
+    """The names of an object that others can link: those that are not hidden."""
+    table = call(["readelf", "-sW", f"{name}.o"], folder)
+    rows = [line.split() for line in table.splitlines()]
+    return {row[7] for row in rows if len(row) > 7 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND" and row[5] == "DEFAULT"}
+
+
+def run_examples(tilewright, folder, cc):
+    """The programs of examples/built, each by the tool that it is for; those that are not here are named."""
+    here, skipped = ROOT / "examples" / "built", []
+    triton = [ROOT / "kernels/triton/add.py", *"--arg x_ptr=*f32 --arg y_ptr=*f32 --arg output_ptr=*f32 --arg n_elements=i32 -DBLOCK_SIZE=1024".split()]
+    rows = [ROOT / "kernels/triton/softmax.py", *"--arg out_ptr=*f32 --arg in_ptr=*f32 --arg in_stride=i32 --arg out_stride=i32 --arg n_cols=i32 -DBLOCK=128".split()]
+    os.mkdir(os.path.join(folder, "engine"))
+    for name, words in (("add", triton), ("softmax", rows)):
+        call([tilewright, "build", *words, "--isa", "baseline", "-o", f"engine/{name}"], folder)
+    call([cc, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{folder}/engine", here / "engine.c", "engine/add.o", "engine/softmax.o", "-o", "engine/run", "-lm", "-lpthread"], folder)
+    if "8 of 8 requests right" not in call(["/usr/bin/env", "-i", "PATH=", "engine/run"], folder):
+        raise Failure("engine.c: not all requests are right")
+    if shutil.which("cmake"):
+        call(["cmake", "-S", here / "cmake", "-B", "cmake", f"-DTILEWRIGHT={tilewright}"], folder)
+        call(["cmake", "--build", "cmake"], folder)
+        if "999 + 1000 = 1999" not in call(["/usr/bin/env", "-i", "cmake/app"], folder):
+            raise Failure("app.cpp prints something else")
+    else:
+        skipped.append("cmake")
+    if shutil.which("cargo"):
+        shutil.copytree(here / "rust", os.path.join(folder, "examples/built/rust"))
+        os.symlink(ROOT / "kernels", os.path.join(folder, "kernels"))
+        call(["cargo", "build", "--quiet", "--offline"], os.path.join(folder, "examples/built/rust"), dict(os.environ, TILEWRIGHT=tilewright))
+        if "999 + 1000 = 1999" not in call(["/usr/bin/env", "-i", "examples/built/rust/target/debug/built"], folder):
+            raise Failure("main.rs prints something else")
+    else:
+        skipped.append("cargo")
+    print("examples run" + "".join(f"; no {tool} is here" for tool in skipped))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default=str(ROOT / "build"))
+    parser.add_argument("--tsan", action="store_true", help="run the cases under ThreadSanitizer, once more")
+    options = parser.parse_args()
+    tilewright = os.path.join(os.path.abspath(options.bin), "tilewright")
+    cc = os.environ.get("CC") or next(c for c in ("gcc", "clang", "cc") if shutil.which(c))
+    cxx = os.environ.get("CXX") or next((c for c in ("g++", "clang++", "c++") if shutil.which(c)), None)
+    libraries = ["-lm", "-lpthread"]
+    start = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "guarded.py").write_text(GUARDED)
+        pathlib.Path(folder, "plus.cpp").write_text(CPLUSPLUS)
+        for name in KERNELS:
+            build(tilewright, folder, name)
+        size = os.path.getsize(os.path.join(folder, "add.o"))
+        print(f"{len(KERNELS)} kernels built in {time.time() - start:.1f} s; add.o with three instruction sets: {size} bytes")
+        if size > 100000:
+            raise Failure("add.o is larger than 100 KB")
+        for name in KERNELS:
+            if symbols(folder, name) != {name, f"{name}_error"}:
+                raise Failure(f"{name}.o defines {symbols(folder, name)}")
+        os.mkdir(os.path.join(folder, "again"))
+        build(tilewright, folder, "softmax", "again/softmax")
+        for ending in (".o", ".h"):
+            if pathlib.Path(folder, "softmax" + ending).read_bytes() != pathlib.Path(folder, "again/softmax" + ending).read_bytes():
+                raise Failure(f"softmax{ending} is not the same when it is built again")
+        objects = [f"{name}.o" for name in KERNELS]
+        strict = [cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}", f"-I{HERE}"]
+        call([*strict, "-o", "alone", HERE / "cases.c", *objects, *libraries], folder)
+        call([*strict, "-DWITH_LIBRARY", f"-I{ROOT}/include", "-o", "compared", HERE / "cases.c", HERE / "reference.c", *objects,
+              os.path.join(os.path.abspath(options.bin), "libtilewright.a"), *libraries, "-ldl"], folder)
+        compared = call(["./compared"], folder, dict(os.environ, ROOT=str(ROOT)))
+        alone = call(["/usr/bin/env", "-i", "PATH=", "./alone"], folder)
+        print("\n".join(line for line in alone.splitlines() if " us" in line or "checks" in line))
+        lines = [[line for line in text.splitlines() if len(line) == 45] for text in (compared, alone)]
+        if lines[0] != lines[1] or len(lines[0]) < 10:
+            raise Failure(f"the library's process and one without it differ:\n{compared}\n{alone}")
+        for line in ("-std=c99 -pedantic", "-std=c11"):
+            call([cc, *line.split(), "-Wall", "-Wextra", "-Werror", "-x", "c", "-fsyntax-only", *[f"{name}.h" for name in KERNELS]], folder)
+        if cxx:
+            call([cxx, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", "plus", "plus.cpp", "add.o", "tl_add.o", *libraries], folder)
+            call(["/usr/bin/env", "-i", "./plus"], folder)
+        call([cc, "-shared", "-o", "libkernels.so", *objects, *libraries], folder)
+        run_examples(tilewright, folder, cc)
+        if options.tsan:
+            under_tsan(tilewright, folder, cc)
+    print(f"built kernels: all well, {time.time() - start:.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        print(failure)
+        sys.exit(1)

@@ -1,0 +1,97 @@
+# Objects and headers: what `build` takes and what it refuses. What it makes is run by tests/built.
+# requires: gcc
+$ cp "$ROOT/kernels/triton/add.py" . && cp "$ROOT/kernels/tilelang/add.py" tile.py && echo add.py --arg x_ptr=*f32 --arg y_ptr=*f32 --arg output_ptr=*f32 --arg n_elements=i32 -D BLOCK_SIZE=64 > add
+$ tilewright build $(cat add) --isa baseline -o one && ls
+one.o
+one.h
+add
+add.py
+one.h
+one.o
+tile.py
+$ sed -n '1,3p;/^int32_t/p;/_error/p' one.h
+/* Made by Tilewright 0.1.0 from kernel add_kernel of add.py. */
+#ifndef TW_BUILT_add_kernel_H
+#define TW_BUILT_add_kernel_H
+ * its source failed first. NAME_error(number) is the text. */
+int32_t add_kernel(const float *x_ptr, size_t x_ptr_count, const float *y_ptr, size_t y_ptr_count, float *output_ptr, size_t output_ptr_count, int32_t n_elements, int64_t grid_x, int64_t grid_y, int64_t grid_z, const tw_built_options *options);
+const char *add_kernel_error(int32_t result);
+$ tilewright build tile.py -DM=8 -DN=8 -Ddtype=float16 --isa baseline --name add_f16 -o two && sed -n '/ \*   /p;/^int32_t/p' two.h
+two.o
+two.h
+ *   A            bits of f16; [8, 8], row-major without gaps
+ *   B            bits of f16; [8, 8], row-major without gaps
+ *   C            bits of f16; [8, 8], row-major without gaps
+int32_t add_f16(const uint16_t *A, size_t A_count, const uint16_t *B, size_t B_count, uint16_t *C, size_t C_count, const tw_built_options *options);
+#! Constants of another kernel make another function.
+$ tilewright build $(cat add) --isa baseline --name 'add 64' -o three
+error: `add 64` is no name of a C function
+[1]
+$ tilewright build $(cat add) --isa v9 -o three
+error: `v9` is no instruction set to build for on this machine; there are v4, v3, baseline
+[1]
+$ tilewright build $(cat add) --isa baseline, -o three
+error: `` is no instruction set to build for on this machine; there are v4, v3, baseline
+[1]
+$ tilewright build $(cat add)
+error: where to? -o OUT writes OUT.o and OUT.h
+[1]
+$ tilewright build add.py -o three
+error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
+  tilewright build add.py -o three --arg 'x_ptr=*f32' --arg 'y_ptr=*f32' --arg 'output_ptr=*f32' --arg n_elements=i32 --arg BLOCK_SIZE=128
+[1]
+$ tilewright build $(cat add) -o three --target cuda
+error: kernel `add_kernel`: objects are built for target cpu; for target cuda its emitted source can be taken along and compiled with that target's own tools
+hint: `tilewright emit --target T -o DIR` writes the emitted source
+[1]
+$ tilewright build $(cat add) -o three --target vax
+error: there is no target `vax`; the targets are cpu, cuda, cuda-emulated, interp, tenstorrent
+[1]
+$ tilewright build $(cat add) --isa baseline -o nowhere/three
+error: nowhere/three.o cannot be written: No such file or directory
+[1]
+$ mkdir four.h && tilewright build $(cat add) --isa baseline -o four
+error: four.h cannot be written: Is a directory
+[1]
+$ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(x):\n    tl.device_print("x", tl.load(x))\n' >says.py && tilewright build says.py --arg 'x=*f32' -o three
+error: kernel `k` prints, and a built kernel has nobody to print to; take the print out
+[1]
+$ CC=false tilewright build $(cat add) -o three
+error: the C compiler `false` refused the emitted code:
+
+the C compiler `false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+hint: a target is chosen with --target NAME
+[1]
+$ ls
+add
+add.py
+four.h
+one.h
+one.o
+says.py
+tile.py
+two.h
+two.o
+#! What was there stays when it cannot be made again.
+$ cp one.o kept.o && CC=false tilewright build $(cat add) -o one || cmp one.o kept.o
+error: the C compiler `false` refused the emitted code:
+
+the C compiler `false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+hint: a target is chosen with --target NAME
+#! A kernel that was compiled before is launched without a compiler; another one is not.
+$ echo add.py --arg x_ptr=arange:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --grid 1 > run
+$ export TILEWRIGHT_CACHE_DIR=$PWD/cache && tilewright run $(cat run) -D BLOCK_SIZE=8 && T=$(command -v tilewright) && /usr/bin/env -i TILEWRIGHT_CACHE_DIR=$PWD/cache PATH=/nowhere $T run $(cat run) -D BLOCK_SIZE=8
+output_ptr: f32[8], 8 of 8 elements changed
+output_ptr: f32[8], 8 of 8 elements changed
+$ T=$(command -v tilewright) && /usr/bin/env -i TILEWRIGHT_CACHE_DIR=$PWD/cache PATH= $T run $(cat run) -D BLOCK_SIZE=16
+error: target cpu needs a C compiler, and none of gcc, clang, cc is in PATH; install gcc or clang, set CC to one, or use target interp
+hint: a target is chosen with --target NAME
+[1]
+$ T=$(command -v tilewright) && /usr/bin/env -i TILEWRIGHT_CACHE_DIR=$PWD/cache CC=gone PATH=/nowhere $T run $(cat run) -D BLOCK_SIZE=8
+error: CC is set to `gone`, which is not a program in PATH; set CC to a C compiler (gcc or clang), or unset it
+[1]
+#! One that is there makes its own.
+$ mkdir other && printf '#!/bin/sh\necho used >>used\nPATH=/usr/bin:/bin exec gcc "$@"\n' >other/gcc && chmod +x other/gcc && T=$(command -v tilewright) && /usr/bin/env -i TILEWRIGHT_CACHE_DIR=$PWD/cache PATH=$PWD/other $T run $(cat run) -D BLOCK_SIZE=8; cat used
+output_ptr: f32[8], 8 of 8 elements changed
+used
+used

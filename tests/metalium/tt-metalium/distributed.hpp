@@ -1,0 +1,3 @@
+/* distributed.hpp: see fake_metalium.hpp. */
+#pragma once
+#include "../fake_metalium.hpp"

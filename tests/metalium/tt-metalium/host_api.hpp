@@ -1,0 +1,3 @@
+/* host_api.hpp: see fake_metalium.hpp. */
+#pragma once
+#include "../fake_metalium.hpp"

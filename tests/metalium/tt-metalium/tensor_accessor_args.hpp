@@ -1,0 +1,3 @@
+/* tensor_accessor_args.hpp: see fake_metalium.hpp. */
+#pragma once
+#include "../fake_metalium.hpp"
