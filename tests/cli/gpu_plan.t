@@ -85,7 +85,7 @@ variant 5
 $ echo 'kernel @k(%x: tensor<f32,1>) { %b = bar<count=1> ; bar_arrive %b ; bar_wait %b, 0 ; %t = tload %x, [0] : f32[32] ; tstore %x, [0], %t }' > bar.ir; tilewright emit bar.ir --target cuda 2>&1 | head -n 1
 // k of bar.ir: flat, 128 threads, 0 bytes of shared memory
 $ echo 'kernel @k(%x: tensor<f32,1>) { %b = bar<count=1> ; %s = buf : buf<f32[32], shared> ; bar_expect %b, 128 ; async_copy %x, [0], %s, %b ; bar_wait %b, 0 ; %t = bload %s, [0] : f32[32] ; tstore %x, [0], %t }' > bar.ir; tilewright emit bar.ir --target cuda 2>&1 | head -n 1
-bar.ir:1:107: error: the cuda target cannot do `async_copy` here: barriers, asynchronous copies and scopes of workers that the source writes itself are not merged into tiles here (a template, or operations on whole tiles, are); use target cpu or interp for this kernel [cuda]
+bar.ir:1:107: error: the cuda target cannot do `async_copy` here: barriers, asynchronous copies and scopes of workers that the source writes itself are not merged into tiles here (a template, or operations on whole tiles, are); use target cpu or interp for this kernel [target-refused]
 #! A GPU's tensor cores round factors of f32 to tf32, as Triton does by default; check knows.
 $ cat > product.py <<'END'
 > import triton

@@ -15,7 +15,7 @@ $ cat > far.py <<'END'
 >     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
 > END
 $ tilewright emit far.py --target hip --arg x=zeros:f32[64] --arg N=64
-far.py:6:21: error: the hip target cannot do `math` here: target hip does not have the function `lgamma` yet; use target cpu or interp for this kernel [cuda]
+far.py:6:21: error: the hip target cannot do `math` here: target hip does not have the function `lgamma` yet; use target cpu or interp for this kernel [target-refused]
     6 |     tl.store(x + i, libdevice.lgamma(tl.load(x + i)))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
