@@ -176,7 +176,7 @@ def test_tenstorrent():
     module = tt.annotate_tt_sharding({"A": {"layout": "row_major"}})(module)
     made = tt.emit_tt_artifacts(tt.apply_tt_metadata_passes(tt.apply_tt_defaults(module)))
     assert any("reader" in name for name in made) and any("compute" in name for name in made) and any("writer" in name for name in made)
-    for wrong, what in (({"policy": "spiral"}, "spiral"), ({"order": "match_shard"}, "match_shard"), ({"chunk_k_tiles": 0}, "chunk_k_tiles"), ({"speed": 1}, "speed"),
+    for wrong, what in (({"policy": "spiral"}, "spiral"), ({"chunk_k_tiles": 0}, "chunk_k_tiles"), ({"speed": 1}, "speed"),
                         ({"rect": (0, 0, 4)}, "rect")):
         with pytest.raises(tilelang.CompilationError, match=what):
             tt.emit_tt_artifacts(tt.annotate_tt_schedule(**wrong)(kernel))
