@@ -139,7 +139,7 @@ output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
 output_ptr: f32[8], 8 of 8 elements changed
-2
+3
 700
 $ ls
 add
