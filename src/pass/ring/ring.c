@@ -163,8 +163,6 @@ bool pass_ring(PassContext *cx, Kernel *k) {
         if (k->form == FORM_LAYOUT && tasks_of(k)) ring_check(cx, k);
         return false;
     }
-    if (cx->machine->matrix == MATRIX_TENSIX && !cx->options.slots)
-        cx->options.slots = (int)kernel_int(k, AT_TT_CHUNK, 0);
     cx->uncut = ARENA_NEW(cx->module->arena, Uncut);
     cx->uncut->findings = cx->findings.count;
     bool changed = cut_part_fills(cx, k);
