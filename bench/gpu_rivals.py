@@ -227,7 +227,8 @@ def prepare_one(job):
                 values = {name: value for name, value in values.items() if name in kernel.arg_names}
                 kernel.warmup(**values, **options, grid=(1,))
             return None
-        arrays = {name: torch.empty(a.shape, device="cuda", dtype=getattr(torch, a.dtype)) for name, a in row.arrays.items()}
+        # zeros, since torch's own kernels trap at labels that are none
+        arrays = {name: torch.zeros(a.shape, device="cuda", dtype=getattr(torch, a.dtype)) for name, a in row.arrays.items()}
         (compiled_by_torch(torch, row, arrays) if kind == "torch.compile" else tutorial(torch, kind.split()[1], row, arrays, share=at))()
         torch.cuda.synchronize()
         del arrays
