@@ -46,6 +46,8 @@ const Region *threads_worker(const Op *op);
 /* Do other workers perhaps write the buffer, too, while the op runs? Then it writes its own elements and no others. */
 bool threads_share(const Kernel *k, const Op *op, Ref buffer);
 
+/* Is it the same number, computed twice? */
+bool threads_same_number(const Kernel *k, Ref a, Ref b);
 int64_t threads_count(const Threads *t, Ref condition); /* for how many threads it holds; 0: not known */
 
 /* Roles beside each other whose barriers hand things over (threads_roles.c): in an order in which they may run. The

@@ -47,7 +47,6 @@ static bool fits_region(const Threads *t, const Region *region) {
     return true;
 }
 
-/* Is it the same number, computed twice? */
 static bool is_same(const Kernel *k, Ref a, Ref b, int depth) {
     enum { DEEPEST = 16 };
     if (a == b) return true;
@@ -62,9 +61,11 @@ static bool is_same(const Kernel *k, Ref a, Ref b, int depth) {
     return true;
 }
 
+bool threads_same_number(const Kernel *k, Ref a, Ref b) { return is_same(k, a, b, 0); }
+
 static bool is_same_loop(const Kernel *k, const Op *a, const Op *b) {
     for (int i = 0; i < 3; i++)
-        if (!is_same(k, a->operands[i], b->operands[i], 0)) return false;
+        if (!threads_same_number(k, a->operands[i], b->operands[i])) return false;
     return true;
 }
 

@@ -126,7 +126,8 @@ int main(int argc, char **argv) {
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
         DIR *dir = opendir(folders[f]);
         for (struct dirent *entry; dir && (entry = readdir(dir));) {
-            if (entry->d_name[0] == '.') continue;
+            size_t length = strlen(entry->d_name);
+            if (entry->d_name[0] == '.' || strcmp(entry->d_name + length - 2, ".h") == 0) continue; /* no kernels */
             char file[300];
             snprintf(file, sizeof file, "%s/%s", folders[f], entry->d_name);
             tw_module_options load;

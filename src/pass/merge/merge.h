@@ -84,6 +84,7 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
 /* merge_written.c: a region of threads that stays as it is written. */
 /* Workers that share a region get one each, with their number known; the op as it is then. */
 Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd);
+bool merge_shares_inside(const PassContext *cx, const Kernel *k, const Op *spmd);
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd); /* and workers that do */
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);

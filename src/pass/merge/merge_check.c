@@ -51,6 +51,7 @@ typedef struct Worker {
     Bar *bar; /* that it waits for; NULL: it runs */
     int64_t parity, clock[MOST_WORKERS];
     bool done;
+    Trap trap; /* of its own stack */
 } Worker;
 
 struct Check {
@@ -63,7 +64,8 @@ struct Check {
     VEC(Bar *) bars;
     VEC(Access) accesses;
     VEC(Event) trace;
-    int64_t trips, steps;
+    Trap trap;
+    int64_t trips, most_trips, steps;
     const Op *loop;      /* one of unknown ends */
     Ref conditions[MOST_CONDITIONS];
     int condition_count;
@@ -240,7 +242,7 @@ static void run_for(Worker *w, const Op *op) {
         return;
     }
     if (!number(w, op->operands[1], &hi)) {
-        if (bars && c->loop && c->loop->operands[1] != op->operands[1])
+        if (bars && c->loop && !threads_same_number(c->k, c->loop->operands[1], op->operands[1]))
             fail(c, op, true, "loops around barriers have several ends that are not known before the kernel runs");
         if (bars) c->loop = op;
         hi = lo + c->trips * step;
@@ -308,8 +310,22 @@ static void run_region(Worker *w, const Region *region) {
 
 static void worker_body(void *argument) {
     Worker *w = argument;
-    run_region(w, w->region);
+    if (TRAP_ARM(&w->trap)) run_region(w, w->region);
     w->done = true;
+}
+
+/* Where memory that runs short leaves to. */
+static void leave_by(Check *c, Trap *trap) {
+    c->arena->trap = trap;
+    c->cx->module->arena->trap = trap;
+}
+
+static void resume(Worker *w) {
+    Check *c = w->c;
+    leave_by(c, &w->trap);
+    fiber_resume(w->fiber);
+    leave_by(c, &c->trap);
+    if (w->trap.code) trap_throw(&c->trap, w->trap.code);
 }
 
 /* --- one run --- */
@@ -356,7 +372,7 @@ static void run(Check *c, int order) {
         }
     }
     int turn = 0;
-    for (Worker *w; !c->why && (w = pick(c, order, turn++));) fiber_resume(w->fiber);
+    for (Worker *w; !c->why && (w = pick(c, order, turn++));) resume(w);
     if (!c->why) report_stuck(c);
     for (int i = 0; i < c->count; i++) {
         if (c->workers[i].done) continue;
@@ -410,6 +426,24 @@ static bool check_names(Check *c) {
     return !c->why;
 }
 
+static int orders_of(const Check *c) { return 2 * c->count + 1; }
+
+static void run_all(Check *c) {
+    bool more = true;
+    check_names(c);
+    for (unsigned holds = 0; more && !c->why; holds++) {
+        more = false;
+        for (int64_t trips = 0; trips <= c->most_trips && !c->why; trips++) {
+            for (int order = 0; order < orders_of(c) && !c->why; order++) {
+                c->holds = holds, c->trips = trips;
+                run(c, order);
+                more |= holds + 1 < 1u << c->condition_count;
+            }
+            if (!c->loop) break;
+        }
+    }
+}
+
 bool merge_check(PassContext *cx, Kernel *k, const Op *spmd) {
     Check *c = ARENA_NEW(cx->scratch, Check);
     *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .spmd = spmd, .count = spmd->region_count};
@@ -418,25 +452,19 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd) {
     int64_t most = 0;
     for (size_t i = 0; i < bars.count; i++)
         if (op_int(bars.at[i], AT_BARS, 1) > most) most = op_int(bars.at[i], AT_BARS, 1);
-    most = 2 * (most < 16 ? most : 16) + 2;
-    bool more = true;
-    int orders = 2 * c->count + 1;
-    check_names(c);
-    for (unsigned holds = 0; more && !c->why; holds++) {
-        more = false;
-        for (int64_t trips = 0; trips <= most && !c->why; trips++) {
-            for (int order = 0; order < orders && !c->why; order++) {
-                c->holds = holds, c->trips = trips;
-                run(c, order);
-                more |= holds + 1 < 1u << c->condition_count;
-            }
-            if (!c->loop) break;
-        }
+    c->most_trips = 2 * (most < 16 ? most : 16) + 2;
+    Trap *outer = cx->scratch->trap, *of_module = cx->module->arena->trap;
+    if (TRAP_ARM(&c->trap)) {
+        leave_by(c, &c->trap);
+        run_all(c);
     }
+    cx->scratch->trap = outer;
+    cx->module->arena->trap = of_module;
     for (int i = 0; i < c->count; i++) fiber_destroy(c->workers[i].fiber);
+    if (c->trap.code) trap_throw(outer, c->trap.code);
     if (c->why)
         report(c);
     else
-        pass_find(cx, spmd->range, FIND_ROLES_PROVED, c->count, orders, (long long)most);
+        pass_find(cx, spmd->range, FIND_ROLES_PROVED, c->count, orders_of(c), (long long)c->most_trips);
     return !c->why || c->unproved;
 }

@@ -210,8 +210,10 @@ static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
 }
 
 bool merge_roles(PassContext *cx, Kernel *k) {
+    FoundOps found = ir_list(k->body, OP_SPMD, cx->scratch);
+    if (!ir_list(k->body, OP_BAR, cx->scratch).count || !found.count) return false;
     bool written = !cx->machine || cx->machine->runs_workers; /* they may run as they are */
-    if (!ir_list(k->body, OP_BAR, cx->scratch).count || !ir_list(k->body, OP_SPMD, cx->scratch).count) return false;
+    for (size_t i = 0; i < found.count; i++) written = written && !merge_shares_inside(cx, k, found.at[i]);
     const KernelCopy *copy = written ? ir_keep(k) : NULL;
     const char *why;
     const Op *where;

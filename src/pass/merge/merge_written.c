@@ -107,6 +107,14 @@ static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }
 
+/* Tiles that all workers share are made outside of what each of them gets a copy of. */
+bool merge_shares_inside(const PassContext *cx, const Kernel *k, const Op *spmd) {
+    FoundOps buffers = ir_list(spmd->regions[0], OP_BUF, cx->scratch);
+    for (size_t i = 0; i < buffers.count; i++)
+        if (ir_type(k, buffers.at[i]->results[0])->scope == SCOPE_SHARED) return true;
+    return false;
+}
+
 Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
     enum { MOST = 16 };
     int64_t workers;
@@ -114,7 +122,7 @@ Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
     const Op *around = spmd; /* in a role, they are a template's; in a region that went, there is another one of them */
     while (around && around->code != OP_ROLE) around = around->parent ? around->parent->owner : NULL;
     if (around || spmd->operand_count != 1 || !ir_const_int(k, spmd->operands[0], &workers) || workers < 2 ||
-        workers > MOST)
+        workers > MOST || merge_shares_inside(cx, k, spmd))
         return spmd;
     Builder b = ir_builder_before(k, spmd);
     b.range = spmd->range;

@@ -311,11 +311,13 @@ static bool chases(const Cut *c, const Op *load, const Op *loop) {
     return false;
 }
 
-/* A tile that trips of a loop behind it read lies better in shared memory than in registers through all of them. */
+/* A tile that trips of a loop behind it read lies better in shared memory than in registers through all of them. Only
+ * where there are products, and so roles (ring_sink.c): without them it would be read into registers all the same. */
 static bool is_kept(const Cut *c, const Op *load, const CutRing *ring) {
     const Machine *machine = c->cx->machine;
     return machine->has_threads && machine->roles_allowed && ring->in_trips && !ring->in_loop && !ring->copies &&
-           ring->bytes >= KEPT_BYTES && ir_type(c->k, load->results[0])->rank == 2;
+           ring->bytes >= KEPT_BYTES && ir_type(c->k, load->results[0])->rank == 2 &&
+           ir_list(c->k->body, OP_DOT, c->arena).count > 0;
 }
 
 static bool is_worth(const Cut *c, const Op *load, const CutRing *ring) {
@@ -364,12 +366,13 @@ static bool has_dot_or_write(const Op *op) {
 }
 
 /* Nothing that would make one wait for the other's consumer; and what is too much for one ring is two, where it may
- * be. Values that outlive their slot are copied out of it: one that stays in it does not join them. */
+ * be. Values that outlive their slot are copied out of it: one that stays there for a loop (is_kept) does not join
+ * them. */
 static bool may_share(const Cut *c, const CutRing *a, const CutRing *b) {
     if (a->region != b->region) return false;
     bool split = !c->cx->machine->roles_always;
-    if (split && (a->ops.count >= MAX_RING_FIELDS || (a->copies != b->copies && c->cx->machine->has_threads)))
-        return false;
+    bool stays = !a->in_loop && a->copies != b->copies && c->cx->machine->has_threads;
+    if (split && (a->ops.count >= MAX_RING_FIELDS || stays)) return false;
     const Op *from = a->first_use, *to = b->first_use;
     if (cut_order(c, from) > cut_order(c, to)) {
         from = b->first_use;

@@ -121,6 +121,7 @@ struct Machine {
     uint64_t renewals;   /* how often that was */
     uint32_t turns;      /* of loops, until the next call of `turn` */
     bool looks, is_over; /* the kernel comes back for a look at `cancel`; the budget, or the wish, is */
+    bool no_memory;      /* and so it is over */
 };
 
 /* tensix_sched.c */

@@ -357,6 +357,7 @@ static bool run_guarded(Machine *machine, Arena *arena, uint8_t *l1, bool low) {
     if (!TRAP_ARM(arena->trap)) return false;
     set_up(machine, arena, l1, low);
     run_kernels(machine);
+    if (machine->no_memory) return false;
     report_end(machine);
     time_report(machine);
     return true;

@@ -33,13 +33,25 @@ uint64_t time_end(const TtKernel *k) { return later(k->clock[0], later(k->clock[
 
 /* --------------------------------------------------------------------------------------------------------- DRAM */
 
+/* Makes room for a window of time. Called on the stack of a kernel, which a trap does not leave. */
+static bool reach_window(Machine *machine, Bank *bank, size_t w) {
+    Trap own, *outer = machine->arena->trap;
+    machine->arena->trap = &own;
+    if (TRAP_ARM(&own))
+        while (bank->used.count <= w) *VEC_PUSH(&bank->used, machine->arena) = 0;
+    else
+        machine->no_memory = machine->is_over = true;
+    machine->arena->trap = outer;
+    return bank->used.count > w;
+}
+
 /* The cycle at which a bank has given so many bytes to a request of this time. */
 static uint64_t take_from_bank(Machine *machine, uint32_t number, uint64_t at, uint32_t bytes) {
     Bank *bank = &machine->banks[number];
     uint32_t most = machine->limits->bank_bytes * WINDOW;
     size_t w = (size_t)(at / WINDOW);
     for (uint32_t left = bytes; left; w++) {
-        while (bank->used.count <= w) *VEC_PUSH(&bank->used, machine->arena) = 0;
+        if (bank->used.count <= w && !reach_window(machine, bank, w)) return at;
         uint32_t free = most - bank->used.at[w], taken = left < free ? left : free;
         bank->used.at[w] += taken;
         left -= taken;
