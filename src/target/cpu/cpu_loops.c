@@ -55,8 +55,11 @@ static void copy_piece(Emit *e, Ref whole, Ref piece, const Expr *const *offsets
     Nest nest;
     nest_begin(e, &nest, type);
     Ix x = cpu_element(e, &nest, piece, nest.index), to[MAX_RANK];
-    for (int d = 0; d < type->rank; d++)
-        to[d] = ix(ex(e->arena, "(%p + %p)", offsets[d], nest.index[d].x), nest.index[d].depth);
+    int lead = to_type->rank - type->rank; /* a piece of lower rank is one element thick along the first dimensions */
+    for (int d = 0; d < to_type->rank; d++) {
+        Ix inner = d < lead ? ix_zero() : nest.index[d - lead];
+        to[d] = ix(ex(e->arena, "(%p + %p)", offsets[d], inner.x), inner.depth);
+    }
     const Expr *slot = cpu_slot(e, to_type, cs_ref(&e->p, whole), to, NULL);
     nest_add(e, &nest, nest.rank, "%p = %p;", slot, cpu_pack_for(e, whole, x.x));
     nest_end(e, &nest, true);
