@@ -81,13 +81,14 @@ bool merge_threads(PassContext *cx, Kernel *k);
 /* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong, or not
  * proved; false: it is wrong. */
 bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
-/* merge_written.c: a region of threads that stays as it is written. */
-/* Workers that share a region get one each, with their number known; the op as it is then. */
+/* merge_written.c: regions of threads, and workers, that stay as they are written. */
+void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
+void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);
+bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
+/* Workers that share a region get one each, with their number known; the op as it is then. Not where they share tiles
+ * that are made inside: those would become a tile each. */
 Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd);
 bool merge_shares_inside(const PassContext *cx, const Kernel *k, const Op *spmd);
-bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
-void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd); /* and workers that do */
-void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 /* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
 bool merge_barriers(PassContext *cx, Kernel *k);
 
