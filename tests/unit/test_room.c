@@ -32,13 +32,16 @@ static bool open_with(CudaBench *b, const char *text, const char *name, Machine 
     return cuda_bench_open_on(b, text, machine, options, cuda_emit);
 }
 
-/* Slots count, up to what was asked for, and the more the more their ring is worth. */
+/* Slots count, up to what was asked for, and the more the more their ring is worth. What comes once a task has a second
+ * slot where memory is left that a second block would not use, so more memory may well mean one slot for it. */
 static int64_t worth_of(const Kernel *k) {
     int64_t worth = 0;
     for (const Op *op = k->body->first; op; op = op->next) {
         if (op->code != OP_RING) continue;
         int64_t slots = op_int(op, AT_SLOTS, 1);
-        worth += ring_producer(op) == ROLE_LOAD ? 100 * (slots > 1 ? 10 : 1) + slots : 1;
+        bool loads = ring_producer(op) == ROLE_LOAD;
+        bool once = loads && !ring_taking_loop(role_find(tasks_of(k), ROLE_LOAD)->regions[0], op->results[0]);
+        worth += once ? 100 : loads ? 100 * (slots > 1 ? 10 : 1) + slots : 1;
     }
     return worth;
 }
@@ -55,7 +58,7 @@ static void fill(CudaBench *b) {
 static void squeeze(const char *text, const char *machine_name, int every) {
     enum { OUT = 128 * 128 * 2 };
     static char first[OUT];
-    int64_t before = INT64_MAX;
+    int64_t before = INT64_MAX, last = 0;
     int plans = 0, ran = 0;
     for (int64_t bytes = 200 << 10; bytes > 0; bytes -= 4 << 10) {
         CudaBench b;
@@ -71,9 +74,9 @@ static void squeeze(const char *text, const char *machine_name, int every) {
         CHECK(b.plan->shared_bytes <= bytes);
         if (worth > before) fprintf(stderr, "%s: %lld bytes are worth more than the next more\n", machine_name, (long long)bytes);
         CHECK(worth <= before);
-        bool other = worth != before;
+        bool other = b.plan->shared_bytes != last;
         plans += other;
-        before = worth;
+        before = worth, last = b.plan->shared_bytes;
         if (other && plans % every == 0) {
             fill(&b);
             bool right = cuda_bench_run(&b, 2, 1, 1) && cuda_bench_error(&b, 4, 4e-3) <= 1;

@@ -80,7 +80,7 @@ static const Edit edits[] = {
     {"lead", "%x#r1 = sub %s_3, %lr", "%x#r1 = sub %lr, %s_3", NULL, NULL},
     {"lead", "%x#r1 = sub %s_3, %lr", "%x#r1 = exp2 %s_3", NULL, "a loop `leads`"},
     {"lead", "wait<ahead=1> %in_1", "wait %in_1", NULL, "a loop `leads`"},
-    {"lead", "slots=4, hold=3, at=16384", "slots=4, hold=2, at=16384", NULL, "a loop `leads`"},
+    {"lead", "slots=4, hold=3, at=32768", "slots=4, hold=2, at=32768", NULL, "a loop `leads`"},
     {"lead", "flight, width=64> %ph", "width=64> %ph", NULL, "a loop `leads`"},
     {"lead", "flight, width=64> %dh", "ahead=1, flight, width=64> %dh", NULL, "a loop `leads`"},
     {"lead", "ahead=1, width=32, fresh> %v", "ahead=1, flight, width=32, fresh> %v", NULL, "a loop `leads`"},

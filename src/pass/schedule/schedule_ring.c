@@ -234,6 +234,21 @@ static bool shrink_to(Schedule *s, int least) {
 /* The second slot is what lets loads run ahead: it goes last. */
 static bool shrink(Schedule *s) { return shrink_to(s, 2) || shrink_to(s, 1); }
 
+/* What comes once a task (queries) comes under the task before where it has a second slot, and what the loops of its
+ * task load can follow: for each such ring that memory holds without putting out a second block. */
+static void deepen(Schedule *s, int64_t other) {
+    int64_t two = machine_room(s->cx->machine, 2), room = total_bytes(s, other) <= two && two < s->room ? two : s->room;
+    for (size_t i = 0; i < s->rings.count && op_flag(s->tasks, AT_PERSIST); i++) {
+        RingSchedule *r = &s->rings.at[i];
+        int own = r->each ? s->gang.programs : 1;
+        if (r->fused || !r->tma_puts || r->copy_puts || r->store_puts || r->slots != own ||
+            fills_in_loop(r->from->regions[0], r->op->results[0], false))
+            continue;
+        r->slots += own;
+        if (total_bytes(s, other) > room) r->slots -= own;
+    }
+}
+
 static Word means_of(const RingSchedule *r) {
     if (r->fused) return r->ahead ? MEANS_ASYNC : MEANS_BUFFER;
     if (!r->tma_puts && !r->copy_puts) return MEANS_STORES;
@@ -313,6 +328,7 @@ bool schedule_rings(Schedule *s, int64_t other) {
     s->rings.count = 0;
     if (!plan_each(s)) return false;
     while (total_bytes(s, other) > s->room && shrink(s)) {}
+    if (total_bytes(s, other) <= s->room) deepen(s, other);
     s->bytes = 0;
     for (size_t i = 0; i < s->rings.count; i++) {
         s->rings.at[i].at = s->bytes;

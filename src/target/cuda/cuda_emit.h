@@ -118,6 +118,7 @@ int ring_wanted(Emit *e, Ref value); /* the place of a number among those that t
 const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
+const Expr *ring_first_slot(const Emit *e, const RingPlan *r);
 
 const CudaMap *ring_made_map(Emit *e, const Op *load); /* what the launch gives of a map that the kernel makes */
 

@@ -262,10 +262,15 @@ const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
     return arena_printf(e->arena, "%s_%s", r->name, what);
 }
 
-bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > 1 && !(cuda_of(e)->in_gang && r->each); }
+/* By how much the role's slot moves on: programs side by side have every so-manieth one. */
+static int stride(const Emit *e, const RingPlan *r) {
+    return cuda_of(e)->in_gang && r->each ? cuda_of(e)->gang.programs : 1;
+}
 
-/* The slot of a role that does not count: the only one, or the program's own. */
-static const Expr *fixed_slot(const Emit *e, const RingPlan *r) {
+bool ring_counts(const Emit *e, const RingPlan *r) { return r->slots > stride(e, r); }
+
+/* The slot of the role's first item, and of all where it does not count: the only one, or the program's own. */
+const Expr *ring_first_slot(const Emit *e, const RingPlan *r) {
     static const Expr gang = {.kind = EX_NAME, .text = "gang"};
     return cuda_of(e)->in_gang && r->each ? &gang : &expr_zero;
 }
@@ -275,15 +280,22 @@ static void advance(Emit *e, const RingPlan *r) {
         cs_line(&e->p, "%s ^= 1;", ring_counter(e, r, "phase"));
         return;
     }
-    cs_open(&e->p, "if (++%s == %d)", ring_counter(e, r, "next"), r->slots);
-    cs_line(&e->p, "%s = 0;", ring_counter(e, r, "next"));
+    const char *next = ring_counter(e, r, "next");
+    if (stride(e, r) == 1) {
+        cs_open(&e->p, "if (++%s == %d)", next, r->slots);
+        cs_line(&e->p, "%s = 0;", next);
+    } else {
+        cs_line(&e->p, "%s += %d;", next, stride(e, r));
+        cs_open(&e->p, "if (%s >= %d)", next, r->slots);
+        cs_line(&e->p, "%s -= %d;", next, r->slots);
+    }
     cs_line(&e->p, "%s ^= 1;", ring_counter(e, r, "phase"));
     cs_close(&e->p);
 }
 
 /* The number of the slot of this item, kept for as long as the role holds it. */
 static const Expr *take_slot(Emit *e, const RingPlan *r, Ref slot) {
-    const Expr *number = fixed_slot(e, r);
+    const Expr *number = ring_first_slot(e, r);
     if (ring_counts(e, r)) {
         number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
         cs_line(&e->p, cuda_of(e)->trails ? "const u32 %p = tw_uniform((i32)%s);" : "const u32 %p = %s;", number,
@@ -317,7 +329,7 @@ static void emit_acquire(Emit *e, const Op *op) {
         return;
     }
     if (r->fused) {
-        emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
+        emit_set(e, op->results[0], HOLD_SLOT, ring_first_slot(e, r));
         drain(e, op);
         return;
     }
@@ -392,7 +404,7 @@ static void emit_wait(Emit *e, const Op *op) {
         return;
     }
     if (r->fused) {
-        emit_set(e, op->results[0], HOLD_SLOT, fixed_slot(e, r));
+        emit_set(e, op->results[0], HOLD_SLOT, ring_first_slot(e, r));
         return;
     }
     const Expr *slot = take_slot(e, r, op->results[0]);
@@ -407,7 +419,9 @@ void ring_wait_again(Emit *e, const Op *wait) {
     const Expr *slot = emit_hold(e, wait->results[0])->by;
     const char *phase = ring_counter(e, r, "phase");
     const Expr *parity = !ring_counts(e, r) ? ex(e->arena, "%s ^ 1", phase)
-                                            : ex(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"));
+                         : stride(e, r) == 1
+                             ? ex(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"))
+                             : ex(e->arena, "%s ^ (%s < %d)", phase, ring_counter(e, r, "next"), stride(e, r));
     cs_line(&e->p, "tw_mbar_wait(%p, %p);", ring_barrier(e, r->full_name, slot), parity);
 }
 

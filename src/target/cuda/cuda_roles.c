@@ -199,7 +199,8 @@ static void write_counters(Emit *e, const Op *role) {
         if (!ring_counts(e, r))
             cs_line(&e->p, "u32 %s = 0;", ring_counter(e, r, "phase"));
         else
-            cs_line(&e->p, "u32 %s = 0, %s = 0;", ring_counter(e, r, "next"), ring_counter(e, r, "phase"));
+            cs_line(&e->p, "u32 %s = %p, %s = 0;", ring_counter(e, r, "next"), ring_first_slot(e, r),
+                    ring_counter(e, r, "phase"));
     }
 }
 

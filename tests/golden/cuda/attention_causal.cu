@@ -1,4 +1,4 @@
-// attention_kernel of kernels/triton/attention.py: roles, 384 threads, 163952 bytes of shared memory
+// attention_kernel of kernels/triton/attention.py: roles, 384 threads, 196736 bytes of shared memory
 #include "tilewright.cuh"
 
 TW_WGMMA_SS(64, bf16, 0, 0)
@@ -16,13 +16,15 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
     // 8: def attention_kernel(
     const i32 np1 = grid1;
     const i32 np = grid0;
-    const u32 in_q = 0, in_full = 163840, in_empty = 163848; // ring in, 1 slot
-    const u32 in_1_k = 32768, in_1_bytes = 16384, in_1_full = 163856, in_1_empty = 163880; // ring in_1, 3 slots
-    const u32 in_2_v = 81920, in_2_bytes = 16384, in_2_full = 163904, in_2_empty = 163928; // ring in_2, 3 slots
-    const u32 out_v = 131072; // ring out, 1 slot
+    const u32 in_q = 0, in_bytes = 32768, in_full = 196608, in_empty = 196624; // ring in, 2 slots
+    const u32 in_1_k = 65536, in_1_bytes = 16384, in_1_full = 196640, in_1_empty = 196664; // ring in_1, 3 slots
+    const u32 in_2_v = 114688, in_2_bytes = 16384, in_2_full = 196688, in_2_empty = 196712; // ring in_2, 3 slots
+    const u32 out_v = 163840; // ring out, 1 slot
     if (tw_thread() == 0) {
-        tw_mbar_init(in_full, 1);
-        tw_mbar_init(in_empty, 8);
+        for (int i = 0; i < 2; i++) {
+            tw_mbar_init(in_full + i * 8, 1);
+            tw_mbar_init(in_empty + i * 8, 8);
+        }
         for (int i = 0; i < 3; i++) {
             tw_mbar_init(in_1_full + i * 8, 1);
             tw_mbar_init(in_1_empty + i * 8, 8);
@@ -45,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
         const i32 lane = tw_lane(), warp = tw_warp();
         const i32 at0 = (lane >> 2) + warp * 16;
         const i32 at0_1 = (lane & 3) * 2;
-        u32 in_phase = 0;
+        u32 in_next = 0, in_phase = 0;
         u32 in_1_next = 0, in_1_phase = 0;
         u32 in_2_next = 0, in_2_phase = 0;
         if (warp >> 2) tw_bar_arrive(14, 256); // the first worker begins
@@ -80,8 +82,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
             // 21: norm = tl.zeros((BM,), dtype=tl.float32)
             // 22: acc = tl.zeros((BM, D), dtype=tl.float32)
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-            tw_mbar_wait(in_full, in_phase);
-            in_phase ^= 1;
+            const u32 in_slot = in_next;
+            tw_mbar_wait(in_full + in_slot * 8, in_phase);
+            if (++in_next == 2) {
+                in_next = 0;
+                in_phase ^= 1;
+            }
             // 27: for start_n in range(0, last, BN):
             f32 norm[2] = {};
             f32 acc[64] = {};
@@ -107,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int kk = 0; kk < 8; kk++) {
                         tw_wgmma_ss_64_bf16_00(s,
-                                tw_desc_step(tw_desc_k(in_q + (warp >> 2 & 1) * 64 * 128, 128),
-                                    kk / 4 * 16384 + kk % 4 * 32),
+                                tw_desc_step(tw_desc_k((in_q + in_slot * in_bytes) + (warp >> 2 & 1) * 64 * 128,
+                                        128), kk / 4 * 16384 + kk % 4 * 32),
                                 tw_desc_step(tw_desc_k(in_1_k + in_1_slot * in_1_bytes, 128),
                                     kk / 4 * 8192 + kk % 4 * 32), kk > 0);
                     }
@@ -269,8 +275,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int kk = 0; kk < 8; kk++) {
                         tw_wgmma_ss_64_bf16_00(s,
-                                tw_desc_step(tw_desc_k(in_q + (warp >> 2 & 1) * 64 * 128, 128),
-                                    kk / 4 * 16384 + kk % 4 * 32),
+                                tw_desc_step(tw_desc_k((in_q + in_slot * in_bytes) + (warp >> 2 & 1) * 64 * 128,
+                                        128), kk / 4 * 16384 + kk % 4 * 32),
                                 tw_desc_step(tw_desc_k(in_1_k + in_1_slot_1 * in_1_bytes, 128),
                                     kk / 4 * 8192 + kk % 4 * 32), kk > 0);
                     }
@@ -457,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                 if (lane == 0) tw_mbar_arrive(in_2_empty + in_2_slot_1 * 8);
             }
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-            if (lane == 0) tw_mbar_arrive(in_empty);
+            if (lane == 0) tw_mbar_arrive(in_empty + in_slot * 8);
             // 42: o = acc / norm[:, None]
             bf16 cast[64];
 #pragma unroll
@@ -488,7 +494,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
         tw_setmaxnreg_dec(24);
         const i32 lane = tw_lane(), warp = tw_warp() - 8;
         if (warp == 0 && tw_elect()) {
-            u32 in_phase = 0;
+            u32 in_next = 0, in_phase = 0;
             u32 in_1_next = 0, in_1_phase = 0;
             u32 in_2_next = 0, in_2_phase = 0;
             for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; turn += paired && !(turn & 1) ? 1 : beyond) {
@@ -504,11 +510,17 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                 // 27: for start_n in range(0, last, BN):
                 const i32 cdiv = tw_cdiv(last, 64);
                 // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-                tw_mbar_wait(in_empty, in_phase ^ 1);
-                tw_mbar_arrive_expect(in_full, 32768);
-                in_phase ^= 1;
-                tw_tma_load_3d(in_q, &map_q_ptr, (i32)0, start_m, pid1, in_full);
-                tw_tma_load_3d(in_q + 16384, &map_q_ptr, (i32)0 + 64, start_m, pid1, in_full);
+                const u32 in_slot_1 = in_next;
+                tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);
+                tw_mbar_arrive_expect(in_full + in_slot_1 * 8, 32768);
+                if (++in_next == 2) {
+                    in_next = 0;
+                    in_phase ^= 1;
+                }
+                tw_tma_load_3d(in_q + in_slot_1 * in_bytes, &map_q_ptr, (i32)0, start_m, pid1,
+                        in_full + in_slot_1 * 8);
+                tw_tma_load_3d(in_q + in_slot_1 * in_bytes + 16384, &map_q_ptr, (i32)0 + 64, start_m, pid1,
+                        in_full + in_slot_1 * 8);
                 // 27: for start_n in range(0, last, BN):
                 for (i32 start_n_1 = 0; start_n_1 < cdiv; start_n_1++) {
                     // 28: cols = start_n + rn
