@@ -12,6 +12,8 @@
 #include "ir/ringform.h"
 
 /* --- threads --- */
+enum { BLOCK_THREADS = 1024 }; /* of a block, at most, on every machine that has them */
+
 static int floor_pow2(int64_t x) {
     int p = 1;
     while ((int64_t)p * 2 <= x) p *= 2;
@@ -23,6 +25,8 @@ static int kernel_warps(const PassContext *cx, const Kernel *k) {
     int warps = (int)kernel_int(k, AT_WARPS, 4);
     if (cx->options.num_warps > 0 && !decided) warps = cx->options.num_warps;
     while (warps < kernel_int(k, AT_WRITTEN, 1)) warps *= 2;
+    /* 32 warps are wished for where a warp has 32 lanes; of 64 lanes a block has half as many. */
+    while (!decided && cx->machine->lanes && warps * cx->machine->lanes > BLOCK_THREADS) warps /= 2;
     return warps;
 }
 
