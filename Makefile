@@ -86,6 +86,14 @@ unit: $(UNIT)
 	@printf '%s\n' $(UNIT) | xargs -P $${JOBS:-$$(nproc)} -n 1 tests/run_unit.sh
 tests: $(UNIT) $(NUMERIC) $(B)/tests/pytree
 
+# Threads of the runtime under ThreadSanitizer. The rest of the library has none, and is as it is.
+TSAN_OBJ := $(patsubst %.c,$(B)/tsan/%.o,$(filter src/runtime/% src/base/cancel.c src/base/arena.c,$(LIB_SRC)))
+$(B)/tsan/%.o: %.c | gen
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -O1 -g1 -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
+$(B)/tsan/test_threads: tests/unit/test_threads.c $(TSAN_OBJ) $(B)/libinside.a
+	$(CC) $(TESTFLAGS) -fsanitize=thread -MMD -MP -MF $@.d -o $@ $^ $(LDLIBS)
+
 $(B)/tests/pytree: tests/syntax/pytree.c $(B)/libinside.a
 	@mkdir -p $(@D)
 	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libinside.a $(LDLIBS)
@@ -158,12 +166,14 @@ measures: all
 fuzz:
 	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
 	tests/shards.sh 0 build/asan/tests/test_fuzz --seconds $${SECONDS_TO_FUZZ:-600} --seed $$(date +%s)
-BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_%,$(wildcard bench/*.c))))
+BENCH := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out bench/gpu_% bench/launch.c,$(wildcard bench/*.c))))
 $(B)/bench/hand.o $(B)/bench/hand_moves.o: ALLCFLAGS += -O3 -march=native
 $(B)/bench_cpu: $(BENCH) $(B)/libtilewright.a
 	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
 bench: $(B)/bench_cpu
 	$(B)/bench_cpu $(BENCHFLAGS)
+$(B)/bench_launch: $(B)/bench/launch.o $(B)/libtilewright.a
+	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
 $(B)/bench_gpu_launch: $(B)/bench/gpu_launch.o $(B)/libtilewright.a
 	$(CC) $(SANFLAGS) -o $@ $^ $(LDLIBS)
 bench-gpu: all $(B)/bench_gpu_launch

@@ -16,10 +16,15 @@
  *     caller; destroying NULL does nothing. Objects may be destroyed in any order: an object that
  *     others still need lives on until they are gone. Texts and pointers that a getter returns
  *     belong to the object and live as long as it does; a text of the context until the next call
- *     with that context. What the caller passes in is copied, unless the entry says otherwise.
- *   - Threads. A context and all objects made from it are used by one thread at a time. Different
- *     contexts are independent. The library has no global state, never prints, never exits, and
- *     starts threads only inside a context.
+ *     of that thread with that context. What the caller passes in is copied, unless the entry says
+ *     otherwise.
+ *   - Threads. Any thread may call any entry at any time, with a context, modules, kernels, buffers
+ *     and streams that others use too; one call at a time is at work in a context, the others wait.
+ *     Launches on host targets with launches of their own (`cpu`) do not: they run side by side, one
+ *     kernel on many threads too. Messages are those of the calling thread. What is destroyed must
+ *     not be in use by a call of another thread, and an array that a launch changes is the caller's
+ *     to keep apart, as in any program with threads. Different contexts are independent. The library
+ *     has no global state, never prints, never exits, and starts threads only inside a context.
  *   - Structs that start with struct_size: set them up with their _init function (or zero them
  *     and set struct_size = sizeof). Zero in any field means the default, so that fields can be
  *     added at the end.
@@ -63,7 +68,8 @@ TW_API const char *tw_version(void);
     X(TW_ERROR_TOOL, 8, "a tool that was started failed")                     \
     X(TW_ERROR_LAUNCH, 9, "the kernel stopped with an error")                 \
     X(TW_ERROR_INTERNAL, 10, "a fault of Tilewright itself")                  \
-    X(TW_ERROR_CANCELLED, 11, "it was cancelled")
+    X(TW_ERROR_CANCELLED, 11, "it was cancelled")                             \
+    X(TW_ERROR_TIMEOUT, 12, "it took longer than its limit allows")
 
 typedef enum tw_status {
 #define TW_STATUS_ENUM(name, number, text) name = number,
@@ -126,8 +132,7 @@ typedef struct tw_stream tw_stream;
 
 /* Where all memory of a context comes from. resize(user, NULL, 0, n) allocates n bytes aligned
  * for any type, resize(user, p, n, 0) frees and returns NULL, resize(user, p, n, m) grows or
- * shrinks; NULL means "no memory" and leaves the old block as it was. Called from the context's
- * thread only. */
+ * shrinks; NULL means "no memory" and leaves the old block as it was. Called by one thread at a time. */
 typedef struct tw_allocator {
     void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
     void *user;
@@ -142,7 +147,8 @@ typedef struct tw_context_options {
     int32_t tool_timeout;          /* seconds that a started compiler may take; 0: 120 */
     void (*print)(void *user, const char *text, size_t length); /* what kernels print when
                               they run or are compiled (tl.static_print); NULL: it is dropped. Called from the thread
-                              that launches or compiles. Must not call into the same context */
+                              that launches or compiles, or from that of an asynchronous stream. Must not call into the
+                              same context */
     void *print_user;
     int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
                                     of the call: not 0 cancels it, as tw_context_cancel does. May be
@@ -187,17 +193,17 @@ TW_API tw_status tw_cache_list(tw_context *context, void (*each)(void *user, con
  * this process or another, are not concerned. Errors: TW_ERROR_ARGUMENT (bytes < 0). Since 0.2. */
 TW_API tw_status tw_cache_shrink(tw_context *context, int64_t bytes);
 
-/* Ends the call that is under way with this context, soon: it returns TW_ERROR_CANCELLED; compilers
- * that it started are killed, its folders removed. Arrays hold what was written so far. A call that
- * has ended meanwhile, and those that follow, are not concerned. 1: the call still holds something
- * outside of the process (a compiler, a folder) and lets go of it before it returns; 0: it holds
- * nothing, and the process could end here. The one entry that any thread may call at any time, a
- * signal handler too, as long as the context lives. Since 0.2. */
+/* Ends the calls that are under way with this context, soon: they return TW_ERROR_CANCELLED; compilers
+ * that they started are killed, their folders removed; a launch that runs in a stream ends too. Arrays
+ * hold what was written so far. A call that has ended meanwhile, and those that follow, are not
+ * concerned. 1: a call still holds something outside of the process (a compiler, a folder) and lets go
+ * of it before it returns; 0: none does, and the process could end here. The one entry that waits for
+ * no other call, and that a signal handler may call too, as long as the context lives. Since 0.2. */
 TW_API int32_t tw_context_cancel(tw_context *context);
 
-/* What went wrong in the last call with this context or an object of it; "" if it succeeded. For
- * errors in a source these are the diagnostics as a user reads them: place, line, caret, rule and
- * fix. Valid until the next call. */
+/* What went wrong in this thread's last call with this context or an object of it; "" if it succeeded.
+ * For errors in a source these are the diagnostics as a user reads them: place, line, caret, rule and
+ * fix. Valid until the thread's next call. */
 TW_API const char *tw_context_message(const tw_context *context);
 /* Warnings and notes of the last load or compile, also when it succeeded; "" if there are none. */
 TW_API const char *tw_context_warnings(const tw_context *context);
@@ -648,6 +654,31 @@ TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t ar
 TW_API tw_status tw_kernel_launch(tw_kernel *kernel, tw_stream *stream, const int64_t *grid, const tw_arg *args,
                                   size_t arg_count);
 
+/* How a launch runs. Zero in any field is the default. */
+typedef struct tw_launch_options {
+    size_t struct_size;
+    tw_stream *stream;   /* as in tw_kernel_launch */
+    const int64_t *grid; /* as in tw_kernel_launch */
+    int32_t threads;     /* target cpu: at most so many; 1: the calling thread alone (an asynchronous stream's own).
+                            The context's threads run one launch at a time: one that finds them busy runs on its own
+                            thread alone, and waits for nobody */
+    int32_t timeout_ms;  /* ends it after that time, with TW_ERROR_TIMEOUT; arrays hold what was written so far. 0: it
+                            may take any time. Targets with queues of their own (cuda) have none */
+    /* Target cpu: just these programs of the grid, x fastest; programs 0: all of them. */
+    int64_t first, programs;
+    /* Target cpu: the caller's own threads: runs part(work, i) for every i in 0 .. count-1, each once, in any order and
+     * on any threads, and returns when all of them have. count is at most `threads`, or 64. NULL: the context's. */
+    void (*parallel)(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work);
+    void *parallel_user;
+} tw_launch_options;
+
+TW_API void tw_launch_options_init(tw_launch_options *options);
+
+/* tw_kernel_launch, with more to say; options may be NULL. Errors: as there; TW_ERROR_TIMEOUT, TW_ERROR_UNSUPPORTED
+ * (the target has no such choice), TW_ERROR_ARGUMENT (programs that the grid does not have). Since 0.2. */
+TW_API tw_status tw_kernel_launch_with(tw_kernel *kernel, const tw_launch_options *options, const tw_arg *args,
+                                       size_t arg_count);
+
 /* --- kernels built ahead of time --- */
 
 typedef struct tw_build_options {
@@ -676,7 +707,30 @@ TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_op
 /* A queue of launches of one target, in order; on CUDA the default stream of each kernel's device: a
  * wait waits for all devices in use. On host targets it is always empty. Since 0.1. */
 TW_API tw_status tw_stream_create(tw_context *context, const char *target, tw_stream **out);
+/* Waits for the launches of an asynchronous stream. */
 TW_API void tw_stream_destroy(tw_stream *stream);
+
+typedef struct tw_stream_options {
+    size_t struct_size;
+    int32_t asynchronous; /* target cpu: a launch on it returns when its arguments are checked, and runs on the stream's
+                             own thread when those before it have ended. When one fails, those behind it do not run,
+                             until tw_stream_synchronize has told of it. Kernels and buffers may be destroyed: that
+                             waits, as do tw_buffer_read, _write, _fill, _compare and _save_npy. Memory of the
+                             caller must live. Other host targets: a launch has ended when it returns */
+} tw_stream_options;
+
+TW_API void tw_stream_options_init(tw_stream_options *options);
+
+/* tw_stream_create, with more to say; options may be NULL. Errors: TW_ERROR_NOT_FOUND, TW_ERROR_MEMORY. Since 0.2. */
+TW_API tw_status tw_stream_open(tw_context *context, const char *target, const tw_stream_options *options,
+                                tw_stream **out);
+/* How many launches have not ended, without waiting; of a target with queues of its own (cuda) 1 for any number.
+ * Errors: TW_ERROR_ARGUMENT, TW_ERROR_LAUNCH. Since 0.2. */
+TW_API tw_status tw_stream_query(tw_stream *stream, int64_t *pending);
+/* Ends the launch that runs, soon, and drops those behind it; tw_stream_synchronize then says TW_ERROR_CANCELLED.
+ * Arrays hold what was written so far. Where nothing is under way nothing happens. Errors:
+ * TW_ERROR_UNSUPPORTED (a target with queues of its own). Since 0.2. */
+TW_API tw_status tw_stream_cancel(tw_stream *stream);
 /* A queue that the caller has made with the target's own means (a CUstream of the primary context
  * of the kernel's device; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
  * driver's launch and nothing else: it can be captured in a CUDA graph. Errors: TW_ERROR_NOT_FOUND,

@@ -64,6 +64,8 @@ need() { # the first of the tools that is not there
 with_clang() { make -s -j"$jobs" B=build/clang CC=clang-14 CFLAGS="-O0" all && echo "builds without a warning"; }
 unit() { make -s JOBS="$jobs" unit; }
 sanitized() { TILEWRIGHT_CASES=100 TILEWRIGHT_EVERY=12 make -s -j"$jobs" JOBS="$jobs" B=build/asan SAN=1 CFLAGS="-O0 -g1 -Wno-clobbered" unit; }
+# threads that share a context, its kernels and the cache
+threads() { make -s -j"$jobs" build/tsan/test_threads && TSAN_OPTIONS=halt_on_error=1 build/tsan/test_threads; }
 make_venv() { # and what the tests need in it, once
     { [ -x $venv/bin/python ] || python3 -m venv $venv; } >build/test-venv.log 2>&1 &&
         add_to_venv requirements.txt >>build/test-venv.log 2>&1 &&
@@ -108,6 +110,7 @@ random_programs() {
     for family in order rings rows corners carried; do
         [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
     done
+    [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --options --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets passes,cuda-emulated || return 1
     [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_ir --family rings --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cuda-emulated
 }
 # Tile C: all products on the interpreter, some on the other targets; random programs the same way
@@ -118,17 +121,18 @@ tile_c() {
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
-# the prelude's numbers, the matrix, programs that once failed, and 60 random ones in the shapes that this target is for
+# the prelude's numbers, the matrix, programs that once failed, and 80 random ones in the shapes that this target is for, half of them under options at random
 tenstorrent() {
     "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
         tests/shards.sh "$jobs" python3 tests/metalium/hosts.py &&
         numeric tenstorrent 1 &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
-        tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 60 --targets tenstorrent
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent &&
+        tests/shards.sh "$jobs" build/tests/random_tenstorrent --options --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent
 }
 # every ninth kernel for AMD's GPUs compiled for its chip; some kernels and random programs on the emulator, waves of 64 and of 32
 hip() {
-    python3 tests/compile_hip.py --every 9 &&
+    python3 tests/compile_hip.py --every 9 && python3 tests/hip_mix.py &&
         tests/shards.sh "$jobs" build/tests/matrix --targets hip,rdna --only "by rows of n" --seed "${TILEWRIGHT_SEED:-1}" &&
         tests/shards.sh "$jobs" build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets hip-emulated --also hip-emulated:gfx1100 --every 2
 }
@@ -182,6 +186,7 @@ lane() {
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
     group ops "" "" quickly ops
+    group threads "$(need gcc)" "apt-get install gcc" threads
     group clang "$(need clang-14)" "apt-get install clang-14" with_clang
     group scheduled "$(need python3)" "apt-get install python3" scheduled
     group interp "" "" numeric interp 1

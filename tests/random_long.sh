@@ -6,13 +6,13 @@
 #
 # Each runs on the interpreter behind the passes, every fifth on target cpu and on emulated CUDA too; random_tenstorrent's on the
 # Tensix model; of random_order (Triton kernels whose accesses depend on each other) and the other families of such kernels a
-# twentieth, on both forms of emulated CUDA.
+# twentieth, on both forms of emulated CUDA; the .._options ones again under compile options at random.
 # Failures come as they are found, made small, with the seed that repeats them (`build/tests/random_triton --seed N`); their texts
 # stay in build/random. The end is one line: "101000 programs, 0 failed, seeds from 1 on". JOBS=N takes N processes instead
 # of one for each processor.
 cd "$(dirname "$0")/.." || exit 2
 count=${1:-20000} seed=${2:-$(date +%s)}
-[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent random_order random_rings random_rows random_corners random_carried
+[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent random_options random_tenstorrent_options random_order random_rings random_rows random_corners random_carried
 make -s all build/tests/random_triton build/tests/random_ir build/tests/random_tilec build/tests/random_tenstorrent || exit 2
 mkdir -p build/random
 cxx=$(command -v "${CXX:-g++}" || command -v clang++ || command -v c++)
@@ -24,6 +24,8 @@ for name; do
     case $name in
     random_tilelang) program=tests/numeric/random_tilelang.py ;;
     random_tenstorrent) targets=tenstorrent ;;
+    random_options) program="build/tests/random_triton --options" targets=cuda-emulated,hip-emulated of=$((count / 20)) ;;
+    random_tenstorrent_options) program="build/tests/random_tenstorrent --options" targets=tenstorrent ;;
     random_order | random_rings | random_rows | random_corners | random_carried) program="build/tests/random_triton --family ${name#random_}" targets=cuda-emulated,cuda-emulated:sm_80 of=$((count / 20)) ;;
     esac
     [ -n "$cxx" ] || case $targets in cuda-emulated* | tenstorrent) continue ;; esac

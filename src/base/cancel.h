@@ -28,6 +28,8 @@ typedef struct Cancel {
     int32_t (*poll)(void *user); /* the host's own question: not 0 asks for the end; may be NULL */
     void *user;
     int64_t next; /* when the host is asked again, in ns */
+    _Atomic int64_t deadline; /* when it ends by itself, in ns of a clock that never goes back; 0: never */
+    atomic_bool late;         /* that was why */
 } Cancel;
 
 static inline bool cancel_is_asked(Cancel *c) { return c && atomic_load_explicit(&c->asked, memory_order_relaxed); }
@@ -42,4 +44,8 @@ bool cancel_ask(Cancel *c);
 /* A new call begins; what was asked before does not concern it. */
 void cancel_begin(Cancel *c);
 bool cancel_look(Cancel *c);
+/* Of any thread: is it past the deadline, or was the end asked for? */
+bool cancel_is_due(Cancel *c);
+/* So many ms from now on; 0: it may take any time. */
+void cancel_limit(Cancel *c, int64_t milliseconds);
 #endif

@@ -442,8 +442,17 @@ static tw_status make_fresh(Session *s, Argument *a, const char *target, bool ho
     return status;
 }
 
+/* Do its kernels run on memory of their own? */
+static bool has_memory(const char *target) {
+    static const char *const names[] = {"cuda", "hip"};
+    size_t length = strcspn(target, ":");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (length == strlen(names[i]) && strncmp(target, names[i], length) == 0) return true;
+    return false;
+}
+
 int session_upload(Session *s, const char *target) {
-    bool host = strncmp(target, "cuda", 4) != 0;
+    bool host = !has_memory(target);
     for (size_t i = 0; i < s->count; i++) {
         Argument *a = &s->arguments[i];
         if (a->value.kind != TW_ARG_BUFFER) continue;

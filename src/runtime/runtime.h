@@ -1,9 +1,9 @@
 /* runtime.h: the objects behind the public API, and what the files of the runtime share.
  *
  *     api.c        the public entries: checks, the one setjmp frame, getters
- *     context.c    contexts, messages, memory of objects
+ *     context.c    contexts, memory of objects; seat.c what one keeps for each thread: messages
  *     compile.c    source -> door -> passes -> target; live.c names and values of the host
- *     launch.c     arguments -> words -> target; sequence.c several launches in a row
+ *     launch.c     arguments -> words -> target; sequence.c several in a row; queue.c launches that go on alone
  *     scalars.c    small integer programs evaluated at launch: the kernel's own grid
  *     buffer.c     arrays; npy.c their files; random.c their contents
  *     options.c    --set NAME=VALUE
@@ -14,25 +14,37 @@
  * Memory: every object has an arena of its own and dies with it. A function called below api.c's
  * frame may run out of memory at any allocation and never comes back then, so it must not hold an
  * open file or child process while it allocates; what outlives the call (a library handle, a
- * mapping) is stored in its object first. */
+ * mapping) is stored in its object first.
+ *
+ * Threads: a call holds the context's lock (api_guarded), and with it all objects of the context. Launches of targets
+ * that allow it run beside other calls (api_beside), once a second thread has been seen: what they change belongs to
+ * their thread's Seat, and what they read of a kernel stays as it is once it is compiled. */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
 #include "base/cancel.h"
 #include "front/front.h"
 #include "pass/pass.h"
-#include "tilewright.h"
+#include "runtime/api/seat.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct Target Target;
 typedef struct Pool Pool;
+typedef struct Queue Queue;
 
 struct tw_context {
-    Allocator allocator;
-    Trap trap;
-    int references; /* itself, and every object made from it */
-    Arena texts;    /* message and warnings; emptied by each call */
-    const char *message, *warnings, *findings, *findings_json;
-    const tw_diagnostic *diagnostics; /* the messages one by one; in texts */
-    size_t diagnostic_count;
+    Allocator allocator;           /* safe to call from any thread */
+    Allocator host;                /* the caller's, which is called by one thread at a time: under `allocating` */
+    pthread_mutex_t allocating;
+    pthread_mutex_t lock;          /* recursive; see above */
+    Trap trap;                     /* of the call that holds the lock */
+    atomic_int references;         /* itself, and every object made from it */
+    _Atomic(Seat *) seats;         /* only grows */
+    Seat first;                    /* of the thread that made it */
+    atomic_bool shared;            /* more than one thread calls it; never taken back */
+    int32_t (*poll)(void *user);   /* may be NULL */
+    void *poll_user;
     Arena arena;           /* lives as long as the context */
     const char *cache_dir; /* NULL: none */
     bool no_cache;         /* none was found, though nobody said that there shall be none */
@@ -40,9 +52,9 @@ struct tw_context {
     int threads, tool_timeout;
     void (*print)(void *user, const char *text, size_t length); /* may be NULL */
     void *print_user;
-    bool inside;           /* a call is under way */
-    Cancel cancel;         /* of the call that is under way */
     Pool *pool;            /* made with the first kernel that needs it */
+    pthread_mutex_t pool_busy; /* a launch runs on it, or its scratch grows */
+    Queue *queues;         /* launches that go on by themselves */
     Arena launch_scratch;  /* of a launch that is under way; api_guarded frees what a fault leaves in it */
     void *target_state[16]; /* of the targets, by their place in the table */
 };
@@ -81,6 +93,7 @@ struct tw_stream {
     const Target *target;
     void *native; /* of the target's own kind; NULL: its default queue */
     bool wrapped;
+    Queue *queue; /* of host targets: launches do not wait; NULL: they do */
 };
 
 typedef struct Artifact {
@@ -114,7 +127,7 @@ typedef struct SpaceSet { /* memory of runs that come one after the other */
 
 typedef struct KernelVariant { /* of a kernel, compiled with fewer wishes */
     tw_kernel *kernel;
-    bool ready; /* false: there is none yet, or memory did not suffice for it */
+    atomic_bool ready; /* false: there is none yet, or memory did not suffice for it */
 } KernelVariant;
 
 struct tw_kernel {
@@ -159,7 +172,8 @@ struct tw_kernel {
     int param_count;
     RunParam *params;
     int slot_count;
-    uint64_t *slots;           /* the words of the current launch */
+    size_t frame_words;        /* that a Frame of it takes (frame.h) */
+    uint64_t *slots;           /* the words of the current launch that holds the lock */
     tw_buffer **buffers;       /* by parameter; NULL for numbers */
     const ScalarProgram *grid; /* NULL: the launch must say it */
     int grid_rank;
@@ -180,7 +194,11 @@ struct tw_kernel {
 /* --- context.c --- */
 void *context_alloc(tw_context *cx, size_t size); /* zeroed; throws through the context's trap */
 void context_free(tw_context *cx, void *block, size_t size);
+void context_hold(tw_context *cx); /* one reference more */
 void context_drop(tw_context *cx); /* one reference less */
+/* For entries that destroy an object: all others keep off, and what runs with it has ended. */
+void context_lock(tw_context *cx);
+void context_unlock(tw_context *cx); /* and context_drop */
 /* Sets the message and gives the status back, so that failing is one statement. */
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same with a code for those who read no text, and, where something does not suffice, how much is needed of it and
@@ -231,12 +249,26 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
 /* The assembler text, made when it is first asked for; it is an artifact from then on. */
 tw_status kernel_assembly(tw_kernel *k, const char **text);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+/* What is asked for, and what a launch beside other calls lacks. */
+typedef struct LaunchRequest {
+    tw_launch_options how;
+    const tw_arg *args;
+    size_t count;
+    bool beside;        /* the lock is not held */
+    tw_kernel *reached; /* of a kernel of several launches: the first that has not run */
+    tw_kernel *lacking; /* whose variant must be compiled first, under the lock (kernel_add_variant); NULL: none */
+    int fit;
+    uint64_t odd;
+} LaunchRequest;
+tw_status kernel_launch(tw_kernel *k, LaunchRequest *request);
+tw_status kernel_add_variant(LaunchRequest *request);
+/* May its launches run beside other calls? */
+bool kernel_runs_beside(const tw_kernel *k);
 
 /* --- sequence.c: kernels of several launches --- */
 /* Compiles the launches behind the first one; what is known of a kernel is then known of all of them together. */
 tw_status sequence_compile(tw_kernel *k);
-tw_status sequence_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count);
+tw_status sequence_launch(tw_kernel *k, LaunchRequest *request);
 void sequence_destroy(tw_kernel *k);
 
 /* --- buffer.c --- */

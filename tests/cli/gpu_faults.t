@@ -56,10 +56,10 @@ $ sh add LIB=old --
 error: the CUDA driver has no cuTensorMapEncodeTiled; a newer driver is needed (CUDA 12.0 or later)
 [1]
 $ sh add FAKE_CUDA=cuModuleLoadData=209 FAKE_DRIVER=12020 --
-error: the driver (12.2) cannot load what the compiler made for kernel `add_kernel`: it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to an NVRTC of its version
+error: the driver (12.2) cannot load what the compiler made for kernel `add_kernel`: it is older than the compiler; update it, or set TILEWRIGHT_NVRTC to the NVRTC of its version
 [1]
 $ sh add FAKE_CUDA=cuModuleLoadData=900 --
-error: kernel `add_kernel` is loaded by its first launch, which cannot be captured in a CUDA graph: launch it once, with arguments of the same kind, before the capture
+error: kernel `add_kernel` is loaded by its first launch, which cannot be captured in a graph: launch it once, with arguments of the same kind, before the capture
 [1]
 #! No compiler, one that refuses.
 $ [ -e /usr/local/cuda/bin/nvcc ] && echo "error: no CUDA compiler: NVRTC is not here" || { T=$(command -v tilewright); LD_LIBRARY_PATH=lib TILEWRIGHT_NVRTC=$PWD/none PATH=/no CUDA_HOME= "$T" run add.py --target cuda --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1 2>&1 | cut -c1-46; }

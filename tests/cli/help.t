@@ -176,7 +176,7 @@ $ tilewright docs opts
 error: there is no page `opts`; there are ops, options, triton, tilelang and tile-c
 [1]
 $ tilewright docs options
-- `num_warps`: warps a program runs on (GPU targets); default: the source's, else 4. Takes an integer from 1 to 32.
+- `num_warps`: warps a program runs on (GPU targets), of 64 lanes 16 at most; default: the source's, else 4. Takes an integer from 1 to 32.
 - `num_stages`: how many loads run ahead; never changes a bit of the result; default: the source's. Takes an integer from 0 to 16.
 - `slots`: slots of the rings between load and compute, as far as they fit; 0: num_stages, and more on CUDA where memory is left and that hides the copies; never changes a bit of the result. Takes an integer from 0 to 16.
 - `roles`: loads, compute and stores as processes of their own. Takes auto, on or off.

@@ -20,8 +20,9 @@ far.py:6:21: error: the hip target cannot do `math` here: target hip does not ha
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
-$ tilewright run $ROOT/kernels/triton/add.py --target hip --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1
-error: target hip does not launch on AMD's GPUs yet: emit its text, or run it as hip-emulated
+$ LD_LIBRARY_PATH= tilewright run $ROOT/kernels/triton/add.py --target hip --arg x_ptr=ones:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=64 --arg BLOCK_SIZE=64 --grid 1
+error: there is no HIP driver here (libamdhip64.so); install AMD's ROCm, or use the emulator
+hint: the emulator is asked for with --emulate
 [1]
 $ tilewright check $ROOT/kernels/triton/add.py --target hip --emulate --arg x_ptr=randn:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=60 --arg BLOCK_SIZE=64 --grid 1
 x_ptr: f32[64], max error 0: ok
@@ -40,3 +41,22 @@ $ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=
 .../kernels/triton/matmul_nt.py:23:13: load: fetched a trip ahead, and held in registers
 .../kernels/triton/matmul_nt.py:24:15: dot: mfma_32x32, 2 x 2 warps
 .../kernels/triton/matmul_nt.py:7:1: execution: flat, 256 threads, 32768 bytes of shared memory
+#! a warp of 64 lanes: a block has 16 of them, whoever wishes for more
+$ tilewright check $ROOT/kernels/triton/add.py --target hip --emulate --set num_warps=32 --arg x_ptr=randn:f32[64] --arg y_ptr=ones:f32[64] --arg output_ptr=zeros:f32[64] --arg n_elements=60 --arg BLOCK_SIZE=64 --grid 1
+x_ptr: f32[64], max error 0: ok
+y_ptr: f32[64], max error 0: ok
+output_ptr: f32[64], max error 0: ok
+$ cat > threads.py <<'END'
+> import tilelang.language as T
+> @T.prim_func
+> def turned(A: T.Tensor((1024,), "float32"), B: T.Tensor((1024,), "float32")):
+>     with T.Kernel(1, threads=1024) as bx:
+>         tx = T.get_thread_binding()
+>         s = T.alloc_shared((1024,), "float32")
+>         s[tx] = A[tx]
+>         T.sync_threads()
+>         B[tx] = s[1023 - tx]
+> END
+$ tilewright check threads.py --target hip --emulate --set written=on --arg A=randn:f32[1024] --arg B=zeros:f32[1024]
+A: f32[1024], max error 0: ok
+B: f32[1024], max error 0: ok

@@ -9,14 +9,11 @@
  *     FAKE_LOST=1                                       what is asked for in FAKE_CUDA happens on this device alone
  *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_last_cluster()   fake_last_early()   fake_last_together()
  *     fake_place(address, 1) */
+#include "fake.h"
+
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const char *called[4096];
-static int call_count;
 static void *last_stream;
 static unsigned last_grid[3], last_cluster, last_early, last_together;
 enum { DEVICES = 8, PLACES = 64 };
@@ -29,14 +26,6 @@ static struct {
 } places[PLACES];
 static int place_count;
 
-int fake_calls(const char *name);
-int fake_calls(const char *name) { /* NULL: all */
-    int n = 0;
-    for (int i = 0; i < call_count; i++) n += !name || strcmp(called[i], name) == 0;
-    return n;
-}
-void fake_forget(void);
-void fake_forget(void) { call_count = 0; }
 void *fake_last_stream(void);
 void *fake_last_stream(void) { return last_stream; }
 int fake_last_device(void);
@@ -55,37 +44,14 @@ unsigned fake_last_early(void) { return last_early; }
 unsigned fake_last_together(void);
 unsigned fake_last_together(void) { return last_together; }
 
-/* Counts the call; the answer that is asked for, else 0. */
-static int answer(const char *name) {
-    const char *told = getenv("FAKE_CUDA");
-    size_t length = strlen(name);
-    const char *where = getenv("FAKE_LOST");
-    if (call_count < 4096) called[call_count++] = name;
-    if (where && depth && current[depth - 1] != atoi(where)) return 0;
-    for (const char *at = told; at && (at = strstr(at, name)); at += length) {
-        if (at[length] != '=' || (at > told && at[-1] != ' ')) continue;
-        char *end;
-        int result = (int)strtol(at + length + 1, &end, 10);
-        return *end == '@' && fake_calls(name) < atoi(end + 1) ? 0 : result;
-    }
-    return 0;
-}
-#define ANSWER answer(__func__)
-static int number(const char *name, int otherwise) {
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
-}
-
 static int arch_of(int device) {
     const char *text = getenv("FAKE_ARCH");
     for (; text && device > 0 && strchr(text, ','); device--) text = strchr(text, ',') + 1;
     return text ? atoi(text) : 90;
 }
 static int now(void) { return depth ? current[depth - 1] : -1; }
+#define ANSWER fake_answer("FAKE_CUDA", __func__, now())
 
-#define API(name, parameters) \
-    int name parameters;      \
-    int name parameters
 API(cuInit, (unsigned flags)) { return (void)flags, ANSWER; }
 API(cuDriverGetVersion, (int *version)) { return *version = number("FAKE_DRIVER", 13000), ANSWER; }
 API(cuDeviceGetCount, (int *devices)) { return *devices = number("FAKE_COUNT", 1), ANSWER; }

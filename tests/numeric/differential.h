@@ -81,7 +81,7 @@ typedef struct Scalar {
     int64_t i;
     double f;
 } Scalar;
-enum { MOST_ARRAYS = 40, MOST_SCALARS = 40, MOST_SETS = 8, TEXT = 200000 };
+enum { MOST_ARRAYS = 40, MOST_SCALARS = 40, MOST_SETS = 16, TEXT = 200000 };
 typedef struct Program {
     const char *file; /* its name chooses the door */
     char text[TEXT];
@@ -98,6 +98,8 @@ typedef struct Program {
     int want_count;
 } Program;
 typedef void Generator(Choices *c, Program *p);
+
+#include "drawn_options.h"
 
 static void add_text(Program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends to a text of `size` bytes; what does not fit is cut off. */
@@ -605,6 +607,7 @@ typedef struct Wish {
     char **replay; /* these files, if there are any */
     int replays;
     bool refusals; /* are printed */
+    bool options;  /* of the compiler are drawn too */
 } Wish;
 
 static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
@@ -616,6 +619,10 @@ static bool read_wish(int argc, char **argv, const char *name, Wish *w) {
         }
         if (strcmp(option, "--refusals") == 0) {
             w->refusals = true;
+            continue;
+        }
+        if (strcmp(option, "--options") == 0) {
+            w->options = true;
             continue;
         }
         if (strcmp(option, "--large") == 0) {
@@ -708,9 +715,16 @@ static bool replays(const Wish *w, const char *path) {
     return false;
 }
 
+static Generator *without_options;
+static void with_options(Choices *c, Program *p) {
+    without_options(c, p);
+    draw_options(c, p);
+}
+
 static int differential_main(int argc, char **argv, const char *name, Generator *generate) {
     Wish w = {.seed = 1, .count = 1, .targets = "cpu", .every = 1, .small = true, .shard = SHARD_ALL};
     if (!read_wish(argc, argv, name, &w)) return 2;
+    if (w.options) without_options = generate, generate = with_options;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED || !mkdtemp(cache)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);

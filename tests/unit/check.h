@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_failures, check_count;
+static _Atomic int check_failures, check_count; /* tests have threads */
 
 #define CHECK(cond)                                                                                \
     do {                                                                                           \

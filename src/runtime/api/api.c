@@ -3,39 +3,72 @@
 
 #include <string.h>
 
-static tw_status cancelled(tw_context *cx) {
-    cx->message = "it was cancelled";
-    return TW_ERROR_CANCELLED;
+/* The end of a call that came back, and of one that left by a trap. */
+static tw_status end_call(tw_context *cx, Seat *seat, tw_status status) {
+    seat->inside = false;
+    seat->texts.trap = &seat->trap;
+    /* Whoever asked for the end must learn of it, even where the work was done just before. */
+    return cancel_is_asked(&seat->cancel) ? api_cancelled(cx, seat) : status;
+}
+
+static tw_status end_trapped(tw_context *cx, Seat *seat, Trap *trap) {
+    seat->inside = false;
+    seat->texts.trap = &seat->trap;
+    if (trap->code == TRAP_STOPPED) return api_cancelled(cx, seat);
+    seat->message = trap->code == TRAP_OUT_OF_MEMORY ? "out of memory" : trap->message;
+    return trap->code == TRAP_OUT_OF_MEMORY ? TW_ERROR_MEMORY : TW_ERROR_INTERNAL;
+}
+
+tw_status api_cancelled(tw_context *cx, Seat *seat) {
+    (void)cx;
+    bool late = atomic_load(&seat->cancel.late);
+    seat->message = late ? "it took longer than its limit allows" : "it was cancelled";
+    return late ? TW_ERROR_TIMEOUT : TW_ERROR_CANCELLED;
+}
+
+/* NULL: there can be no call, for the reason in *status. */
+static Seat *begin_call(tw_context *cx, tw_status *status) {
+    Seat *seat = seat_take(cx);
+    *status = TW_ERROR_MEMORY;
+    if (!seat) return NULL;
+    if (seat->inside) {
+        *status = api_misuse(cx, "a context cannot be called from its own `print` or `poll`");
+        return NULL;
+    }
+    seat_begin(seat);
+    seat->cancel.poll = cx->poll;
+    seat->cancel.user = cx->poll_user;
+    seat->inside = true;
+    return seat;
 }
 
 tw_status api_guarded(tw_context *cx, ApiBody *body, void *call) {
-    if (cx->inside) return api_misuse(cx, "a context cannot be called from its own `print` or `poll`");
-    cx->message = cx->warnings = cx->findings = "";
-    cx->diagnostics = NULL;
-    cx->diagnostic_count = 0;
-    cx->findings_json = "[]\n";
-    arena_reset(&cx->texts, (ArenaMark){NULL, 0});
-    cancel_begin(&cx->cancel);
-    cx->inside = true;
+    tw_status status;
+    Seat *const seat = begin_call(cx, &status);
+    if (!seat) return status;
+    pthread_mutex_lock(&cx->lock);
+    seat->texts.trap = &cx->trap;
     if (TRAP_ARM(&cx->trap)) {
-        tw_status status = body(cx, call);
-        cx->inside = false;
-        /* Whoever asked for the end must learn of it, even where the work was done just before. */
-        return cancel_is_asked(&cx->cancel) ? cancelled(cx) : status;
+        status = end_call(cx, seat, body(cx, call));
+        pthread_mutex_unlock(&cx->lock);
+        return status;
     }
-    cx->inside = false;
     arena_free(&cx->launch_scratch);
-    if (cx->trap.code == TRAP_STOPPED) return cancelled(cx);
-    if (cx->trap.code == TRAP_OUT_OF_MEMORY) {
-        cx->message = "out of memory";
-        return TW_ERROR_MEMORY;
-    }
-    cx->message = cx->trap.message;
-    return TW_ERROR_INTERNAL;
+    tw_status trapped = end_trapped(cx, seat, &cx->trap);
+    pthread_mutex_unlock(&cx->lock);
+    return trapped;
+}
+
+tw_status api_beside(tw_context *cx, ApiBody *body, void *call) {
+    tw_status status;
+    Seat *const seat = begin_call(cx, &status);
+    if (!seat) return status;
+    if (TRAP_ARM(&seat->trap)) return end_call(cx, seat, body(cx, call));
+    return end_trapped(cx, seat, &seat->trap);
 }
 
 tw_status api_misuse(tw_context *cx, const char *message) {
-    cx->message = message;
+    context_say(cx, message);
     return TW_ERROR_ARGUMENT;
 }
 
@@ -44,7 +77,7 @@ tw_status api_absent(tw_context *cx) {
 }
 
 tw_status api_past_last(tw_context *cx) {
-    cx->message = "the index is past the last";
+    context_say(cx, "the index is past the last");
     return TW_ERROR_NOT_FOUND;
 }
 
@@ -107,3 +140,5 @@ DEFINE_INIT(tw_module_options)
 DEFINE_INIT(tw_buffer_options)
 DEFINE_INIT(tw_compile_options)
 DEFINE_INIT(tw_build_options)
+DEFINE_INIT(tw_launch_options)
+DEFINE_INIT(tw_stream_options)

@@ -9,6 +9,10 @@
 
 typedef tw_status ApiBody(tw_context *cx, void *call);
 tw_status api_guarded(tw_context *cx, ApiBody *body, void *call);
+/* The same without the lock, for bodies that change nothing but their thread's seat, to whose trap they throw. */
+tw_status api_beside(tw_context *cx, ApiBody *body, void *call);
+/* What a call that was asked to end returns. */
+tw_status api_cancelled(tw_context *cx, Seat *seat);
 
 tw_status api_misuse(tw_context *cx, const char *message);
 /* For calls that found a NULL, or an index past the last, before they began; without an object

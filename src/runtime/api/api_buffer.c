@@ -1,6 +1,8 @@
 /* api_buffer.c: arrays. */
 #include "runtime/api/api.h"
 
+#include "runtime/launch/queue.h"
+
 typedef struct BufferCall {
     int32_t dtype, rank;
     const int64_t *shape;
@@ -26,22 +28,22 @@ static tw_status load_body(tw_context *cx, void *user) {
 }
 static tw_status copy_body(tw_context *cx, void *user) {
     BufferCall *c = user;
-    (void)cx;
+    if (!queues_settle(cx, seat_find(cx))) return TW_ERROR_CANCELLED;
     return buffer_copy(c->buffer, c->host, c->size, c->read);
 }
 static tw_status fill_body(tw_context *cx, void *user) {
     BufferCall *c = user;
-    (void)cx;
+    if (!queues_settle(cx, seat_find(cx))) return TW_ERROR_CANCELLED;
     return buffer_fill(c->buffer, c->text, c->value, c->seed);
 }
 static tw_status save_body(tw_context *cx, void *user) {
     BufferCall *c = user;
-    (void)cx;
+    if (!queues_settle(cx, seat_find(cx))) return TW_ERROR_CANCELLED;
     return npy_save(c->buffer, c->text);
 }
 static tw_status compare_body(tw_context *cx, void *user) {
     BufferCall *c = user;
-    (void)cx;
+    if (!queues_settle(cx, seat_find(cx))) return TW_ERROR_CANCELLED;
     return buffer_compare(c->buffer, c->other, c->value, c->relative, c->difference);
 }
 
@@ -72,7 +74,7 @@ tw_status tw_buffer_rebind(tw_buffer *b, void *data, size_t size) {
         return api_misuse(b->context, "only a buffer of rank 1 over memory of the caller is rebound");
     if (!data && size) return api_absent(b->context);
     size_t bytes = tw_dtype_size(dtype_of_elem(b->elem));
-    b->context->message = "";
+    context_say(b->context, "");
     b->data = data;
     b->shape[0] = (int64_t)(size / bytes);
     b->strides[0] = 1;
@@ -84,7 +86,7 @@ tw_status tw_buffer_point(tw_buffer *b, void *data) {
     if (!b) return TW_ERROR_ARGUMENT;
     if (b->owned) return api_misuse(b->context, "only a buffer over memory of the caller is pointed elsewhere");
     if (!data && b->size) return api_absent(b->context);
-    b->context->message = "";
+    context_say(b->context, "");
     b->data = data;
     return TW_OK;
 }

@@ -12,8 +12,7 @@ typedef struct KernelCall {
     const tw_compile_options *options;
     const tw_build_options *build;
     tw_kernel *kernel;
-    tw_stream *stream;
-    const int64_t *grid;
+    LaunchRequest *launch;
     int64_t *own_grid;
     const tw_arg *args;
     size_t count;
@@ -29,7 +28,11 @@ static tw_status compile_body(tw_context *cx, void *user) {
 static tw_status launch_body(tw_context *cx, void *user) {
     KernelCall *c = user;
     (void)cx;
-    return sequence_launch(c->kernel, c->stream, c->grid, c->args, c->count);
+    return sequence_launch(c->kernel, c->launch);
+}
+static tw_status variant_body(tw_context *cx, void *user) {
+    (void)cx;
+    return kernel_add_variant(((KernelCall *)user)->launch);
 }
 static tw_status assembly_body(tw_context *cx, void *user) {
     KernelCall *c = user;
@@ -94,6 +97,7 @@ tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_opt
 void tw_kernel_destroy(tw_kernel *k) {
     if (!k) return;
     tw_context *cx = k->context;
+    context_lock(cx);
     tw_module *origin = k->origin;
     tw_kernel_destroy(k->generic.kernel);
     tw_kernel_destroy(k->overlapping.kernel);
@@ -106,13 +110,30 @@ void tw_kernel_destroy(tw_kernel *k) {
     context_free(cx, k, sizeof *k);
     module_drop(origin);
     context_drop(cx);
+    context_unlock(cx);
+}
+
+tw_status tw_kernel_launch_with(tw_kernel *k, const tw_launch_options *user_options, const tw_arg *args, size_t count) {
+    if (!k) return TW_ERROR_ARGUMENT;
+    tw_context *cx = k->context;
+    LaunchRequest launch = {.args = args, .count = count};
+    if (!api_take_options(&launch.how, sizeof launch.how, user_options)) return api_misuse(cx, api_bad_struct);
+    if (launch.how.timeout_ms < 0) return api_misuse(cx, "timeout_ms is negative");
+    if (!api_args_ok(args, count)) return api_misuse(cx, api_bad_args);
+    KernelCall call = {.kernel = k, .launch = &launch};
+    launch.beside = kernel_runs_beside(k);
+    if (!launch.beside) return api_guarded(cx, launch_body, &call);
+    tw_status status = api_beside(cx, launch_body, &call);
+    while (status == TW_OK && launch.lacking) {
+        status = api_guarded(cx, variant_body, &call);
+        if (status == TW_OK) status = api_beside(cx, launch_body, &call);
+    }
+    return status;
 }
 
 tw_status tw_kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
-    if (!k) return TW_ERROR_ARGUMENT;
-    if (!api_args_ok(args, count)) return api_misuse(k->context, api_bad_args);
-    KernelCall call = {.kernel = k, .stream = stream, .grid = grid, .args = args, .count = count};
-    return api_guarded(k->context, launch_body, &call);
+    return tw_kernel_launch_with(
+        k, &(tw_launch_options){.struct_size = sizeof(tw_launch_options), .stream = stream, .grid = grid}, args, count);
 }
 
 tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
@@ -138,7 +159,7 @@ const char *tw_kernel_target(const tw_kernel *k) {
 }
 tw_status tw_kernel_resources(const tw_kernel *k, tw_resource_info *info) {
     if (!k || !info) return api_absent(API_CONTEXT_OF(k));
-    k->context->message = "";
+    context_say(k->context, "");
     return api_give_info(info, &k->resources, sizeof k->resources) ? TW_OK : api_misuse(k->context, api_bad_struct);
 }
 int32_t tw_kernel_widens(const tw_kernel *k) { return k && k->pass.widened; }
@@ -169,21 +190,39 @@ int32_t tw_kernel_has_grid(const tw_kernel *k) { return k && k->ir && k->ir->gri
 const char *tw_kernel_explain(const tw_kernel *k) { return k && k->explain ? k->explain : ""; }
 
 const char *tw_kernel_explain_json(const tw_kernel *k) { return k && k->explain_json ? k->explain_json : "[]\n"; }
-size_t tw_kernel_artifact_count(const tw_kernel *k) { return k ? k->artifacts.count : 0; }
+/* The list grows when an assembler text is asked for. */
+static Artifact artifact_at(const tw_kernel *k, size_t i, size_t *count) {
+    Artifact found = {0};
+    *count = 0;
+    if (!k) return found;
+    pthread_mutex_lock(&k->context->lock);
+    *count = k->artifacts.count;
+    if (i < *count) found = k->artifacts.at[i];
+    pthread_mutex_unlock(&k->context->lock);
+    return found;
+}
+
+size_t tw_kernel_artifact_count(const tw_kernel *k) {
+    size_t count;
+    artifact_at(k, 0, &count);
+    return count;
+}
 
 const char *tw_kernel_artifact_name(const tw_kernel *k, size_t i) {
-    return i < tw_kernel_artifact_count(k) ? k->artifacts.at[i].name : NULL;
+    size_t count;
+    return artifact_at(k, i, &count).name;
 }
 
 const char *tw_kernel_artifact_text(const tw_kernel *k, size_t i, size_t *size) {
-    bool there = i < tw_kernel_artifact_count(k);
-    if (size) *size = there ? k->artifacts.at[i].size : 0;
-    return there ? k->artifacts.at[i].text : NULL;
+    size_t count;
+    Artifact found = artifact_at(k, i, &count);
+    if (size) *size = found.size;
+    return found.text;
 }
 
 tw_status tw_kernel_pass_at(const tw_kernel *k, size_t i, tw_pass_info *info) {
     if (!k || !info) return api_absent(API_CONTEXT_OF(k));
-    k->context->message = "";
+    context_say(k->context, "");
     if (i >= k->steps.count) return api_past_last(k->context);
     const StepRecord *step = &k->steps.at[i];
     tw_pass_info ours = {.name = step->name, .seconds = step->seconds, .changed = step->changed, .ir = step->ir};

@@ -20,7 +20,7 @@ static tw_status load_module(tw_context *cx, void *user) {
         if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
         if (size > MOST_SOURCE_BYTES)
             return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it", call->name);
-        char *text = arena_alloc(&cx->texts, (size_t)size + 1);
+        char *text = arena_alloc(context_texts(cx), (size_t)size + 1);
         size = file_read(call->name, text, (size_t)size);
         if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
         call->text = text;
@@ -29,7 +29,7 @@ static tw_status load_module(tw_context *cx, void *user) {
     tw_module *m = context_alloc(cx, sizeof *m);
     m->context = cx;
     m->references = 1;
-    cx->references++;
+    context_hold(cx);
     arena_init(&m->arena, cx->allocator, &cx->trap);
     call->module = m;
     return module_open(m, call->name, call->text, call->size, call->options);
@@ -67,7 +67,11 @@ tw_status tw_module_load_text(tw_context *cx, const char *name, const char *text
 }
 
 void tw_module_destroy(tw_module *m) {
-    if (m) module_drop(m);
+    if (!m) return;
+    tw_context *cx = m->context;
+    context_lock(cx);
+    module_drop(m);
+    context_unlock(cx);
 }
 
 static const FrontKernel *front_kernel(const tw_module *m, size_t kernel) {
@@ -105,7 +109,7 @@ tw_status tw_module_param_at(const tw_module *m, size_t kernel, size_t i, tw_par
                                     [FRONT_OPEN] = TW_PARAM_OPEN};
     const FrontKernel *k = front_kernel(m, kernel);
     if (!m || !info) return api_absent(API_CONTEXT_OF(m));
-    m->context->message = "";
+    context_say(m->context, "");
     if (!k || i >= (size_t)k->param_count) return api_past_last(m->context);
     const FrontParam *param = &k->params[i];
     tw_param_info ours = {.name = param->name,

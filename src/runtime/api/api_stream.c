@@ -1,15 +1,16 @@
 /* api_stream.c: streams, and on which device an address lies. */
 #include "runtime/api/api.h"
 
-#include "runtime/target/target.h"
+#include "runtime/launch/queue.h"
 
 #include <string.h>
 
 typedef struct StreamCall {
     const char *name;
-    bool wrapped;
+    bool wrapped, asynchronous;
     void *native;
     tw_stream *stream;
+    int64_t pending;
 } StreamCall;
 
 static tw_status stream_body(tw_context *cx, void *user) {
@@ -20,8 +21,9 @@ static tw_status stream_body(tw_context *cx, void *user) {
         return context_fail(cx, TW_ERROR_UNSUPPORTED, "target %s has no queues: its launches are done when they return",
                             target->name);
     c->stream = context_alloc(cx, sizeof *c->stream);
-    *c->stream = (tw_stream){cx, target, c->native, c->wrapped};
-    cx->references++;
+    *c->stream = (tw_stream){cx, target, c->native, c->wrapped, NULL};
+    context_hold(cx);
+    if (c->asynchronous && target->launches_beside) c->stream->queue = queue_create(cx);
     return TW_OK;
 }
 
@@ -35,7 +37,7 @@ static tw_status home_body(tw_context *cx, void *user) {
     const HomeCall *c = user;
     const Target *target = target_find(c->target ? c->target : "cpu", NULL);
     if (!target) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no target `%s`", c->target);
-    return target->memory ? target->memory->home(cx, c->address, c->device) : TW_OK;
+    return target->memory ? target->memory->home(target, cx, c->address, c->device) : TW_OK;
 }
 
 tw_status tw_target_device_of(tw_context *cx, const char *target, const void *address, int32_t *device) {
@@ -46,15 +48,27 @@ tw_status tw_target_device_of(tw_context *cx, const char *target, const void *ad
 
 static tw_status synchronize_body(tw_context *cx, void *user) {
     const tw_stream *stream = user;
-    return stream->target->synchronize ? stream->target->synchronize(cx, user) : TW_OK;
+    if (stream->queue) return queue_wait(stream->queue, seat_find(cx));
+    return stream->target->synchronize ? stream->target->synchronize(stream->target, cx, user) : TW_OK;
 }
 
 static tw_status make_stream(tw_context *cx, StreamCall *call, tw_stream **out) {
     if (out) *out = NULL;
     if (!cx || !out) return api_absent(cx);
     tw_status status = api_guarded(cx, stream_body, call);
-    if (status == TW_OK) *out = call->stream;
+    if (status == TW_OK)
+        *out = call->stream;
+    else
+        tw_stream_destroy(call->stream);
     return status;
+}
+
+tw_status tw_stream_open(tw_context *cx, const char *target, const tw_stream_options *user_options, tw_stream **out) {
+    tw_stream_options options;
+    if (out) *out = NULL;
+    if (!cx || !out) return api_absent(cx);
+    if (!api_take_options(&options, sizeof options, user_options)) return api_misuse(cx, api_bad_struct);
+    return make_stream(cx, &(StreamCall){.name = target, .asynchronous = options.asynchronous}, out);
 }
 
 tw_status tw_stream_create(tw_context *cx, const char *target, tw_stream **out) {
@@ -75,11 +89,50 @@ tw_status tw_stream_rebind(tw_stream *stream, void *native) {
 void tw_stream_destroy(tw_stream *stream) {
     if (!stream) return;
     tw_context *cx = stream->context;
+    queue_destroy(stream->queue);
+    context_lock(cx);
     context_free(cx, stream, sizeof *stream);
     context_drop(cx);
+    context_unlock(cx);
 }
 
 tw_status tw_stream_synchronize(tw_stream *stream) {
     if (!stream) return TW_ERROR_ARGUMENT;
+    if (stream->queue) return api_beside(stream->context, synchronize_body, stream);
     return api_guarded(stream->context, synchronize_body, stream);
+}
+
+static tw_status query_body(tw_context *cx, void *user) {
+    StreamCall *c = user;
+    const tw_stream *stream = c->stream;
+    if (stream->queue) {
+        c->pending = queue_pending(stream->queue);
+        return TW_OK;
+    }
+    return stream->target->query ? stream->target->query(stream->target, cx, c->stream, &c->pending) : TW_OK;
+}
+
+tw_status tw_stream_query(tw_stream *stream, int64_t *pending) {
+    if (pending) *pending = 0;
+    if (!stream || !pending) return api_absent(API_CONTEXT_OF(stream));
+    StreamCall call = {.stream = stream};
+    tw_status status = stream->queue ? api_beside(stream->context, query_body, &call)
+                                     : api_guarded(stream->context, query_body, &call);
+    *pending = call.pending;
+    return status;
+}
+
+static tw_status cancel_body(tw_context *cx, void *user) {
+    const tw_stream *stream = user;
+    if (stream->queue) {
+        queue_cancel(stream->queue);
+        return TW_OK;
+    }
+    if (!stream->target->synchronize) return TW_OK; /* nothing is under way */
+    return context_fail(cx, TW_ERROR_UNSUPPORTED, "launches on target %s cannot be cancelled", stream->target->name);
+}
+
+tw_status tw_stream_cancel(tw_stream *stream) {
+    if (!stream) return TW_ERROR_ARGUMENT;
+    return api_beside(stream->context, cancel_body, stream);
 }

@@ -85,7 +85,7 @@ static tw_status set_memory(tw_buffer *b, const tw_buffer_options *options) {
         return TW_OK;
     }
     b->owned = true;
-    if (b->target) return b->target->memory->alloc(cx, b->device, b->size ? b->size : 1, &b->data);
+    if (b->target) return b->target->memory->alloc(b->target, cx, b->device, b->size ? b->size : 1, &b->data);
     b->block = context_alloc(cx, b->size + BUFFER_ALIGN);
     b->data = (void *)(((uintptr_t)b->block + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN);
     return TW_OK;
@@ -112,7 +112,7 @@ tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t
     tw_buffer *b = context_alloc(cx, sizeof *b);
     *out = b; /* whoever catches a throw destroys it */
     *b = (tw_buffer){.context = cx, .target = target, .device = device, .elem = elem, .rank = rank};
-    cx->references++;
+    context_hold(cx);
     int64_t stride = 1;
     for (int d = rank; d-- > 0;) {
         b->shape[d] = shape[d];
@@ -127,14 +127,16 @@ tw_status buffer_make(tw_context *cx, int32_t dtype, int32_t rank, const int64_t
 void tw_buffer_destroy(tw_buffer *b) {
     if (!b) return;
     tw_context *cx = b->context;
+    context_lock(cx);
     if (b->owned && b->data) {
         if (b->target)
-            b->target->memory->free(cx, b->device, b->data);
+            b->target->memory->free(b->target, cx, b->device, b->data);
         else
             context_free(cx, b->block, b->size + BUFFER_ALIGN);
     }
     context_free(cx, b, sizeof *b);
     context_drop(cx);
+    context_unlock(cx);
 }
 
 int64_t tw_buffer_elements(const tw_buffer *b) {
@@ -173,8 +175,8 @@ tw_status buffer_copy(tw_buffer *b, void *host, size_t size, bool read) {
         if (!buffer_is_dense(b))
             return context_fail(cx, TW_ERROR_ARGUMENT, "only dense buffers of a device can be copied");
         const TargetMemory *memory = b->target->memory;
-        return read ? memory->read(cx, b->device, host, b->data, all)
-                    : memory->write(cx, b->device, b->data, host, all);
+        return read ? memory->read(b->target, cx, b->device, host, b->data, all)
+                    : memory->write(b->target, cx, b->device, b->data, host, all);
     }
     if (buffer_is_dense(b)) {
         if (read)
@@ -259,7 +261,7 @@ tw_status buffer_compare(const tw_buffer *got, const tw_buffer *want, double abs
     if (got->target || want->target)
         return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are compared");
     if (got->rank != want->rank || memcmp(got->shape, want->shape, sizeof got->shape[0] * (size_t)got->rank) != 0) {
-        Text x = text_new(&cx->texts), y = text_new(&cx->texts);
+        Text x = text_new(context_texts(cx)), y = text_new(context_texts(cx));
         buffer_show(got, &x);
         buffer_show(want, &y);
         return context_fail(cx, TW_ERROR_ARGUMENT, "the shapes %s and %s differ", x.at, y.at);

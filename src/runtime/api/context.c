@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 
 #include "runtime/launch/pool.h"
+#include "runtime/launch/queue.h"
 #include "runtime/target/target.h"
 
 #include <stdlib.h>
@@ -17,21 +18,44 @@ void context_free(tw_context *cx, void *block, size_t size) {
     if (block) cx->allocator.resize(cx->allocator.user, block, size, 0);
 }
 
+void context_hold(tw_context *cx) { atomic_fetch_add(&cx->references, 1); }
+
+static void free_seats(tw_context *cx) {
+    for (Seat *seat = atomic_load(&cx->seats), *next; seat; seat = next) {
+        next = seat->next;
+        seat_free(cx, seat);
+        if (seat != &cx->first) context_free(cx, seat, sizeof *seat);
+    }
+}
+
 void context_drop(tw_context *cx) {
-    if (--cx->references > 0) return;
+    if (atomic_fetch_sub(&cx->references, 1) > 1) return;
     for (int i = 0; target_at(i); i++)
-        if (target_at(i)->shutdown) target_at(i)->shutdown(cx);
+        if (target_at(i)->shutdown) target_at(i)->shutdown(target_at(i), cx);
     pool_destroy(cx->pool);
-    arena_free(&cx->texts);
+    free_seats(cx);
     arena_free(&cx->arena);
-    Allocator allocator = cx->allocator;
-    allocator.resize(allocator.user, cx, sizeof *cx, 0);
+    pthread_mutex_destroy(&cx->lock);
+    pthread_mutex_destroy(&cx->allocating);
+    pthread_mutex_destroy(&cx->pool_busy);
+    cx->host.resize(cx->host.user, cx, sizeof *cx, 0);
+}
+
+void context_lock(tw_context *cx) {
+    context_hold(cx);
+    pthread_mutex_lock(&cx->lock);
+    queues_settle(cx, NULL);
+}
+
+void context_unlock(tw_context *cx) {
+    pthread_mutex_unlock(&cx->lock);
+    context_drop(cx);
 }
 
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    cx->message = arena_vprintf(&cx->texts, format, args);
+    context_say(cx, arena_vprintf(context_texts(cx), format, args));
     va_end(args);
     return status;
 }
@@ -40,21 +64,22 @@ tw_status context_refuse(tw_context *cx, tw_status status, const char *code, int
                          const char *format, ...) {
     va_list args;
     va_start(args, format);
-    cx->message = arena_vprintf(&cx->texts, format, args);
+    Seat *seat = seat_find(cx);
+    seat->message = arena_vprintf(&seat->texts, format, args);
     va_end(args);
-    tw_diagnostic *one = ARENA_NEW(&cx->texts, tw_diagnostic);
+    tw_diagnostic *one = ARENA_NEW(&seat->texts, tw_diagnostic);
     *one = (tw_diagnostic){.severity = diag_severity_name(SEVERITY_ERROR),
                            .code = code,
-                           .text = cx->message,
+                           .text = seat->message,
                            .needed = needed,
                            .available = available};
-    cx->diagnostics = one;
-    cx->diagnostic_count = 1;
+    seat->diagnostics = one;
+    seat->diagnostic_count = 1;
     return status;
 }
 
-static void list_diagnostics(tw_context *cx, const Diag *diag) {
-    tw_diagnostic *list = ARENA_ARRAY(&cx->texts, tw_diagnostic, diag->messages.count);
+static void list_diagnostics(Seat *seat, const Diag *diag) {
+    tw_diagnostic *list = ARENA_ARRAY(&seat->texts, tw_diagnostic, diag->messages.count);
     for (size_t i = 0; i < diag->messages.count; i++) {
         const DiagMessage *from = &diag->messages.at[i];
         Place place;
@@ -62,28 +87,29 @@ static void list_diagnostics(tw_context *cx, const Diag *diag) {
         uint32_t bytes = from->range.end > from->range.begin ? from->range.end - from->range.begin : 1;
         list[i] = (tw_diagnostic){.severity = diag_severity_name(from->severity),
                                   .code = diag_code(from->id),
-                                  .text = arena_string(&cx->texts, from->text, strlen(from->text)),
+                                  .text = arena_string(&seat->texts, from->text, strlen(from->text)),
                                   .needed = from->needed,
                                   .available = from->available};
         if (!placed) continue;
-        list[i].file = arena_string(&cx->texts, place.file->name, strlen(place.file->name));
+        list[i].file = arena_string(&seat->texts, place.file->name, strlen(place.file->name));
         list[i].line = place.line;
         list[i].column = place.column;
         list[i].length = (int32_t)bytes;
     }
-    cx->diagnostics = list;
-    cx->diagnostic_count = diag->messages.count;
+    seat->diagnostics = list;
+    seat->diagnostic_count = diag->messages.count;
 }
 
 tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error) {
     if (diag->messages.count == 0) return diag->errors ? on_error : TW_OK;
-    const char *text = diag_render(diag, &cx->texts);
-    list_diagnostics(cx, diag);
+    Seat *seat = seat_find(cx);
+    const char *text = diag_render(diag, &seat->texts);
+    list_diagnostics(seat, diag);
     if (diag->errors) {
-        cx->message = text;
+        seat->message = text;
         return on_error;
     }
-    cx->warnings = text;
+    seat->warnings = text;
     return TW_OK;
 }
 

@@ -245,7 +245,7 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
 tw_status npy_load(tw_context *cx, const char *path, int32_t dtype, tw_buffer **out) {
     int64_t size = file_size(path);
     if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
-    unsigned char *file = arena_alloc(&cx->texts, (size_t)size + 1);
+    unsigned char *file = arena_alloc(context_texts(cx), (size_t)size + 1);
     size = file_read(path, file, (size_t)size);
     if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", path, strerror(errno));
     return read_elements(cx, path, file, (size_t)size, dtype, out);
@@ -259,7 +259,7 @@ tw_status npy_save(const tw_buffer *b, const char *path) {
     const char *descr = "";
     for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
         if (descrs[i].dtype == dtype) descr = descrs[i].descr;
-    Text header = text_new(&cx->texts);
+    Text header = text_new(context_texts(cx));
     text_add(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int d = 0; d < b->rank; d++)
         text_add(&header, "%lld%s", (long long)b->shape[d], b->rank == 1 || d + 1 < b->rank ? ", " : "");
@@ -267,7 +267,7 @@ tw_status npy_save(const tw_buffer *b, const char *path) {
     while ((10 + header.length + 1) % 64) text_add_char(&header, ' ');
     text_add_char(&header, '\n');
     size_t bytes = (size_t)tw_buffer_elements(b) * tw_dtype_size(dtype), all = 10 + header.length + bytes;
-    unsigned char *file = arena_alloc(&cx->texts, all);
+    unsigned char *file = arena_alloc(context_texts(cx), all);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
     file[8] = (unsigned char)header.length;
     file[9] = (unsigned char)(header.length >> 8);

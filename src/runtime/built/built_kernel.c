@@ -119,7 +119,7 @@ static tw_status write_files(const Build *b, const char *header, const void *obj
 
 tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *options) {
     tw_context *cx = k->context;
-    Build b = {.context = cx, .arena = &cx->texts, .kernel = k, .isa = options->isa};
+    Build b = {.context = cx, .arena = context_texts(cx), .kernel = k, .isa = options->isa};
     tw_compile_options compile = *options->compile;
     compile.stage = TW_STAGE_EMIT;
     if (options->name && (!*options->name || strcmp(build_c_name(b.arena, options->name), options->name) != 0))
@@ -127,7 +127,7 @@ tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *o
     tw_status status = name_files(&b, options->path);
     if (status == TW_OK) status = kernel_compile(k, name, &compile);
     if (status == TW_OK) status = check_buildable(k);
-    const char *warnings = cx->warnings;
+    const char *warnings = seat_find(cx)->warnings;
     int launches = k->sequence.launches > 1 ? k->sequence.launches : 1;
     tw_kernel *at = k;
     for (int l = 0; l < launches && status == TW_OK; l++, at = at->next) {
@@ -144,6 +144,6 @@ tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *o
     status = build_object(&b, &object, &size);
     if (status == TW_OK) status = write_files(&b, header, object, size);
     if (object) munmap(object, size);
-    if (status == TW_OK) cx->warnings = warnings;
+    if (status == TW_OK) seat_find(cx)->warnings = warnings;
     return status;
 }

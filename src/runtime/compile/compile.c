@@ -204,7 +204,7 @@ static tw_status name_missing(tw_kernel *k, const CompileRequest *request) {
     tw_context *cx = k->context;
     const FrontKernel *kernel = request->kernel;
     FrontUnit *unit = &k->origin->unit;
-    Text constants = text_new(&cx->texts), open = text_new(&cx->texts);
+    Text constants = text_new(context_texts(cx)), open = text_new(context_texts(cx));
     for (int i = 0; i < kernel->param_count; i++) {
         const FrontParam *param = &kernel->params[i];
         if (request->args[i].kind != FRONT_ABSENT || param->optional) continue;
@@ -212,7 +212,7 @@ static tw_status name_missing(tw_kernel *k, const CompileRequest *request) {
         if (list) text_add(list, "%s`%s`", list->length ? ", " : "", param->name);
     }
     if (!constants.length && !open.length) return TW_OK;
-    const char *const *names = name_params(kernel, &cx->texts);
+    const char *const *names = name_params(kernel, context_texts(cx));
     if (unit->door->resolve && !unit->resolver) { /* who has only a text learns first what is wrong with it */
         diag_init(&k->diag, &k->arena, k->sources);
         if (!unit->door->resolve(unit, kernel, &k->arena, &k->diag))
@@ -223,7 +223,7 @@ static tw_status name_missing(tw_kernel *k, const CompileRequest *request) {
                         open.length && constants.length ? ", " : "", constants.at,
                         constants.length ? " (constants)" : "",
                         constants.length && kernel->config_count ? "; or take one of its configurations" : "",
-                        near_definition(unit, names, kernel->param_count, &cx->texts));
+                        near_definition(unit, names, kernel->param_count, context_texts(cx)));
 }
 
 static tw_status check_arguments(tw_kernel *k, const CompileRequest *request) {
@@ -279,7 +279,7 @@ typedef struct Tracer {
 static void trace_pass(void *user, const char *pass, const Kernel *ir, double spent) {
     Tracer *t = user;
     bool changed = true;
-    if (cancel_look(&t->k->context->cancel)) trap_throw(&t->k->context->trap, TRAP_STOPPED);
+    if (cancel_look(context_cancel(t->k->context))) trap_throw(&t->k->context->trap, TRAP_STOPPED);
     if (t->last) {
         Arena *scratch = t->k->pass.scratch;
         ArenaMark mark = arena_mark(scratch);
@@ -361,7 +361,7 @@ static tw_status choose_target(tw_kernel *k, const char *name, bool emulate) {
     if (k->device && !k->target->memory)
         return context_fail(cx, TW_ERROR_ARGUMENT, "a kernel for device %d: target %s has one device", k->device,
                             k->target->name);
-    if (!k->arch && is_built(k->request) && k->target->native) k->arch = k->target->native(cx, k->device);
+    if (!k->arch && is_built(k->request) && k->target->native) k->arch = k->target->native(k->target, cx, k->device);
     k->pass.machine = k->target->machine(cx, k->arch);
     return k->pass.machine ? TW_OK : TW_ERROR_NOT_FOUND;
 }
@@ -372,7 +372,7 @@ tw_kernel *kernel_new(tw_module *m) {
     k->context = cx;
     k->origin = m;
     m->references++;
-    cx->references++;
+    context_hold(cx);
     arena_init(&k->arena, cx->allocator, &cx->trap);
     k->sources = &m->sources;
     k->pass.options = pass_options_default;
@@ -528,8 +528,8 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     status = make_code(k, request);
     if (status != TW_OK) {
         write_explain(k);
-        cx->findings = arena_string(&cx->texts, k->explain, strlen(k->explain));
-        cx->findings_json = arena_string(&cx->texts, k->explain_json, strlen(k->explain_json));
+        seat_find(cx)->findings = arena_string(context_texts(cx), k->explain, strlen(k->explain));
+        seat_find(cx)->findings_json = arena_string(context_texts(cx), k->explain_json, strlen(k->explain_json));
         return status;
     }
     if (is_built(request)) {
@@ -553,8 +553,8 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
         *out = &unit->kernels.at[0];
         return TW_OK;
     }
-    Text list = text_new(&m->context->texts);
-    const char **names = ARENA_ARRAY(&m->context->texts, const char *, count);
+    Text list = text_new(context_texts(m->context));
+    const char **names = ARENA_ARRAY(context_texts(m->context), const char *, count);
     for (size_t i = 0; i < count; i++) {
         names[i] = unit->kernels.at[i].name;
         text_add(&list, "%s%s", i ? ", " : "", names[i]);

@@ -154,7 +154,11 @@ static int64_t run_step(const ScalarStep *step, const int64_t *r) {
 }
 
 void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3], int64_t *results) {
-    int64_t *r = program->registers;
+    scalars_run_in(program, program->registers, slots, grid, results);
+}
+
+void scalars_run_in(const ScalarProgram *program, int64_t *r, const uint64_t *slots, const int64_t grid[3],
+                    int64_t *results) {
     for (int i = 0; i < program->count; i++) {
         const ScalarStep *step = &program->steps[i];
         switch (step->kind) {

@@ -30,6 +30,9 @@ ScalarProgram *scalars_compile(const Kernel *k, const Ref *wanted, int count, co
 /* The program as C, a line a step: `const int64_t r0 = ..;` and so on, out of the words `w` and the grid `g` of a
  * launch. What the steps mean is base/scalar_ops.h's. (scalars_print.c) */
 void scalars_print(const ScalarProgram *program, Text *t);
-/* Slots: the words of the launch (runtime.h). */
+/* Slots: the words of the launch (runtime.h). By one thread at a time; scalars_run_in, in `count` registers of the
+ * caller's, by many. */
 void scalars_run(const ScalarProgram *program, const uint64_t *slots, const int64_t grid[3], int64_t *results);
+void scalars_run_in(const ScalarProgram *program, int64_t *registers, const uint64_t *slots, const int64_t grid[3],
+                    int64_t *results);
 #endif

@@ -1,7 +1,6 @@
 /* cuda_code.c: see cuda_code.h. */
 #include "runtime/device/cuda_code.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch) {
@@ -15,7 +14,6 @@ bool cuda_code_emit(tw_kernel *k) {
     if (!code->plan) return false;
     k->code = code;
     code->simt_plan = &code->plan->simt;
-    snprintf(code->label, sizeof code->label, "%s", k->name);
     simt_code_show(k, ".cu", cuda_json(&k->pass, k->ir, code->plan));
     return true;
 }

@@ -6,8 +6,6 @@
 #include "runtime/device/simt_code.h"
 #include "target/cuda/cuda.h"
 
-enum { CUDA_LABEL = 48 };
-
 typedef struct CudaCode {
     union {
         struct {
@@ -16,7 +14,6 @@ typedef struct CudaCode {
         SimtCode simt;
     };
     CudaPlan *plan;
-    char label[CUDA_LABEL]; /* the kernel's name, cut to this */
     /* made by cuda_code_prepare */
     ScalarProgram *program; /* computes plan->wanted */
     int64_t *numbers;
@@ -25,11 +22,6 @@ typedef struct CudaCode {
     bool encoded;
     void *room; /* in which blocks make maps (plan->made), and its places */
     int32_t places;
-    /* of the device */
-    struct CudaModuleTag *module;
-    struct CudaFunctionTag *function;
-    struct CudaDevice *device; /* whose they are */
-    int blocks;                /* persistent kernels: how many the device holds at once */
 } CudaCode;
 
 const Machine *cuda_code_machine(tw_context *cx, const char *arch);

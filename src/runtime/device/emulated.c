@@ -13,7 +13,8 @@ enum { MAX_FILES = 32 };
 static const char *const candidates[] = {"g++", "clang++", "c++", NULL};
 static const ToolKind cxx_compiler = {"C++17", "CXX", candidates, "the emulator", ""};
 
-bool emulated_available(tw_context *cx, Arena *arena, const char **note) {
+bool emulated_available(const Target *target, tw_context *cx, Arena *arena, const char **note) {
+    (void)target;
     const char *path = toolchain_path(cx, arena, &cxx_compiler, 0, note);
     if (path) *note = path;
     return path != NULL;
@@ -108,7 +109,7 @@ tw_status emulated_launch(tw_kernel *k, const Emulated *by, const LaunchCall *ca
                         .allocation_count = find_memory(k, memory),
                         .seed = k->seed,
                         .steps = (uint64_t)k->max_steps,
-                        .cancel = &cx->cancel};
+                        .cancel = context_cancel(cx)};
     memcpy(&launch.entry, &code->entry, sizeof launch.entry);
     launch.registers = (uint32_t)(k->pass.machine->registers / (plan->threads * plan->blocks));
     simt_code_refresh(code, call);

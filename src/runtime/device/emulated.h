@@ -19,5 +19,5 @@ typedef struct Emulated {
 tw_status emulated_build(tw_kernel *k, const Emulated *by);
 tw_status emulated_launch(tw_kernel *k, const Emulated *by, const LaunchCall *call);
 void emulated_destroy(tw_kernel *k);
-bool emulated_available(tw_context *cx, Arena *arena, const char **note);
+bool emulated_available(const Target *target, tw_context *cx, Arena *arena, const char **note);
 #endif

@@ -1,13 +1,14 @@
 /* simt_code.c: see simt_code.h. */
 #include "runtime/device/simt_code.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const Machine *simt_code_machine(tw_context *cx, const char *target, const char *arch, const char *usual,
                                  const char *about) {
     const Machine *machine = machine_of_arch(target, arch ? arch : usual);
     if (machine) return machine;
-    Text known = text_new(&cx->texts);
+    Text known = text_new(context_texts(cx));
     for (int i = 0; (machine = machine_at(i)); i++)
         if (machine->target && strcmp(machine->target, target) == 0)
             text_add(&known, "%s%s", known.length ? ", " : "", machine->name);
@@ -32,8 +33,9 @@ const EmbeddedFile *simt_code_header(const char *target, const char *folder, int
 }
 
 void simt_code_show(tw_kernel *k, const char *ending, const char *json) {
-    const SimtCode *code = k->code;
+    SimtCode *code = k->code;
     const EmbeddedFile *file;
+    snprintf(code->label, sizeof code->label, "%s", k->name);
     kernel_add_artifact(k, arena_printf(&k->arena, "%s%s", k->name, ending), code->simt_plan->text);
     kernel_add_artifact(k, "plan.json", json);
     for (int i = 0; (file = simt_code_header(k->pass.machine->target, "prelude", i)); i++)

@@ -6,6 +6,8 @@
 #include "runtime/target/target.h"
 #include "target/simt/simt_param.h"
 
+enum { GPU_LABEL = 48 };
+
 /* A target with more of a kernel has these fields at its begin, under their own names too (CudaCode). The pointers of
  * `params` never change, so that a launch only refreshes numbers. */
 #define SIMT_CODE_FIELDS                                                                                               \
@@ -13,7 +15,12 @@
     void **params;                                                                                                     \
     int32_t grid[3];                                                                                                   \
     int32_t swept;                                                                                                     \
-    void *library, *entry; /* of the emulator */
+    void *library, *entry;  /* of the emulator */                                                                      \
+    char label[GPU_LABEL];  /* the kernel's name, cut to this */                                                       \
+    struct GpuModuleTag *module; /* of the device, as the next two */                                                  \
+    struct GpuFunctionTag *function;                                                                                   \
+    struct GpuDevice *device; /* whose they are */                                                                     \
+    int blocks;               /* persistent kernels: how many the device holds at once */
 typedef struct SimtCode {
     SIMT_CODE_FIELDS
 } SimtCode;

@@ -1,7 +1,7 @@
 /* room.h: a private empty folder in which a compiler works, and which outlives nobody.
  *
  *     Room room;
- *     if (!room_open(&room, cache_dir, &cx->cancel)) ..        no place for one, or the call is cancelled
+ *     if (!room_open(&room, cache_dir, context_cancel(cx))) ..        no place for one, or the call is cancelled
  *     .. write room.path/kernel.c ..
  *     ProcessResult r = room_run(&room, argv, 120, output, sizeof output);
  *     room_close(&room);                                       removes it

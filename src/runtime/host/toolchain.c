@@ -59,7 +59,7 @@ const char *toolchain_path(tw_context *cx, Arena *arena, const ToolKind *kind, i
     Toolchain tool;
     char path[CACHE_PATH];
     bool found = toolchain_find(cx, arena, kind, from, &tool);
-    if (!found) *note = arena_string(arena, cx->message, strlen(cx->message));
+    if (!found) *note = arena_string(arena, context_said(cx), strlen(context_said(cx)));
     return found && process_find(tool.words[0], path, sizeof path) ? arena_string(arena, path, strlen(path)) : NULL;
 }
 
@@ -158,7 +158,7 @@ static tw_status compile(tw_context *cx, const Toolchain *tool, const char *cons
     /* In the cache; where that is full, in $TMPDIR or /tmp. */
     const char *places[] = {cx->cache_dir, NULL};
     for (int i = cx->cache_dir ? 0 : 1; i < 2 && b.full; i++) {
-        if (!room_open(&room, places[i], &cx->cancel)) return no_room(cx);
+        if (!room_open(&room, places[i], context_cancel(cx))) return no_room(cx);
         build_in(cx, &room, tool, flags, files, count, hex, library, &b);
         room_close(&room);
     }
@@ -212,7 +212,7 @@ tw_status toolchain_make(tw_context *cx, const Toolchain *tool, const ToolFile *
     Build b = {.run = {.exit_code = -1}};
     char path[CACHE_PATH];
     *bytes = NULL;
-    if (!room_open(&room, cx->cache_dir, &cx->cancel)) return no_room(cx);
+    if (!room_open(&room, cx->cache_dir, context_cancel(cx))) return no_room(cx);
     b.written = write_files(&room, files, count);
     bool ok = b.written;
     for (int i = 0; i < run_count && ok; i++) ok = run_tool(cx, &room, tool, &runs[i], &b);

@@ -7,7 +7,8 @@
 #include "analysis/facts.h"
 #include "ir/element.h"
 #include "runtime/compile/scalars.h"
-#include "runtime/launch/requirements.h"
+#include "runtime/launch/frame.h"
+#include "runtime/launch/queue.h"
 #include "runtime/target/target.h"
 
 #include <string.h>
@@ -23,7 +24,6 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
     for (int i = 0; i < source->param_count; i++) k->source_names[i] = source->params[i].name;
     k->param_count = body->arg_count;
     k->params = ARENA_ARRAY(&k->arena, RunParam, body->arg_count);
-    k->buffers = ARENA_ARRAY(&k->arena, tw_buffer *, body->arg_count);
     for (int i = 0; i < body->arg_count; i++) {
         const Value *value = ir_value(k->ir, body->args[i]);
         RunParam *param = &k->params[i];
@@ -37,8 +37,25 @@ static tw_status prepare_params(tw_kernel *k, const FrontKernel *source) {
         if (param->source >= 0 && k->shapes[param->source].stated) param->stated = &k->shapes[param->source];
         k->slot_count += words_of(value->type);
     }
-    k->slots = ARENA_ARRAY(&k->arena, uint64_t, k->slot_count);
     return TW_OK;
+}
+
+size_t frame_words(const tw_kernel *k) {
+    size_t registers = k->grid ? (size_t)k->grid->count : 0, values = 0;
+    if (k->requirements) values = (size_t)k->requirements->operand_count;
+    if (k->requirements && k->requirements->program && (size_t)k->requirements->program->count > registers)
+        registers = (size_t)k->requirements->program->count;
+    size_t spans = (size_t)k->param_count * (sizeof(MemorySpan) / sizeof(uint64_t));
+    return (size_t)k->slot_count + (size_t)k->param_count + registers + values + spans;
+}
+
+Frame frame_in(const tw_kernel *k, uint64_t *words) {
+    Frame f = {.slots = words};
+    f.buffers = (tw_buffer **)(void *)(f.slots + k->slot_count);
+    f.spans = (MemorySpan *)(void *)(f.buffers + k->param_count);
+    f.values = (int64_t *)(void *)(f.spans + k->param_count);
+    f.registers = f.values + (k->requirements ? k->requirements->operand_count : 0);
+    return f;
 }
 
 static int find_parameter(const tw_kernel *k, Ref ref) {
@@ -81,9 +98,8 @@ static void prepare_requirements(tw_kernel *k) {
     Requirements *all = ARENA_NEW(&k->arena, Requirements);
     all->count = (int)g.found.count;
     all->at = g.found.at;
-    all->values = ARENA_ARRAY(&k->arena, int64_t, g.operands.count);
+    all->operand_count = (int)g.operands.count;
     all->spanned = ARENA_ARRAY(&k->arena, bool, k->param_count);
-    all->spans = ARENA_ARRAY(&k->arena, MemorySpan, k->param_count);
     for (int i = 0; i < all->count; i++)
         for (int a = 0; all->at[i].kind == AT_DISJOINT && a < all->at[i].count; a++)
             if (all->at[i].parameters[a] >= 0) all->spanned[all->at[i].parameters[a]] = true;
@@ -110,6 +126,10 @@ tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source) {
                                 k->name, why);
     }
     prepare_requirements(k);
+    k->frame_words = frame_words(k);
+    Frame own = frame_in(k, ARENA_ARRAY(&k->arena, uint64_t, k->frame_words));
+    k->slots = own.slots;
+    k->buffers = own.buffers;
     return TW_OK;
 }
 
@@ -119,9 +139,9 @@ static tw_status wrong(const tw_kernel *k, const RunParam *param, const char *ru
     return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s", param->name, k->name, rule);
 }
 
-static tw_status bind_scalar(tw_kernel *k, const RunParam *param, const tw_arg *arg) {
+static tw_status bind_scalar(const tw_kernel *k, const Frame *f, const RunParam *param, const tw_arg *arg) {
     Elem elem = param->type->elem;
-    uint64_t *word = &k->slots[param->slot];
+    uint64_t *word = &f->slots[param->slot];
     *word = 0;
     bool number = arg->kind == TW_ARG_INT || arg->kind == TW_ARG_BOOL;
     if (elem_is_float(elem)) {
@@ -156,7 +176,7 @@ static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw
     FrontShape any = {.rank = param->type->rank};
     const FrontShape *stated = param->stated ? param->stated : &any;
     for (int d = 0; d < any.rank; d++) any.extent[d] = -1;
-    Text got = text_new(&k->context->texts), want = text_new(&k->context->texts);
+    Text got = text_new(context_texts(k->context)), want = text_new(context_texts(k->context));
     buffer_show(b, &got);
     show_stated(param->type->elem, stated, &want);
     return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s`: kernel `%s` declares %s, the array given is %s",
@@ -164,11 +184,11 @@ static tw_status wrong_shape(const tw_kernel *k, const RunParam *param, const tw
 }
 
 static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const tw_buffer *b) {
-    Text got = text_new(&k->context->texts);
+    Text got = text_new(context_texts(k->context));
     buffer_show(b, &got);
     for (int d = 0; d < b->rank; d++) text_add(&got, d ? ", %lld" : " with strides %lld", (long long)b->strides[d]);
     if (param->stated->strided) {
-        Text want = text_new(&k->context->texts);
+        Text want = text_new(context_texts(k->context));
         for (int d = 0; d < param->stated->rank; d++)
             text_add(&want, d ? ", %lld" : "%lld", (long long)param->stated->stride[d]);
         return context_fail(k->context, TW_ERROR_ARGUMENT,
@@ -213,10 +233,10 @@ static bool bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *wo
     return true;
 }
 
-static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
+static tw_status bind_array(const tw_kernel *k, const Frame *f, int i, const tw_arg *arg) {
     const RunParam *param = &k->params[i];
     const Type *type = param->type;
-    uint64_t *words = &k->slots[param->slot];
+    uint64_t *words = &f->slots[param->slot];
     if (arg->kind == TW_ARG_NONE && type->pointer && !param->stated) {
         words[0] = 0;
         return TW_OK;
@@ -239,30 +259,30 @@ static tw_status bind_array(tw_kernel *k, int i, const tw_arg *arg) {
                             "argument `%s` of kernel `%s` lies on device %d, the kernel is compiled "
                             "for device %d",
                             param->name, k->name, b->device, k->device);
-    k->buffers[i] = b;
+    f->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
     if (type->kind == TY_TENSOR && !bind_extents(param, b, words)) return wrong_shape(k, param, b);
     return param->stated ? check_shape(k, param, b) : TW_OK;
 }
 
-static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
+static tw_status bind(const tw_kernel *k, const Frame *f, const tw_arg *args, size_t count) {
     if ((int64_t)count > k->source_count)
         return context_fail(k->context, TW_ERROR_ARGUMENT, "%zu arguments for the %d parameters of kernel `%s`", count,
                             k->source_count, k->name);
     for (int i = 0; i < k->param_count; i++) {
         const RunParam *param = &k->params[i];
-        k->buffers[i] = NULL;
+        f->buffers[i] = NULL;
         if (param->space >= 0) {
             tw_buffer **space = (k->head ? k->head : k)->space; /* NULL: who asks only for the grid */
-            k->buffers[i] = space ? space[param->space] : NULL;
-            k->slots[param->slot] = space ? (uint64_t)(uintptr_t)k->buffers[i]->data : 0;
+            f->buffers[i] = space ? space[param->space] : NULL;
+            f->slots[param->slot] = space ? (uint64_t)(uintptr_t)f->buffers[i]->data : 0;
             continue;
         }
         if ((size_t)param->source >= count || args[param->source].kind == TW_ARG_ABSENT)
             return wrong(k, param, "is missing");
         const tw_arg *arg = &args[param->source];
         bool scalar = param->type->kind == TY_TILE && !param->type->pointer;
-        tw_status status = scalar ? bind_scalar(k, param, arg) : bind_array(k, i, arg);
+        tw_status status = scalar ? bind_scalar(k, f, param, arg) : bind_array(k, f, i, arg);
         if (status != TW_OK) return status;
     }
     return TW_OK;
@@ -270,22 +290,23 @@ static tw_status bind(tw_kernel *k, const tw_arg *args, size_t count) {
 
 /* --- launch --- */
 
-static tw_status own_grid(tw_kernel *k, int64_t grid[3]) {
+static tw_status own_grid(const tw_kernel *k, const Frame *f, int64_t grid[3]) {
     static const int64_t none[3] = {1, 1, 1};
     grid[0] = grid[1] = grid[2] = 1;
     if (!k->grid)
         return context_fail(k->context, TW_ERROR_ARGUMENT, "kernel `%s` does not state its grid; the launch must",
                             k->name);
-    scalars_run(k->grid, k->slots, none, grid);
+    scalars_run_in(k->grid, f->registers, f->slots, none, grid);
     return TW_OK;
 }
 
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]) {
-    tw_status status = bind(k, args, count);
-    return status == TW_OK ? own_grid(k, grid) : status;
+    Frame f = frame_in(k, k->slots);
+    tw_status status = bind(k, &f, args, count);
+    return status == TW_OK ? own_grid(k, &f, grid) : status;
 }
 
-static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
+static tw_status check_grid(const tw_kernel *k, const int64_t grid[3], bool *empty) {
     double programs = 1;
     for (int d = 0; d < 3; d++) {
         if (grid[d] < 0 || grid[d] > INT32_MAX)
@@ -302,19 +323,19 @@ static tw_status check_grid(tw_kernel *k, const int64_t grid[3], bool *empty) {
     return TW_OK;
 }
 
-static void find_spans(const tw_kernel *k, const Requirements *all) {
+static void find_spans(const tw_kernel *k, const Frame *f, const Requirements *all) {
     for (int i = 0; i < k->param_count; i++) {
-        const tw_buffer *b = k->buffers[i];
+        const tw_buffer *b = f->buffers[i];
         if (!all->spanned[i]) continue;
         const char *low = b && b->size ? buffer_lowest(b) : NULL;
-        all->spans[i] = (MemorySpan){low, low ? low + b->size : NULL};
+        f->spans[i] = (MemorySpan){low, low ? low + b->size : NULL};
     }
 }
 
-static bool apart(const Requirements *all, const Requirement *r) {
+static bool apart(const MemorySpan *spans, const Requirement *r) {
     for (int i = 0; i < r->count; i++)
         for (int j = 0; j < i; j++) {
-            MemorySpan a = all->spans[r->parameters[i]], b = all->spans[r->parameters[j]];
+            MemorySpan a = spans[r->parameters[i]], b = spans[r->parameters[j]];
             if (a.low < b.high && b.low < a.high) return false;
         }
     return true;
@@ -328,22 +349,22 @@ static bool keeps(const Requirement *r, int64_t value) {
 }
 
 /* `odd`: parameters of which this code wants multiples, and they are none. */
-static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3], uint64_t *odd) {
+static Fit fit_requirements(const tw_kernel *k, const Frame *f, const int64_t grid[3], uint64_t *odd) {
     const Requirements *all = k->requirements;
     bool overlaps = false;
     *odd = 0;
     if (k->never) return FITS_NOT;
     if (!all) return FITS;
-    scalars_run(all->program, k->slots, grid, all->values);
-    find_spans(k, all);
+    scalars_run_in(all->program, f->registers, f->slots, grid, f->values);
+    find_spans(k, f, all);
     for (int i = 0; i < all->count; i++) {
         const Requirement *r = &all->at[i];
         if (r->kind == AT_DISJOINT) {
-            overlaps |= !apart(all, r);
+            overlaps |= !apart(f->spans, r);
             continue;
         }
         for (int a = 0; a < r->count; a++) {
-            if (keeps(r, all->values[r->first + a])) continue;
+            if (keeps(r, f->values[r->first + a])) continue;
             bool multiple = r->kind == AT_MULT || r->kind == AT_ALIGN;
             if (!multiple || !(r->made_of & ~k->request->odd)) return FITS_NOT;
             *odd |= r->made_of;
@@ -354,56 +375,125 @@ static Fit fit_requirements(const tw_kernel *k, const int64_t grid[3], uint64_t 
 }
 
 /* The variant that a launch which does not fit runs. */
-static tw_status prepare_variant(tw_kernel *k, Fit fit, uint64_t odd, tw_kernel **out) {
-    KernelVariant *v = fit == OVERLAPS ? &k->overlapping : fit == ODD ? &k->odd : &k->generic;
-    if (!v->ready) {
-        tw_kernel_destroy(v->kernel); /* one that memory did not suffice for */
-        v->kernel = NULL;
-        CompileRequest *request = arena_copy(&k->arena, k->request, sizeof *request);
-        if (fit == OVERLAPS)
-            request->overlap = true;
-        else if (fit == ODD)
-            request->odd |= odd;
-        else
-            request->generic++;
-        v->kernel = kernel_new(k->origin);
-        v->kernel->head = k->head ? k->head : k;
-        tw_status status = kernel_compile_request(v->kernel, request);
-        if (status != TW_OK) return status;
-        v->ready = true;
-    }
-    *out = v->kernel;
+static KernelVariant *variant_for(tw_kernel *k, Fit fit) {
+    return fit == OVERLAPS ? &k->overlapping : fit == ODD ? &k->odd : &k->generic;
+}
+
+tw_status kernel_add_variant(LaunchRequest *request) {
+    tw_kernel *k = request->lacking;
+    KernelVariant *v = variant_for(k, request->fit);
+    request->lacking = NULL;
+    if (atomic_load(&v->ready)) return TW_OK; /* another thread was first */
+    tw_kernel_destroy(v->kernel);             /* one that memory did not suffice for */
+    v->kernel = NULL;
+    CompileRequest *compile = arena_copy(&k->arena, k->request, sizeof *compile);
+    if (request->fit == OVERLAPS)
+        compile->overlap = true;
+    else if (request->fit == ODD)
+        compile->odd |= request->odd;
+    else
+        compile->generic++;
+    v->kernel = kernel_new(k->origin);
+    v->kernel->head = k->head ? k->head : k;
+    tw_status status = kernel_compile_request(v->kernel, compile);
+    if (status == TW_OK) atomic_store(&v->ready, true);
+    return status;
+}
+
+bool kernel_runs_beside(const tw_kernel *k) {
+    return k->target->launches_beside && !k->sequence.spaces.count && atomic_load(&k->context->shared);
+}
+
+/* Which programs, of a grid that is not empty. */
+static tw_status check_range(const tw_kernel *k, const tw_launch_options *how, LaunchCall *call) {
+    int64_t all = call->grid[0] * call->grid[1] * call->grid[2];
+    call->first = how->first;
+    call->programs = how->programs ? how->programs : all;
+    if (how->first < 0 || how->programs < 0 || call->programs > all || how->first > all - call->programs)
+        if (how->first || how->programs)
+            return context_fail(k->context, TW_ERROR_ARGUMENT,
+                                "programs %lld .. %lld of kernel `%s`: its grid has %lld, from 0 on; `programs` says "
+                                "how many run from `first` on",
+                                (long long)how->first, (long long)how->first + (long long)how->programs - 1, k->name,
+                                (long long)all);
     return TW_OK;
 }
 
-tw_status kernel_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
+static tw_status check_request(const tw_kernel *k, const tw_launch_options *how) {
     tw_context *cx = k->context;
+    const tw_stream *stream = how->stream;
     if (k->request->stage != TW_STAGE_RUN)
         return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s` was compiled without being built", k->name);
     if (stream && (stream->context != cx || stream->target->memory != k->target->memory))
         return context_fail(cx, TW_ERROR_ARGUMENT, "the stream of the launch of kernel `%s` is one of target %s%s",
                             k->name, stream->target->name, stream->context != cx ? ", made from another context" : "");
-    LaunchCall call = {.stream = stream};
-    tw_status status = bind(k, args, count);
-    if (status == TW_OK && !grid)
-        status = own_grid(k, call.grid);
-    else if (grid)
-        memcpy(call.grid, grid, sizeof call.grid);
+    if ((how->first || how->programs || how->parallel) && !k->target->launches_beside)
+        return context_fail(cx, TW_ERROR_UNSUPPORTED,
+                            "target %s runs whole launches, on threads of its own: no first, programs, parallel",
+                            k->target->name);
+    if (how->timeout_ms && k->target->synchronize)
+        return context_fail(cx, TW_ERROR_UNSUPPORTED,
+                            "a launch on target %s cannot be ended; TILEWRIGHT_GPU_TIMEOUT=SECONDS gives up waiting",
+                            k->target->name);
+    return TW_OK;
+}
+
+/* Runs it, or hands it to the stream's own thread. */
+static tw_status run(tw_kernel *k, const LaunchCall *call) {
+    Queue *queue = call->stream ? call->stream->queue : NULL;
+    if (queue && k->target->launches_beside) return queue_add(queue, k, call);
+    if (call->timeout_ms) cancel_limit(&call->seat->cancel, call->timeout_ms);
+    return k->target->launch(k, call);
+}
+
+tw_status kernel_launch(tw_kernel *k, LaunchRequest *request) {
+    const tw_launch_options *how = &request->how;
+    tw_context *cx = k->context;
+    Seat *seat = seat_find(cx);
+    tw_status status = check_request(k, how);
+    if (status != TW_OK) return status;
+    if (request->beside && !seat_reserve_words(cx, seat, k->frame_words)) trap_throw(&seat->trap, TRAP_OUT_OF_MEMORY);
+    Frame f = frame_in(k, request->beside ? seat->words : k->slots);
+    LaunchCall call = {.stream = how->stream,
+                       .frame = &f,
+                       .seat = seat,
+                       .threads = how->threads,
+                       .timeout_ms = how->timeout_ms,
+                       .parallel = how->parallel,
+                       .parallel_user = how->parallel_user};
+    status = bind(k, &f, request->args, request->count);
+    if (status == TW_OK && !how->grid)
+        status = own_grid(k, &f, call.grid);
+    else if (how->grid)
+        memcpy(call.grid, how->grid, sizeof call.grid);
     bool empty = false;
     if (status == TW_OK) status = check_grid(k, call.grid, &empty);
-    if (status == TW_OK && !empty && grid && k->own_grid) {
-        status = own_grid(k, call.grid);
+    if (status == TW_OK && !empty && how->grid && k->own_grid) {
+        status = own_grid(k, &f, call.grid);
         if (status == TW_OK) status = check_grid(k, call.grid, &empty);
     }
+    if (status == TW_OK && !empty) status = check_range(k, how, &call);
     if (status != TW_OK || empty) return status;
     uint64_t odd;
-    Fit fit = fit_requirements(k, call.grid, &odd);
-    if (fit == FITS) return k->target->launch(k, &call);
+    Fit fit = fit_requirements(k, &f, call.grid, &odd);
+    if (fit == FITS) return run(k, &call);
     if (k->request->generic == REQUIRE_NOTHING)
         return context_fail(cx, TW_ERROR_ARGUMENT, "the arguments do not keep a `require` that kernel `%s` came with",
                             k->name);
-    tw_kernel *variant = NULL;
-    status = prepare_variant(k, fit, odd, &variant);
-    if (status != TW_OK) return status;
-    return kernel_launch(variant, stream, call.grid, args, count);
+    KernelVariant *variant = variant_for(k, fit);
+    if (!atomic_load(&variant->ready)) {
+        request->lacking = k;
+        request->fit = fit;
+        request->odd = odd;
+        if (request->beside) return TW_OK;
+        status = kernel_add_variant(request);
+        if (status != TW_OK) return status;
+    }
+    int64_t grid[3];
+    memcpy(grid, call.grid, sizeof grid);
+    const int64_t *asked = how->grid;
+    request->how.grid = grid;
+    status = kernel_launch(variant->kernel, request);
+    request->how.grid = asked;
+    return status;
 }

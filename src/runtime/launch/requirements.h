@@ -20,8 +20,7 @@ typedef struct Requirements {
     int count;
     const Requirement *at;
     ScalarProgram *program; /* computes all operands */
-    int64_t *values;
-    bool *spanned;     /* by parameter: it stands in a DISJOINT */
-    MemorySpan *spans; /* of those, in the current launch */
+    int operand_count;
+    bool *spanned; /* by parameter: it stands in a DISJOINT */
 } Requirements;
 #endif

@@ -86,7 +86,7 @@ static tw_status make_spaces(tw_kernel *k, tw_buffer **at) {
 
 /* The spaces for a run in that queue. */
 static tw_status take_spaces(tw_kernel *k, const tw_stream *stream) {
-    void *queue = stream ? stream->native : NULL;
+    void *queue = stream && stream->queue ? stream->queue : stream ? stream->native : NULL;
     size_t count = k->sequence.spaces.count, at = 0;
     if (!count) return TW_OK;
     while (at < k->spaces.count && k->spaces.at[at].queue != queue) at++;
@@ -112,13 +112,18 @@ void sequence_destroy(tw_kernel *k) {
 
 /* --- launch --- */
 
-tw_status sequence_launch(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
-    if (grid && k->next)
+tw_status sequence_launch(tw_kernel *k, LaunchRequest *request) {
+    const tw_launch_options *how = &request->how;
+    if ((how->grid || how->first || how->programs) && k->next)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "kernel `%s` is %d launches, each with a grid of its own; leave the grid out", k->name,
                             k->sequence.launches);
-    tw_status status = take_spaces(k, stream);
-    for (tw_kernel *at = k; at && status == TW_OK; at = at->next)
-        status = kernel_launch(at, stream, grid, args, count);
+    tw_status status = take_spaces(k, how->stream);
+    if (!request->reached) request->reached = k;
+    while (request->reached && status == TW_OK) {
+        status = kernel_launch(request->reached, request);
+        if (request->lacking) break;
+        request->reached = request->reached->next;
+    }
     return status;
 }

@@ -142,7 +142,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
         return context_fail(cx, status,
                             "%s\nthe C compiler `%s` fails the self-test of what kernels are "
                             "written in: set CC to gcc or clang, or use target interp",
-                            cx->message, cc->words[0]);
+                            context_said(cx), cc->words[0]);
     int (*test)(int *room) = NULL;
     void *symbol = dlsym(library, "tw_self_test");
     memcpy(&test, &symbol, sizeof test);
@@ -167,7 +167,7 @@ tw_status cpu_choose_compiler(tw_context *cx, Arena *arena, Toolchain *cc) {
             if (status == TW_OK && cc->candidate != TOOL_GIVEN) state->first = cc->candidate;
             return status;
         }
-        text_add(&failures, "%s%s", failures.length ? "\n" : "", cx->message);
+        text_add(&failures, "%s%s", failures.length ? "\n" : "", context_said(cx));
     }
     if (!failures.length) return TW_ERROR_UNAVAILABLE;
     return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s\nno other C compiler is in PATH; install gcc or clang",

@@ -9,28 +9,36 @@
 #include "runtime/runtime.h"
 
 /* One launch: the words of all parameters (a scalar's bits, an address, or base, extents and
- * strides of a tensor) are in kernel->slots. */
+ * strides of a tensor) are in frame->slots; targets without launches_beside find them in kernel->slots. */
 typedef struct LaunchCall {
     int64_t grid[3]; /* no extent is 0 */
     tw_stream *stream;
+    const struct Frame *frame;
+    Seat *seat;              /* of the thread that runs it */
+    int64_t first, programs; /* which of the grid's run */
+    int threads;             /* at most; 0: any number */
+    int timeout_ms;          /* 0: none */
+    void (*parallel)(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work); /* may be NULL */
+    void *parallel_user;
 } LaunchCall;
 
 /* Memory that is not the host's, on one of the target's devices. */
 typedef struct TargetMemory {
-    tw_status (*alloc)(tw_context *cx, int device, size_t size, void **out);
-    void (*free)(tw_context *cx, int device, void *data);
-    tw_status (*read)(tw_context *cx, int device, void *to, const void *from, size_t size);
-    tw_status (*write)(tw_context *cx, int device, void *to, const void *from, size_t size);
+    tw_status (*alloc)(const Target *target, tw_context *cx, int device, size_t size, void **out);
+    void (*free)(const Target *target, tw_context *cx, int device, void *data);
+    tw_status (*read)(const Target *target, tw_context *cx, int device, void *to, const void *from, size_t size);
+    tw_status (*write)(const Target *target, tw_context *cx, int device, void *to, const void *from, size_t size);
     /* The device that an address belongs to; -1: none. */
-    tw_status (*home)(tw_context *cx, const void *address, int32_t *device);
+    tw_status (*home)(const Target *target, tw_context *cx, const void *address, int32_t *device);
 } TargetMemory;
 
 struct Target {
     const char *name, *about;
+    const struct GpuVendor *vendor; /* whose devices it runs on (runtime/device/gpu.h); NULL: the host */
     /* The machine of an architecture (NULL: the default one); NULL with a message when there is none. */
     const Machine *(*machine)(tw_context *cx, const char *arch);
     /* The architecture of a device that is here; NULL: there is none, or the target has no such. */
-    const char *(*native)(tw_context *cx, int device);
+    const char *(*native)(const Target *target, tw_context *cx, int device);
     bool source_form;                 /* runs what the door made; passes only when asked for */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
@@ -40,14 +48,18 @@ struct Target {
     bool runs_assembly;          /* of kernels that are written with some */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
-    tw_status (*synchronize)(tw_context *cx, tw_stream *stream); /* NULL: launches are done when they return */
-    void (*destroy)(tw_kernel *k);                               /* frees k->code; NULL: nothing outside the arena */
+    bool launches_beside; /* launch may run on many threads at once, without the context's lock */
+    /* NULL: launches are done when they return */
+    tw_status (*synchronize)(const Target *target, tw_context *cx, tw_stream *stream);
+    /* How many launches of the stream have not ended; 1: some. NULL: there are none. */
+    tw_status (*query)(const Target *target, tw_context *cx, tw_stream *stream, int64_t *pending);
+    void (*destroy)(tw_kernel *k); /* frees k->code; NULL: nothing outside the arena */
     /* Can it run here? The note says by what, or what is missing and how to get it. */
-    bool (*available)(tw_context *cx, Arena *arena, const char **note);
-    const TargetMemory *memory;       /* NULL: host memory */
-    bool one_launch;                  /* kernels of several launches are not for it */
-    void (*shutdown)(tw_context *cx); /* the context goes; NULL */
-    const char *emulated;             /* name of the row that runs its text on the host; NULL: none */
+    bool (*available)(const Target *target, tw_context *cx, Arena *arena, const char **note);
+    const TargetMemory *memory; /* NULL: host memory */
+    bool one_launch;            /* kernels of several launches are not for it */
+    void (*shutdown)(const Target *target, tw_context *cx); /* the context goes; NULL */
+    const char *emulated; /* name of the row that runs its text on the host; NULL: none */
 };
 
 const Target *target_at(int index); /* NULL past the last */

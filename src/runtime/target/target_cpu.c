@@ -6,6 +6,7 @@
  * that but the compiler, and leads to the entry that was made last: who has no compiler takes that one. Where there is
  * a compiler it is not asked, so that a new compiler makes new entries. */
 #include "runtime/compile/cache.h"
+#include "runtime/launch/frame.h"
 #include "runtime/launch/pool.h"
 #include "runtime/target/cpu_beside.h"
 #include "runtime/target/cpu_tools.h"
@@ -49,7 +50,8 @@ static const Machine *cpu_machine(tw_context *cx, const char *arch) {
     return machine_find("cpu");
 }
 
-static bool cpu_available(tw_context *cx, Arena *arena, const char **note) {
+static bool cpu_available(const Target *target, tw_context *cx, Arena *arena, const char **note) {
+    (void)target;
     const char *path = toolchain_path(cx, arena, &cpu_compiler, cpu_state(cx)->first, note);
     if (path) *note = arena_printf(arena, "%s, %d threads", path, pool_threads(context_pool(cx)));
     return path != NULL;
@@ -82,7 +84,7 @@ static tw_status load_made(tw_context *cx, const char *const *flags, const ToolF
                  file_read(path, entry, DIGEST_HEX - 1) == DIGEST_HEX - 1 &&
                  cache_find(cx->cache_dir, entry, ".so", path);
     *library = known ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (*library) cx->message = "";
+    if (*library) context_say(cx, "");
     return *library ? TW_OK : TW_ERROR_UNAVAILABLE;
 }
 
@@ -109,7 +111,11 @@ static tw_status load_or_make(tw_kernel *k, const char *const *flags, void **lib
 static tw_status cpu_build(tw_kernel *k) {
     tw_context *cx = k->context;
     CpuKernel *code = k->code;
-    if (!pool_reserve(context_pool(cx), (size_t)code->code.scratch_bytes)) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
+    Pool *pool = context_pool(cx);
+    pthread_mutex_lock(&cx->pool_busy);
+    bool reserved = pool_reserve(pool, (size_t)code->code.scratch_bytes);
+    pthread_mutex_unlock(&cx->pool_busy);
+    if (!reserved) trap_throw(&cx->trap, TRAP_OUT_OF_MEMORY);
     const char *list[TOOL_FLAGS];
     tw_status status = load_or_make(k, cpu_flags(k, &code->code, false, list), &code->library);
     if (status != TW_OK) return status;
@@ -129,7 +135,11 @@ typedef struct Work {
     TwLaunch launch; /* first: what the kernel hands to print_values */
     RunFunction *run;
     const tw_kernel *k;
+    Cancel *cancel;
     pthread_t caller; /* the thread that may ask the host */
+    int64_t first, programs;
+    int32_t parts;
+    atomic_int no_memory;
 } Work;
 
 static void place_of(const TwLaunch *launch, int64_t program, int64_t pid[3]) {
@@ -149,8 +159,7 @@ static void print_values(TwLaunch *launch, int32_t number, int64_t program, cons
 
 static int32_t is_stopped(TwLaunch *launch) {
     const Work *work = (const Work *)launch;
-    Cancel *cancel = &work->k->context->cancel;
-    return pthread_equal(pthread_self(), work->caller) ? cancel_look(cancel) : cancel_is_asked(cancel);
+    return pthread_equal(pthread_self(), work->caller) ? cancel_look(work->cancel) : cancel_is_due(work->cancel);
 }
 
 /* In parts of about PART_NS, as far as the kernel's programs have told, and a look after each. */
@@ -159,7 +168,8 @@ static void run_programs(void *user, int64_t begin, int64_t end, void *scratch) 
     Work *work = user;
     CpuKernel *code = work->k->code;
     int64_t part = atomic_load_explicit(&code->part, memory_order_relaxed);
-    if (cancel_is_asked(&work->k->context->cancel)) return;
+    if (cancel_is_asked(work->cancel)) return;
+    begin += work->first, end += work->first;
     if (part < 1) part = 1;
     while (end - begin > part) {
         int64_t start = pool_clock();
@@ -183,9 +193,9 @@ static tw_status report_assert(tw_kernel *k, const TwLaunch *launch) {
     int64_t pid[3];
     place_of(launch, launch->failed_program, pid);
     Diag diag;
-    diag_init(&diag, &cx->texts, k->sources);
-    const char *where =
-        arena_printf(&cx->texts, "program (%lld, %lld, %lld)", (long long)pid[0], (long long)pid[1], (long long)pid[2]);
+    diag_init(&diag, context_texts(cx), k->sources);
+    const char *where = arena_printf(context_texts(cx), "program (%lld, %lld, %lld)", (long long)pid[0],
+                                     (long long)pid[1], (long long)pid[2]);
     diag_emit(&diag, DIAG_KERNEL_ASSERT, a->range, where, *a->message ? ": " : "", a->message);
     return context_diagnose(cx, &diag, TW_ERROR_LAUNCH);
 }
@@ -200,21 +210,84 @@ static int32_t run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count
     return 0;
 }
 
+static size_t scratch_of(const Work *work) {
+    size_t bytes = (size_t)cpu_code(work->k)->scratch_bytes;
+    return bytes > POOL_NOTES ? bytes : POOL_NOTES;
+}
+
+/* All on this thread. */
+static void run_alone(Work *work, Seat *seat) {
+    if (!seat_reserve_scratch(work->k->context, seat, scratch_of(work))) {
+        atomic_store(&work->no_memory, 1);
+        return;
+    }
+    memset(seat->scratch, 0, POOL_NOTES);
+    run_programs(work, 0, work->programs, seat->scratch);
+}
+
+/* A share, on a thread of the caller's: what it works in lies on the stack where it is small. */
+static void run_part(void *user, int32_t i) {
+    enum { ON_STACK = 16384, LINE = 64 };
+    Work *work = user;
+    Allocator allocator = work->k->context->allocator;
+    int64_t each = work->programs / work->parts, more = work->programs % work->parts;
+    int64_t begin = each * i + (i < more ? i : more), end = begin + each + (i < more);
+    _Alignas(LINE) unsigned char here[ON_STACK];
+    size_t size = scratch_of(work);
+    void *block = size > ON_STACK ? allocator.resize(allocator.user, NULL, 0, size + LINE) : NULL;
+    if (!block && size > ON_STACK) {
+        atomic_store(&work->no_memory, 1);
+        return;
+    }
+    void *scratch = block ? (void *)(((uintptr_t)block + LINE - 1) / LINE * LINE) : here;
+    memset(scratch, 0, POOL_NOTES);
+    run_programs(work, begin, end, scratch);
+    if (block) allocator.resize(allocator.user, block, size + LINE, 0);
+}
+
+/* By the pool, which one launch has at a time: another one runs on its own thread, and waits for nobody. */
+static bool run_pooled(Work *work, int limit) {
+    tw_context *cx = work->k->context;
+    CpuKernel *code = work->k->code;
+    if (pthread_mutex_trylock(&cx->pool_busy) != 0) return false;
+    pool_run(cx->pool, run_programs, work, work->programs, limit, &code->program_ns);
+    pthread_mutex_unlock(&cx->pool_busy);
+    return true;
+}
+
+static int most_threads(const tw_kernel *k, const LaunchCall *call) {
+    if (cpu_code(k)->print_count) return 1;
+    return call->threads > 0 && (!k->threads || call->threads < k->threads) ? call->threads : k->threads;
+}
+
 static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
+    enum { PARTS = 64 };
     CpuKernel *code = k->code;
-    Pool *pool = k->context->pool;
-    int64_t programs = call->grid[0] * call->grid[1] * call->grid[2];
-    int limit = code->code.print_count ? 1 : k->threads;
-    Work work = {.launch = {.args = k->slots, .print = print_values, .stopped = is_stopped, .rest = rest,
+    tw_context *cx = k->context;
+    int limit = most_threads(k, call);
+    Work work = {.launch = {.args = call->frame->slots, .print = print_values, .stopped = is_stopped, .rest = rest,
                             .beside = run_beside, .turn = cpu_turn, .lost = note_lost},
                  .run = code->run,
                  .k = k,
-                 .caller = pthread_self()};
+                 .cancel = &call->seat->cancel,
+                 .caller = pthread_self(),
+                 .first = call->first,
+                 .programs = call->programs};
     for (int d = 0; d < 3; d++) work.launch.grid[d] = (int32_t)call->grid[d];
-    if (pool_is_shared(pool, programs, limit)) work.launch.locks = pool_locks(pool);
-    pool_run(pool, run_programs, &work, programs, limit, &code->program_ns);
+    bool parallel = call->parallel && limit != 1 && call->programs > 1;
+    /* Launches of other threads may change the same elements. */
+    if (parallel || atomic_load(&cx->shared) || pool_is_shared(cx->pool, call->programs, limit))
+        work.launch.locks = pool_locks(cx->pool);
+    if (parallel) {
+        int64_t parts = limit > 0 ? limit : PARTS;
+        work.parts = (int32_t)(parts < call->programs ? parts : call->programs);
+        call->parallel(call->parallel_user, work.parts, run_part, &work);
+    } else if (limit == 1 || call->programs == 1 || !run_pooled(&work, limit))
+        run_alone(&work, call->seat);
+    if (atomic_load_explicit(&work.no_memory, memory_order_relaxed))
+        return context_fail(cx, TW_ERROR_MEMORY, "no memory for what a thread of kernel `%s` works in", k->name);
     if (atomic_load_explicit(&work.launch.stuck, memory_order_relaxed))
-        return context_fail(k->context, TW_ERROR_LAUNCH,
+        return context_fail(cx, TW_ERROR_LAUNCH,
                             "kernel `%s`: workers of a program wait for each other for ever; target interp says where",
                             k->name);
     return work.launch.failed ? report_assert(k, &work.launch) : TW_OK;
@@ -227,6 +300,7 @@ const Target target_cpu = {
     .emit = cpu_emit_kernel,
     .build = cpu_build,
     .launch = cpu_launch,
+    .launches_beside = true,
     .destroy = cpu_destroy,
     .available = cpu_available,
 };

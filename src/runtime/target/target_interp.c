@@ -21,7 +21,8 @@ static const Machine *interp_machine(tw_context *cx, const char *arch) {
     return machine_find("interp");
 }
 
-static bool interp_available(tw_context *cx, Arena *arena, const char **note) {
+static bool interp_available(const Target *target, tw_context *cx, Arena *arena, const char **note) {
+    (void)target;
     (void)cx, (void)arena;
     *note = "built in";
     return true;
@@ -93,7 +94,7 @@ static tw_status interp_launch(tw_kernel *k, const LaunchCall *call) {
                            .diag = &diag,
                            .print = cx->print,
                            .print_user = cx->print_user,
-                           .cancel = &cx->cancel};
+                           .cancel = context_cancel(cx)};
     bool ok = interp_run(&launch);
     for (int i = 0; i < k->param_count; i++)
         if (k->buffers[i]) k->buffers[i]->unwritten = false;

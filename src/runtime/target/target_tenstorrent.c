@@ -59,7 +59,8 @@ static const Machine *tensix_machine(tw_context *cx, const char *arch) {
     return NULL;
 }
 
-static bool tensix_available(tw_context *cx, Arena *arena, const char **note) {
+static bool tensix_available(const Target *target, tw_context *cx, Arena *arena, const char **note) {
+    (void)target;
     const char *path = toolchain_path(cx, arena, &cxx_compiler, 0, note);
     if (path) *note = arena_printf(arena, "functional model of a Tensix grid, kernels compiled by %s", path);
     return path != NULL;
@@ -186,14 +187,15 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
                        .steps = (uint64_t)k->max_steps,
                        .seed = k->seed,
                        .counts = k->counts,
-                       .cancel = &cx->cancel};
+                       .cancel = context_cancel(cx)};
     memcpy(launch.entry, code->entry, sizeof launch.entry);
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     bool ok = tt_launch(&launch, result);
     const TensixLimits *limits = tensix_limits(code->plan->options.arch);
     if (ok) {
-        cx->warnings = arena_printf(&cx->texts, "note: ran on the functional model of a %s grid, %u of %u cores%s; no "
-                                                "card is used\n%s",
+        seat_find(cx)->warnings =
+            arena_printf(context_texts(cx), "note: ran on the functional model of a %s grid, %u of %u cores%s; no "
+                                            "card is used\n%s",
                                     limits->name, result->cores, limits->grid_x * limits->grid_y,
                                     k->counts ? ", and computed nothing" : "",
                                     k->report || k->counts ? tt_report(code->plan, result, scratch) : "");

@@ -1,0 +1,18 @@
+/* frame.h: the memory in which one launch binds and tests its arguments. A kernel has one of its own, for launches that
+ * hold the context's lock; others lie in the memory of their thread's seat, or of a queue. */
+#ifndef RUNTIME_LAUNCH_FRAME_H
+#define RUNTIME_LAUNCH_FRAME_H
+#include "runtime/launch/requirements.h"
+
+typedef struct Frame {
+    uint64_t *slots;     /* the words of all parameters (runtime.h) */
+    tw_buffer **buffers; /* by parameter; NULL for numbers */
+    int64_t *registers;  /* of the scalar programs */
+    int64_t *values;     /* operands of the requirements */
+    MemorySpan *spans;   /* by parameter, of those that stand in a DISJOINT */
+} Frame;
+
+/* Words that a frame of the kernel takes, and the frame in that many of them. */
+size_t frame_words(const tw_kernel *k);
+Frame frame_in(const tw_kernel *k, uint64_t *words);
+#endif
