@@ -218,6 +218,7 @@ typedef struct tw_diagnostic {
     int32_t length;       /* how many bytes of the line it is about; at least 1 */
     int64_t needed;       /* where something does not suffice: how much is needed of it .. */
     int64_t available;    /* .. and how much there is; else both are 0 */
+    const char *fix;      /* the end of text that says what to write instead; "": it says none by itself */
 } tw_diagnostic;
 
 /* The messages of the last call one by one, in the order of tw_context_message and tw_context_warnings. An error that

@@ -309,13 +309,13 @@ int session_open(Session *s, const Options *o, bool data) {
     tw_context_options_init(&own);
     own.print = print_text;
     own.print_user = s;
-    s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
+    s->speech = data && !o->json ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     signals_watch(s->context);
     status = load_source(s->context, o, &s->module);
     if (status != TW_OK) return fail_status(s->context, status);
-    fputs(tw_context_warnings(s->context), stderr);
+    print_warnings(s->context);
     size_t kernels = tw_module_kernel_count(s->module);
     s->index = o->kernel ? tw_module_kernel_find(s->module, o->kernel) : 0;
     if (s->index >= kernels || (!o->kernel && kernels > 1)) {
@@ -368,7 +368,7 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     if (status != TW_OK && s->explains)
         fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
     if (status != TW_OK) return session_fail(s, o, status);
-    fputs(tw_context_warnings(s->context), stderr);
+    print_warnings(s->context);
     if (o->time_passes) print_pass_times(s);
     return 0;
 }

@@ -4,11 +4,13 @@
  *     main.c            commands and options, one table each; help
  *     arguments.c       --arg NAME=SPEC: arrays and numbers
  *     expression.c      integer expressions: --grid 'cdiv(n, BLOCK)', shapes
+ *     timing.c          compiles and launches, and their times
  *     command_run.c     run, check
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     command_build.c   build
  *     command_cache.c   cache
  *     say.c             messages, memory, files
+ *     json.c            answers and messages for programs
  *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
  *     guarded.c         arrays between pages that fault
@@ -49,12 +51,35 @@ Command command_run, command_check, command_emit, command_ir, command_explain, c
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
 /* The context's message; gives the exit status for the code. */
 int fail_status(const tw_context *cx, tw_status status);
-void print_json_text(const char *text); /* in quotes, as JSON writes it; NULL: null */
+/* "warning", "hint": a line of it. */
+void remark(const char *severity, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_json(bool yes);                   /* from now on messages are JSON, an object a line */
+void print_warnings(const tw_context *cx); /* of the last call */
+void print_json_text(const char *text);    /* in quotes, as JSON writes it; NULL: null */
+void fprint_json_text(FILE *out, const char *text);
 void *get_memory(size_t size); /* zeroed; ends the program if there is none */
 char *copy_bytes(const char *text, size_t length);
 const char *nearest(const char *wrong, const char *const *names, size_t count); /* NULL: none is near */
 /* Writes a file so that it is complete or not there. */
 bool write_whole(const char *path, const void *data, size_t size);
+
+/* --- json.c --- */
+typedef struct Json {
+    FILE *out;
+    bool more, keyed; /* a value stands before, in this bracket; a key does */
+} Json;
+void json_start(Json *j, FILE *out);
+void json_open(Json *j, char bracket);
+void json_close(Json *j, char bracket);
+void json_key(Json *j, const char *key);
+void json_text(Json *j, const char *text); /* NULL: null */
+void json_integer(Json *j, int64_t number);
+void json_number(Json *j, double number); /* null where JSON has none */
+void json_bool(Json *j, bool value);
+void json_shape(Json *j, const tw_buffer *b); /* its dtype and shape, as keys of an object */
+void json_remark(const char *severity, const char *text);
+/* The messages of the last call on standard error, each with its notes; how many. */
+size_t json_diagnostics(const tw_context *cx);
 
 /* --- signals.c --- */
 void signals_prepare(void); /* at the start of the program */
@@ -129,6 +154,18 @@ int session_upload(Session *s, const char *target);
 int session_download(Session *s);
 int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own);
 Argument *session_argument(Session *s, const char *name); /* NULL, with a message */
+
+/* --- timing.c --- */
+typedef struct Timing { /* of launches; seconds */
+    double median, least;
+    int launches; /* 0: nothing was timed */
+} Timing;
+double seconds_now(void);
+/* Compiles for the target, and asks for what a launch needs. */
+int compile_for(Session *s, const Options *o, const char *target);
+/* Launches what was compiled for the target, and brings the arrays back. timing NULL: once. */
+int launch_on(Session *s, const Options *o, const char *target, Timing *timing);
+void json_timing(Json *j, const Timing *timing); /* its keys, where something was timed */
 
 /* --- advice.c --- */
 void print_hints(const char *message);    /* which options a message of the library speaks of */

@@ -112,8 +112,8 @@ static const OptionRow rows[] = {
     {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
-    {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
-    {O_JSON, "--json", "", NOTHING, "ltk", "print it as JSON"},
+    {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array, and what goes wrong as JSON"},
+    {O_JSON, "--json", "", NOTHING, "rcltk", "print it as JSON, and what goes wrong too, an object a line"},
     {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
     {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
     {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
@@ -307,8 +307,10 @@ static void free_pairs(Pairs *pairs) {
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
     int words = 0;
     bool options = true; /* until `--` */
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(command);
+        if (strcmp(argv[i], "--json") == 0) say_json(true); /* also of mistakes in the words before it */
+    }
     for (int i = 2; i < argc; i++) {
         int status = 0;
         if (options && strcmp(argv[i], "--") == 0)

@@ -41,6 +41,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright check --help
@@ -65,6 +66,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright emit -h
@@ -122,13 +124,13 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --time-passes           print the time of every step of the compiler
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
-  --json                  print the findings as a JSON array
+  --json                  print the findings as a JSON array, and what goes wrong as JSON
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
-  --json                  print it as JSON
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -184,7 +186,7 @@ $ tilewright docs options
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
 - `cluster`: CUDA: 2: pairs of blocks load the tiles that they share once, by multicast; 1: none; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 2.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
-- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 3.
+- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
 - `written`: threads that a kernel names run as they are written, even where they would become operations on tiles; default off. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.

@@ -98,7 +98,7 @@ error: `--grid` does not go with `tilewright emit`; it is an option of `run`, `c
 $ tilewright targets --help
 tilewright targets: list the targets, and what runs them here
 
-  --json                  print it as JSON
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --help                  print this
 $ ls
 hello.txt
