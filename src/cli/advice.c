@@ -139,12 +139,19 @@ static void print_words(FILE *out, const Options *o, int from, int to) {
     }
 }
 
+static bool session_runs(const Options *o) {
+    static const char *const names[] = {"run", "check", "bench", "tune"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(o->command, names[i]) == 0) return true;
+    return false;
+}
+
 int fail_missing(const Session *s, const Options *o) {
     const char *kernel = tw_module_kernel_name(s->module, s->index);
     const char *near =
         strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
     char *misspelled = near ? copy_bytes(near + 2, strlen(near + 2)) : NULL;
-    bool launches = strchr("rc", *o->command) != NULL; /* run, check */
+    bool launches = session_runs(o);
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
     tw_config_info config = {.struct_size = sizeof config};
     char *text = NULL;

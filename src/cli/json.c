@@ -54,6 +54,11 @@ void json_bool(Json *j, bool value) {
     fputs(value ? "true" : "false", j->out);
 }
 
+void json_raw(Json *j, const char *from, const char *to) {
+    separate(j);
+    fwrite(from, 1, (size_t)(to - from), j->out);
+}
+
 void json_shape(Json *j, const tw_buffer *b) {
     json_key(j, "dtype");
     json_text(j, tw_dtype_name(tw_buffer_dtype(b)));

@@ -36,9 +36,10 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
         if (status != TW_OK) return fail_status(s->context, status);
         spent[count] = seconds_now() - start;
         total += spent[count++];
+        if (count >= 3 && timing->give_up > 0 && spent[count - 1] > timing->give_up) break;
     }
     qsort(spent, (size_t)count, sizeof *spent, compare_numbers);
-    *timing = (Timing){.median = spent[count / 2], .least = spent[0], .launches = count};
+    timing->median = spent[count / 2], timing->least = spent[0], timing->launches = count;
     return 0;
 }
 
