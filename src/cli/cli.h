@@ -51,8 +51,8 @@ typedef struct Options {
 } Options;
 
 typedef int Command(const Options *o);
-Command command_run, command_check, command_emit, command_ir, command_explain, command_bench, command_tune, command_build,
-    command_cache, command_list, command_targets, command_docs;
+Command command_run, command_check, command_emit, command_ir, command_explain, command_bench, command_tune,
+    command_build, command_cache, command_list, command_targets, command_docs;
 
 /* --- say.c --- */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */

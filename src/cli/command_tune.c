@@ -79,8 +79,9 @@ static int list_configs(Tuning *t, const Session *s) {
     }
     t->count = count;
     if (status == TW_ERROR_UNSUPPORTED) return fail_status(s->context, status);
-    return count ? 0 : fail("there is nothing to try: the kernel has no configurations; say what to try with --try, as in "
-                            "--try BLOCK=64,128,256 --try num_warps=4,8");
+    return count ? 0
+                 : fail("there is nothing to try: the kernel has no configurations; say what to try with --try, as in "
+                        "--try BLOCK=64,128,256 --try num_warps=4,8");
 }
 
 /* The file's kernel, and its candidates. */

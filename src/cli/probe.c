@@ -1,5 +1,6 @@
 /* probe.c: what a target of this machine can do at most, as two kernels measure it: bytes a second of a copy (read and
- * written) of arrays far larger than caches, operations a second of a product. Targets that model a machine have none. */
+ * written) of arrays larger than most caches, operations a second of a product. Targets that model a machine have
+ * none. */
 #include "cli/cli.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* tuned.c: choices that `tune` made, in files that Python's kernel.pin and TILEWRIGHT_TUNED read too:
  *
- *     {"kernels": {"add.add_kernel": [{"key": null, "target": "cpu", "values": {"BLOCK": 128}, "options": {"num_warps": 4},
- *                                      "us": 12.5}, ..]}}
+ *     {"kernels": {"add.add_kernel": [{"key": null, "target": "cpu", "values": {"BLOCK": 128},
+ *                                      "options": {"num_warps": 4}, "us": 12.5}, ..]}}
  *
  * A kernel is called after its file and its name; a target has one row. Rows of others stay as they are, as text. */
 #include "cli/cli.h"
@@ -122,7 +122,8 @@ static char *read_file(const char *path, bool may_lack, int *status) {
     fclose(file);
     const char *end = skip_value(text, 0), *kernels = end ? find_member(skip_blanks(text), "kernels") : NULL;
     if (end && !*skip_blanks(end) && kernels && *kernels == '{') return text;
-    *status = fail("%s is no file of choices: an object with \"kernels\" is expected, as `tilewright tune -o` writes it",
+    *status = fail("%s is no file of choices: an object with \"kernels\" is expected, as `tilewright tune -o` "
+                   "writes it",
                    path);
     free(text);
     return NULL;
