@@ -184,7 +184,7 @@ $ tilewright docs options
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
 - `cluster`: CUDA: 2: pairs of blocks load the tiles that they share once, by multicast; 1: none; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 2.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
-- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 3.
+- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
 - `written`: threads that a kernel names run as they are written, even where they would become operations on tiles; default off. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
