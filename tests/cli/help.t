@@ -7,6 +7,8 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir       FILE[:KERNEL] [options]    print the IR
   tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright bench    FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
+  tilewright tune     FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
   tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
   tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
   tilewright list     FILE                       list the kernels of a file, their parameters and configurations
@@ -41,6 +43,8 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright check --help
@@ -65,6 +69,8 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright emit -h
@@ -81,6 +87,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   -o DIR                  write the files there
   --assembly              the assembler text too: PTX for target cuda (needs NVRTC, no device)
   --passes A,B            run just these passes
@@ -101,6 +108,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --passes A,B            run just these passes
   --print-after[=PASS]    print the IR after this pass; without =PASS after each that changed it
   --stop-after PASS       the last pass to run
@@ -120,15 +128,16 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
-  --json                  print the findings as a JSON array
+  --json                  print the findings as a JSON array, and what goes wrong as JSON
   --verify-each           check the IR after every pass
   --help                  print this
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
-  --json                  print it as JSON
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
@@ -155,7 +164,7 @@ $ tilewright targets now
 error: `now` is one word too many
 [1]
 $ tilewright version --target cpu
-error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `build`
+error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `tune`, `build`
 [1]
 $ tilewright run a.py --frobnicate
 error: unknown option `--frobnicate`; `tilewright run --help` lists them
