@@ -62,6 +62,7 @@ typedef enum OptionId {
     O_STOP_AFTER,
     O_VERIFY,
     O_JSON,
+    O_HTML,
     O_LIST,
     O_CLEAR,
     O_LIMIT,
@@ -114,6 +115,7 @@ static const OptionRow rows[] = {
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
     {O_JSON, "--json", "", NOTHING, "ltk", "print it as JSON"},
+    {O_HTML, "--html", "", NOTHING, "x", "print a page with pictures, for a browser: `... --html > page.html`"},
     {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
     {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
     {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
@@ -233,6 +235,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
     case O_JSON: o->json = true; return 0;
+    case O_HTML: o->html = true; return 0;
     case O_LIST: o->list = true; return 0;
     case O_CLEAR: o->clear = true; return 0;
     case O_LIMIT: o->limit = value; return 0;
