@@ -148,6 +148,7 @@ machines() {
 }
 scheduled() { python3 tests/wild/scheduled.py; }
 wild() { python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
+pages() { python3 tests/draw/run.py; }
 built() { python3 tests/built/run.py; }
 library() { python3 tests/library.py; }
 process() { python3 tests/process/run.py; }
@@ -184,6 +185,7 @@ lane() {
     group plans "$no_cxx" "apt-get install g++" property emulated,tenstorrent 1
     group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
     group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
+    group pages "$(need python3 chromium)" "apt-get install python3 chromium" pages
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
     group library "$(need python3 gcc nm)" "apt-get install python3 gcc binutils" library
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
