@@ -191,6 +191,14 @@ cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
+#! Causal attention of a block a core: Q, K and V (64 KiB each) are read once, though cores of a head need different numbers of keys.
+$ cat > causal.sh <<'END'
+> tilewright run $ROOT/kernels/triton/attention.py --target tenstorrent --arg q_ptr=randn:bf16[2,256,64] --arg k_ptr=randn:bf16[2,256,64] --arg v_ptr=randn:bf16[2,256,64] --arg o_ptr=zeros:bf16[2,256,64] --arg scale=0.125 --arg N=256 --arg stride_h=16384 --arg stride_n=64 --arg D=64 --arg BM=32 --arg BN=64 --arg CAUSAL=true --grid 8,2 --set model=count "$@" 2>&1 | grep DRAM:
+> END
+$ sh causal.sh
+DRAM: 196608 bytes read, 65536 written; between cores 917952, of them multicast 131136 bytes sent once
+$ sh causal.sh --set multicast=off
+DRAM: 720896 bytes read, 65536 written; between cores 0, of them multicast 0 bytes sent once
 #! Kernels of a row a program run 32 rows a task: ragged rows and columns, one row, weights that all rows share, sums in loops.
 $ cat > rows.sh <<'END'
 > kernel=$1; rows=$2; cols=$3; type=$4; shift 4

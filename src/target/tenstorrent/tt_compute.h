@@ -52,6 +52,10 @@ bool section_fits_dst(Compute *c, const Root *root, Ref in_dst, int64_t pages);
 /* Finds the CB from which the FPU can read the value as it is. */
 bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned);
 
+/* --- tt_uneven.c --- */
+/* Behind a loop: the items that only other cores of its group needed. */
+void compute_give_up_rest(Compute *c, const Op *loop);
+
 /* --- tt_carried.c --- */
 void carried_loop(Role *role, const Op *loop);
 
@@ -65,6 +69,7 @@ void compute_take(Compute *c, Ref value, int cb, bool for_fpu);
 size_t compute_enter(Role *role);
 void compute_pop_after(Compute *c, const Op *op);
 void compute_leave(Role *role, size_t mark);
+void compute_each_cb(Compute *c, Ref ring, TtHand hand); /* of the ring */
 bool compute_has_wait(const Op *op); /* is it one, or has it one inside? */
 void compute_forget(Compute *c, size_t count); /* homes beyond the first so many */
 /* Packs the value into an inner CB, ready to be read, until the end of the root or region that asked. */

@@ -188,7 +188,7 @@ void compute_leave(Role *role, size_t mark) {
 
 /* ---------------------------------------------------------------------------------------------------- the role */
 
-static void each_cb(Compute *c, Ref ring, TtHand hand) {
+void compute_each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
@@ -205,7 +205,7 @@ static void wait_item(Compute *c, const Op *wait) {
             tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
     role_place(&c->role, wait->range);
-    each_cb(c, wait->operands[0], CB_WAIT);
+    compute_each_cb(c, wait->operands[0], CB_WAIT);
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
         role_hand(&c->role, CB_WAIT, tt->index_tiles.at[i].cb);
@@ -220,8 +220,8 @@ static void visit_compute(Role *role, const Op *op) {
     case OP_YIELD: return;
     case OP_WAIT: wait_item(c, op); return;
     case OP_RELEASE: release_item(c, op); return;
-    case OP_ACQUIRE: each_cb(c, op->operands[0], CB_RESERVE); return;
-    case OP_COMMIT: each_cb(c, op->operands[0], CB_PUSH); return;
+    case OP_ACQUIRE: compute_each_cb(c, op->operands[0], CB_RESERVE); return;
+    case OP_COMMIT: compute_each_cb(c, op->operands[0], CB_PUSH); return;
     case OP_PUT: {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
