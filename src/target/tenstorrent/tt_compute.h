@@ -28,7 +28,9 @@ struct Compute {
     int *home, *fpu_home; /* the CB beside its ring that holds a value, by Ref; -1: none */
     VEC(Homed) homed;     /* in order */
     VEC(size_t) marks;    /* how many had one at the start of each open region */
-    int *inner_cb[INNER_USES]; /* CBs once made for a value */
+    int *inner_cb[INNER_USES]; /* CBs once made for a value that is a sum or carried */
+    VEC(int) pool;        /* CBs for values that are packed away: each is free again when it was popped */
+    VEC(int) filling;     /* those being packed into */
     VEC(Pop) pops;        /* to be done at the end of the region, or after an op */
     VEC(Ref) held;        /* rings with an item waited for */
     Ref in_dst;           /* a value that lies in the open section of DST, or 0 */
