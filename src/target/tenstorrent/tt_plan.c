@@ -105,12 +105,17 @@ void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     }
 }
 
-/* --- paging of vectors: a fixed point --- */
+/* --- paging of vectors: a fixed point ---
+ *
+ * What needs one paging comes first. A vector that then spreads along rows and along columns lies in pages one way; for
+ * the other, its pages are transposed. */
 
 typedef struct Places { /* of one op: values and the field that must agree */
     Tt *tt;
-    const Op *op;
+    Op *op;
     bool changed;
+    bool spreads;     /* vectors that become tiles are looked at, too */
+    FoundOps *turned; /* `expand`s along the other axis than the vector lies */
 } Places;
 
 /* Integers never lie in pages. */
@@ -144,6 +149,13 @@ static void settle_reshape(Places *at, Ref vector, const Type *wide) {
     if (!is_vector(at->tt, vector) || wide->rank != 2) return;
     TtPaging want = wide->extent[0] == 1 && wide->extent[1] != 1 ? PAGE_ROW : PAGE_COLUMN;
     if (at->op->code == OP_EXPAND) want = op_int(at->op, AT_AXIS, 0) == 0 ? PAGE_ROW : PAGE_COLUMN;
+    TtPaging now = at->tt->paging[vector];
+    if (at->op->code == OP_EXPAND && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
+        for (size_t i = 0; i < at->turned->count; i++)
+            if (at->turned->at[i] == at->op) return;
+        *VEC_PUSH(at->turned, at->tt->arena) = at->op;
+        return;
+    }
     settle(at, &at->tt->paging[vector], want);
 }
 
@@ -161,7 +173,9 @@ static void settle_op(Places *at) {
         if (ir_type(tt->k, op->operands[0])->rank == 2)
             settle(at, &tt->paging[op->results[0]], op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
         return;
-    case OP_EXPAND: settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0])); return;
+    case OP_EXPAND:
+        if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
+        return;
     case OP_RESHAPE:
         settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         settle_reshape(at, op->results[0], ir_type(tt->k, op->operands[0]));
@@ -181,15 +195,31 @@ static void settle_op(Places *at) {
     }
 }
 
-static bool settle_region(Tt *tt, const Region *region) {
+/* Of vectors that become tiles one at a time: what follows from it must be known for the next one. */
+static bool settle_region(Places at, const Region *region) {
     bool changed = false;
-    for (const Op *op = region->first; op; op = op->next) {
-        Places at = {tt, op, false};
+    for (Op *op = region->first; op && !(changed && at.spreads); op = op->next) {
+        at.op = op, at.changed = false;
         settle_op(&at);
         changed |= at.changed;
-        for (int i = 0; i < op->region_count; i++) changed |= settle_region(tt, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) changed |= settle_region(at, op->regions[i]);
     }
     return changed;
+}
+
+static void settle_pagings(Tt *tt, const Region *region) {
+    FoundOps turned = {0};
+    Places all = {.tt = tt}, one = {.tt = tt, .spreads = true, .turned = &turned};
+    do {
+        while (settle_region(all, region) && tt->cx->module->diag->errors == 0) {}
+    } while (settle_region(one, region) && tt->cx->module->diag->errors == 0);
+    for (size_t i = 0; i < turned.count; i++) { /* [n] -> [1, n] is [n] -> [n, 1] -> [1, n], and the other way */
+        Op *op = turned.at[i];
+        Builder b = ir_builder_before(tt->k, op);
+        Ref other = ir_expand(&b, op->operands[0], op_int(op, AT_AXIS, 0) ? 0 : 1);
+        ir_replace_all(tt->k, op->results[0], ir_permute(&b, other, (const int64_t[]){1, 0}, 2));
+        ir_remove(op);
+    }
 }
 
 /* --- who reads a field how --- */
@@ -291,7 +321,7 @@ void tt_plan_fields(Tt *tt) {
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
-        while (settle_region(tt, compute->regions[0]) && tt->cx->module->diag->errors == 0) {}
+        settle_pagings(tt, compute->regions[0]);
         tt_each(tt, compute->regions[0], note_use);
     }
     for (size_t i = 0; i < tt->fields.count; i++) {
