@@ -10,8 +10,8 @@
  *     tasks %g in %n { %r = mul %g, 32 .. %x = tload %T', [%r, 0] : f32[32,128] .. %m = reduce<max, axis=1> %x
  *                      %e = expand<1> %m ; %d = sub %x, %e ..
  *
- * T' ends behind row %np: the last group loads fill and stores nothing there; of a parameter that is a tensor itself the
- * launch asks that it end there. What is the same for all rows stays as it
+ * T' ends behind row %np: the last group loads fill and stores nothing there; of a parameter that is a tensor itself
+ * the launch asks that it end there. What is the same for all rows stays as it
  * is. A kernel that uses the index in any other way, or does more with rows than element by element, sums and maxima,
  * stays as it is. */
 #include "ir/build.h"

@@ -262,6 +262,9 @@ static void visit_compute(Role *role, const Op *op) {
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
+        else if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
+            tt_refuse(role->tt, op, "an atomic update; cores write whole pages: store each task's part, and add them "
+                                    "in another launch");
         else if (op->code == OP_WHILE)
             tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips: write a `for`");
         else

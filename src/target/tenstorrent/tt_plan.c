@@ -59,13 +59,30 @@ void tt_refuse_access(Tt *tt, const Op *op) {
               f ? f->text : "");
 }
 
+/* What stands around the roles: numbers that all three compute for themselves. */
+static void refuse_around(Tt *tt, const Op *op) {
+    switch (op->code) {
+    case OP_TLOAD:
+    case OP_LOAD:
+        tt_refuse(tt, op, "a number that is read from memory; reader, compute and writer compute their numbers from "
+                          "arguments and indices: pass it as an argument, or load a tile of such numbers");
+        return;
+    case OP_FOR:
+    case OP_WHILE:
+        tt_refuse(tt, op, "a loop around loads and stores whose trips are read from memory; launch a grid of tasks "
+                          "whose sizes are arguments");
+        return;
+    default: tt_refuse(tt, op, "`%s` in front of loads, arithmetic and stores", op_info[op->code].mnemonic);
+    }
+}
+
 void tt_plan_roles(Tt *tt) {
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
             if (tt->tasks) tt_refuse(tt, op, "a second `tasks`; a Tensix program runs one");
             tt->tasks = op;
         } else if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE)) {
-            tt_refuse(tt, op, "`%s` outside of a role", op_info[op->code].mnemonic);
+            refuse_around(tt, op);
         }
     }
     if (!tt->tasks) {
@@ -77,7 +94,7 @@ void tt_plan_roles(Tt *tt) {
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
             if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE))
-                tt_refuse(tt, op, "`%s` between roles", op_info[op->code].mnemonic);
+                refuse_around(tt, op);
             continue;
         }
         int kernel = kernel_of(role_name(op));
@@ -299,6 +316,29 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
                                          slots, ring->range);
 }
 
+/* By its own name and line: what it is made of may have no lowering either. */
+static void refuse_unknown(Tt *tt, const Op *op) {
+    if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return;
+    const Type *type = ir_type(tt->k, op->results[0]);
+    if (type->kind != TY_TILE || !type->rank || op_has(op->code, TRAIT_ELEMENTWISE) || tt_is_index(tt, op->results[0]))
+        return;
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_UNDEF:
+    case OP_BROADCAST:
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_IOTA: /* refused where it is used, if it is */
+    case OP_DOT:
+    case OP_REDUCE:
+    case OP_GET: return;
+    default:
+        tt_refuse(tt, op, "`%s` of a tile; the units of a core compute element by element, products, sums and maxima "
+                          "of rows and columns: write it with those, or use target cpu", op_info[op->code].mnemonic);
+    }
+}
+
 static void note_scaler(Tt *tt, const Op *op) {
     if (op->code == OP_REDUCE) tt_add_scaler(tt, op->range);
 }
@@ -321,6 +361,7 @@ void tt_plan_fields(Tt *tt) {
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
+        tt_each(tt, compute->regions[0], refuse_unknown);
         settle_pagings(tt, compute->regions[0]);
         tt_each(tt, compute->regions[0], note_use);
     }
