@@ -135,6 +135,7 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	python3 tests/compile_hip.py
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	tests/shards.sh 0 python3 tests/metalium/kernels.py
 	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
 	tests/shards.sh 0 $(B)/tests/tilec_kernels --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every
