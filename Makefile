@@ -21,7 +21,9 @@ WARN   := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototy
 ifdef SAN
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
+# What is built does not say in which folder: the same sources make the same bytes.
+PLACELESS := -ffile-prefix-map=$(CURDIR)=.
+ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) $(PLACELESS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
 TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them
 LDLIBS := -lm -ldl -lpthread
 OBJCOPY ?= objcopy
@@ -133,6 +135,7 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	python3 tests/compile_hip.py
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	tests/shards.sh 0 python3 tests/metalium/kernels.py
 	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
 	tests/shards.sh 0 $(B)/tests/tilec_kernels --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every
