@@ -21,7 +21,9 @@ WARN   := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototy
 ifdef SAN
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
+# What is built does not say in which folder: the same sources make the same bytes.
+PLACELESS := -ffile-prefix-map=$(CURDIR)=.
+ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) $(PLACELESS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
 TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them
 LDLIBS := -lm -ldl -lpthread
 OBJCOPY ?= objcopy

@@ -149,6 +149,7 @@ machines() {
 scheduled() { python3 tests/wild/scheduled.py; }
 wild() { python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 built() { python3 tests/built/run.py; }
+library() { python3 tests/library.py; }
 process() { python3 tests/process/run.py; }
 ops() { tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
@@ -184,6 +185,7 @@ lane() {
     group emulated "$no_cxx" "apt-get install g++" numeric emulated 0
     group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
+    group library "$(need python3 gcc nm)" "apt-get install python3 gcc binutils" library
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
     group ops "" "" quickly ops
     group threads "$(need gcc)" "apt-get install gcc" threads
