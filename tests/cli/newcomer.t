@@ -19,7 +19,7 @@ error: unknown option `-x`; `tilewright check --help` lists them
 error: unknown command `rnu`; did you mean `run`?
 error: there is no page `tirton`; there are ops, options, triton, tilelang and tile-c
 error: `more.py` is one word too many
-error: `--grid` does not go with `tilewright list`; it is an option of `run`, `check`
+error: `--grid` does not go with `tilewright list`; it is an option of `run`, `check`, `bench`, `tune`
 error: --arg needs a value: --arg NAME=SPEC
 error: --arg takes NAME=SPEC, not `x_ptr`
 error: --arg takes NAME=SPEC, not `=1`
