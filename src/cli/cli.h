@@ -39,7 +39,7 @@ typedef struct Options {
     char *file, *kernel; /* FILE[:KERNEL] */
     const char *target, *grid, *output, *passes, *stop_after, *print_after, *topic, *name, *isa, *limit;
     const char *bytes, *flops, *tuned;
-    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere, json;
+    bool emulate, sanitize, time, time_passes, print_after_all, verify_each, assembly, include_anywhere, json, html;
     bool list, clear;
     uint64_t seed;
     double tolerance; /* < 0: by dtype */

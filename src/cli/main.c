@@ -65,6 +65,7 @@ typedef enum OptionId {
     O_STOP_AFTER,
     O_VERIFY,
     O_JSON,
+    O_HTML,
     O_LIST,
     O_CLEAR,
     O_LIMIT,
@@ -133,6 +134,7 @@ static const OptionRow rows[] = {
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
     {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array, and what goes wrong as JSON"},
     {O_JSON, "--json", "", NOTHING, "rcltknu", "print it as JSON, and what goes wrong too, an object a line"},
+    {O_HTML, "--html", "", NOTHING, "x", "print a page with pictures, for a browser: `... --html > page.html`"},
     {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
     {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
     {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
@@ -252,6 +254,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_STOP_AFTER: o->stop_after = value; return 0;
     case O_VERIFY: o->verify_each = true; return 0;
     case O_JSON: o->json = true; return 0;
+    case O_HTML: o->html = true; return 0;
     case O_LIST: o->list = true; return 0;
     case O_CLEAR: o->clear = true; return 0;
     case O_LIMIT: o->limit = value; return 0;
