@@ -2,7 +2,7 @@
 """check_tree.py: rules about the tree itself.
 
 - docs/architecture.md names every file of src/, and no file that is not there;
-- includes point only to the left: base < ir, syntax < analysis < front, pass, target < runtime < cli, and cli sees nothing but
+- includes point only to the left: base < ir, syntax < analysis < front, pass, target < draw < runtime < cli, and cli sees nothing but
   the public header;
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
@@ -22,7 +22,8 @@ SEES = {
     "front": {"base", "ir", "syntax", "front"},
     "pass": {"base", "ir", "analysis", "pass"},
     "target": {"base", "ir", "analysis", "pass", "target"},
-    "runtime": {"base", "ir", "syntax", "analysis", "front", "pass", "target", "runtime"},
+    "draw": {"base", "ir", "analysis", "pass", "target", "draw"},
+    "runtime": {"base", "ir", "syntax", "analysis", "front", "pass", "target", "draw", "runtime"},
     "cli": {"cli"},
 }
 # What the folders of src/target see of each other, beside themselves.
@@ -57,7 +58,7 @@ def check_texts(errors):
     """A string with a blank is a sentence; one without is a flag that we give to a compiler."""
     for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("src/**/*.def")]):
         parts = path.relative_to(ROOT / "src").parts
-        if parts[0] == "cli" or parts[-1] in ("manual_pages.c", "tilec_manual.def"):  # the manual is the command line's
+        if parts[0] in ("cli", "draw") or parts[-1] in ("manual_pages.c", "tilec_manual.def"):  # names of styles begin as options do; the manual is the command line's
             continue
         code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: "\n" * found.group().count("\n"), path.read_text(), flags=re.S)
         code = re.sub(r'"\s*\n\s*"', "", code)  # one text over several lines

@@ -111,7 +111,11 @@ int command_explain(const Options *o) {
     int status = session_open(&s, o, false);
     s.explains = true;
     if (!status) status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
-    if (!status) fputs(o->json ? tw_kernel_explain_json(s.kernel) : tw_kernel_explain(s.kernel), stdout);
+    const char *page = "";
+    tw_status drawn = !status && o->html ? tw_kernel_explain_html(s.kernel, &page) : TW_OK;
+    if (drawn != TW_OK) status = fail_status(s.context, drawn);
+    if (!status && o->html) fputs(page, stdout);
+    if (!status && !o->html) fputs(o->json ? tw_kernel_explain_json(s.kernel) : tw_kernel_explain(s.kernel), stdout);
     session_close(&s);
     return status;
 }

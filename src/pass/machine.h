@@ -122,6 +122,11 @@ typedef struct Machine {
     int box_align;      /* .. from addresses, strides and starts of rows that are multiples of so many bytes */
     int cluster_blocks; /* that can load for each other, at most */
 
+    /* --- of the data sheet, for the roofline; no plan is made with them. 0: it names no one chip --- */
+    int sheet_matrix; /* GFLOP/s of products of 16-bit factors, without sparsity .. */
+    int sheet_gflops; /* .. of float32 without matrix units .. */
+    int sheet_gbytes; /* .. and GB/s of its memory */
+
     MachineCost cost;
 } Machine;
 

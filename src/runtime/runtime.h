@@ -165,7 +165,7 @@ struct tw_kernel {
     bool sanitize, emulate;
     VEC(Artifact) artifacts;
     VEC(StepRecord) steps;
-    const char *explain, *explain_json;
+    const char *explain, *explain_json, *explain_html; /* the page: NULL until it is asked for */
     /* launch */
     int source_count; /* parameters of the source */
     const char **source_names;
@@ -248,6 +248,8 @@ const FrontResolver *live_resolver(Arena *arena, const tw_resolver *host);
 tw_status kernel_prepare_launch(tw_kernel *k, const FrontKernel *source);
 /* The assembler text, made when it is first asked for; it is an artifact from then on. */
 tw_status kernel_assembly(tw_kernel *k, const char **text);
+/* The page of pictures, made when it is first asked for. */
+const char *kernel_page(tw_kernel *k);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
 /* What is asked for, and what a launch beside other calls lacks. */
 typedef struct LaunchRequest {

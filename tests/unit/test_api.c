@@ -110,7 +110,7 @@ static void test_diagnostics(void) {
     CHECK(tw_context_diagnostic_at(cx, 2, &d) == TW_ERROR_NOT_FOUND);
     CHECK(strstr(tw_context_message(cx), "k.py:6:12: error") != NULL); /* still there */
     CHECK(tw_kernel_compile(m, "none", &options, &k) == TW_ERROR_NOT_FOUND);
-    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK && !d.file && !*d.code);
+    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK && !d.file && !*d.code && !*d.fix);
     CHECK_TEXT(d.text, tw_context_message(cx));
     tw_buffer_destroy(x);
     tw_module_destroy(m);
@@ -142,6 +142,10 @@ static void test_streams(void) {
     const char *assembly = "";
     CHECK(tw_kernel_assembly(kernel, NULL) == TW_ERROR_ARGUMENT && tw_kernel_assembly(NULL, &assembly) == TW_ERROR_ARGUMENT);
     CHECK(tw_kernel_assembly(kernel, &assembly) == TW_ERROR_UNSUPPORTED && !assembly);
+    const char *page = NULL, *again = NULL;
+    CHECK(tw_kernel_explain_html(NULL, &page) == TW_ERROR_ARGUMENT && tw_kernel_explain_html(kernel, NULL) == TW_ERROR_ARGUMENT);
+    CHECK(tw_kernel_explain_html(kernel, &page) == TW_OK && strstr(page, "<svg") && strstr(page, "</html>"));
+    CHECK(tw_kernel_explain_html(kernel, &again) == TW_OK && again == page);
     CHECK(strstr(tw_context_message(cx), "target cuda alone") != NULL);
     CHECK_TEXT(tw_kernel_target(kernel), "interp");
     CHECK(tw_kernel_target(NULL) == NULL);

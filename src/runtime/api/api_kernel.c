@@ -143,6 +143,22 @@ tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t
                        &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
 }
 
+static tw_status page_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    c->text = kernel_page(c->kernel);
+    return TW_OK;
+}
+
+tw_status tw_kernel_explain_html(tw_kernel *k, const char **text) {
+    if (text) *text = NULL;
+    if (!k || !text) return api_absent(API_CONTEXT_OF(k));
+    KernelCall call = {.kernel = k};
+    tw_status status = api_guarded(k->context, page_body, &call);
+    *text = call.text;
+    return status;
+}
+
 tw_status tw_kernel_assembly(tw_kernel *k, const char **text) {
     if (text) *text = NULL;
     if (!k || !text) return api_absent(API_CONTEXT_OF(k));

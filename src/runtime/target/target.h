@@ -41,6 +41,7 @@ struct Target {
     const char *(*native)(const Target *target, tw_context *cx, int device);
     bool source_form;                 /* runs what the door made; passes only when asked for */
     bool (*emit)(tw_kernel *k);       /* false after errors in k->diag; NULL: nothing to emit */
+    void (*draw)(const tw_kernel *k, Text *page); /* pictures that only it has, of an emitted kernel; NULL */
     tw_status (*build)(tw_kernel *k); /* NULL: nothing to build */
     /* Its assembler text, as an artifact whose name ends in assembly_ending; NULL: none. */
     tw_status (*assemble)(tw_kernel *k, const char *name);

@@ -8,6 +8,7 @@
 #include "runtime/target/target.h"
 
 #include "base/embedded.h"
+#include "draw/draw.h"
 #include "runtime/compile/cache.h"
 #include "runtime/host/process.h"
 #include "runtime/compile/scalars.h"
@@ -68,6 +69,19 @@ static bool tensix_available(const Target *target, tw_context *cx, Arena *arena,
 
 /* ---------------------------------------------------------------------------------------------------------- build */
 
+/* Extents of the task indices; 0: only a launch knows. */
+static void known_tasks(const tw_kernel *k, int64_t known[MAX_RANK]) {
+    const TtPlan *plan = ((const TensixCode *)k->code)->plan;
+    for (int i = 0; i < MAX_RANK; i++) known[i] = 0;
+    for (int i = 0; i < plan->task_rank; i++) ir_const_int(k->ir, plan->numbers.at[plan->tasks[i]].value, &known[i]);
+}
+
+static void tensix_draw(const tw_kernel *k, Text *page) {
+    int64_t known[MAX_RANK];
+    known_tasks(k, known);
+    draw_tensix(page, ((const TensixCode *)k->code)->plan, known);
+}
+
 static bool tensix_emit(tw_kernel *k) {
     TensixCode *code = ARENA_NEW(&k->arena, TensixCode);
     TtOptions options = tt_options_default;
@@ -85,9 +99,8 @@ static bool tensix_emit(tw_kernel *k) {
     k->code = code;
     code->plan = tt_emit(&k->pass, k->ir, &options);
     if (!code->plan) return false;
-    int64_t known[MAX_RANK] = {0};
-    for (int i = 0; i < code->plan->task_rank; i++)
-        ir_const_int(k->ir, code->plan->numbers.at[code->plan->tasks[i]].value, &known[i]);
+    int64_t known[MAX_RANK];
+    known_tasks(k, known);
     pass_find(&k->pass, k->ir->range, FIND_CORES, tt_explain(code->plan, known, &k->arena));
     static const int order[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
     for (int i = 0; i < TT_KERNELS; i++) kernel_add_artifact(k, tt_file_name(order[i]), code->plan->source[order[i]]);
@@ -223,6 +236,7 @@ const Target target_tenstorrent = {
     .machine = tensix_machine,
     .one_launch = true,
     .emit = tensix_emit,
+    .draw = tensix_draw,
     .build = tensix_build,
     .launch = tensix_launch,
     .destroy = tensix_destroy,

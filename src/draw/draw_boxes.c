@@ -1,0 +1,112 @@
+/* draw_boxes.c: which part of which array a program touches: every load and store of a box, on its tensor. Along a
+ * dimension whose offset comes from the grid there are the tiles of other programs (pale); along one whose offset a
+ * loop moves, the tiles of the other trips. */
+#include "draw/draw.h"
+#include "ir/ringform.h"
+
+#include <string.h>
+
+enum { PANEL = 232, STEP = 172, ROOM = 130, PER_ROW = 4, MOST = 16, DEEP = 24 };
+typedef enum Comes { FROM_NOTHING = 0, FROM_GRID = 1, FROM_LOOP = 2 } Comes;
+
+static unsigned comes_from(const Kernel *k, Ref r, int depth) {
+    if (!ref_is_value(r) || !depth) return FROM_NOTHING;
+    const Value *v = ir_value(k, r);
+    if (v->region) {
+        const Op *owner = v->region->owner;
+        return !owner ? FROM_NOTHING : owner->code == OP_TASKS ? FROM_GRID : FROM_LOOP;
+    }
+    unsigned found = v->op->code == OP_PROGRAM_ID ? FROM_GRID : FROM_NOTHING;
+    for (int i = 0; i < v->op->operand_count; i++) found |= comes_from(k, v->op->operands[i], depth - 1);
+    return found;
+}
+
+/* "start_m", "pid * 128 + 64": as far as it goes in a few words. */
+static void add_offset(Text *t, const Kernel *k, Ref r, int depth) {
+    int64_t number;
+    if (ir_const_int(k, r, &number)) {
+        text_add(t, "%lld", (long long)number);
+        return;
+    }
+    const Value *v = ref_is_value(r) ? ir_value(k, r) : NULL;
+    const char *sign = !v || !v->op ? NULL : v->op->code == OP_ADD ? " + " : v->op->code == OP_MUL ? " * " : NULL;
+    if (v && v->name && strspn(v->name, "0123456789") != strlen(v->name)) {
+        text_add(t, "%s", v->name);
+    } else if (v && v->op && depth && v->op->code == OP_CAST) {
+        add_offset(t, k, v->op->operands[0], depth - 1);
+    } else if (sign && depth) {
+        add_offset(t, k, v->op->operands[0], depth - 1);
+        text_add(t, "%s", sign);
+        add_offset(t, k, v->op->operands[1], depth - 1);
+    } else
+        text_add(t, "..");
+}
+
+typedef struct Panel {
+    const Op *op;
+    const Type *box;
+    bool writes;
+} Panel;
+
+static void find_boxes(const Kernel *k, const Region *region, Panel *panels, int *count) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool load = op->code == OP_TLOAD, store = op->code == OP_TSTORE || op->code == OP_TATOMIC;
+        Ref tile = load ? op->results[0] : store ? op_operand(op, 1) : REF_NONE;
+        if (tile && *count < MOST && ir_type(k, tile)->kind == TY_TILE && ir_type(k, tile)->rank)
+            panels[(*count)++] = (Panel){op, ir_type(k, tile), store};
+        for (int i = 0; i < op->region_count; i++) find_boxes(k, op->regions[i], panels, count);
+    }
+}
+
+static const char *array_name(const Kernel *k, Ref tensor) {
+    const Value *v = ir_value(k, tensor);
+    if (v->op && v->op->code == OP_TENSOR && ref_is_value(v->op->operands[0])) v = ir_value(k, v->op->operands[0]);
+    return v->name ? v->name : "an array";
+}
+
+static void draw_panel(Text *t, const Kernel *k, const Panel *p, double x, double y) {
+    Ref tensor = op_operand(p->op, 0);
+    RefList offsets = op_list(p->op, 0);
+    int rank = ir_type(k, tensor)->rank;
+    double size[2] = {ROOM * 0.7, ROOM * 1.3};
+    int parts[2] = {1, 1}, from[2] = {FROM_NOTHING, FROM_NOTHING};
+    Text at = text_new(t->arena);
+    for (int a = 0; a < p->box->rank; a++) {
+        int dim = box_dim(p->op, rank, p->box->rank, a), side = 2 - p->box->rank + a;
+        if (dim < 0 || dim >= offsets.count) continue;
+        if (at.length) text_add(&at, ", ");
+        add_offset(&at, k, offsets.at[dim], 3);
+        if (side < 0) continue;
+        from[side] = (int)comes_from(k, offsets.at[dim], DEEP);
+        parts[side] = from[side] == FROM_NOTHING ? 1 : 5;
+    }
+    svg_text(t, "", x, y + 14, FROM_LEFT, PANEL - 12, "%s %s", p->writes ? "store" : "load", array_name(k, tensor));
+    svg_text(t, "soft small", x, y + 30, FROM_LEFT, PANEL - 12, "%s", ty_text(p->box, t->arena));
+    double high = size[0] / parts[0], wide = size[1] / parts[1];
+    for (int r = 0; r < parts[0]; r++)
+        for (int c = 0; c < parts[1]; c++) {
+            bool row_grid = from[0] & FROM_GRID, column_grid = from[1] & FROM_GRID;
+            bool mine = (!row_grid || r == 1) && (!column_grid || c == 2);
+            bool now = (r == (row_grid ? 1 : 0)) && (c == (column_grid ? 2 : 0));
+            const char *fill = !mine ? "quiet" : now ? svg_hue(p->writes) : p->writes ? "two faint" : "one faint";
+            svg_box(t, fill, x + c * wide, y + 38 + r * high, wide, high, NULL);
+        }
+    svg_text(t, "soft small", x, y + 38 + size[0] + 16, FROM_LEFT, PANEL - 12, "at [%s]", at.at);
+    bool moves = (from[0] | from[1]) & FROM_LOOP;
+    svg_text(t, "soft small", x, y + 38 + size[0] + 32, FROM_LEFT, PANEL - 12, "%s",
+             moves ? "a loop moves it" : "once a program");
+}
+
+void draw_boxes(Text *t, const Kernel *k) {
+    Panel panels[MOST];
+    int count = 0;
+    find_boxes(k, k->body, panels, &count);
+    if (!count) return;
+    draw_section(t, "Tiles on the grid",
+                 "What one program loads (blue) and stores (yellow): the tile of the first trip, and "
+                 "paler those of later "
+                 "trips. Grey: tiles of other programs.");
+    svg_begin(t, (count + PER_ROW - 1) / PER_ROW * STEP + 10, "tiles that a program loads and stores");
+    for (int i = 0; i < count; i++) draw_panel(t, k, &panels[i], 8 + i % PER_ROW * PANEL, i / PER_ROW * STEP);
+    svg_end(t);
+}
