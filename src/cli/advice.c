@@ -18,7 +18,7 @@ void print_hints(const char *message) {
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strstr(message, rows[i].words)) fprintf(stderr, "hint: %s\n", rows[i].hint);
+        if (strstr(message, rows[i].words)) print_message("hint: "), fprintf(stderr, "%s\n", rows[i].hint);
 }
 
 void print_array_hints(const Session *s) {
@@ -148,7 +148,8 @@ int fail_missing(const Session *s, const Options *o) {
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
     tw_config_info config = {.struct_size = sizeof config};
     fflush(stdout);
-    fprintf(stderr, "error: kernel `%s` lacks arguments:", kernel);
+    print_message("error: ");
+    fprintf(stderr, "kernel `%s` lacks arguments:", kernel);
     const char *between = "";
     for (size_t i = 0; i < s->count; i++) {
         const Argument *a = &s->arguments[i];

@@ -315,7 +315,7 @@ int session_open(Session *s, const Options *o, bool data) {
     signals_watch(s->context);
     status = load_source(s->context, o, &s->module);
     if (status != TW_OK) return fail_status(s->context, status);
-    fputs(tw_context_warnings(s->context), stderr);
+    print_message(tw_context_warnings(s->context));
     size_t kernels = tw_module_kernel_count(s->module);
     s->index = o->kernel ? tw_module_kernel_find(s->module, o->kernel) : 0;
     if (s->index >= kernels || (!o->kernel && kernels > 1)) {
@@ -368,7 +368,7 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     if (status != TW_OK && s->explains)
         fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
     if (status != TW_OK) return session_fail(s, o, status);
-    fputs(tw_context_warnings(s->context), stderr);
+    print_message(tw_context_warnings(s->context));
     if (o->time_passes) print_pass_times(s);
     return 0;
 }

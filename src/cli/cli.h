@@ -8,7 +8,9 @@
  *     command_show.c    emit, ir, explain, list, targets, docs
  *     command_build.c   build
  *     command_cache.c   cache
+ *     command_manual.c  man, completion: made from the tables of table.h
  *     say.c             messages, memory, files
+ *     color.c           colours of messages
  *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
  *     guarded.c         arrays between pages that fault
@@ -43,7 +45,11 @@ typedef struct Options {
 
 typedef int Command(const Options *o);
 Command command_run, command_check, command_emit, command_ir, command_explain, command_build, command_cache,
-    command_list, command_targets, command_docs;
+    command_list, command_targets, command_docs, command_man, command_completion;
+
+/* --- color.c --- */
+bool say_color(const char *when); /* always, never, auto: whether messages have colours; false: it is none of them */
+void print_message(const char *text); /* to stderr, its words `error:`, `hint:` .. and its carets in colours */
 
 /* --- say.c --- */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */

@@ -19,7 +19,7 @@ static double now(void) {
 static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid, bool first) {
     guarded_watch(tw_kernel_name(s->kernel), s->native);
     tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
-    if (first) fputs(tw_context_warnings(s->context), stderr);
+    if (first) print_message(tw_context_warnings(s->context));
     if (status == TW_OK) status = tw_stream_synchronize(stream);
     guarded_watch(NULL, false);
     return status;

@@ -11,7 +11,7 @@
 int fail(const char *format, ...) {
     va_list args;
     fflush(stdout);
-    fputs("error: ", stderr);
+    print_message("error: ");
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -43,9 +43,9 @@ int fail_status(const tw_context *cx, tw_status status) {
                 "source.\n",
                 message);
     else if (status != TW_ERROR_TOOL && (strstr(message, ": error: ") || strncmp(message, "error: ", 7) == 0))
-        fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
+        print_message(message); /* diagnostics, complete with their places */
     else
-        fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+        fail("%s", *message ? message : tw_status_text(status));
     print_hints(message);
     return status == TW_ERROR_INTERNAL ? 2 : 1;
 }

@@ -2,18 +2,20 @@
 $ tilewright help
 tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
 
-  tilewright run      FILE[:KERNEL] [options]    compile a kernel and run it
-  tilewright check    FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
-  tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
-  tilewright ir       FILE[:KERNEL] [options]    print the IR
-  tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
-  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
-  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
-  tilewright list     FILE                       list the kernels of a file, their parameters and configurations
-  tilewright targets                             list the targets, and what runs them here
-  tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
-  tilewright version                             print the version
-  tilewright help     [COMMAND]                  print this, or the options of a command
+  tilewright run        FILE[:KERNEL] [options]    compile a kernel and run it
+  tilewright check      FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
+  tilewright emit       FILE[:KERNEL] [options]    print or write the generated source, plan and report
+  tilewright ir         FILE[:KERNEL] [options]    print the IR
+  tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
+  tilewright list       FILE                       list the kernels of a file, their parameters and configurations
+  tilewright targets                               list the targets, and what runs them here
+  tilewright docs       [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
+  tilewright man                                   print the man page: `tilewright man > tilewright.1`
+  tilewright completion bash|zsh                   print what a shell needs to complete commands and options
+  tilewright version                               print the version
+  tilewright help       [COMMAND]                  print this, or the options of a command
 
 `tilewright COMMAND --help` lists the options of a command.
 Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.
@@ -42,6 +44,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright check --help
 tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
@@ -66,6 +69,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright emit -h
 tilewright emit FILE[:KERNEL] [options]: print or write the generated source, plan and report
@@ -86,6 +90,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright ir --help
 tilewright ir FILE[:KERNEL] [options]: print the IR
@@ -105,6 +110,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --print-after[=PASS]    print the IR after this pass; without =PASS after each that changed it
   --stop-after PASS       the last pass to run
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright explain --help
 tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and chose
@@ -123,16 +129,20 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
   --json                  print the findings as a JSON array
+  --html                  print a page with pictures, for a browser: `... --html > page.html`
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
   --json                  print it as JSON
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
 
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help version
 tilewright version: print the version
@@ -184,7 +194,7 @@ $ tilewright docs options
 - `workers`: how many share the compute role; 0: the compiler chooses. Takes an integer from 0 to 8.
 - `cluster`: CUDA: 2: pairs of blocks load the tiles that they share once, by multicast; 1: none; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 2.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
-- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 3.
+- `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
 - `written`: threads that a kernel names run as they are written, even where they would become operations on tiles; default off. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
