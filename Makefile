@@ -16,12 +16,15 @@
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
 B      ?= build
 CC     ?= cc
+HOST_CC ?= $(CC)# for what runs while building: make CC=aarch64-linux-gnu-gcc HOST_CC=cc OBJCOPY=aarch64-linux-gnu-objcopy
 CFLAGS ?= -O2 -g
 WARN   := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat-security
 ifdef SAN
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
+# What is built does not say in which folder: the same sources make the same bytes.
+PLACELESS := -ffile-prefix-map=$(CURDIR)=.
+ALLCFLAGS := $(WARN) $(CFLAGS) $(SANFLAGS) $(PLACELESS) -fPIC -fvisibility=hidden -Iinclude -Isrc -I$(B)/gen
 TESTFLAGS := $(ALLCFLAGS) -O0 -Itests/unit # the time of tests is that of the library, and of compiling them
 LDLIBS := -lm -ldl -lpthread
 OBJCOPY ?= objcopy
@@ -77,7 +80,7 @@ gen: $(B)/gen/embedded.c
 OWN_TEXTS := base/allocator.h base/scalar_ops.h base/speech_line.h runtime/launch/pool.c runtime/launch/pool.h
 $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
+	$(HOST_CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
 	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<
@@ -133,6 +136,7 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	python3 tests/compile_hip.py
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
+	tests/shards.sh 0 python3 tests/metalium/kernels.py
 	tests/shards.sh 0 $(B)/tests/tilec_products --targets interp,cpu,emulated,tenstorrent
 	tests/shards.sh 0 $(B)/tests/tilec_kernels --targets interp,cpu,emulated,tenstorrent
 	python3 tests/wild/run.py --every

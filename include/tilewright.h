@@ -1,4 +1,5 @@
-/* tilewright.h: the public C API of Tilewright, the tile-kernel compiler.
+/* SPDX-License-Identifier: Apache-2.0
+ * tilewright.h: the public C API of Tilewright, the tile-kernel compiler.
  *
  * From source text to numbers in five steps:
  *
@@ -152,7 +153,7 @@ typedef struct tw_context_options {
     void *print_user;
     int32_t (*poll)(void *user); /* asked about every 50 ms while a call takes long, from the thread
                                     of the call: not 0 cancels it, as tw_context_cancel does. May be
-                                    NULL. Must not call into the same context. Since 0.2 */
+                                    NULL. Must not call into the same context. Since 0.1 */
     void *poll_user;
 } tw_context_options;
 
@@ -164,7 +165,7 @@ TW_API tw_status tw_context_create(const tw_context_options *options, tw_context
 TW_API void tw_context_destroy(tw_context *context);
 
 /* Where compiled kernels are kept from now on; dir as in tw_context_options. Errors: TW_ERROR_ARGUMENT,
- * TW_ERROR_MEMORY. Since 0.2. */
+ * TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_context_set_cache_dir(tw_context *context, const char *dir);
 
 /* What the context's cache holds. */
@@ -182,15 +183,15 @@ typedef struct tw_cache_entry {
 } tw_cache_entry;
 
 /* The number of bytes that "500M", "2G" or "1000000" means (K, M, G, T: powers of 1024); -1: it is no size. Any thread.
- * Since 0.2. */
+ * Since 0.1. */
 TW_API int64_t tw_size_parse(const char *text);
 
-/* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
+/* Errors: TW_ERROR_ARGUMENT. Since 0.1. */
 TW_API tw_status tw_cache_describe(tw_context *context, tw_cache_info *info);
-/* Calls `each` for every entry, in no order; it must not call into the same context. Since 0.2. */
+/* Calls `each` for every entry, in no order; it must not call into the same context. Since 0.1. */
 TW_API tw_status tw_cache_list(tw_context *context, void (*each)(void *user, const tw_cache_entry *entry), void *user);
 /* Removes what was used longest ago, until at most so many bytes remain; 0: everything. Kernels that are loaded, of
- * this process or another, are not concerned. Errors: TW_ERROR_ARGUMENT (bytes < 0). Since 0.2. */
+ * this process or another, are not concerned. Errors: TW_ERROR_ARGUMENT (bytes < 0). Since 0.1. */
 TW_API tw_status tw_cache_shrink(tw_context *context, int64_t bytes);
 
 /* Ends the calls that are under way with this context, soon: they return TW_ERROR_CANCELLED; compilers
@@ -198,7 +199,7 @@ TW_API tw_status tw_cache_shrink(tw_context *context, int64_t bytes);
  * hold what was written so far. A call that has ended meanwhile, and those that follow, are not
  * concerned. 1: a call still holds something outside of the process (a compiler, a folder) and lets go
  * of it before it returns; 0: none does, and the process could end here. The one entry that waits for
- * no other call, and that a signal handler may call too, as long as the context lives. Since 0.2. */
+ * no other call, and that a signal handler may call too, as long as the context lives. Since 0.1. */
 TW_API int32_t tw_context_cancel(tw_context *context);
 
 /* What went wrong in this thread's last call with this context or an object of it; "" if it succeeded.
@@ -218,17 +219,18 @@ typedef struct tw_diagnostic {
     int32_t length;       /* how many bytes of the line it is about; at least 1 */
     int64_t needed;       /* where something does not suffice: how much is needed of it .. */
     int64_t available;    /* .. and how much there is; else both are 0 */
+    const char *fix;      /* the end of text that says what to write instead; "": it says none by itself */
 } tw_diagnostic;
 
 /* The messages of the last call one by one, in the order of tw_context_message and tw_context_warnings. An error that
  * is about no source is one of them, without a place. TW_ERROR_NOT_FOUND past the last. Does not count as a call:
- * messages stay as they are. Since 0.2. */
+ * messages stay as they are. Since 0.1. */
 TW_API tw_status tw_context_diagnostic_at(const tw_context *context, size_t index, tw_diagnostic *diagnostic);
 
 /* What the compiler had proved and chosen when the last compile was refused, as tw_kernel_explain gives it for one that
- * was not; "" otherwise. Since 0.2. */
+ * was not; "" otherwise. Since 0.1. */
 TW_API const char *tw_context_findings(const tw_context *context);
-/* The same as tw_kernel_explain_json gives it; "[]" and a line end if there are none. Since 0.2. */
+/* The same as tw_kernel_explain_json gives it; "[]" and a line end if there are none. Since 0.1. */
 TW_API const char *tw_context_findings_json(const tw_context *context);
 
 /* --- targets --- */
@@ -245,7 +247,7 @@ typedef struct tw_target_info {
 TW_API tw_status tw_target_info_at(tw_context *context, size_t index, tw_target_info *info);
 
 /* On which device of a target the memory at an address lies: from 0; -1: on none (the host's memory, or
- * none at all). Errors: TW_ERROR_NOT_FOUND, TW_ERROR_UNAVAILABLE. Since 0.2. */
+ * none at all). Errors: TW_ERROR_NOT_FOUND, TW_ERROR_UNAVAILABLE. Since 0.1. */
 TW_API tw_status tw_target_device_of(tw_context *context, const char *target, const void *address, int32_t *device);
 
 typedef struct tw_option_info {
@@ -274,7 +276,7 @@ typedef struct tw_builtin_info {
 } tw_builtin_info;
 
 /* What a Triton kernel can call, in a fixed order: from this a host makes the modules that kernels
- * import. TW_ERROR_NOT_FOUND past the last. Since 0.2. */
+ * import. TW_ERROR_NOT_FOUND past the last. Since 0.1. */
 TW_API tw_status tw_builtin_info_at(tw_context *context, size_t index, tw_builtin_info *info);
 
 /* --- arguments --- */
@@ -288,8 +290,8 @@ typedef enum tw_arg_kind {
     TW_ARG_TEXT = 5,
     TW_ARG_BUFFER = 6,
     TW_ARG_OBJECT = 7,     /* a constant of another kind: a dtype, a function, a tuple; compile only */
-    TW_ARG_ARRAY_TYPE = 8, /* an array of the dtype value.i, and nothing else is known of it; compile only. Since 0.2 */
-    TW_ARG_NUMBER_TYPE = 9 /* a number of the dtype value.i that a launch gives; compile only. Since 0.2 */
+    TW_ARG_ARRAY_TYPE = 8, /* an array of the dtype value.i, and nothing else is known of it; compile only. Since 0.1 */
+    TW_ARG_NUMBER_TYPE = 9 /* a number of the dtype value.i that a launch gives; compile only. Since 0.1 */
 } tw_arg_kind;
 
 enum {
@@ -380,7 +382,7 @@ typedef struct tw_module_options {
     const tw_pair *structures;
     size_t structure_count;
     /* Files that the text names (#include, import) are read from the folder of its own file and below, and from these;
-     * include_anywhere: from everywhere. Since 0.2. */
+     * include_anywhere: from everywhere. Since 0.1. */
     const char *const *include_folders;
     size_t include_count;
     int32_t include_anywhere;
@@ -422,7 +424,7 @@ typedef struct tw_param_info {
     int32_t dtype; /* TW_DTYPE_ANY if the argument decides */
     int32_t rank;  /* of a tensor; -1 if the argument decides */
     int32_t optional;
-    int32_t likely_array; /* TW_PARAM_OPEN: the source loads or stores through it. Since 0.2 */
+    int32_t likely_array; /* TW_PARAM_OPEN: the source loads or stores through it. Since 0.1 */
 } tw_param_info;
 
 /* Parameter i of a kernel: arguments are given in this order. TW_ERROR_NOT_FOUND out of range. Since 0.1. */
@@ -471,11 +473,11 @@ TW_API void tw_buffer_destroy(tw_buffer *buffer);
 
 /* Points a buffer of rank 1 over memory of the caller at other memory of the same kind: its extent
  * becomes size / tw_dtype_size. For hosts that launch often: nothing is allocated. Errors:
- * TW_ERROR_ARGUMENT (it owns its memory, or has another rank). Since 0.2. */
+ * TW_ERROR_ARGUMENT (it owns its memory, or has another rank). Since 0.1. */
 TW_API tw_status tw_buffer_rebind(tw_buffer *buffer, void *data, size_t size);
 
 /* The same for a buffer of any rank: shape and strides stay, and data holds as many bytes as before. Errors:
- * TW_ERROR_ARGUMENT (it owns its memory). Since 0.2. */
+ * TW_ERROR_ARGUMENT (it owns its memory). Since 0.1. */
 TW_API tw_status tw_buffer_point(tw_buffer *buffer, void *data);
 
 /* Getters, never failing. data is an address of the target's memory. */
@@ -529,7 +531,7 @@ enum {
     TW_STAGE_EMIT = 1, /* emitted texts and plan; no tool or device is needed */
     TW_STAGE_IR = 2,   /* the passes alone */
     TW_STAGE_BUILD = 3 /* as RUN, and nothing is loaded into a device: what the target's compiler makes lies in the
-                          cache on disk, for the compile with RUN that follows, of any context. Since 0.2 */
+                          cache on disk, for the compile with RUN that follows, of any context. Since 0.1 */
 };
 
 typedef struct tw_compile_options {
@@ -564,7 +566,7 @@ TW_API void tw_kernel_destroy(tw_kernel *kernel);
 
 TW_API const char *tw_kernel_name(const tw_kernel *kernel);
 
-/* "cpu", "cuda:sm_90a": what it was compiled for. Since 0.2. */
+/* "cpu", "cuda:sm_90a": what it was compiled for. Since 0.1. */
 TW_API const char *tw_kernel_target(const tw_kernel *kernel);
 
 /* What a built kernel takes of a device; all 0 on targets that have no such things. */
@@ -577,19 +579,19 @@ typedef struct tw_resource_info {
     int32_t max_threads;  /* that a block of this kernel could have */
 } tw_resource_info;
 
-/* Errors: TW_ERROR_ARGUMENT. Since 0.2. */
+/* Errors: TW_ERROR_ARGUMENT. Since 0.1. */
 TW_API tw_status tw_kernel_resources(const tw_kernel *kernel, tw_resource_info *info);
 
 /* How many significant bits its matrix products keep: 11 where the source lets float32 factors run in tf32
- * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.2. */
+ * and the target does, 14 where a GPU's tensor cores add up products of 8-bit floats, else 24. Since 0.1. */
 TW_API int32_t tw_kernel_product_bits(const tw_kernel *kernel);
 
 /* Does it carry in float32 a running sum that the source keeps in 16 bits? 1 or 0. The interpreter
- * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.2. */
+ * runs the source as it stands and rounds in every step, so the two differ by that. Since 0.1. */
 TW_API int32_t tw_kernel_widens(const tw_kernel *kernel);
 
 /* May the kernel write through parameter i of its module (a store, an atomic)? 1 or 0. A host asks
- * before it hands over memory that must stay as it is. Since 0.2. */
+ * before it hands over memory that must stay as it is. Since 0.1. */
 TW_API int32_t tw_kernel_writes(const tw_kernel *kernel, size_t param);
 
 /* What the source says of the array at a parameter (TileLang's tensors, T.empty's too; Tile C's gl). */
@@ -602,7 +604,7 @@ typedef struct tw_shape_info {
 } tw_shape_info;
 
 /* The shape of parameter i of the kernel's module, for a host that makes the outputs. Errors: TW_ERROR_NOT_FOUND (no
- * such parameter, or the source states no shape), TW_ERROR_ARGUMENT. Since 0.2. */
+ * such parameter, or the source states no shape), TW_ERROR_ARGUMENT. Since 0.1. */
 TW_API tw_status tw_kernel_shape_at(const tw_kernel *kernel, size_t param, tw_shape_info *info);
 
 /* What a compile made: emitted sources, plan, report, and for CUDA the cubin once it is built (bytes,
@@ -613,7 +615,7 @@ TW_API const char *tw_kernel_artifact_text(const tw_kernel *kernel, size_t i, si
 
 /* The assembler text of an emitted kernel, made when it is first asked for: PTX for target cuda, by
  * NVRTC; no device is needed. It becomes an artifact too (NAME.ptx). Errors: TW_ERROR_UNSUPPORTED
- * (the target has none), TW_ERROR_UNAVAILABLE (no NVRTC), TW_ERROR_TOOL. Since 0.2. */
+ * (the target has none), TW_ERROR_UNAVAILABLE (no NVRTC), TW_ERROR_TOOL. Since 0.1. */
 TW_API tw_status tw_kernel_assembly(tw_kernel *kernel, const char **text);
 
 typedef struct tw_pass_info {
@@ -630,7 +632,7 @@ TW_API tw_status tw_kernel_pass_at(const tw_kernel *kernel, size_t i, tw_pass_in
 /* What the compiler proved and chose, one line a finding, with source places. Since 0.1. */
 TW_API const char *tw_kernel_explain(const tw_kernel *kernel);
 /* The same for programs: a JSON array of objects with "finding" (a name that stays, as "ring-placed"), "subject",
- * "file", "line", "column", the finding's own values by name, and "text". Since 0.2. */
+ * "file", "line", "column", the finding's own values by name, and "text". Since 0.1. */
 TW_API const char *tw_kernel_explain_json(const tw_kernel *kernel);
 /* The same as one HTML page with pictures: tiles on the grid, layouts, rings, cores, roofline; no scripts, nothing to
  * fetch. Made when it is first asked for; belongs to the kernel. Errors: TW_ERROR_ARGUMENT, TW_ERROR_MEMORY. Since 0.2.
@@ -679,7 +681,7 @@ typedef struct tw_launch_options {
 TW_API void tw_launch_options_init(tw_launch_options *options);
 
 /* tw_kernel_launch, with more to say; options may be NULL. Errors: as there; TW_ERROR_TIMEOUT, TW_ERROR_UNSUPPORTED
- * (the target has no such choice), TW_ERROR_ARGUMENT (programs that the grid does not have). Since 0.2. */
+ * (the target has no such choice), TW_ERROR_ARGUMENT (programs that the grid does not have). Since 0.1. */
 TW_API tw_status tw_kernel_launch_with(tw_kernel *kernel, const tw_launch_options *options, const tw_arg *args,
                                        size_t arg_count);
 
@@ -703,7 +705,7 @@ TW_API void tw_build_options_init(tw_build_options *options);
  * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
  * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
  * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu, a kernel with workers of its
- * own), TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.2. */
+ * own), TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.1. */
 TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
 
 /* --- streams --- */
@@ -725,23 +727,23 @@ typedef struct tw_stream_options {
 
 TW_API void tw_stream_options_init(tw_stream_options *options);
 
-/* tw_stream_create, with more to say; options may be NULL. Errors: TW_ERROR_NOT_FOUND, TW_ERROR_MEMORY. Since 0.2. */
+/* tw_stream_create, with more to say; options may be NULL. Errors: TW_ERROR_NOT_FOUND, TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_stream_open(tw_context *context, const char *target, const tw_stream_options *options,
                                 tw_stream **out);
 /* How many launches have not ended, without waiting; of a target with queues of its own (cuda) 1 for any number.
- * Errors: TW_ERROR_ARGUMENT, TW_ERROR_LAUNCH. Since 0.2. */
+ * Errors: TW_ERROR_ARGUMENT, TW_ERROR_LAUNCH. Since 0.1. */
 TW_API tw_status tw_stream_query(tw_stream *stream, int64_t *pending);
 /* Ends the launch that runs, soon, and drops those behind it; tw_stream_synchronize then says TW_ERROR_CANCELLED.
  * Arrays hold what was written so far. Where nothing is under way nothing happens. Errors:
- * TW_ERROR_UNSUPPORTED (a target with queues of its own). Since 0.2. */
+ * TW_ERROR_UNSUPPORTED (a target with queues of its own). Since 0.1. */
 TW_API tw_status tw_stream_cancel(tw_stream *stream);
 /* A queue that the caller has made with the target's own means (a CUstream of the primary context
  * of the kernel's device; NULL is its default one) and keeps alive as long as the stream. A launch on it makes the
  * driver's launch and nothing else: it can be captured in a CUDA graph. Errors: TW_ERROR_NOT_FOUND,
- * TW_ERROR_UNSUPPORTED (a target that has no queues), TW_ERROR_MEMORY. Since 0.2. */
+ * TW_ERROR_UNSUPPORTED (a target that has no queues), TW_ERROR_MEMORY. Since 0.1. */
 TW_API tw_status tw_stream_wrap(tw_context *context, const char *target, void *native, tw_stream **out);
 /* Makes it stand for another queue of the caller. For hosts that launch often: nothing is
- * allocated. Errors: TW_ERROR_ARGUMENT (it is no wrapped one). Since 0.2. */
+ * allocated. Errors: TW_ERROR_ARGUMENT (it is no wrapped one). Since 0.1. */
 TW_API tw_status tw_stream_rebind(tw_stream *stream, void *native);
 /* Waits until all is done. Errors of earlier launches appear here: TW_ERROR_LAUNCH; the message names
  * the kernels that can have failed. A kernel that fails on a GPU takes the context with it: from then

@@ -121,10 +121,11 @@ tile_c() {
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 1000 --targets passes &&
         tests/shards.sh "$jobs" build/tests/random_tilec --seed "${TILEWRIGHT_SEED:-1}" --count 12 --targets cpu ${cxx:+--also cuda-emulated --every 4}
 }
-# the prelude's numbers, the matrix, programs that once failed, and 80 random ones in the shapes that this target is for, half of them under options at random
+# the prelude's numbers, host programs, some of the runs that docs/tenstorrent.md speaks of, the matrix, programs that once failed, and 80 random ones in the shapes that this target is for, half of them under options at random
 tenstorrent() {
     "$cxx" -std=c++17 -O1 -ffp-contract=off -Isrc/target/tenstorrent/prelude tests/numeric/tensix_scalar_check.cpp -o build/tensix_scalar_check && build/tensix_scalar_check &&
         tests/shards.sh "$jobs" python3 tests/metalium/hosts.py &&
+        tests/shards.sh "$jobs" python3 tests/metalium/kernels.py --every 29 &&
         numeric tenstorrent 1 &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --targets tenstorrent --replay tests/random/tenstorrent/*.py &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent &&
@@ -150,6 +151,7 @@ scheduled() { python3 tests/wild/scheduled.py; }
 wild() { python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 pages() { python3 tests/draw/run.py; }
 built() { python3 tests/built/run.py; }
+library() { python3 tests/library.py; }
 process() { python3 tests/process/run.py; }
 ops() { tests/shards.sh "$jobs" build/tests/ops; }
 device() { make -s check-gpu; }
@@ -186,6 +188,7 @@ lane() {
     group hip "$(need python3 clang-19)${no_cxx}" "apt-get install clang-19 lld-19 g++" hip
     group pages "$(need python3 chromium)" "apt-get install python3 chromium" pages
     group built "$(need python3 gcc readelf)" "apt-get install python3 gcc binutils" built
+    group library "$(need python3 gcc nm)" "apt-get install python3 gcc binutils" library
     group process "$(need python3 gcc)${no_cxx}" "apt-get install python3 gcc g++" process
     group ops "" "" quickly ops
     group threads "$(need gcc)" "apt-get install gcc" threads

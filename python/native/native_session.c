@@ -179,13 +179,13 @@ void session_reenter_python(void) { PyEval_RestoreThread(desk->saved); }
 void session_leave_python(void) { desk->saved = PyEval_SaveThread(); }
 
 /* The messages of the last call, as Python takes them: [(severity, code, text, file, line, column, length, needed,
- * available), ..]. */
+ * available, fix), ..]. */
 static PyObject *list_diagnostics(void) {
     PyObject *list = PyList_New(0);
     tw_diagnostic d = {.struct_size = sizeof d};
     for (size_t i = 0; list && tw_context_diagnostic_at(desk->context, i, &d) == TW_OK; i++) {
-        PyObject *row = Py_BuildValue("(ssszlllLL)", d.severity, d.code, d.text, d.file, (long)d.line, (long)d.column,
-                                      (long)d.length, (long long)d.needed, (long long)d.available);
+        PyObject *row = Py_BuildValue("(ssszlllLLs)", d.severity, d.code, d.text, d.file, (long)d.line, (long)d.column,
+                                      (long)d.length, (long long)d.needed, (long long)d.available, d.fix);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }

@@ -11,8 +11,8 @@ from . import _native
 
 # What the library says, in parts: severity ("error", "warning", "performance", "note": it belongs to the one before), a code that
 # stays, the text, its place (file None: none; line and column from 1), how many bytes it is about, and where something does not
-# suffice how much is needed and how much there is.
-Diagnostic = collections.namedtuple("Diagnostic", "severity code text file line column length needed available")
+# suffice how much is needed and how much there is; the end of the text that says what to write instead ("": none by itself).
+Diagnostic = collections.namedtuple("Diagnostic", "severity code text file line column length needed available fix")
 
 LAUNCH, WARMUP, SANITIZE, PREPARE = range(4)  # what a launch of the extension is for
 

@@ -30,7 +30,7 @@ typedef struct DiagMessage {
     DiagId id;
     Severity severity;
     Range range;
-    const char *text;
+    const char *text, *fix; /* fix: the end of text that says what to do; "": it says none by itself */
     int64_t needed, available; /* of what does not suffice; else 0 */
 } DiagMessage;
 

@@ -18,7 +18,7 @@ void print_hints(const char *message) {
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strstr(message, rows[i].words)) print_message("hint: "), fprintf(stderr, "%s\n", rows[i].hint);
+        if (strstr(message, rows[i].words)) remark("hint", "%s", rows[i].hint);
 }
 
 void print_array_hints(const Session *s) {
@@ -27,10 +27,10 @@ void print_array_hints(const Session *s) {
         bool number = a->value.kind == TW_ARG_INT || a->value.kind == TW_ARG_BOOL || a->value.kind == TW_ARG_FLOAT ||
                       a->value.kind == TW_ARG_NUMBER_TYPE;
         if (number && a->info.likely_array)
-            fprintf(stderr,
-                    "hint: the kernel loads or stores through `%s`, and a number was given; an array is --arg "
-                    "'%s=randn:f32[1024]'\n",
-                    a->info.name, a->info.name);
+            remark("hint",
+                     "the kernel loads or stores through `%s`, and a number was given; an array is --arg "
+                     "'%s=randn:f32[1024]'",
+                     a->info.name, a->info.name);
     }
 }
 
@@ -99,44 +99,51 @@ static const char *example_type(const char *name) {
 }
 
 /* `launches`: values; else types will do where no constant is asked for. */
-static void print_example(const Session *s, size_t i, bool launches) {
+static void print_example(FILE *out, const Session *s, size_t i, bool launches) {
     const tw_param_info *info = &s->arguments[i].info;
     bool array = takes_array(info), open = info->kind != TW_PARAM_TENSOR;
     if (!launches && info->kind != TW_PARAM_CONSTANT && open) {
         const char *kind = example_array(info->name, false), *colon = strchr(kind, ':');
         const char *type = info->dtype ? tw_dtype_name(info->dtype) : array ? colon + 1 : example_type(info->name);
-        fprintf(stderr, array ? " --arg '%s=*%s'" : " --arg %s=%s", info->name, type);
+        fprintf(out, array ? " --arg '%s=*%s'" : " --arg %s=%s", info->name, type);
         return;
     }
     if (!takes_array(info)) {
-        fprintf(stderr, " --arg %s=%s", info->name, is_inner_stride(s, i) ? "1" : example_number(info->name));
+        fprintf(out, " --arg %s=%s", info->name, is_inner_stride(s, i) ? "1" : example_number(info->name));
         return;
     }
     int rank = info->kind == TW_PARAM_TENSOR && info->rank > 0 ? info->rank : 1;
-    fprintf(stderr, " --arg '%s=%s%s[", info->name, example_array(info->name, info->dtype != TW_DTYPE_ANY),
+    fprintf(out, " --arg '%s=%s%s[", info->name, example_array(info->name, info->dtype != TW_DTYPE_ANY),
             info->dtype ? tw_dtype_name(info->dtype) : "");
     for (int d = 0; d < rank; d++)
-        fprintf(stderr, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
-    fprintf(stderr, "]'");
+        fprintf(out, "%s%s", d ? "," : "", rank == 1 ? "65536" : d < rank - 2 ? "1" : "128");
+    fprintf(out, "]'");
 }
 
 /* A word as a shell reads it back. */
-static void print_word(const char *word) {
+static void print_word(FILE *out, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
     if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, stderr);
+        fputs(word, out);
         return;
     }
-    fputc('\'', stderr);
-    for (; *word; word++) fprintf(stderr, *word == '\'' ? "'\\''" : "%c", *word);
-    fputc('\'', stderr);
+    fputc('\'', out);
+    for (; *word; word++) fprintf(out, *word == '\'' ? "'\\''" : "%c", *word);
+    fputc('\'', out);
 }
 
-static void print_words(const Options *o, int from, int to) {
+static void print_words(FILE *out, const Options *o, int from, int to) {
     for (int i = from; i < to; i++) {
-        fputc(' ', stderr);
-        print_word(o->words[i]);
+        fputc(' ', out);
+        print_word(out, o->words[i]);
     }
+}
+
+static bool session_runs(const Options *o) {
+    static const char *const names[] = {"run", "check", "bench", "tune"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(o->command, names[i]) == 0) return true;
+    return false;
 }
 
 int fail_missing(const Session *s, const Options *o) {
@@ -144,35 +151,38 @@ int fail_missing(const Session *s, const Options *o) {
     const char *near =
         strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
     char *misspelled = near ? copy_bytes(near + 2, strlen(near + 2)) : NULL;
-    bool launches = strchr("rc", *o->command) != NULL; /* run, check */
+    bool launches = session_runs(o);
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
     tw_config_info config = {.struct_size = sizeof config};
-    fflush(stdout);
-    print_message("error: ");
-    fprintf(stderr, "kernel `%s` lacks arguments:", kernel);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return fail("out of memory");
+    fprintf(out, "kernel `%s` lacks arguments:", kernel);
     const char *between = "";
     for (size_t i = 0; i < s->count; i++) {
         const Argument *a = &s->arguments[i];
         if (!is_missing(a)) continue;
-        fprintf(stderr, "%s %s (%s)", between, a->info.name,
+        fprintf(out, "%s %s (%s)", between, a->info.name,
                 takes_array(&a->info)               ? "an array"
                 : a->info.kind == TW_PARAM_CONSTANT ? "a constant"
                                                     : "a number");
         between = ",";
     }
-    fprintf(stderr, "; for example:\n ");
+    fprintf(out, "; for example:\n ");
     int options = 0; /* behind which new ones can stand */
     while (options < o->word_count && strcmp(o->words[options], "--") != 0) options++;
-    print_words(o, 0, options);
+    print_words(out, o, 0, options);
     for (size_t i = 0; i < s->count; i++)
-        if (is_missing(&s->arguments[i])) print_example(s, i, launches);
-    if (grid) fputs(" --grid 1", stderr);
-    print_words(o, options, o->word_count);
-    fputc('\n', stderr);
-    if (misspelled) fprintf(stderr, "hint: %s\n", misspelled);
+        if (is_missing(&s->arguments[i])) print_example(out, s, i, launches);
+    if (grid) fputs(" --grid 1", out);
+    print_words(out, o, options, o->word_count);
+    fclose(out);
+    remark("error", "%s", text);
+    free(text);
+    if (misspelled) remark("hint", "%s", misspelled);
     free(misspelled);
     if (tw_module_config_at(s->module, s->index, 0, &config) == TW_OK && !o->config)
-        fprintf(stderr,
-                "hint: --config N takes constants from the kernel's configurations (`tilewright list` shows them)\n");
+        remark("hint", "--config N takes constants from the kernel's configurations (`tilewright list` shows them)");
     return 1;
 }

@@ -206,6 +206,26 @@ static void add_name(Session *s, const char *name, int64_t value) {
     more[s->names.count++] = (Name){name, value};
 }
 
+/* --tuned: a choice that was made before, beneath what the command says itself. */
+static int apply_tuned(Session *s, const Options *o) {
+    const char *path = o->tuned ? o->tuned : getenv("TILEWRIGHT_TUNED");
+    bool tunes = strcmp(o->command, "tune") == 0;
+    if (!path || !*path || o->config || tunes) return 0;
+    int status = 0;
+    char *name = tuned_name(o->file, tw_module_kernel_name(s->module, s->index));
+    bool found = tuned_find(path, name, o->target, &s->tuned, &status);
+    if (!found && !status && o->tuned)
+        status = fail("%s has no choice for kernel `%s` on target %s; make one with `tilewright tune`", path, name,
+                      o->target);
+    free(name);
+    for (size_t i = 0; i < s->tuned.values.count && !status; i++) {
+        Argument *a = session_argument(s, s->tuned.values.at[i].name);
+        if (!a) return 1;
+        if (!a->spec) a->spec = s->tuned.values.at[i].value;
+    }
+    return status;
+}
+
 /* --config N: as if its constants had been given with --arg and its options with --set. */
 static int apply_config(Session *s, const Options *o) {
     tw_config_info config = {.struct_size = sizeof config};
@@ -213,7 +233,9 @@ static int apply_config(Session *s, const Options *o) {
         tw_status status = tw_module_config_at(s->module, s->index, (size_t)o->config - 1, &config);
         if (status != TW_OK) return fail_status(s->context, status);
     }
-    s->sets.at = get_memory((config.option_count + o->sets.count + 2) * sizeof *s->sets.at);
+    size_t tuned = s->tuned.options.count;
+    s->sets.at = get_memory((tuned + config.option_count + o->sets.count + 2) * sizeof *s->sets.at);
+    for (size_t i = 0; i < tuned; i++) s->sets.at[s->sets.count++] = s->tuned.options.at[i];
     for (size_t i = 0; i < config.option_count; i++) s->sets.at[s->sets.count++] = config.options[i];
     for (size_t i = 0; i < o->sets.count; i++) s->sets.at[s->sets.count++] = o->sets.at[i];
     for (size_t i = 0; i < config.value_count; i++) {
@@ -247,7 +269,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         if (a->spec) return fail("--arg %s is given twice", o->args.at[i].name);
         a->spec = o->args.at[i].value;
     }
-    if (apply_config(s, o)) return 1;
+    if (apply_tuned(s, o) || apply_config(s, o)) return 1;
     for (size_t i = 0; i < o->defines.count; i++) {
         tw_arg value = parse_number(o->defines.at[i].value);
         if (value.kind == TW_ARG_ABSENT)
@@ -303,26 +325,29 @@ tw_status load_source(tw_context *cx, const Options *o, tw_module **module) {
     return status;
 }
 
+int session_choose(Session *s, const Options *o) {
+    size_t kernels = tw_module_kernel_count(s->module);
+    s->index = o->kernel ? tw_module_kernel_find(s->module, o->kernel) : 0;
+    if (s->index < kernels && (o->kernel || kernels <= 1)) return 0;
+    /* The library knows how to say which kernels there are. */
+    tw_status status = tw_kernel_compile(s->module, o->kernel, NULL, &s->kernel);
+    return fail_status(s->context, status == TW_OK ? TW_ERROR_INTERNAL : status);
+}
+
 int session_open(Session *s, const Options *o, bool data) {
     *s = (Session){0};
     tw_context_options own;
     tw_context_options_init(&own);
     own.print = print_text;
     own.print_user = s;
-    s->speech = data ? stdout : stderr; /* what is shown is not mixed with what the source says */
+    s->speech = data && !o->json ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
     signals_watch(s->context);
     status = load_source(s->context, o, &s->module);
     if (status != TW_OK) return fail_status(s->context, status);
-    print_message(tw_context_warnings(s->context));
-    size_t kernels = tw_module_kernel_count(s->module);
-    s->index = o->kernel ? tw_module_kernel_find(s->module, o->kernel) : 0;
-    if (s->index >= kernels || (!o->kernel && kernels > 1)) {
-        /* The library knows how to say which kernels there are. */
-        status = tw_kernel_compile(s->module, o->kernel, NULL, &s->kernel);
-        return fail_status(s->context, status == TW_OK ? TW_ERROR_INTERNAL : status);
-    }
+    print_warnings(s->context);
+    if (session_choose(s, o)) return 1;
     s->count = tw_module_param_count(s->module, s->index);
     s->arguments = get_memory(s->count * sizeof *s->arguments);
     s->values = get_memory(s->count * sizeof *s->values);
@@ -368,7 +393,7 @@ int session_compile(Session *s, const Options *o, const char *target, int stage)
     if (status != TW_OK && s->explains)
         fputs(o->json ? tw_context_findings_json(s->context) : tw_context_findings(s->context), stdout);
     if (status != TW_OK) return session_fail(s, o, status);
-    print_message(tw_context_warnings(s->context));
+    print_warnings(s->context);
     if (o->time_passes) print_pass_times(s);
     return 0;
 }
@@ -393,6 +418,7 @@ void session_close(Session *s) {
     free(s->values);
     free(s->names.at);
     free(s->sets.at);
+    choice_free(&s->tuned);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
     signals_watch(NULL);
@@ -442,8 +468,7 @@ static tw_status make_fresh(Session *s, Argument *a, const char *target, bool ho
     return status;
 }
 
-/* Do its kernels run on memory of their own? */
-static bool has_memory(const char *target) {
+bool has_memory(const char *target) {
     static const char *const names[] = {"cuda", "hip"};
     size_t length = strcspn(target, ":");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -20,12 +20,14 @@ bool say_color(const char *when) {
 static const char *grave(const char *line, size_t length, const char **color, size_t *word) {
     static const struct {
         const char *word, *color;
-    } rows[] = {{"internal error:", "1;31"}, {"error:", "1;31"}, {"warning:", "1;33"}, {"performance:", "1;35"},
-                {"note:", "1;36"},           {"hint:", "1;36"}};
+    } rows[] = {{"internal error", "1;31"}, {"error", "1;31"}, {"warning", "1;33"}, {"performance", "1;35"},
+                {"note", "1;36"},           {"hint", "1;36"}};
     const char *best = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *at = strstr(line, rows[i].word);
-        bool begins = at && (at == line || (at >= line + 2 && at[-1] == ' ' && at[-2] == ':'));
+        char behind = at ? at[strlen(rows[i].word)] : 'x'; /* a severity may stand alone */
+        bool begins = at && (!behind || behind == ':') &&
+                      (at == line || (at >= line + 2 && at[-1] == ' ' && at[-2] == ':'));
         if (!begins || (size_t)(at - line) >= length || (best && at >= best)) continue;
         best = at, *color = rows[i].color, *word = strlen(rows[i].word);
     }

@@ -20,7 +20,7 @@ int command_build(const Options *o) {
         status = made == TW_OK ? 0 : session_fail(&s, o, made);
     }
     if (!status) {
-        print_message(tw_context_warnings(s.context));
+        print_warnings(s.context);
         printf("%s.o\n%s.h\n", o->output, o->output);
     }
     session_close(&s);

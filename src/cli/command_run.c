@@ -1,5 +1,5 @@
 /* command_run.c: `run` launches a kernel; `check` also compares what it wrote with the
- * interpreter, or with given arrays. */
+ * interpreter, or with given arrays. With --json either says it as one object. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -7,83 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid, bool first) {
-    guarded_watch(tw_kernel_name(s->kernel), s->native);
-    tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
-    if (first) print_message(tw_context_warnings(s->context));
-    if (status == TW_OK) status = tw_stream_synchronize(stream);
-    guarded_watch(NULL, false);
-    return status;
-}
-
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of as many launches as fit into a quarter of a second, at most 200. */
-static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, double first) {
-    enum { MOST = 200 };
-    double spent[MOST] = {first}, total = first;
-    int count = 1;
-    while (count < MOST && total < 0.25) {
-        double start = now();
-        tw_status status = launch_and_wait(s, stream, grid, false);
-        if (status != TW_OK) return fail_status(s->context, status);
-        spent[count] = now() - start;
-        total += spent[count++];
-    }
-    qsort(spent, (size_t)count, sizeof *spent, compare_numbers);
-    printf("time: %.3f us (median of %d launches; least %.3f us)\n", spent[count / 2] * 1e6, count, spent[0] * 1e6);
-    return 0;
-}
-
-/* Compiles for the target, and asks for what a launch needs. */
-static int compile_for(Session *s, const Options *o, const char *target) {
-    int status = session_compile(s, o, target, TW_STAGE_RUN);
-    return !status && lacks_arguments(s) ? fail_missing(s, o) : status;
-}
-
-/* Launches what was compiled for the target, and brings the arrays back. */
-static int launch_on(Session *s, const Options *o, const char *target, bool timed) {
-    /* An emulated kernel runs on the host, on the host's memory. */
-    const char *device = o->emulate && target == o->target ? "cpu" : target;
-    s->native = strcmp(target, "cpu") == 0 && !o->emulate && !o->sanitize;
-    int status = session_upload(s, device);
-    if (status) return status;
-    int64_t grid[3];
-    bool own = false;
-    status = session_grid(s, o, grid, &own);
-    tw_stream *stream = NULL;
-    if (!status) {
-        tw_status made = tw_stream_create(s->context, device, &stream);
-        if (made != TW_OK) status = fail_status(s->context, made);
-    }
-    if (!status) {
-        if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-            fprintf(stderr, "warning: no program runs: the grid is %lld x %lld x %lld\n", (long long)grid[0],
-                    (long long)grid[1], (long long)grid[2]);
-        double start = now();
-        const int64_t *said = own ? NULL : grid; /* its own it knows itself, of each launch */
-        tw_status ran = launch_and_wait(s, stream, said, true);
-        double first = now() - start;
-        if (ran != TW_OK) status = fail_status(s->context, ran);
-        if (!status) status = guarded_check(tw_kernel_name(s->kernel));
-        if (!status) status = session_download(s);
-        if (!status && timed) status = time_launches(s, stream, said, first);
-    }
-    tw_stream_destroy(stream);
-    return status;
-}
 
 static int save_arrays(Session *s, const Options *o) {
     for (size_t i = 0; i < o->saves.count; i++) {
@@ -157,6 +81,47 @@ static void print_changes(Session *s) {
     if (arrays && !any) printf("no array changed\n");
 }
 
+/* Kernel, target and times: how an answer in JSON begins. */
+static void open_answer(Json *j, const Session *s, const Options *o, const Timing *timing) {
+    json_start(j, stdout);
+    json_open(j, '{');
+    json_key(j, "kernel"), json_text(j, tw_kernel_name(s->kernel));
+    json_key(j, "target"), json_text(j, tw_kernel_target(s->kernel));
+    json_key(j, "emulated"), json_bool(j, o->emulate);
+    json_timing(j, timing);
+}
+
+static void close_answer(Json *j) {
+    json_close(j, '}');
+    putchar('\n');
+}
+
+static void json_changes(Session *s, const Options *o, const Timing *timing) {
+    Json j;
+    open_answer(&j, s, o, timing);
+    json_key(&j, "arrays");
+    json_open(&j, '[');
+    for (size_t i = 0; i < s->count; i++) {
+        Argument *a = &s->arguments[i];
+        tw_difference d = {.struct_size = sizeof d};
+        if (!a->host || tw_buffer_compare(a->host, a->before, 0, 0, &d) != TW_OK) continue;
+        json_open(&j, '{');
+        json_key(&j, "name"), json_text(&j, a->info.name);
+        json_shape(&j, a->host);
+        json_key(&j, "elements"), json_integer(&j, d.elements);
+        json_key(&j, "changed"), json_integer(&j, d.different);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    close_answer(&j);
+}
+
+static void print_timing(const Timing *timing) {
+    if (timing->launches)
+        printf("time: %.3f us (median of %d launches; least %.3f us)\n", timing->median * 1e6, timing->launches,
+               timing->least * 1e6);
+}
+
 /* Targets that report on a launch do it here; what the user sets comes behind, and wins. */
 static void ask_for_report(Session *s) {
     memmove(s->sets.at + 1, s->sets.at, s->sets.count++ * sizeof *s->sets.at);
@@ -165,13 +130,18 @@ static void ask_for_report(Session *s) {
 
 int command_run(const Options *o) {
     Session s;
+    Timing timing = {0};
     int status = session_open(&s, o, true);
     if (!status) ask_for_report(&s);
     if (!status) status = check_saves(&s, o);
     if (!status) status = compile_for(&s, o, o->target);
-    if (!status) status = launch_on(&s, o, o->target, o->time);
+    if (!status) status = launch_on(&s, o, o->target, o->time ? &timing : NULL);
+    if (!status && !o->json) print_timing(&timing);
     if (!status) status = save_arrays(&s, o);
-    if (!status && !o->saves.count && !o->time) print_changes(&s);
+    if (!status && o->json)
+        json_changes(&s, o, &timing);
+    else if (!status && !o->saves.count && !o->time)
+        print_changes(&s);
     session_close(&s);
     return status;
 }
@@ -210,35 +180,67 @@ static void print_place(const tw_buffer *b, int64_t at) {
     printf("]");
 }
 
-/* 0: they match; 1: they do not, or cannot be compared. */
-static int compare_arrays(Session *s, const Options *o, const char *name, tw_buffer *got, tw_buffer *want,
+/* An array beside what was wanted. */
+typedef struct Comparison {
+    const char *name, *with; /* "expected" */
+    const tw_buffer *got;
+    tw_difference d;
+    double bound;
+    bool ok;
+} Comparison;
+
+static void print_comparison(const Comparison *c) {
+    const tw_difference *d = &c->d;
+    printf("%s: ", c->name);
+    print_shape(c->got);
+    if (d->elements == 0) {
+        printf(", empty: ok\n");
+        return;
+    }
+    printf(", max error %.3g", d->max_error);
+    if (d->max_error > 0) {
+        printf(" at ");
+        print_place(c->got, d->at);
+        printf(" (%.9g, %s %.9g)", d->got, c->with, d->want);
+    }
+    if (c->ok)
+        printf(": ok\n");
+    else
+        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d->different,
+               (long long)d->elements, c->bound);
+}
+
+static void json_comparison(Json *j, const Comparison *c) {
+    json_open(j, '{');
+    json_key(j, "name"), json_text(j, c->name);
+    json_shape(j, c->got);
+    json_key(j, "ok"), json_bool(j, c->ok);
+    json_key(j, "compared_with"), json_text(j, c->with);
+    json_key(j, "elements"), json_integer(j, c->d.elements);
+    json_key(j, "different"), json_integer(j, c->ok ? 0 : c->d.different);
+    json_key(j, "max_error"), json_number(j, c->d.max_error);
+    json_key(j, "allowed"), json_number(j, c->bound);
+    json_key(j, "at"), json_integer(j, c->d.at);
+    json_key(j, "got"), json_number(j, c->d.got);
+    json_key(j, "want"), json_number(j, c->d.want);
+    json_close(j, '}');
+}
+
+/* 0: they match; 1: they do not, or cannot be compared. j NULL: in words. */
+static int compare_arrays(Session *s, const Options *o, Json *j, const char *name, tw_buffer *got, tw_buffer *want,
                           const char *with) {
-    tw_difference d = {.struct_size = sizeof d};
-    tw_status status = tw_buffer_compare(got, want, 0, 0, &d);
+    Comparison c = {.name = name, .with = with, .got = got, .d = {.struct_size = sizeof c.d}};
+    tw_status status = tw_buffer_compare(got, want, 0, 0, &c.d);
     if (status != TW_OK) return fail("%s: %s", name, tw_context_message(s->context));
     double relative = o->tolerance >= 0 ? o->tolerance : default_tolerance(s, o, tw_buffer_dtype(got));
-    double bound = relative * (d.max_want > 1 ? d.max_want : 1);
-    bool ok = d.max_error <= bound;
-    printf("%s: ", name);
-    print_shape(got);
-    if (d.elements == 0) {
-        printf(", empty: ok\n");
-        return 0;
-    }
-    printf(", max error %.3g", d.max_error);
-    if (d.max_error > 0) {
-        printf(" at ");
-        print_place(got, d.at);
-        printf(" (%.9g, %s %.9g)", d.got, with, d.want);
-    }
-    if (ok)
-        printf(": ok\n");
-    else {
-        tw_buffer_compare(got, want, bound, 0, &d);
-        printf(": MISMATCH in %lld of %lld elements, allowed is %.3g\n", (long long)d.different, (long long)d.elements,
-               bound);
-    }
-    return !ok;
+    c.bound = relative * (c.d.max_want > 1 ? c.d.max_want : 1);
+    c.ok = c.d.elements == 0 || c.d.max_error <= c.bound;
+    if (!c.ok) tw_buffer_compare(got, want, c.bound, 0, &c.d);
+    if (j)
+        json_comparison(j, &c);
+    else
+        print_comparison(&c);
+    return !c.ok;
 }
 
 static bool same_shape(const tw_buffer *a, const tw_buffer *b) {
@@ -247,7 +249,27 @@ static bool same_shape(const tw_buffer *a, const tw_buffer *b) {
     return same;
 }
 
-static int compare_expected(Session *s, const Options *o) {
+static void print_misshapen(const Argument *a, const tw_buffer *want, const char *file) {
+    printf("%s: ", a->info.name);
+    print_shape(a->host);
+    printf(", and %s holds ", file);
+    print_shape(want);
+    printf(": MISMATCH of the shapes\n");
+}
+
+static void json_misshapen(Json *j, const Argument *a, const tw_buffer *want) {
+    json_open(j, '{');
+    json_key(j, "name"), json_text(j, a->info.name);
+    json_shape(j, a->host);
+    json_key(j, "ok"), json_bool(j, false);
+    json_key(j, "expected");
+    json_open(j, '{');
+    json_shape(j, want);
+    json_close(j, '}');
+    json_close(j, '}');
+}
+
+static int compare_expected(Session *s, const Options *o, Json *j) {
     int status = 0;
     for (size_t i = 0; i < o->expects.count; i++) {
         Argument *a = session_argument(s, o->expects.at[i].name);
@@ -257,16 +279,15 @@ static int compare_expected(Session *s, const Options *o) {
         if (loaded != TW_OK) loaded = tw_buffer_load_npy(s->context, o->expects.at[i].value, TW_DTYPE_ANY, &want);
         if (loaded != TW_OK) return fail_status(s->context, loaded);
         if (!same_shape(a->host, want)) {
-            printf("%s: ", a->info.name);
-            print_shape(a->host);
-            printf(", and %s holds ", o->expects.at[i].value);
-            print_shape(want);
-            printf(": MISMATCH of the shapes\n");
+            if (j)
+                json_misshapen(j, a, want);
+            else
+                print_misshapen(a, want, o->expects.at[i].value);
             tw_buffer_destroy(want);
             status = 1;
             continue;
         }
-        status |= compare_arrays(s, o, a->info.name, a->host, want, "expected");
+        status |= compare_arrays(s, o, j, a->info.name, a->host, want, "expected");
         tw_buffer_destroy(want);
     }
     return status;
@@ -297,11 +318,11 @@ static void free_results(Session *s, tw_buffer **taken) {
     free(taken);
 }
 
-static int compare_results(Session *s, const Options *o, tw_buffer **want) {
+static int compare_results(Session *s, const Options *o, Json *j, tw_buffer **want) {
     int status = 0;
     for (size_t i = 0; i < s->count; i++)
         if (want[i])
-            status |= compare_arrays(s, o, s->arguments[i].info.name, s->arguments[i].host, want[i], "interpreted");
+            status |= compare_arrays(s, o, j, s->arguments[i].info.name, s->arguments[i].host, want[i], "interpreted");
     return status;
 }
 
@@ -313,7 +334,7 @@ static tw_buffer **interpret(Session *s, const Options *o, int *status) {
     s->kernel = NULL;
     s->speech = NULL; /* it speaks when it runs on the target */
     *status = compile_for(s, o, "interp");
-    if (!*status) *status = launch_on(s, o, "interp", false);
+    if (!*status) *status = launch_on(s, o, "interp", NULL);
     tw_kernel_destroy(s->kernel);
     s->kernel = kernel;
     s->speech = speech;
@@ -324,15 +345,40 @@ static tw_buffer **interpret(Session *s, const Options *o, int *status) {
  * own line, and native code does no damage. */
 static int run_and_compare(Session *s, const Options *o) {
     tw_buffer **want = NULL;
+    Timing timing = {0};
+    Json json, *j = o->json ? &json : NULL;
     int status = compile_for(s, o, o->target);
     if (!status && !o->expects.count) want = interpret(s, o, &status);
-    if (!status) status = launch_on(s, o, o->target, o->time);
+    if (!status) status = launch_on(s, o, o->target, o->time ? &timing : NULL);
     if (!status) status = save_arrays(s, o);
     s->coarse = tw_kernel_product_bits(s->kernel) < 24;
     s->widened = tw_kernel_widens(s->kernel);
-    if (!status) status = want ? compare_results(s, o, want) : compare_expected(s, o);
+    bool compares = !status;
+    if (compares && j) {
+        open_answer(j, s, o, &timing);
+        json_key(j, "arrays");
+        json_open(j, '[');
+    } else if (compares)
+        print_timing(&timing);
+    if (compares) status = want ? compare_results(s, o, j, want) : compare_expected(s, o, j);
+    if (compares && j) {
+        json_close(j, ']');
+        json_key(j, "ok"), json_bool(j, !status);
+        close_answer(j);
+    }
     free_results(s, want);
     return status;
+}
+
+static void say_compiles(const Session *s, const Options *o) {
+    Json j;
+    if (!o->json) {
+        printf("%s compiles for %s\n", tw_kernel_name(s->kernel), o->target);
+        return;
+    }
+    open_answer(&j, s, o, &(Timing){0});
+    json_key(&j, "ok"), json_bool(&j, true);
+    close_answer(&j);
 }
 
 int command_check(const Options *o) {
@@ -344,7 +390,7 @@ int command_check(const Options *o) {
     for (size_t i = 0; i < s.count; i++) arrays |= s.arguments[i].host != NULL;
     if (!status && !o->args.count && !arrays) {
         status = session_compile(&s, o, o->target, TW_STAGE_EMIT);
-        if (!status) printf("%s compiles for %s\n", tw_kernel_name(s.kernel), o->target);
+        if (!status) say_compiles(&s, o);
     } else if (!status) {
         status = run_and_compare(&s, o);
     }

@@ -16,6 +16,9 @@ static const CommandRow commands[] = {
     {"emit", 'e', "FILE[:KERNEL] [options]", "print or write the generated source, plan and report", command_emit},
     {"ir", 'i', "FILE[:KERNEL] [options]", "print the IR", command_ir},
     {"explain", 'x', "FILE[:KERNEL] [options]", "say what the compiler proved and chose", command_explain},
+    {"bench", 'n', "FILE[:KERNEL] [options]", "time a kernel over shapes and targets, beside what the machine can do",
+     command_bench},
+    {"tune", 'u', "FILE[:KERNEL] [options]", "find the fastest constants and options of a kernel", command_tune},
     {"build", 'b', "FILE[:KERNEL] [options]",
      "compile a kernel into an object and a C header, to be linked into programs", command_build},
     {"cache", 'k', "", "say what the cache of compiled kernels holds, or make it hold less", command_cache},
@@ -61,33 +64,49 @@ typedef enum OptionId {
     O_CLEAR,
     O_LIMIT,
     O_COLOR,
+    O_OVER,
+    O_BYTES,
+    O_FLOPS,
+    O_TRY,
+    O_SECONDS,
+    O_TUNED,
     O_HELP
 } OptionId;
 static const OptionRow rows[] = {
-    {O_TARGET, "--target", "T", VALUE, "rceixb", "what to compile for (see `tilewright targets`); default cpu"},
-    {O_EMULATE, "--emulate", "", NOTHING, "rceix", "run a GPU target's emitted text on the host"},
-    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixbl",
+    {O_TARGET, "--target", "T", VALUE, "rceixbu", "what to compile for (see `tilewright targets`); default cpu"},
+    {O_TARGET, "--target", "T,T", VALUE, "n", "what to compile for, one or several; default cpu"},
+    {O_EMULATE, "--emulate", "", NOTHING, "rceixnu", "run a GPU target's emitted text on the host"},
+    {O_DEFINE, "-D", "NAME=VALUE", VALUE, "rceixblnu",
      "a definition: a constant of the source, or of the kernel's parameters"},
-    {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixbl", "a folder for headers and imported files, beside the source's own"},
-    {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixbl", "the source may include files of any folder"},
-    {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceixb",
+    {O_INCLUDE, "-I", "FOLDER", VALUE, "rceixblnu", "a folder for headers and imported files, beside the source's own"},
+    {O_ANYWHERE, "--include-anywhere", "", NOTHING, "rceixblnu", "the source may include files of any folder"},
+    {O_ARG, "--arg", "NAME=SPEC", VALUE, "rceixbnu",
      "an argument: a number, true, false, none, a string, or an array:\n"
      "                          randn|rand|randint(N)|zeros|ones|empty|arange|full(V):DTYPE[EXTENTS], "
      "file:X.npy[:DTYPE];\n"
      "                          where nothing is run also a type: '*f32' an array of them, i32 a number"},
-    {O_CONFIG, "--config", "N", VALUE, "rceixb",
+    {O_CONFIG, "--config", "N", VALUE, "rceixbn",
      "constants and options of the kernel's Nth configuration (see `tilewright list`)"},
-    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceixb", "a compile option (see `tilewright docs options`)"},
-    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rc", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
+    {O_SET, "--set", "OPTION=VALUE", VALUE, "rceixbnu", "a compile option (see `tilewright docs options`)"},
+    {O_GRID, "--grid", "X[,Y[,Z]]", VALUE, "rcnu", "the grid: numbers or expressions, as in 'cdiv(n, BLOCK)'"},
     {O_SAVE, "--save", "NAME=FILE.npy", VALUE, "rc", "write an array after the run"},
     {O_EXPECT, "--expect", "NAME=FILE.npy", VALUE, "c", "compare with this array, not with the interpreter"},
     {O_TOLERANCE, "--tolerance", "T", VALUE, "c", "largest error, relative to the array's largest magnitude (or 1)"},
-    {O_SEED, "--seed", "N", VALUE, "rc", "seed of random arrays; default 0"},
+    {O_SEED, "--seed", "N", VALUE, "rcnu", "seed of random arrays; default 0"},
     {O_SANITIZE, "--sanitize", "", NOTHING, "rc", "run on the interpreter and report wrong accesses and races"},
     {O_MAX_STEPS, "--max-steps", "N", VALUE, "rc",
      "with --sanitize: stop after so many element operations; default 10^10"},
     {O_TIME, "--time", "", NOTHING, "rc", "print the median time of a launch"},
     {O_TIME_PASSES, "--time-passes", "", NOTHING, "rceix", "print the time of every step of the compiler"},
+    {O_TUNED, "--tuned", "FILE", VALUE, "rceixbn",
+     "constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED"},
+    {O_OVER, "--over", "NAME=A,B,..", VALUE, "n", "an argument, and the values to run with; several: all combinations"},
+    {O_BYTES, "--bytes", "EXPR", VALUE, "n", "bytes that a launch has to move; default: all arrays, each once"},
+    {O_FLOPS, "--flops", "EXPR", VALUE, "n", "operations of a launch, as in '2*M*N*K'"},
+    {O_TRY, "--try", "NAME=A,B,..", VALUE, "u",
+     "a constant or compile option, and the values to try; without: the kernel's configurations"},
+    {O_SECONDS, "--seconds", "N", VALUE, "u", "how long it may take; default 60"},
+    {O_OUTPUT, "-o", "FILE", VALUE, "u", "keep the choice there, for --tuned and Python's TILEWRIGHT_TUNED"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
     {O_OUTPUT, "-o", "OUT", VALUE, "b", "write OUT.o and OUT.h"},
     {O_NAME, "--name", "NAME", VALUE, "b", "what the C function is called; default: as the kernel"},
@@ -100,16 +119,16 @@ static const OptionRow rows[] = {
     {O_PRINT_AFTER, "--print-after", "PASS", MAYBE, "i",
      "print the IR after this pass; without =PASS after each that changed it"},
     {O_STOP_AFTER, "--stop-after", "PASS", VALUE, "iex", "the last pass to run"},
-    {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array"},
-    {O_JSON, "--json", "", NOTHING, "ltk", "print it as JSON"},
+    {O_JSON, "--json", "", NOTHING, "x", "print the findings as a JSON array, and what goes wrong as JSON"},
+    {O_JSON, "--json", "", NOTHING, "rcltknu", "print it as JSON, and what goes wrong too, an object a line"},
     {O_HTML, "--html", "", NOTHING, "x", "print a page with pictures, for a browser: `... --html > page.html`"},
     {O_LIST, "--list", "", NOTHING, "k", "list the entries: size, hours since they were used, name"},
     {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
     {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
-    {O_VERIFY, "--verify-each", "", NOTHING, "rceixb", "check the IR after every pass"},
-    {O_COLOR, "--color", "WHEN", VALUE, "rceixbkltd",
+    {O_VERIFY, "--verify-each", "", NOTHING, "rceixbnu", "check the IR after every pass"},
+    {O_COLOR, "--color", "WHEN", VALUE, "rceixbnukltd",
      "colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)"},
-    {O_HELP, "--help", "", NOTHING, "rceixbkltdvhmp", "print this"},
+    {O_HELP, "--help", "", NOTHING, "rceixbnukltdvhmp", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 const CommandRow *const cli_commands = commands;
@@ -232,6 +251,14 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_CLEAR: o->clear = true; return 0;
     case O_LIMIT: o->limit = value; return 0;
     case O_COLOR: return say_color(value) ? 0 : fail("--color takes always, never or auto, not `%s`", value);
+    case O_OVER: return add_pair(&o->overs, row, value);
+    case O_BYTES: o->bytes = value; return 0;
+    case O_FLOPS: o->flops = value; return 0;
+    case O_TRY: return add_pair(&o->tries, row, value);
+    case O_SECONDS:
+        o->seconds = strtod(value, &end);
+        return *value && !*end && o->seconds > 0 ? 0 : fail("--seconds takes a number above 0, not `%s`", value);
+    case O_TUNED: o->tuned = value; return 0;
     case O_HELP: return 0;
     }
     return 0;
@@ -303,8 +330,10 @@ static void free_pairs(Pairs *pairs) {
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
     int words = 0;
     bool options = true; /* until `--` */
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return print_help(command);
+        if (strcmp(argv[i], "--json") == 0) say_json(true); /* also of mistakes in the words before it */
+    }
     for (int i = 2; i < argc; i++) {
         int status = 0;
         if (options && strcmp(argv[i], "--") == 0)
@@ -326,7 +355,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 int main(int argc, char **argv) {
     signals_prepare();
     say_color("auto");
-    Options o = {.target = "cpu", .tolerance = -1, .words = argv, .word_count = argc};
+    Options o = {.target = "cpu", .tolerance = -1, .seconds = 60, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
@@ -338,7 +367,7 @@ int main(int argc, char **argv) {
     die_if_asked();
     free(o.file);
     free(o.kernel);
-    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects, &o.includes};
+    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects, &o.includes, &o.overs, &o.tries};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written && !status) status = fail("the output could not be written");

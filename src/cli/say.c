@@ -8,36 +8,73 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool speaks_json; /* who reads the messages is a program */
+
+void say_json(bool yes) { speaks_json = yes; }
+
+static void say(const char *severity, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = get_memory((size_t)(length < 0 ? 0 : length) + 1);
+    if (length >= 0) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    fflush(stdout);
+    if (speaks_json)
+        json_remark(severity, text);
+    else {
+        print_message(severity);
+        fprintf(stderr, ": %s\n", text);
+    }
+    free(text);
+}
+
+void remark(const char *severity, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(severity, format, args);
+    va_end(args);
+}
+
 int fail(const char *format, ...) {
     va_list args;
-    fflush(stdout);
-    print_message("error: ");
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say("error", format, args);
     va_end(args);
-    fputc('\n', stderr);
     return 1;
 }
 
-void print_json_text(const char *text) {
+void fprint_json_text(FILE *out, const char *text) {
     if (!text) {
-        fputs("null", stdout);
+        fputs("null", out);
         return;
     }
-    putchar('"');
+    fputc('"', out);
     for (; *text; text++)
         if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
-            printf("\\u%04x", (unsigned char)*text);
+            fprintf(out, "\\u%04x", (unsigned char)*text);
         else
-            putchar(*text);
-    putchar('"');
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+void print_json_text(const char *text) { fprint_json_text(stdout, text); }
+
+void print_warnings(const tw_context *cx) {
+    const char *warnings = tw_context_warnings(cx);
+    if (!speaks_json)
+        print_message(warnings);
+    else if (*warnings)
+        json_diagnostics(cx);
 }
 
 int fail_status(const tw_context *cx, tw_status status) {
     const char *message = tw_context_message(cx);
     if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
-    if (status == TW_ERROR_INTERNAL)
+    if (speaks_json) {
+        if (!json_diagnostics(cx)) json_remark("error", tw_status_text(status));
+    } else if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
                 "source.\n",

@@ -10,7 +10,8 @@
  *     tasks %g in %n { %r = mul %g, 32 .. %x = tload %T', [%r, 0] : f32[32,128] .. %m = reduce<max, axis=1> %x
  *                      %e = expand<1> %m ; %d = sub %x, %e ..
  *
- * T' ends behind row %np: the last group loads fill and stores nothing there. What is the same for all rows stays as it
+ * T' ends behind row %np: the last group loads fill and stores nothing there; of a parameter that is a tensor itself
+ * the launch asks that it end there. What is the same for all rows stays as it
  * is. A kernel that uses the index in any other way, or does more with rows than element by element, sums and maxima,
  * stays as it is. */
 #include "ir/build.h"
@@ -112,7 +113,7 @@ static bool is_box_of_rows(const Batch *x, const Op *access) {
     for (int d = 0; d < offsets.count; d++) times += offsets.at[d] == x->row;
     const Op *made = ir_value(x->k, tensor)->op;
     return times == 1 && !mask && tile->rank <= 1 && box_axis(access, rank, tile->rank, dim) < 0 &&
-           !op_attr(access, AT_WRAP) && made && made->code == OP_TENSOR && made->parent == x->k->body;
+           !op_attr(access, AT_WRAP) && (!made || (made->code == OP_TENSOR && made->parent == x->k->body));
 }
 
 static bool may_have_rows(const Batch *x, Ref ref) {
@@ -176,8 +177,25 @@ static Ref for_all_rows(Batch *x, Builder *b, Ref ref, const Type *type) {
     return ir_broadcast(b, ir_expand(b, ref, 0), type);
 }
 
+/* A parameter that is a tensor ends where it ends: that must not be behind the last row, if rows are stored there. */
+static void ask_for_end(Batch *x, const Op *store, int dim) {
+    Builder b = ir_builder_before(x->k, x->tasks);
+    Op *extent = ir_begin(&b, OP_EXTENT);
+    ir_operand(&b, extent, store->operands[0]);
+    op_set(x->k, extent, (Attr){.id = AT_DIM, .number = dim});
+    Ref end = ir_end(&b, extent, NULL), programs = ir_cast(&b, x->programs, EL_I64);
+    Op *require = ir_begin(&b, OP_REQUIRE);
+    ir_operand(&b, require, ir_binary(&b, OP_SUB, programs, end));
+    op_set(x->k, require, (Attr){.id = AT_LEAST, .number = 0});
+    ir_end(&b, require, NULL);
+}
+
 static void bound_tensor(Batch *x, Op *access, int dim) {
     const Op *made = ir_value(x->k, access->operands[0])->op;
+    if (!made) {
+        if (access->code == OP_TSTORE) ask_for_end(x, access, dim);
+        return;
+    }
     RefList extents = op_list(made, 0), strides = op_list(made, 1);
     uint64_t key = (uint64_t)access->operands[0] * MAX_RANK + (unsigned)dim;
     const MapEntry *known = map_find_number(&x->bounded, key);

@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 
@@ -59,6 +60,22 @@ int main() {
     for (float one : z) status += one != 3.5f;
     return status + (tl_add(x.data(), x.size(), y.data(), 4096, z.data(), 4096, nullptr) != TW_BUILT_SMALL);
 }
+'''
+
+
+PYTHON = '''
+import array
+import sys
+sys.path.insert(0, ".")
+import kernels
+x, y, z = (array.array("f", [start + i for i in range(1000)]) for start in (0, 1, 0))
+kernels.add(x, y, z)
+print(f"999 + 1000 = {z[999]:g}")
+for wrong in ((x, y, z[:10]), (x, y, bytearray(4000))):
+    try:
+        kernels.add(*wrong)
+    except (ValueError, TypeError) as error:
+        print(error)
 '''
 
 
@@ -133,7 +150,37 @@ def run_examples(tilewright, folder, cc):
             raise Failure("main.rs prints something else")
     else:
         skipped.append("cargo")
-    print("examples run" + "".join(f"; no {tool} is here" for tool in skipped))
+    call([cc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{folder}/engine", here / "launch.c", "engine/add.o", "-o", "engine/launch", "-lm", "-lpthread"], folder)
+    print(call(["/usr/bin/env", "-i", "engine/launch"], folder).strip())
+    more = run_python_module(folder, cc) + run_alone(folder, cc)
+    print("examples run" + more + "".join(f"; no {tool} is here" for tool in skipped))
+
+
+def run_python_module(folder, cc):
+    """An extension of Python that links an archive of kernels; without Python's headers it is passed over."""
+    include = sysconfig.get_path("include")
+    if not os.path.exists(os.path.join(include, "Python.h")):
+        return "; Python's headers are not here"
+    call(["ar", "rcs", "libkernels.a", "engine/add.o", "engine/softmax.o"], folder)
+    call([cc, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers", f"-I{folder}/engine", f"-I{include}",
+          ROOT / "examples/built/python/kernels.c", "libkernels.a", "-lm", "-lpthread", "-o", "kernels.so"], folder)
+    said = call(["/usr/bin/env", "-i", sys.executable, "-c", PYTHON], folder)
+    if said != "999 + 1000 = 1999\nx, y and out must have the same length, below 2^31\na buffer of float32 is expected\n":
+        raise Failure(f"the Python module says {said}")
+    return "; a Python module too"
+
+
+def run_alone(folder, cc):
+    """The engine, linked statically, where there is no other file at all."""
+    os.mkdir(os.path.join(folder, "empty"))
+    call([cc, "-std=c11", "-static", f"-I{folder}/engine", ROOT / "examples/built/engine.c", "engine/add.o", "engine/softmax.o",
+          "-o", "empty/engine", "-lm", "-lpthread"], folder)
+    shut = ["unshare", "--user", "--map-root-user", "chroot", os.path.join(folder, "empty"), "/engine"]
+    can = shutil.which("unshare") and subprocess.run([*shut[:3], "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    said = call(shut if can else ["/usr/bin/env", "-i", "empty/engine"], folder)
+    if "8 of 8 requests right" not in said:
+        raise Failure(f"in an empty root the engine says {said}")
+    return "; in an empty root" if can else "; no empty root can be made here"
 
 
 def main():

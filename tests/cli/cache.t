@@ -33,5 +33,5 @@ $ tilewright list add.py --json
 $ tilewright targets --json | python3 -c 'import json, sys; print([t["name"] for t in json.load(sys.stdin)])'
 ['cpu', 'cuda', 'cuda-emulated', ...'interp', 'tenstorrent']
 $ tilewright list nowhere.py --json
-error: nowhere.py cannot be read: No such file or directory
+{"severity": "error", "code": "", "text": "nowhere.py cannot be read: No such file or directory", "fix": "", "file": null, "notes": []}
 [1]

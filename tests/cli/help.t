@@ -7,6 +7,8 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit       FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir         FILE[:KERNEL] [options]    print the IR
   tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright bench      FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
+  tilewright tune       FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
   tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
   tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
   tilewright list       FILE                       list the kernels of a file, their parameters and configurations
@@ -43,6 +45,8 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
@@ -68,6 +72,8 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --max-steps N           with --sanitize: stop after so many element operations; default 10^10
   --time                  print the median time of a launch
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
   --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
@@ -85,6 +91,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   -o DIR                  write the files there
   --assembly              the assembler text too: PTX for target cuda (needs NVRTC, no device)
   --passes A,B            run just these passes
@@ -106,6 +113,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --passes A,B            run just these passes
   --print-after[=PASS]    print the IR after this pass; without =PASS after each that changed it
   --stop-after PASS       the last pass to run
@@ -126,9 +134,10 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --config N              constants and options of the kernel's Nth configuration (see `tilewright list`)
   --set OPTION=VALUE      a compile option (see `tilewright docs options`)
   --time-passes           print the time of every step of the compiler
+  --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
-  --json                  print the findings as a JSON array
+  --json                  print the findings as a JSON array, and what goes wrong as JSON
   --html                  print a page with pictures, for a browser: `... --html > page.html`
   --verify-each           check the IR after every pass
   --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
@@ -136,7 +145,7 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
-  --json                  print it as JSON
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help docs
@@ -165,7 +174,7 @@ $ tilewright targets now
 error: `now` is one word too many
 [1]
 $ tilewright version --target cpu
-error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `build`
+error: `--target` does not go with `tilewright version`; it is an option of `run`, `check`, `emit`, `ir`, `explain`, `tune`, `build`
 [1]
 $ tilewright run a.py --frobnicate
 error: unknown option `--frobnicate`; `tilewright run --help` lists them
@@ -195,7 +204,7 @@ $ tilewright docs options
 - `cluster`: CUDA: 2: pairs of blocks load the tiles that they share once, by multicast; 1: none; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 2.
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
-- `written`: threads that a kernel names run as they are written, even where they would become operations on tiles; default off. Takes on or off.
+- `written`: threads that a kernel names, and the roles of a template, run as they are written, even where they would become operations on tiles; default off. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
 - `overflow`: `+`, `-` and `*` of integers below 64 bits in Triton kernels stop a launch where the result does not fit its type, as asserts do; default off, in Python on with debug. Takes on or off.

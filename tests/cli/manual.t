@@ -13,7 +13,7 @@ $ tilewright completion fish
 error: for which shell? tilewright completion bash|zsh
 [1]
 $ tilewright list no_such.py --color=always 2>&1 | tr '\033' '#'
-#[1;31merror:#[0m no_such.py cannot be read: No such file or directory
+#[1;31merror#[0m: no_such.py cannot be read: No such file or directory
 $ tilewright list no_such.py
 error: no_such.py cannot be read: No such file or directory
 [1]

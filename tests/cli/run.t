@@ -75,6 +75,8 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright emit       FILE[:KERNEL] [options]    print or write the generated source, plan and report
   tilewright ir         FILE[:KERNEL] [options]    print the IR
   tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright bench      FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
+  tilewright tune       FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
   tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
   tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
   tilewright list       FILE                       list the kernels of a file, their parameters and configurations
@@ -95,12 +97,12 @@ $ tilewright run --tagret cpu
 error: unknown option `--tagret`; did you mean `--target`?
 [1]
 $ tilewright emit --grid 4
-error: `--grid` does not go with `tilewright emit`; it is an option of `run`, `check`
+error: `--grid` does not go with `tilewright emit`; it is an option of `run`, `check`, `bench`, `tune`
 [1]
 $ tilewright targets --help
 tilewright targets: list the targets, and what runs them here
 
-  --json                  print it as JSON
+  --json                  print it as JSON, and what goes wrong too, an object a line
   --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ ls

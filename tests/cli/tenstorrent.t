@@ -191,6 +191,14 @@ cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
+#! Causal attention of a block a core: Q, K and V (64 KiB each) are read once, though cores of a head need different numbers of keys.
+$ cat > causal.sh <<'END'
+> tilewright run $ROOT/kernels/triton/attention.py --target tenstorrent --arg q_ptr=randn:bf16[2,256,64] --arg k_ptr=randn:bf16[2,256,64] --arg v_ptr=randn:bf16[2,256,64] --arg o_ptr=zeros:bf16[2,256,64] --arg scale=0.125 --arg N=256 --arg stride_h=16384 --arg stride_n=64 --arg D=64 --arg BM=32 --arg BN=64 --arg CAUSAL=true --grid 8,2 --set model=count "$@" 2>&1 | grep DRAM:
+> END
+$ sh causal.sh
+DRAM: 196608 bytes read, 65536 written; between cores 917952, of them multicast 131136 bytes sent once
+$ sh causal.sh --set multicast=off
+DRAM: 720896 bytes read, 65536 written; between cores 0, of them multicast 0 bytes sent once
 #! Kernels of a row a program run 32 rows a task: ragged rows and columns, one row, weights that all rows share, sums in loops.
 $ cat > rows.sh <<'END'
 > kernel=$1; rows=$2; cols=$3; type=$4; shift 4
@@ -223,3 +231,41 @@ $ tilewright check ends.py --target tenstorrent --arg x=randn:f32[50,77] --arg m
 x: f32[50, 77], max error 0: ok
 most: f32[50], max error 0: ok
 least: f32[50], max error 0: ok
+#! What has no lowering is refused by its own name, at its own line; so are numbers that only memory knows, and atomics.
+$ cat > refused.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def gathered(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * B + r[None, :]
+>     tl.store(y + at, tl.gather(tl.load(x + at), (r[:, None] * 7 + r[None, :] * 3) % B, axis=1))
+>
+>
+> @triton.jit
+> def counted(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * B + r[None, :]
+>     tl.store(y + at, tl.load(x + at) * tl.load(x + tl.program_id(0)))
+>
+>
+> @triton.jit
+> def added(x, y, B: tl.constexpr):
+>     r = tl.arange(0, B)
+>     at = r[:, None] * B + r[None, :]
+>     tl.atomic_add(y + at, tl.load(x + at))
+> END
+$ for k in gathered counted added; do tilewright emit refused.py:$k --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64; done
+refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+    9 |     tl.store(y + at, tl.gather(tl.load(x + at), (r[:, None] * 7 + r[None, :] * 3) % B, axis=1))
+      |                      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: a target is chosen with --target NAME
+refused.py:16:40: error: not possible on Tenstorrent: a number that is read from memory; reader, compute and writer compute their numbers from arguments and indices: pass it as an argument, or load a tile of such numbers [not-on-tenstorrent]
+   16 |     tl.store(y + at, tl.load(x + at) * tl.load(x + tl.program_id(0)))
+      |                                        ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole pages: store each task's part, and add them in another launch [not-on-tenstorrent]
+   23 |     tl.atomic_add(y + at, tl.load(x + at))
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]

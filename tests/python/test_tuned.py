@@ -190,6 +190,17 @@ def test_pin_and_export(tmp_path, monkeypatch):
         pass
 
 
+def test_choices_of_the_command_line(tmp_path):
+    rows = [{"key": None, "target": target, "values": {"BLOCK": block}, "options": {"num_warps": 2}, "us": 1.5}
+            for target, block in (("cuda:sm_90a", 64), ("cpu", 8))]
+    kernel = make(blocks(16, 32), [])
+    kernel.pin({"kernels": {"test_tuned.make.<locals>.kernel": rows}})
+    assert launch(kernel) == 8 and launch(kernel, 300) == 8 and not kernel.seen and kernel.best_config.num_warps == 2
+    rows[1]["options"] = {"vector_bits": 256}
+    with pytest.raises(ValueError, match="sets vector_bits, which a launch from Python does not take"):
+        kernel.pin({"kernels": {"test_tuned.make.<locals>.kernel": rows}})
+
+
 def test_a_tuned_launch_keeps_to_its_key():
     kernel = make(blocks(16, 32), [[1, 1, 1], [2, 2, 2], [2, 2, 2], [1, 1, 1]])
     assert [launch(kernel, n) for n in (100, 200, 100, 200, 100)] == [16, 32, 16, 32, 16]

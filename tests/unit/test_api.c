@@ -110,7 +110,7 @@ static void test_diagnostics(void) {
     CHECK(tw_context_diagnostic_at(cx, 2, &d) == TW_ERROR_NOT_FOUND);
     CHECK(strstr(tw_context_message(cx), "k.py:6:12: error") != NULL); /* still there */
     CHECK(tw_kernel_compile(m, "none", &options, &k) == TW_ERROR_NOT_FOUND);
-    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK && !d.file && !*d.code);
+    CHECK(tw_context_diagnostic_at(cx, 0, &d) == TW_OK && !d.file && !*d.code && !*d.fix);
     CHECK_TEXT(d.text, tw_context_message(cx));
     tw_buffer_destroy(x);
     tw_module_destroy(m);

@@ -19,6 +19,22 @@ static const char triangle[] =
     "    %h = cast %c : bf16[32,32] ; %q = acquire %out ; put %q.c, %h ; commit %out, %q }\n"
     "  role store { %q = wait %out ; %h = get %q.c ; tstore %C, [%m0, %n0], %h ; release %out, %q }\n }\n}\n";
 
+/* A block of A by the blocks of B above it: cores of a column need different numbers of the same items. */
+static const char fan[] =
+    "kernel @t(%A, %B, %C: tensor<bf16,2>) {\n"
+    " %M = extent<0> %A ; %N = extent<1> %B ; %nm = cdiv %M, 32 ; %nn = cdiv %N, 32\n"
+    " %once = ring<from=load, to=compute, slots=2> : {a: bf16[32,32]}\n"
+    " %in = ring<from=load, to=compute, slots=2> : {b: bf16[32,32]}\n"
+    " %out = ring<from=compute, to=store, slots=2> : {c: bf16[32,32]}\n"
+    " tasks %m, %n in %nm, %nn {\n %m0 = mul %m, 32 ; %n0 = mul %n, 32 ; %end = mul %m, 1\n"
+    "  role load { %o = acquire %once ; %a = tload %A, [%m0, 0] : bf16[32,32] ; put %o.a, %a ; commit %once, %o\n"
+    "   for %k = 0, %end, 1 { %k0 = mul %k, 32 ; %s = acquire %in\n"
+    "    %b = tload %B, [%k0, %n0] : bf16[32,32] ; put %s.b, %b ; commit %in, %s } }\n"
+    "  role compute { %o = wait %once ; %a = get %o.a ; %z = splat 0.0 : f32[32,32]\n %c = for %k = 0, %end, 1 (%p = %z) {\n"
+    "    %s = wait %in ; %b = get %s.b ; %d = dot<instr=tensix> %a, %b, %p ; release %in, %s ; yield %d }\n"
+    "    %h = cast %c : bf16[32,32] ; %q = acquire %out ; put %q.c, %h ; commit %out, %q ; release %once, %o }\n"
+    "  role store { %q = wait %out ; %h = get %q.c ; tstore %C, [%m0, %n0], %h ; release %out, %q }\n }\n}\n";
+
 /* Readers that break the protocol: what stands between the API and the reader's text. */
 static const char *const mutants[] = {
     "#define noc_async_writes_flushed()\n",
@@ -34,7 +50,7 @@ static const char *const mutants[] = {
     "#define cb_reserve_back(cb, pages)\n",
     "#define cb_push_back(cb, pages)\n",
 };
-enum { MUTANTS = sizeof mutants / sizeof *mutants, JOBS = 5, MOST = 512 * 512 };
+enum { MUTANTS = sizeof mutants / sizeof *mutants, JOBS = 9, TRIANGLE = 4, FAN = 5, MOST = 512 * 512 };
 
 typedef struct Arrays {
     uint16_t *a, *b, *c;
@@ -126,14 +142,16 @@ int main(void) {
     int numbers[MUTANTS];
     const char *compiler = cxx_compiler();
     const TtOptions options[JOBS] = {{.arch = TENSIX_WORMHOLE, .fidelity = 4}, {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_BLACKHOLE, .fidelity = 4},
-                                     {.arch = TENSIX_BLACKHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_WORMHOLE, .fidelity = 4}};
+                                     {.arch = TENSIX_BLACKHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_WORMHOLE, .fidelity = 4},
+                                     {.arch = TENSIX_WORMHOLE, .fidelity = 4}, {.arch = TENSIX_WORMHOLE, .fidelity = 4, .multicast = WISH_OFF}, {.arch = TENSIX_BLACKHOLE, .fidelity = 4},
+                                     {.arch = TENSIX_BLACKHOLE, .fidelity = 4, .multicast = WISH_OFF}};
     bool good = kernels_start(&set);
     for (int i = 0; i < JOBS; i++) {
-        tt_job_start(&jobs[i], i == JOBS - 1 ? triangle : tt_matmul, "", 1, options[i]);
+        tt_job_start(&jobs[i], i == TRIANGLE ? triangle : i >= FAN ? fan : tt_matmul, "", 1, options[i]);
         if (!jobs[i].plan) fprintf(stderr, "%s\n", jobs[i].messages);
         CHECK(jobs[i].plan != NULL);
         good &= jobs[i].plan != NULL;
-        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast != WISH_OFF && i != JOBS - 1));
+        if (jobs[i].plan) CHECK(jobs[i].plan->shares == (options[i].multicast != WISH_OFF && i != TRIANGLE));
         if (good) tt_job_add(&jobs[i], &set);
     }
     if (!compiler) return printf("skipped: no C++ compiler\n"), check_done();
@@ -154,6 +172,10 @@ int main(void) {
             {0, 32, 32, 32, 0, 1, 1},
             {0, 352, 416, 32, 0, 64, 2. * 11 * 13 / 24},   /* primes: everybody for himself */
             {2, 320, 416, 32, 0, 130, (10. * 2 + 13) / 23}, /* two runs of columns: A twice */
+            {FAN, 256, 256, 256, 0, 64, (8. + 7 * 8) / (16 * 8)},             /* as many of B as the last block needs */
+            {FAN, 512, 256, 512, 0, 64, (16. + (14 + 15) * 8) / (24 * 16)},   /* two rows a core: at each turn as many as the last */
+            {FAN, 64, 32, 64, 1, 1, (2. + 1) / (3 * 2)},                      /* alone */
+            {FAN + 2, 320, 416, 320, 0, 130, (10. * 2 + 9 * 13) / (23 * 10)}, /* A by two runs of columns */
         };
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             if (check_chosen())

@@ -146,6 +146,8 @@ static Ref fold_literals(Builder *b, const Op *op) {
             return floats ? ir_float(b, type->elem, -x.f) : ir_int(b, type->elem, (int64_t)(0 - (uint64_t)x.i));
         if (op->code == OP_NOT && !floats) return ir_int(b, type->elem, type->elem == EL_I1 ? !x.i : ~x.i);
         if (op->code == OP_ABS && floats) return ir_float(b, type->elem, fabs(x.f));
+        if (op->code == OP_SQRT && x.f >= 0 && !op_flag(op, AT_APPROX)) /* a double's, rounded again, is exact */
+            return ir_float(b, type->elem, sqrt(x.f));
         if (op->code == OP_ABS && (x.i >= 0 || !elem_is_signed(type->elem))) return op->operands[0];
         return REF_NONE;
     }

@@ -10,11 +10,10 @@
  * copy. A ring's record is a buffer a field, the workers come one after the other: they share what the producer gave
  * them and what all of them write alike (merge_shared.c). If the tasks can be the programs of a grid (merge_tasks.c),
  * they are; else each program takes every num_programs-th of them, as the template says. */
-#include "analysis/facts.h"
 #include "ir/ringform.h"
 #include "pass/merge/merge.h"
 
-enum { PROGRAMS = 128, MOST_PARTS = 2 + 16 };
+enum { MOST_PARTS = 2 + 16 };
 
 typedef struct Elide {
     Merge *m;
@@ -148,65 +147,18 @@ static void emit_parts(Elide *e, Builder *b) {
 
 /* ---- tasks ---- */
 
-typedef struct Header {
-    Ref go, values[64];
-    int count;
-} Header;
-
-/* The template's setup for a task, at the builder's place. */
-static Header copy_setup(Elide *e, Builder *b, Ref task) {
-    const Region *setup = e->m->tasks->regions[0];
-    RefMap map = {.arena = e->m->arena};
-    refmap_set(&map, setup->args[0], task);
-    for (const Op *op = setup->first; op != setup->last; op = op->next) ir_clone(b, op, &map);
-    Header header = {.go = refmap_get(&map, setup->last->operands[0]), .count = setup->last->operand_count - 1};
-    for (int i = 0; i < header.count; i++) header.values[i] = refmap_get(&map, setup->last->operands[1 + i]);
-    return header;
-}
-
-static void note_stride(Op *op, void *user) {
-    if (op->code == OP_NUM_PROGRAMS) *(bool *)user = true;
-}
-
 static void task_loop(Elide *e, Builder *b) {
     Kernel *k = e->k;
     Region *old = e->m->tasks->regions[1];
-    Header first = copy_setup(e, b, ir_int(b, EL_I32, 0));
-    Op *loop = ir_begin(b, OP_WHILE);
-    Region *test = ir_region(b, loop), *body = ir_region(b, loop);
-    const Type *types[66] = {ty_scalar(k->module, EL_I32), ty_scalar(k->module, EL_I1)};
-    Ref initial[66] = {ir_int(b, EL_I32, 0), first.go};
-    int count = 2 + first.count;
-    for (int i = 0; i < first.count; i++) {
-        initial[2 + i] = first.values[i];
-        types[2 + i] = ir_type(k, old->args[i]);
-    }
-    for (int i = 0; i < count; i++) {
-        ir_operand(b, loop, initial[i]);
-        ir_argument(k, test, types[i], NULL);
-        ir_argument(k, body, types[i], NULL);
-    }
-    Builder asks = ir_builder_inside(b, test);
-    Op *end = ir_begin(&asks, OP_TEST);
-    ir_operand(&asks, end, test->args[1]);
-    for (int i = 0; i < count; i++) ir_operand(&asks, end, test->args[i]);
-    ir_end(&asks, end, NULL);
-    Builder inside = ir_builder_inside(b, body);
-    ir_end_results(b, loop, count, types);
+    TaskLoop loop = merge_open_tasks(e->m, b, NULL, 0);
     RefMap map = {.arena = e->m->arena};
-    for (int i = 0; i < first.count; i++) refmap_set(&map, old->args[i], body->args[2 + i]);
+    for (int i = 0; i < old->arg_count; i++) refmap_set(&map, old->args[i], loop.values[i]);
     ir_replace_map(k, &map); /* in the parts, which still stand in the roles */
     for (int p = 1; p < e->count; p++)
         ir_walk(e->parts[p], replace_in, &map);
-    emit_parts(e, &inside);
-    Ref next = ir_binary(&inside, OP_ADD, body->args[0], ir_int(&inside, EL_I32, 1));
-    Header again = copy_setup(e, &inside, next);
-    Ref yields[66] = {next, again.go};
-    for (int i = 0; i < again.count; i++) yields[2 + i] = again.values[i];
-    ir_yield(&inside, yields, count);
-    bool strides = false;
-    ir_walk(e->m->tasks->regions[0], note_stride, &strides);
-    if (strides) k->grid->last->operands[0] = ir_literal_int(k, ty_scalar(k->module, EL_I32), PROGRAMS);
+    emit_parts(e, &loop.inside);
+    merge_close_tasks(e->m, &loop, NULL);
+    merge_task_grid(e->m);
 }
 
 /* ---- hand-overs ---- */
@@ -292,23 +244,11 @@ static void replace_hand_overs(Elide *e) {
 
 /* ---- the whole ---- */
 
-static bool never_ends(Merge *m) {
-    Ref go = m->tasks->regions[0]->last->operands[0];
-    const Op *compare = ref_is_value(go) ? ir_value(m->k, go)->op : NULL;
-    int64_t bound = -1, flag = 0;
-    bool asks = compare && compare->code == OP_CMP && op_word(compare, AT_PRED, WORD_NONE) == CMP_GE &&
-                ir_const_int(m->k, compare->operands[1], &bound) && bound == 0;
-    bool never = (asks && fact_natural(m->k, compare->operands[0], NULL, NULL)) ||
-                 (ir_const_int(m->k, go, &flag) && flag);
-    if (never) merge_fail(m, m->tasks, "num_iters never becomes negative, so its tasks never end");
-    return never;
-}
-
 bool merge_elide(Merge *m) {
     Elide e = {.m = m, .k = m->k};
     Region *grid = m->k->grid;
     if (!find_parts(&e)) return false;
-    if (m->tasks->regions[1]->arg_count > 64) return merge_fail(m, m->tasks, "it passes more than 64 numbers");
+    if (!merge_tasks_end(m)) return false;
     bool programs = merge_tasks(m);
     if (programs) {
         kernel_set(m->k, (Attr){.id = AT_OWN_GRID, .number = 1});
@@ -319,7 +259,6 @@ bool merge_elide(Merge *m) {
     } else {
         m->failed = false;
         m->k->grid = grid;
-        if (never_ends(m)) return false;
         task_loop(&e, &m->b);
     }
     ir_remove(m->tasks);

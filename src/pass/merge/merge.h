@@ -1,6 +1,6 @@
-/* merge.h: between the parts of `merge`: tasks to programs (merge_tasks.c), tiles of a ring's
- * record (merge_views.c), workers and roles to one flat program on whole tiles (merge_workers.c), or
- * one after the other (elide.c). */
+/* merge.h: between the parts of `merge`: tasks to programs (merge_tasks.c) or a loop (merge_loop.c), tiles of a
+ * ring's record (merge_views.c), workers and roles to one flat program on whole tiles (merge_workers.c), one after
+ * the other (elide.c), or as they are (merge_keep.c). */
 #ifndef PASS_MERGE_MERGE_H
 #define PASS_MERGE_MERGE_H
 #include "analysis/affine.h"
@@ -78,17 +78,20 @@ Op *merge_fuse_loops(Kernel *k, Arena *arena, Op **loops, int count, Builder *b)
 bool merge_roles(PassContext *cx, Kernel *k);
 /* merge_threads.c: regions of threads become element loops; did any? */
 bool merge_threads(PassContext *cx, Kernel *k);
-/* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong, or not
- * proved; false: it is wrong. */
-bool merge_check(PassContext *cx, Kernel *k, const Op *spmd);
+/* merge_check.c: do workers side by side make progress, and overwrite nothing too early? Says what is wrong; of those
+ * that will run as they are written, also that it is proved, or not. False: it is wrong. */
+bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written);
+/* merge_same.c: the same number, the same trips of two `while`, of two workers? */
+bool merge_same_number(const Kernel *k, Ref a, Ref b);
+bool merge_same_trips(const Kernel *k, const Op *a, const Op *b);
 /* merge_written.c: regions of threads, and workers, that stay as they are written. */
 void merge_written(PassContext *cx, Kernel *k, Op *spmd, const char *why, Range where);
 void merge_workers_written(PassContext *cx, Kernel *k, const Op *spmd);
 bool merge_may_write(const PassContext *cx, const Kernel *k, const Op *spmd);
-/* Workers that share a region get one each, with their number known; the op as it is then. Not where they share tiles
- * that are made inside: those would become a tile each. */
+/* Tiles that workers share, and make inside, are made in front of them. */
+void merge_share_outside(PassContext *cx, Kernel *k);
+/* Workers that share a region get one each, with their number known; the op as it is then. */
 Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd);
-bool merge_shares_inside(const PassContext *cx, const Kernel *k, const Op *spmd);
 /* merge_barriers.c: barriers of a program that one worker runs are proved, and go; did any? */
 bool merge_barriers(PassContext *cx, Kernel *k);
 
@@ -112,6 +115,22 @@ bool merge_tasks(Merge *m);
 /* merge_shared.c: which buffers need a copy for each worker, if these run one after the other; false: they exchange. */
 typedef VEC(Op *) SharedBuffers;
 bool merge_shared(Merge *m, const Op *spmd, const Op *items, SharedBuffers *copies);
+
+/* merge_loop.c: the tasks as a loop: the header's values and what else is carried, of a trip. */
+enum { MERGE_MOST_VALUES = 64 };
+typedef struct TaskLoop {
+    Op *op;
+    Builder inside;
+    const Ref *values, *carried;
+    int carried_count;
+} TaskLoop;
+TaskLoop merge_open_tasks(Merge *m, Builder *b, const Ref *carried, int count);
+void merge_close_tasks(Merge *m, TaskLoop *loop, const Ref *carried);
+void merge_task_grid(Merge *m); /* as many programs as share them out */
+bool merge_tasks_end(Merge *m); /* else a reason why they never do, or why they cannot be a loop */
+
+/* merge_keep.c: roles and rings as they are written: workers side by side, tiles and barriers. */
+bool merge_keep(Merge *m);
 
 /* elide.c: the workers one after the other, every hand-over a plain copy. */
 bool merge_elide(Merge *m);

@@ -7,79 +7,20 @@
  * behind another one by the barriers is found in whatever order the workers happen to run.
  *
  * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an array
- * comes round twice and more; a condition that is not known holds in all trips or in none; workers run in turn, and
- * each of them first and last. What is not known there (which barrier, the parity, loops of several unknown ranges) is
- * not proved, and said. */
-#include "base/fiber.h"
+ * comes round twice and more; a loop over tasks has three of them, each a trip longer than the one before; a condition
+ * that is not known holds in all trips or in none; workers run in turn, and each of them first and last. What is not
+ * known there (which barrier, the parity, loops of several unknown ranges) is not proved, and said. */
 #include "ir/barriers.h"
 #include "ir/threads.h"
-#include "pass/merge/merge.h"
+#include "pass/merge/merge_check.h"
 
-#include <string.h>
+enum { MOST_ROUNDS = 3, MOST_STEPS = 1 << 16, STACK = 128 * 1024 };
 
-enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4, MOST_STEPS = 1 << 16, STACK = 128 * 1024, MOST_TRACE = 6 };
+int64_t check_threads(const Check *c) {
+    return op_word(c->spmd, AT_UNIT, UNIT_THREAD) == UNIT_WARP ? 32 : 128;
+}
 
-typedef struct Bar {
-    const Op *made;
-    int64_t at, count, pending, phase;
-    int64_t gather[MOST_WORKERS], seen[MOST_WORKERS]; /* clocks of those who arrived; of phases that have ended */
-    int64_t passed[MOST_WORKERS];                     /* phases that the worker has seen end */
-} Bar;
-
-typedef struct Access {
-    const Op *op;
-    Ref buffer;
-    int worker;
-    bool writes, exact;
-    int64_t clock, from[MAX_RANK], to[MAX_RANK];
-} Access;
-
-typedef struct Event {
-    const Op *op;
-    int worker;
-    const char *text;
-} Event;
-
-typedef struct Check Check;
-typedef struct Worker {
-    Check *c;
-    int number;
-    const Region *region;
-    Fiber *fiber;
-    Map known; /* loop variables */
-    const Op *at;
-    Bar *bar; /* that it waits for; NULL: it runs */
-    int64_t parity, clock[MOST_WORKERS];
-    bool done;
-    Trap trap; /* of its own stack */
-} Worker;
-
-struct Check {
-    PassContext *cx;
-    Kernel *k;
-    Arena *arena;
-    const Op *spmd;
-    Worker workers[MOST_WORKERS];
-    int count;
-    VEC(Bar *) bars;
-    VEC(Access) accesses;
-    VEC(Event) trace;
-    Trap trap;
-    int64_t trips, most_trips, steps;
-    const Op *loop;      /* one of unknown ends */
-    Ref conditions[MOST_CONDITIONS];
-    int condition_count;
-    unsigned holds;      /* which of them do */
-    const Op *where;     /* what went wrong, or is not known */
-    const char *why;
-    const Op *other;
-    const char *other_text;
-    bool unproved;
-};
-
-#define say(c, ...) arena_printf((c)->cx->module->arena, __VA_ARGS__)
-
-static void fail(Check *c, const Op *op, bool unproved, const char *why) {
+void check_fail(Check *c, const Op *op, bool unproved, const char *why) {
     if (c->why) return;
     c->why = why, c->where = op, c->unproved = unproved;
 }
@@ -94,29 +35,32 @@ static bool leaf(const void *user, Ref ref, int64_t *out) {
     return true;
 }
 
-static bool number(const Worker *w, Ref ref, int64_t *out) { return ir_number(w->c->k, ref, leaf, w, out); }
+bool check_number(const Worker *w, Ref ref, int64_t *out) { return ir_number(w->c->k, ref, leaf, w, out); }
 
 /* --- barriers --- */
+
+static Bar *bar_at(Check *c, const Op *made, int64_t at, int64_t count) {
+    for (size_t i = 0; i < c->bars.count; i++)
+        if (c->bars.at[i]->made == made && c->bars.at[i]->at == at) return c->bars.at[i];
+    Bar *bar = ARENA_NEW(c->arena, Bar);
+    *bar = (Bar){.made = made, .at = at, .count = count, .pending = count};
+    *VEC_PUSH(&c->bars, c->arena) = bar;
+    return bar;
+}
 
 static Bar *find_bar(Worker *w, const Op *op, Ref which) {
     Check *c = w->c;
     const Op *made = ir_value(c->k, op->operands[0])->op;
     int64_t at = 0, bars = made ? op_int(made, AT_BARS, 1) : 1;
-    if (which && !number(w, which, &at)) {
-        fail(c, op, true, "which barrier it is, is not known before the kernel runs");
+    if (which && !check_number(w, which, &at)) {
+        check_fail(c, op, true, "which barrier it is, is not known before the kernel runs");
         return NULL;
     }
     if (at < 0 || at >= bars) {
-        fail(c, op, false, "there is no barrier of this number");
+        check_fail(c, op, false, "there is no barrier of this number");
         return NULL;
     }
-    for (size_t i = 0; i < c->bars.count; i++)
-        if (c->bars.at[i]->made == made && c->bars.at[i]->at == at) return c->bars.at[i];
-    int64_t count = made ? op_int(made, AT_ARRIVALS, 1) : 1;
-    Bar *bar = ARENA_NEW(c->arena, Bar);
-    *bar = (Bar){.made = made, .at = at, .count = count, .pending = count};
-    *VEC_PUSH(&c->bars, c->arena) = bar;
-    return bar;
+    return bar_at(c, made, at, made ? op_int(made, AT_ARRIVALS, 1) : 1);
 }
 
 static void note(Worker *w, const Op *op, const char *text) {
@@ -127,7 +71,7 @@ static void arrive(Worker *w, const Op *op, Bar *bar, int64_t count) {
     Check *c = w->c;
     bar->pending -= count;
     if (bar->pending < 0) {
-        fail(c, op, false,
+        check_fail(c, op, false,
              say(c, "%lld threads arrive at a barrier that counts %lld",
                           (long long)(bar->count - bar->pending), (long long)bar->count));
         return;
@@ -154,7 +98,7 @@ static void wait_for(Worker *w, const Op *op, Bar *bar, int64_t parity) {
     int64_t wanted = bar->passed[w->number];
     if ((wanted & 1) == (parity & 1)) wanted++;
     if (bar->phase > wanted)
-        fail(c, op, false,
+        check_fail(c, op, false,
              "the phase that this waits for may have ended, and the next one as well, before anybody looks: a "
              "hand-over is lost; who arrives has to wait for who takes it");
     bar->passed[w->number] = bar->phase;
@@ -163,56 +107,32 @@ static void wait_for(Worker *w, const Op *op, Bar *bar, int64_t parity) {
     note(w, op, "passes");
 }
 
-/* --- tiles in shared memory --- */
-
-static bool overlap(const Access *a, const Access *b, int rank) {
-    for (int d = 0; d < rank; d++)
-        if (a->to[d] <= b->from[d] || b->to[d] <= a->from[d]) return false;
-    return true;
+/* How many threads meet at a `sync`, if more than those of one worker do; else 0. */
+static int64_t meeting_of(const Check *c, const Op *op) {
+    const Op *around = op->code == OP_SYNC ? op->parent->owner : NULL;
+    while (around && around->code != OP_SPMD) around = around->parent->owner;
+    if (around != c->spmd) return 0;
+    bool named = op_attr(op, AT_ID), block = op_word(op, AT_UNIT, UNIT_BLOCK) == UNIT_BLOCK;
+    int64_t own = check_threads(c), all = named || block ? op_int(op, AT_ARRIVALS, own * c->count) : 0;
+    return all > own ? all : 0;
 }
 
-static void access(Worker *w, const Op *op) {
+/* Several workers meet: each arrives with all its threads, and waits for the phase to end. */
+static void meet(Worker *w, const Op *op) {
     Check *c = w->c;
-    const Type *whole = ir_type(c->k, op->operands[0]);
-    if (!threads_share(c->k, op, op->operands[0])) return;
-    const Type *box = ir_type(c->k, op->code == OP_BLOAD ? op->results[0] : op_operand(op, 1));
-    RefList at = op_list(op, 0);
-    Access a = {.op = op, .buffer = op->operands[0], .worker = w->number, .writes = op->code != OP_BLOAD, .exact = true,
-                .clock = w->clock[w->number] + 1};
-    for (int d = 0; d < whole->rank; d++) {
-        int lead = whole->rank - box->rank;
-        a.to[d] = whole->extent[d];
-        if (!number(w, at.at[d], &a.from[d]))
-            a.exact = false;
-        else
-            a.to[d] = a.from[d] + (d < lead ? 1 : box->extent[d - lead]);
-    }
-    Access *same = NULL;
-    for (size_t i = 0; i < c->accesses.count; i++) {
-        Access *b = &c->accesses.at[i];
-        if (b->buffer != a.buffer) continue;
-        if (b->worker == a.worker && b->op == op && !memcmp(a.from, b->from, sizeof a.from)) same = b;
-        bool meets = b->worker != a.worker && (a.writes || b->writes) && overlap(&a, b, whole->rank);
-        if (!meets || b->clock <= w->clock[b->worker]) continue;
-        const char *name = ir_value(c->k, a.buffer)->name;
-        if (!a.exact || !b->exact) {
-            fail(c, op, true, "which elements of a shared tile it touches is not known before the kernel runs");
-            return;
-        }
-        c->other = b->op;
-        c->other_text = say(c, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
-        fail(c, op, false,
-             say(c,
-                          "warpgroup %d %s `%s`, and no barrier lies between that and warpgroup %d, which %s it; "
-                          "arrive behind the one, and wait for that in front of the other",
-                          a.worker, a.writes ? "writes" : "reads", name ? name : "a shared tile", b->worker,
-                          b->writes ? "writes" : "reads"));
+    int64_t all = meeting_of(c, op), id = op_int(op, AT_ID, -1);
+    if (!all) return;
+    Bar *bar = bar_at(c, c->spmd, id, all);
+    if (bar->count != all) {
+        check_fail(c, op, false,
+             say(c, "%lld threads are to meet at barrier %lld here, and %lld elsewhere", (long long)all, (long long)id,
+                 (long long)bar->count));
         return;
     }
-    if (same)
-        same->clock = a.clock;
-    else
-        *VEC_PUSH(&c->accesses, c->arena) = a;
+    int64_t parity = bar->phase & 1;
+    bar->passed[w->number] = bar->phase;
+    arrive(w, op, bar, check_threads(c));
+    if (!c->why) wait_for(w, op, bar, parity);
 }
 
 /* --- control --- */
@@ -221,8 +141,25 @@ static void run_region(Worker *w, const Region *region);
 
 static bool matters(const Op *op) {
     return op->code == OP_BAR_ARRIVE || op->code == OP_BAR_WAIT || op->code == OP_BAR_EXPECT || op->code == OP_BLOAD ||
-           op->code == OP_BSTORE || op->code == OP_BATOMIC;
+           op->code == OP_BSTORE || op->code == OP_BATOMIC || op->code == OP_SYNC;
 }
+
+typedef struct Inside {
+    const Check *c;
+    bool found;
+} Inside;
+static void look_for_meeting(Op *op, void *user) {
+    Inside *inside = user;
+    inside->found |= meeting_of(inside->c, op) != 0;
+}
+
+/* An arrival, a wait, or a place where workers meet, in one of its regions. */
+static bool has_bars(const Check *c, const Op *op) {
+    Inside inside = {c, bars_are_inside(op)};
+    for (int r = 0; r < op->region_count; r++) ir_walk(op->regions[r], look_for_meeting, &inside);
+    return inside.found;
+}
+
 static void look_for_matter(Op *op, void *user) { *(bool *)user |= matters(op); }
 
 static bool has_matter(const Op *op) {
@@ -231,26 +168,70 @@ static bool has_matter(const Op *op) {
     return found;
 }
 
+static void know(Worker *w, Ref ref, bool known, int64_t value) {
+    int64_t *kept = known ? ARENA_NEW(w->c->arena, int64_t) : NULL;
+    if (kept) *kept = value;
+    map_put_number(&w->known, w->c->arena, ref, kept);
+}
+
+/* What comes out of a region, or goes into it, has these numbers, as far as they are known: all at once. */
+static void know_all(Worker *w, const Ref *to, const Ref *from, int count) {
+    int64_t *values = ARENA_ARRAY(w->c->arena, int64_t, count ? count : 1);
+    bool *known = ARENA_ARRAY(w->c->arena, bool, count ? count : 1);
+    for (int i = 0; i < count; i++) known[i] = check_number(w, from[i], &values[i]);
+    for (int i = 0; i < count; i++) know(w, to[i], known[i], values[i]);
+}
+
 static void run_for(Worker *w, const Op *op) {
     Check *c = w->c;
-    int64_t lo = 0, hi, step = 1, *at = ARENA_NEW(c->arena, int64_t);
-    Ref variable = op->regions[0]->args[0];
-    bool bars = bars_are_inside(op);
-    if (!number(w, op->operands[0], &lo) || !number(w, op->operands[2], &step) || step < 1) {
-        if (bars) fail(c, op, true, "the loop begins with a number that is not known before the kernel runs");
-        run_region(w, op->regions[0]); /* its tiles, once */
+    int64_t lo = 0, hi, step = 1;
+    const Region *body = op->regions[0];
+    int carried = op->result_count;
+    bool bars = has_bars(c, op);
+    know_all(w, body->args + 1, op->operands + 3, carried);
+    if (!check_number(w, op->operands[0], &lo) || !check_number(w, op->operands[2], &step) || step < 1) {
+        if (bars) check_fail(c, op, true, "the loop begins with a number that is not known before the kernel runs");
+        run_region(w, body); /* its tiles, once */
         return;
     }
-    if (!number(w, op->operands[1], &hi)) {
-        if (bars && c->loop && !threads_same_number(c->k, c->loop->operands[1], op->operands[1]))
-            fail(c, op, true, "loops around barriers have several ends that are not known before the kernel runs");
+    if (!check_number(w, op->operands[1], &hi)) {
+        if (bars && c->loop && !merge_same_number(c->k, c->loop->operands[1], op->operands[1]))
+            check_fail(c, op, true,
+                       "loops around barriers have several ends that are not known before the kernel runs");
         if (bars) c->loop = op;
-        hi = lo + c->trips * step;
+        hi = lo + (c->trips + w->round) * step;
     }
     if (!bars && hi > lo + 2 * step) hi = lo + 2 * step; /* a trip and the next one */
-    map_put_number(&w->known, c->arena, variable, at);
-    for (*at = lo; *at < hi && !c->why; *at += step) run_region(w, op->regions[0]);
-    map_put_number(&w->known, c->arena, variable, NULL);
+    for (int64_t at = lo; at < hi && !c->why; at += step) {
+        know(w, body->args[0], true, at);
+        run_region(w, body);
+        know_all(w, body->args + 1, body->last->operands, carried);
+    }
+    know_all(w, op->results, body->args + 1, carried);
+}
+
+/* How often it goes round is known, or as often as the others of its kind. */
+static void run_while(Worker *w, const Op *op) {
+    Check *c = w->c;
+    const Region *test = op->regions[0], *body = op->regions[1];
+    const Ref *values = test->last->operands + 1;
+    int64_t round = w->round, holds;
+    know_all(w, test->args, op->operands, test->arg_count);
+    for (w->round = 0; !c->why; w->round++) {
+        run_region(w, test);
+        if (!check_number(w, test->last->operands[0], &holds)) {
+            if (c->rounds && !merge_same_trips(c->k, c->rounds, op))
+                check_fail(c, op, true, "a barrier stands in a loop whose trips nobody counts");
+            c->rounds = op;
+            holds = w->round < c->most_rounds;
+        }
+        if (!holds) break;
+        know_all(w, body->args, values, body->arg_count);
+        run_region(w, body);
+        know_all(w, test->args, body->last->operands, test->arg_count);
+    }
+    know_all(w, op->results, values, op->result_count);
+    w->round = round;
 }
 
 /* One that is not known: in some runs it holds, in others not, for all that ask for it. */
@@ -258,18 +239,23 @@ static bool decide(Check *c, const Op *op) {
     for (int i = 0; i < c->condition_count; i++)
         if (c->conditions[i] == op->operands[0]) return c->holds >> i & 1;
     if (c->condition_count == MOST_CONDITIONS) {
-        fail(c, op, true, "barriers stand under too many conditions that are not known before the kernel runs");
+        check_fail(c, op, true, "barriers stand under too many conditions that are not known before the kernel runs");
         return false;
     }
     c->conditions[c->condition_count] = op->operands[0];
     return c->holds >> c->condition_count++ & 1;
 }
 
+static void run_branch(Worker *w, const Op *op, int side) {
+    run_region(w, op->regions[side]);
+    know_all(w, op->results, op->regions[side]->last->operands, op->result_count);
+}
+
 static void run_op(Worker *w, const Op *op) {
     Check *c = w->c;
     int64_t value;
     Bar *bar;
-    if (++c->steps > MOST_STEPS) fail(c, op, true, "there are too many trips to look at");
+    if (++c->steps > MOST_STEPS) check_fail(c, op, true, "there are too many trips to look at");
     switch (op->code) {
     case OP_BAR_ARRIVE:
         if ((bar = find_bar(w, op, op_operand(op, 1)))) arrive(w, op, bar, op_int(op, AT_ARRIVALS, 1));
@@ -279,24 +265,28 @@ static void run_op(Worker *w, const Op *op) {
         return;
     case OP_BAR_WAIT:
         bar = find_bar(w, op, op_operand(op, 2));
-        if (bar && !number(w, op_operand(op, 1), &value))
-            fail(c, op, true, "the parity is not known before the kernel runs");
+        if (bar && !check_number(w, op_operand(op, 1), &value))
+            check_fail(c, op, true, "the parity is not known before the kernel runs");
         if (bar && !c->why) wait_for(w, op, bar, value);
         return;
+    case OP_SYNC: meet(w, op); return;
     case OP_BLOAD:
     case OP_BSTORE:
-    case OP_BATOMIC: access(w, op); return;
+    case OP_BATOMIC: check_access(w, op); return;
     case OP_FOR: run_for(w, op); return;
     case OP_IF:
-        if (number(w, op->operands[0], &value))
-            run_region(w, op->regions[value ? 0 : 1]);
-        else if (bars_are_inside(op))
-            run_region(w, op->regions[decide(c, op) ? 0 : 1]);
+        if (check_number(w, op->operands[0], &value))
+            run_branch(w, op, value ? 0 : 1);
+        else if (has_bars(c, op))
+            run_branch(w, op, decide(c, op) ? 0 : 1);
         else
             for (int r = 0; r < 2; r++) run_region(w, op->regions[r]);
         return;
     case OP_WHILE:
-        if (bars_are_inside(op)) fail(c, op, true, "a barrier stands in a loop whose trips nobody counts");
+        if (has_bars(c, op)) {
+            run_while(w, op);
+            return;
+        }
         break;
     default: break;
     }
@@ -343,22 +333,9 @@ static Worker *pick(Check *c, int order, int turn) {
     return found;
 }
 
-static void report_stuck(Check *c) {
-    Worker *first = NULL;
-    for (int i = 0; i < c->count; i++)
-        if (!c->workers[i].done && !first) first = &c->workers[i];
-    if (!first) return;
-    Bar *bar = first->bar;
-    fail(c, first->at, false,
-         say(c,
-             "warpgroup %d waits here for ever: %lld of %lld arrivals of phase %lld are missing, and nobody is left "
-             "who could arrive",
-             first->number, (long long)bar->pending, (long long)bar->count, (long long)bar->phase));
-}
-
 static void run(Check *c, int order) {
     c->bars.count = c->accesses.count = c->trace.count = 0;
-    c->steps = 0, c->condition_count = 0, c->loop = NULL;
+    c->steps = 0, c->condition_count = 0, c->loop = c->rounds = NULL;
     for (int i = 0; i < c->count; i++) {
         Worker *w = &c->workers[i];
         *w = (Worker){.c = c, .number = i, .region = c->spmd->regions[i], .fiber = w->fiber};
@@ -367,63 +344,18 @@ static void run(Check *c, int order) {
         else
             w->fiber = fiber_create(STACK, worker_body, w);
         if (!w->fiber) {
-            fail(c, c->spmd, true, "memory is short");
+            check_fail(c, c->spmd, true, "memory is short");
             return;
         }
     }
     int turn = 0;
     for (Worker *w; !c->why && (w = pick(c, order, turn++));) resume(w);
-    if (!c->why) report_stuck(c);
+    if (!c->why) check_report_stuck(c);
     for (int i = 0; i < c->count; i++) {
         if (c->workers[i].done) continue;
         fiber_destroy(c->workers[i].fiber);
         c->workers[i].fiber = NULL;
     }
-}
-
-static void report(Check *c) {
-    Diag *diag = c->cx->module->diag;
-    if (c->unproved) {
-        diag_emit(diag, DIAG_ROLES_UNPROVED, c->where->range, c->why);
-        return;
-    }
-    diag_emit(diag, DIAG_ROLES, c->where->range, c->why);
-    if (c->other) diag_emit(diag, DIAG_NOTE_HERE, c->other->range, c->other_text);
-    for (int i = 0; i < c->count; i++)
-        if (!c->workers[i].done && c->workers[i].bar && c->workers[i].at != c->where)
-            diag_emit(diag, DIAG_NOTE_HERE, c->workers[i].at->range,
-                      say(c, "warpgroup %d waits here", i));
-    size_t from = c->trace.count > MOST_TRACE ? c->trace.count - MOST_TRACE : 0;
-    for (size_t i = from; i < c->trace.count; i++) {
-        const Event *event = &c->trace.at[i];
-        diag_emit(diag, DIAG_NOTE_HERE, event->op->range,
-                  say(c, "%s warpgroup %d %s here", i == from ? "before:" : "then",
-                               event->worker, event->text));
-    }
-}
-
-/* Barriers of threads: their number is one group's, and 0 is the block's. */
-static bool check_names(Check *c) {
-    const Op *of[16] = {0};
-    int worker[16];
-    for (int r = 0; r < c->count; r++) {
-        FoundOps syncs = ir_list(c->spmd->regions[r], OP_SYNC, c->arena);
-        for (size_t i = 0; i < syncs.count; i++) {
-            int64_t id = op_int(syncs.at[i], AT_ID, -1);
-            if (id < 0 || id > 15) continue;
-            if (id == 0)
-                fail(c, syncs.at[i], false,
-                     "barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15");
-            if (of[id] && worker[id] != r && op_int(syncs.at[i], AT_ARRIVALS, 0) <= 128) {
-                c->other = of[id], c->other_text = "the other one";
-                fail(c, syncs.at[i], false,
-                     say(c, "two warpgroups meet at barrier %lld, each for itself; give each a number of its own",
-                         (long long)id));
-            }
-            of[id] = syncs.at[i], worker[id] = r;
-        }
-    }
-    return !c->why;
 }
 
 static int orders_of(const Check *c) { return 2 * c->count + 1; }
@@ -435,7 +367,7 @@ static void run_all(Check *c) {
         more = false;
         for (int64_t trips = 0; trips <= c->most_trips && !c->why; trips++) {
             for (int order = 0; order < orders_of(c) && !c->why; order++) {
-                c->holds = holds, c->trips = trips;
+                c->holds = holds, c->trips = trips, c->most_rounds = MOST_ROUNDS;
                 run(c, order);
                 more |= holds + 1 < 1u << c->condition_count;
             }
@@ -444,7 +376,7 @@ static void run_all(Check *c) {
     }
 }
 
-bool merge_check(PassContext *cx, Kernel *k, const Op *spmd) {
+bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
     Check *c = ARENA_NEW(cx->scratch, Check);
     *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .spmd = spmd, .count = spmd->region_count};
     if (c->count > MOST_WORKERS) return true;
@@ -462,9 +394,9 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd) {
     cx->module->arena->trap = of_module;
     for (int i = 0; i < c->count; i++) fiber_destroy(c->workers[i].fiber);
     if (c->trap.code) trap_throw(outer, c->trap.code);
-    if (c->why)
-        report(c);
-    else
+    if (c->why && (written || !c->unproved))
+        check_report(c);
+    else if (!c->why && written)
         pass_find(cx, spmd->range, FIND_ROLES_PROVED, c->count, orders_of(c), (long long)c->most_trips);
     return !c->why || c->unproved;
 }

@@ -192,9 +192,6 @@ static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
     r.by_worker = ARENA_ARRAY(cx->scratch, bool, k->values.count);
     r.by_worker[r.spmd->regions[0]->args[0]] = true;
     ir_walk(r.spmd->regions[0], mark, &r);
-    FoundOps buffers = ir_list(r.spmd->regions[0], OP_BUF, cx->scratch);
-    for (size_t i = 0; i < buffers.count; i++) /* one for all */
-        if (ir_type(k, buffers.at[i]->results[0])->scope == SCOPE_SHARED) ir_move(buffers.at[i], k->body, r.spmd);
     for (int w = 0; w < r.workers; w++) {
         RefMap map = {.arena = cx->scratch};
         r.parts[w] = ARENA_NEW(k->module->arena, Region);
@@ -209,11 +206,25 @@ static bool order_workers(PassContext *cx, Kernel *k, bool quiet) {
     return true;
 }
 
+/* One order in which all goes well says nothing of the others: what is wrong in any is the user's mistake, however the
+ * workers will run. */
+static bool are_wrong(PassContext *cx, Kernel *k) {
+    const KernelCopy *copy = ir_keep(k);
+    FoundOps found = ir_list(k->body, OP_SPMD, cx->scratch);
+    bool wrong = false;
+    for (size_t i = 0; i < found.count; i++) merge_workers_apart(cx, k, found.at[i]);
+    fold_tidy(k, cx->scratch);
+    found = ir_list(k->body, OP_SPMD, cx->scratch);
+    for (size_t i = 0; i < found.count && !wrong; i++)
+        wrong = found.at[i]->region_count > 1 && !merge_check(cx, k, found.at[i], false);
+    ir_take_back(k, copy);
+    return wrong;
+}
+
 bool merge_roles(PassContext *cx, Kernel *k) {
     FoundOps found = ir_list(k->body, OP_SPMD, cx->scratch);
-    if (!ir_list(k->body, OP_BAR, cx->scratch).count || !found.count) return false;
+    if (!ir_list(k->body, OP_BAR, cx->scratch).count || !found.count || are_wrong(cx, k)) return false;
     bool written = !cx->machine || cx->machine->runs_workers; /* they may run as they are */
-    for (size_t i = 0; i < found.count; i++) written = written && !merge_shares_inside(cx, k, found.at[i]);
     const KernelCopy *copy = written ? ir_keep(k) : NULL;
     const char *why;
     const Op *where;

@@ -49,7 +49,7 @@ bool merge_threads(PassContext *cx, Kernel *k) {
     regions = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < regions.count; i++) {
         if (regions.at[i]->region_count > 1) {
-            if (!merge_check(cx, k, regions.at[i])) return true;
+            if (!merge_check(cx, k, regions.at[i], true)) return true;
             merge_workers_written(cx, k, regions.at[i]);
         }
         if (op_word(regions.at[i], AT_UNIT, UNIT_THREAD) != UNIT_THREAD) continue;

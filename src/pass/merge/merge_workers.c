@@ -557,10 +557,39 @@ static bool begin_merge(Merge *m, PassContext *cx, Kernel *k) {
     return true;
 }
 
-/* Whole tiles where nothing changes by it; else the workers as they are, one after the other. */
+static void refuse(Kernel *k, const Merge *m) {
+    diag_emit(k->module->diag, DIAG_MERGE_RESISTS, m->resists->range, op_info[m->resists->code].mnemonic, m->why);
+}
+
+/* The workers as they are: one after the other, or, where they exchange, side by side as they are written. */
+static bool run_apart(PassContext *cx, Kernel *k, const Merge *whole) {
+    const KernelCopy *copy = ir_keep(k);
+    Region *grid = k->grid;
+    Merge apart, kept;
+    bool runs = !cx->machine || (cx->machine->runs_workers && cx->machine->counts_phases);
+    begin_merge(&apart, cx, k);
+    bool asked = cx->options.written && runs;
+    if (!asked && find_roles(&apart) && merge_elide(&apart)) {
+        pass_find(cx, whole->resists->range, FIND_UNMERGED, whole->why);
+        return true;
+    }
+    ir_take_back(k, copy);
+    k->grid = grid;
+    begin_merge(&kept, cx, k);
+    if (!runs || !find_roles(&kept) || !merge_keep(&kept)) {
+        refuse(k, runs ? &kept : &apart);
+        return false;
+    }
+    fold_tidy(k, cx->scratch);
+    merge_threads(cx, k);
+    return !k->module->diag->errors;
+}
+
+/* Whole tiles where nothing changes by it; else the workers as they are. */
 bool pass_merge(PassContext *cx, Kernel *k) {
-    Merge m, apart;
+    Merge m;
     if (!begin_merge(&m, cx, k)) {
+        merge_share_outside(cx, k);
         bool changed = merge_roles(cx, k);
         if (k->module->diag->errors) return changed;
         changed = merge_barriers(cx, k) || changed;
@@ -568,9 +597,9 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     }
     const KernelCopy *copy = ir_keep(k);
     Region *grid = k->grid;
-    bool good = find_roles(&m) && (!m.store || merge_fail(&m, m.store, "it stores through a ring"));
-    good =
-        good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
+    bool good = find_roles(&m) && (!cx->options.written || merge_fail(&m, m.tasks, "option `written` asks for it")) &&
+                (!m.store || merge_fail(&m, m.store, "it stores through a ring"));
+    good = good && merge_find_fields(&m) && merge_tasks(&m) && begin_load(&m) && merge_region(&m, m.work);
     if (good) {
         pass_find(cx, m.tasks->range, FIND_MERGED, (long long)m.workers);
         kernel_set(k, (Attr){.id = AT_OWN_GRID, .number = 1});
@@ -582,14 +611,10 @@ bool pass_merge(PassContext *cx, Kernel *k) {
     } else {
         ir_take_back(k, copy);
         k->grid = grid;
-        bool again = !m.wrong && begin_merge(&apart, cx, k);
-        if (!again || !find_roles(&apart) || !merge_elide(&apart)) {
-            const Merge *last = again ? &apart : &m;
-            const char *op = op_info[last->resists->code].mnemonic;
-            diag_emit(k->module->diag, DIAG_MERGE_RESISTS, last->resists->range, op, last->why);
+        if (m.wrong || !run_apart(cx, k, &m)) {
+            if (m.wrong) refuse(k, &m);
             return false;
         }
-        pass_find(cx, m.resists->range, FIND_UNMERGED, m.why);
     }
     fold_tidy(k, cx->scratch); /* coordinates of the tiles that were joined are dead now */
     return true;

@@ -107,12 +107,18 @@ static void need_warps(Kernel *k, int64_t warps) {
     if (warps > kernel_int(k, AT_WRITTEN, 0)) kernel_set(k, (Attr){.id = AT_WRITTEN, .number = warps});
 }
 
-/* Tiles that all workers share are made outside of what each of them gets a copy of. */
-bool merge_shares_inside(const PassContext *cx, const Kernel *k, const Op *spmd) {
-    FoundOps buffers = ir_list(spmd->regions[0], OP_BUF, cx->scratch);
-    for (size_t i = 0; i < buffers.count; i++)
-        if (ir_type(k, buffers.at[i]->results[0])->scope == SCOPE_SHARED) return true;
-    return false;
+/* Tiles that all workers share are made outside of what each of them gets a copy of: there is one of each, wherever in
+ * the region it is declared. */
+void merge_share_outside(PassContext *cx, Kernel *k) {
+    FoundOps regions = ir_list(k->body, OP_SPMD, cx->scratch);
+    for (size_t r = 0; r < regions.count; r++) {
+        Op *spmd = regions.at[r];
+        if (op_word(spmd, AT_UNIT, UNIT_THREAD) == UNIT_THREAD || spmd->region_count > 1) continue;
+        FoundOps buffers = ir_list(spmd->regions[0], OP_BUF, cx->scratch);
+        for (size_t i = 0; i < buffers.count; i++)
+            if (ir_type(k, buffers.at[i]->results[0])->scope == SCOPE_SHARED)
+                ir_move(buffers.at[i], spmd->parent, spmd);
+    }
 }
 
 Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
@@ -122,7 +128,7 @@ Op *merge_workers_apart(PassContext *cx, Kernel *k, Op *spmd) {
     const Op *around = spmd; /* in a role, they are a template's; in a region that went, there is another one of them */
     while (around && around->code != OP_ROLE) around = around->parent ? around->parent->owner : NULL;
     if (around || spmd->operand_count != 1 || !ir_const_int(k, spmd->operands[0], &workers) || workers < 2 ||
-        workers > MOST || merge_shares_inside(cx, k, spmd))
+        workers > MOST)
         return spmd;
     Builder b = ir_builder_before(k, spmd);
     b.range = spmd->range;

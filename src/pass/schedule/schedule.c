@@ -190,6 +190,8 @@ static bool plan(Schedule *s) {
         kernel_set(s->k, (Attr){.id = AT_MOST_REGS, .number = s->cx->options.max_registers});
     schedule_move(s);
     schedule_axis(s);
+    schedule_names(s);
+    if (s->failed) return false;
     schedule_sync(s);
     schedule_sweep(s);
     /* What the ring pass has proved is proved again, as it will be emitted; and so is all the rest. */

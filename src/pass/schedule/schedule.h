@@ -97,6 +97,10 @@ bool schedule_follow(Kernel *k, Op *tasks);
 void schedule_turn(Schedule *s);
 bool schedule_turn_holds(Schedule *s, const Op *loop); /* is what is written right? Else false (schedule_fail) */
 
+/* --- schedule_names.c --- */
+void schedule_names(Schedule *s); /* fails where the machine has too few */
+bool schedule_names_hold(Schedule *s);
+
 /* --- schedule_dot.c --- */
 void schedule_dot(Schedule *s);
 bool schedule_dot_holds(Schedule *s, const Op *cast);

@@ -50,7 +50,7 @@ static bool places_hold(Schedule *s) {
                              "the kernel's `threads` are not those of its roles, or its `shared` bytes are not given");
     if (!schedule_gang_holds(s) || !schedule_rings_hold(s)) return false;
     if (s->tasks && (!schedule_cluster_holds(s) || !schedule_roles_hold(s))) return false;
-    if (!schedule_place_holds(s) || !schedule_sweep_holds(s)) return false;
+    if (!schedule_place_holds(s) || !schedule_sweep_holds(s) || !schedule_names_hold(s)) return false;
     RingVerdict verdict = s->tasks ? ring_check(s->cx, s->k) : RING_PROVED;
     return verdict != RING_BOUNDED || schedule_fail(s, s->tasks, "its hand-overs cannot be proved");
 }

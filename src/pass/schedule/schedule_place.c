@@ -251,12 +251,30 @@ bool schedule_place_holds(Schedule *s) {
     return true;
 }
 
+/* The buffer with the most bytes behind `last`, in the order of their bytes; NULL: none is left. */
+static const Buffer *next_largest(const Planner *p, const Buffer *last) {
+    const Buffer *found = NULL;
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const Buffer *b = &p->buffers.at[i];
+        bool left = !last || b->bytes < last->bytes || (b->bytes == last->bytes && b > last);
+        if (b->bytes && left && (!found || b->bytes > found->bytes)) found = b;
+    }
+    return found;
+}
+
 void schedule_refuse_size(Schedule *s) {
+    enum { MOST_SAID = 8 };
     Planner p = planner_of(s);
-    Buffer most = {.op = s->k->body->first};
-    for (size_t i = 0; i < p.buffers.count; i++)
-        if (p.buffers.at[i].bytes > most.bytes) most = p.buffers.at[i];
+    const Buffer *largest = next_largest(&p, NULL);
+    Buffer most = largest ? *largest : (Buffer){.op = s->k->body->first};
     diag_emit(s->k->module->diag, DIAG_SIMT_SHARED, most.op->range, (long long)s->bytes, s->cx->machine->arch,
               (long long)s->cx->machine->ring_bytes, (long long)most.bytes, op_info[most.op->code].mnemonic);
     diag_amounts(s->k->module->diag, s->bytes, s->cx->machine->ring_bytes);
+    const Buffer *b = p.buffers.count > 1 ? largest : NULL; /* who takes how much */
+    for (int i = 0; b && i < MOST_SAID; i++, b = next_largest(&p, b)) {
+        const char *name = b->op->result_count ? ir_value(s->k, b->op->results[0])->name : NULL;
+        diag_emit(s->k->module->diag, DIAG_NOTE_HERE, b->op->range,
+                  arena_printf(s->k->module->arena, "%lld bytes: %s", (long long)b->bytes,
+                               name ? arena_printf(s->arena, "`%s`", name) : op_info[b->op->code].mnemonic));
+    }
 }

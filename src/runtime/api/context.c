@@ -71,6 +71,7 @@ tw_status context_refuse(tw_context *cx, tw_status status, const char *code, int
     *one = (tw_diagnostic){.severity = diag_severity_name(SEVERITY_ERROR),
                            .code = code,
                            .text = seat->message,
+                           .fix = "",
                            .needed = needed,
                            .available = available};
     seat->diagnostics = one;
@@ -88,6 +89,7 @@ static void list_diagnostics(Seat *seat, const Diag *diag) {
         list[i] = (tw_diagnostic){.severity = diag_severity_name(from->severity),
                                   .code = diag_code(from->id),
                                   .text = arena_string(&seat->texts, from->text, strlen(from->text)),
+                                  .fix = arena_string(&seat->texts, from->fix, strlen(from->fix)),
                                   .needed = from->needed,
                                   .available = from->available};
         if (!placed) continue;

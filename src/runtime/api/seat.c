@@ -58,6 +58,7 @@ void seat_copy(Seat *to, const Seat *from) {
         list[i] = from->diagnostics[i]; /* severity and code are constants */
         list[i].text = copy_text(arena, list[i].text);
         list[i].file = copy_text(arena, list[i].file);
+        list[i].fix = copy_text(arena, list[i].fix);
     }
     to->diagnostics = list;
     to->diagnostic_count = from->diagnostic_count;

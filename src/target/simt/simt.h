@@ -256,7 +256,7 @@ void lean_after_reduce(Emit *e, const Op *reduce);
 
 /* --- simt_workers.c --- */
 void workers_emit(Emit *e, const Op *spmd);
-int workers_barrier(Emit *e, int which); /* the number of a barrier that the source does not use */
+bool workers_meet(Emit *e, const Op *sync); /* a barrier of several workers; false: it is none */
 
 /* --- simt_threads.c --- */
 void threads_region(Emit *e, const Op *spmd);

@@ -140,7 +140,7 @@ void emit_op(Emit *e, const Op *op) {
     case OP_FENCE: atomic_fence(e, op); return;
     case OP_SYNC:
         sync_before(e, op);
-        sync_step(e);
+        if (!workers_meet(e, op)) sync_step(e);
         return;
     case OP_ASSERT: speech_assert(e, op); return;
     case OP_PRINT: speech_print(e, op); return;

@@ -27,17 +27,15 @@ static int64_t group_threads(const Emit *e) { return (int64_t)e->lanes * e->grou
 static void emit_sync(Emit *e, const Op *op) {
     Word unit = op_word(op, AT_UNIT, UNIT_BLOCK);
     int64_t threads = count_threads(e, e->threads), group = e->cx->machine->group_warps * e->lanes;
-    int id = (int)op_int(op, AT_ID, -1);
+    int id = (int)op_int(op, AT_ID, -1), own = (int)op_int(e->threads, AT_ID, 0);
     if (unit == UNIT_WARP) {
         cs_line(&e->p, "tw_sync_warp();");
     } else if (id >= 0) {
         cs_line(&e->p, "tw_bar_sync(%d, %lld);", id, (long long)op_int(op, AT_ARRIVALS, threads));
     } else if (unit == UNIT_WARPGROUP && threads > group) {
-        int groups = (int)((threads + group - 1) / group);
-        cs_line(&e->p, "tw_bar_sync(%d + (%p) / %lld, %lld);", workers_barrier(e, groups), e->thread, (long long)group,
-                (long long)group);
+        cs_line(&e->p, "tw_bar_sync(%d + (%p) / %lld, %lld);", own + 1, e->thread, (long long)group, (long long)group);
     } else if (threads != group_threads(e)) {
-        cs_line(&e->p, "tw_bar_sync(%d, %lld);", workers_barrier(e, 0), (long long)threads);
+        cs_line(&e->p, "tw_bar_sync(%d, %lld);", own, (long long)threads);
     } else {
         sync_step(e);
     }

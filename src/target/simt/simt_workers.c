@@ -4,31 +4,22 @@
  *     tw_sync();
  *     if (tw_warp() < 4) {
  *         const i32 lane = tw_lane(), warp = tw_warp();
- *         ..                                             its threads meet at a barrier of their own
+ *         ..  tw_bar_sync(13, 128);  ..                  its threads meet at a barrier of their own,
  *     } else {
  *         const i32 lane = tw_lane(), warp = tw_warp() - 4;
- *         ..
+ *         ..  tw_bar_sync(12, 256);  ..                  or at one of all workers
  *     }
- *     tw_sync(); */
+ *     tw_sync();
+ *
+ * Which barriers those are, is the schedule's affair (schedule_names.c). */
+#include "ir/threads.h"
 #include "target/simt/simt.h"
-
-/* A number that no barrier of the source has; counted from the last one down. */
-int workers_barrier(Emit *e, int which) {
-    FoundOps syncs = ir_list(e->k->body, OP_SYNC, e->arena);
-    int number = e->cx->machine->named_barriers;
-    while (--number > 0) {
-        bool taken = false;
-        for (size_t i = 0; i < syncs.count; i++) taken |= op_int(syncs.at[i], AT_ID, -1) == number;
-        if (!taken && which-- == 0) break;
-    }
-    return number;
-}
 
 static void write_worker(Emit *e, const Op *spmd, int number) {
     const Emit outer = *e;
     CLines top = {0};
     e->group = layout_group_of_worker(e->cx, spmd, number);
-    e->barrier = ex_int(e->arena, workers_barrier(e, number));
+    e->barrier = ex_int(e->arena, (int)op_int(spmd, AT_ID, 0) + 1 + number);
     e->places.count = 0, e->places.capacity = 0, e->places.at = NULL;
     cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp() - %d;", e->group.first_warp);
     CLines before = e->p.lines;
@@ -58,4 +49,17 @@ void workers_emit(Emit *e, const Op *spmd) {
     }
     cs_close(&e->p);
     sync_step(e);
+}
+
+/* Some of the block's workers meet, or all of a region; false: those of one worker do, or the block. */
+bool workers_meet(Emit *e, const Op *sync) {
+    const Region *worker = threads_worker(sync);
+    int id = (int)op_int(sync, AT_ID, -1);
+    if (!worker || (id < 0 && op_word(sync, AT_UNIT, UNIT_BLOCK) != UNIT_BLOCK)) return false;
+    int all = e->lanes * e->group.warps * worker->owner->region_count;
+    if (e->shows) e->target->fence(e, false);
+    e->shows = false;
+    cs_line(&e->p, "tw_bar_sync(%d, %lld);", id < 0 ? (int)op_int(worker->owner, AT_ID, 0) : id,
+            (long long)op_int(sync, AT_ARRIVALS, all));
+    return true;
 }

@@ -283,8 +283,9 @@ void carried_loop(Role *role, const Op *op) {
         if (way == WAY_SUM) start_sum(c, &loop, i);
         if (way == WAY_SLOTS) start_slots(c, &loop, i);
     }
-    role_open_for(role, op);
+    role_open_for(role, op, NULL);
     build_body(c, &loop);
     role_close(role);
+    compute_give_up_rest(c, op);
     for (int i = 0; i < op->result_count; i++) end_value(c, &loop, i);
 }

@@ -28,7 +28,9 @@ struct Compute {
     int *home, *fpu_home; /* the CB beside its ring that holds a value, by Ref; -1: none */
     VEC(Homed) homed;     /* in order */
     VEC(size_t) marks;    /* how many had one at the start of each open region */
-    int *inner_cb[INNER_USES]; /* CBs once made for a value */
+    int *inner_cb[INNER_USES]; /* CBs once made for a value that is a sum or carried */
+    VEC(int) pool;        /* CBs for values that are packed away: each is free again when it was popped */
+    VEC(int) filling;     /* those being packed into */
     VEC(Pop) pops;        /* to be done at the end of the region, or after an op */
     VEC(Ref) held;        /* rings with an item waited for */
     Ref in_dst;           /* a value that lies in the open section of DST, or 0 */
@@ -52,6 +54,10 @@ bool section_fits_dst(Compute *c, const Root *root, Ref in_dst, int64_t pages);
 /* Finds the CB from which the FPU can read the value as it is. */
 bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned);
 
+/* --- tt_uneven.c --- */
+/* Behind a loop: the items that only other cores of its group needed. */
+void compute_give_up_rest(Compute *c, const Op *loop);
+
 /* --- tt_carried.c --- */
 void carried_loop(Role *role, const Op *loop);
 
@@ -65,6 +71,7 @@ void compute_take(Compute *c, Ref value, int cb, bool for_fpu);
 size_t compute_enter(Role *role);
 void compute_pop_after(Compute *c, const Op *op);
 void compute_leave(Role *role, size_t mark);
+void compute_each_cb(Compute *c, Ref ring, TtHand hand); /* of the ring */
 bool compute_has_wait(const Op *op); /* is it one, or has it one inside? */
 void compute_forget(Compute *c, size_t count); /* homes beyond the first so many */
 /* Packs the value into an inner CB, ready to be read, until the end of the root or region that asked. */

@@ -4,6 +4,7 @@
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
  *   tt_share.c         loads that cores share
+ *   tt_uneven.c        loops whose trips differ between those cores
  *   tt_index.c         tiles of indices: with which items of a ring they come
  *   tt_layout.c        pages of tiles and tensors, what is known of offsets and of padding
  *   tt_program.c       steps: the typed calls of a kernel (tt_program.h)
@@ -53,6 +54,13 @@ typedef struct TtIndexTile {
     const Op *acquire; /* in load: where that item is made */
 } TtIndexTile;
 
+/* A loop of the reader, and compute's own, whose end differs between cores that share its loads (tt_uneven.c). */
+typedef struct TtUneven {
+    const Op *load, *compute;
+    Ref index; /* of the task, by which they differ */
+    TtShare share;
+} TtUneven;
+
 typedef struct Tt {
     PassContext *cx;
     Kernel *k;
@@ -62,6 +70,7 @@ typedef struct Tt {
     const Op *role[TT_KERNELS]; /* NULL: absent */
     VEC(TtField) fields;
     VEC(TtIndexTile) index_tiles;
+    VEC(TtUneven) uneven;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
@@ -113,8 +122,15 @@ int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
 /* --- tt_share.c --- */
 void tt_plan_shares(Tt *tt);
 
+/* --- tt_uneven.c --- */
+bool tt_add_uneven(Tt *tt, const Op *loop, Ref index, TtShare share); /* false: it cannot be shared */
+typedef struct Role Role;
+/* Computes how many trips the group makes of a loop, and names that number; NULL: as many as each core by itself. */
+const char *role_all_trips(Role *role, const Op *loop);
+
 /* --- tt_index.c --- */
 void tt_plan_index_tiles(Tt *tt);
+const Op *tt_acquire_of(Tt *tt, const Op *wait); /* where the reader makes the item; NULL: not known */
 /* The loop of the load role that does what this loop of the compute role does, for one index tile. */
 const Op *tt_matching_loop(const TtIndexTile *tile, const Op *loop);
 
@@ -137,7 +153,6 @@ bool tt_is_index(Tt *tt, Ref value);
 bool tt_is_narrow(Tt *tt, Ref value);
 
 /* --- tt_role.c --- */
-typedef struct Role Role;
 struct Role {
     Tt *tt;
     int kernel;   /* TensixProcessor */
@@ -161,7 +176,9 @@ void role_need(Role *role, Ref scalar);                /* marks it and what it i
 void role_build(Role *role);                           /* the whole kernel */
 void role_ops(Role *role, const Region *region);       /* one by one */
 void role_region(Role *role, const Region *region);    /* between enter and leave */
-void role_open_for(Role *role, const Op *loop);        /* for (..) { */
+void role_open_for(Role *role, const Op *loop, const char *trips); /* for (..) {; trips: NULL, or other than its own */
+const char *role_trips(Role *role, const Op *loop);    /* how many it makes */
+void role_scalar(Role *role, const Op *op);            /* one line, if something needs it */
 const char *role_no_trips(Role *role, const Op *loop); /* the condition that it makes none */
 bool role_always_runs(const Kernel *k, const Op *loop);
 void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
@@ -173,6 +190,8 @@ const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, in
 const char *role_accessor(Role *role, int buffer);
 const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
 const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
+/* Declares how many it has, and this core's place: row_members, row_place. */
+void role_members(Role *role, TtShare share);
 const char *role_cb(Role *role, int cb);               /* declares its constant */
 bool role_is_scalar_op(const Kernel *k, const Op *op); /* prints as one C expression */
 

@@ -15,19 +15,44 @@ static Compute *compute_of(Role *role) { return (Compute *)role; }
 
 /* ---------------------------------------------------------------------------------------------------- inner CBs */
 
+static bool is_free(const Compute *c, int cb) {
+    for (size_t i = 0; i < c->filling.count; i++)
+        if (c->filling.at[i] == cb) return false;
+    for (size_t i = 0; i < c->pops.count; i++)
+        if (c->pops.at[i].cb == cb) return false;
+    return true;
+}
+
+/* One of the pool that has the same pages and holds nothing. */
+static int free_cb(const Compute *c, TtFormat format, bool to_dest, int64_t pages) {
+    for (size_t i = 0; i < c->pool.count; i++) {
+        const TtCb *cb = &c->role.tt->plan->cbs.at[c->pool.at[i]];
+        bool fits = cb->desc.format == format && cb->desc.unpack_to_dest == to_dest && cb->item_pages == pages;
+        if (fits && is_free(c, c->pool.at[i])) return c->pool.at[i];
+    }
+    return -1;
+}
+
 int compute_inner_cb(Compute *c, Ref value, InnerUse use, const Op *op) {
     Tt *tt = c->role.tt;
-    int *known = &c->inner_cb[use][value];
+    bool pooled = use == INNER_MOVE || use == INNER_FPU;
+    int none = -1, *known = pooled ? &none : &c->inner_cb[use][value];
     if (*known >= 0) return *known;
     static const char *const names[] = {"kept", "operand", "sum", "carried"};
     static const char *const what[] = {"kept for later", "operand of the matrix unit", "partial sums",
                                        "carried round a loop: now, and for the next trip"};
     bool is_narrow = use != INNER_SUM && tt_is_narrow(tt, value);
     const char *hint = ir_value(tt->k, value)->name;
-    const char *name = hint ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
-    *known = tt_add_cb(tt, name, ROLE_COMPUTE, ROLE_COMPUTE, what[use], is_narrow ? TT_Float16_b : TT_Float32,
-                       tt_pages(ir_type(tt->k, value), tt_paging(tt, value)), use == INNER_CARRIED ? 2 : 1, op->range);
-    tt->plan->cbs.at[*known].desc.unpack_to_dest = use != INNER_FPU && !is_narrow;
+    const char *name = hint && !pooled ? arena_printf(tt->arena, "%s_%s", names[use], hint) : names[use];
+    TtFormat format = is_narrow ? TT_Float16_b : TT_Float32;
+    bool to_dest = use != INNER_FPU && !is_narrow;
+    int64_t pages = tt_pages(ir_type(tt->k, value), tt_paging(tt, value));
+    if (pooled) *known = free_cb(c, format, to_dest, pages);
+    if (*known >= 0) return *known;
+    *known = tt_add_cb(tt, name, ROLE_COMPUTE, ROLE_COMPUTE, what[use], format, pages, use == INNER_CARRIED ? 2 : 1,
+                       op->range);
+    tt->plan->cbs.at[*known].desc.unpack_to_dest = to_dest;
+    if (pooled) *VEC_PUSH(&c->pool, tt->arena) = *known;
     return *known;
 }
 
@@ -60,11 +85,13 @@ enum { MOST_SPILLS = 2000 };
 int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     int cb = compute_inner_cb(c, value, for_fpu ? INNER_FPU : INNER_MOVE, op);
     role_hand(&c->role, CB_RESERVE, cb);
+    *VEC_PUSH(&c->filling, c->role.tt->arena) = cb;
     /* A spill may need others, which end with it and are made again for the next one. */
     if (++c->spills == MOST_SPILLS)
         tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
                   MOST_SPILLS);
     if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
+    c->filling.count--;
     compute_take(c, value, cb, for_fpu);
     return cb;
 }
@@ -188,7 +215,7 @@ void compute_leave(Role *role, size_t mark) {
 
 /* ---------------------------------------------------------------------------------------------------- the role */
 
-static void each_cb(Compute *c, Ref ring, TtHand hand) {
+void compute_each_cb(Compute *c, Ref ring, TtHand hand) {
     Tt *tt = c->role.tt;
     for (size_t i = 0; i < tt->fields.count; i++) {
         const TtField *field = &tt->fields.at[i];
@@ -205,7 +232,7 @@ static void wait_item(Compute *c, const Op *wait) {
             tt_refuse(tt, wait, "two items of one ring at a time; a tile's pages must lie side by side");
     *VEC_PUSH(&c->held, tt->arena) = wait->operands[0];
     role_place(&c->role, wait->range);
-    each_cb(c, wait->operands[0], CB_WAIT);
+    compute_each_cb(c, wait->operands[0], CB_WAIT);
     for (size_t i = 0; i < tt->index_tiles.count; i++) {
         if (tt->index_tiles.at[i].wait != wait) continue;
         role_hand(&c->role, CB_WAIT, tt->index_tiles.at[i].cb);
@@ -220,8 +247,8 @@ static void visit_compute(Role *role, const Op *op) {
     case OP_YIELD: return;
     case OP_WAIT: wait_item(c, op); return;
     case OP_RELEASE: release_item(c, op); return;
-    case OP_ACQUIRE: each_cb(c, op->operands[0], CB_RESERVE); return;
-    case OP_COMMIT: each_cb(c, op->operands[0], CB_PUSH); return;
+    case OP_ACQUIRE: compute_each_cb(c, op->operands[0], CB_RESERVE); return;
+    case OP_COMMIT: compute_each_cb(c, op->operands[0], CB_PUSH); return;
     case OP_PUT: {
         const TtField *field = tt_field(role->tt, op);
         if (op_list(op, 0).count) tt_refuse(role->tt, op, "a put of part of a field");
@@ -235,6 +262,9 @@ static void visit_compute(Role *role, const Op *op) {
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
+        else if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
+            tt_refuse(role->tt, op, "an atomic update; cores write whole pages: store each task's part, and add them "
+                                    "in another launch");
         else if (op->code == OP_WHILE)
             tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips: write a `for`");
         else

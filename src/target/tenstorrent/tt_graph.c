@@ -338,6 +338,7 @@ static int build(Section *s, Ref value, const Type *as) {
     }
     switch (op->code) {
     case OP_SPLAT: return fill_node(s, op->operands[0]);
+    case OP_UNDEF: return add_node(s, (Node){.kind = NODE_FILL, .number = "0.0f"}); /* any number will do */
     case OP_BROADCAST: return build(s, op->operands[0], ir_type(tt->k, op->operands[0]));
     case OP_DOT: node = build_dot(s, op); break;
     case OP_REDUCE: node = build_reduce(s, op); break;

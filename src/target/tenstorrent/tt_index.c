@@ -44,7 +44,7 @@ static bool pair(Pairing *p, const Region *compute, const Region *load) {
     return !ours && !theirs;
 }
 
-static const Op *acquire_of(Tt *tt, const Op *wait) {
+const Op *tt_acquire_of(Tt *tt, const Op *wait) {
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     Pairing p = {.tt = tt, .ring = wait->operands[0], .wait = wait};
     if (!load) return NULL;
@@ -89,7 +89,7 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
                   "makes it, beside a load");
         return;
     }
-    tile.acquire = acquire_of(tt, tile.wait);
+    tile.acquire = tt_acquire_of(tt, tile.wait);
     if (!tile.acquire) {
         tt_refuse(tt, user,
                   "a mask or ramp of indices beside a load whose loops differ between reader and "

@@ -64,8 +64,8 @@ static void add_buffers(Text *t, const TtPlan *plan) {
     text_add(t, "\n  ],\n");
 }
 
-static const char *const share_words[TW_SHARE_WORDS] = {"role", "x0",        "y0",     "x1",
-                                                        "y1",   "receivers", "from_x", "from_y"};
+static const char *const share_words[TW_SHARE_WORDS] = {"role",      "x0",     "y0",     "x1",   "y1",
+                                                        "receivers", "from_x", "from_y", "place"};
 
 static void add_args(Text *t, const TtPlan *plan) {
     static const char *const kinds[] = {"scalar", "extent", "stride", "grid", "address", "pages", "fill"};

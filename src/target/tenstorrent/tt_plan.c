@@ -59,13 +59,30 @@ void tt_refuse_access(Tt *tt, const Op *op) {
               f ? f->text : "");
 }
 
+/* What stands around the roles: numbers that all three compute for themselves. */
+static void refuse_around(Tt *tt, const Op *op) {
+    switch (op->code) {
+    case OP_TLOAD:
+    case OP_LOAD:
+        tt_refuse(tt, op, "a number that is read from memory; reader, compute and writer compute their numbers from "
+                          "arguments and indices: pass it as an argument, or load a tile of such numbers");
+        return;
+    case OP_FOR:
+    case OP_WHILE:
+        tt_refuse(tt, op, "a loop around loads and stores whose trips are read from memory; launch a grid of tasks "
+                          "whose sizes are arguments");
+        return;
+    default: tt_refuse(tt, op, "`%s` in front of loads, arithmetic and stores", op_info[op->code].mnemonic);
+    }
+}
+
 void tt_plan_roles(Tt *tt) {
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
             if (tt->tasks) tt_refuse(tt, op, "a second `tasks`; a Tensix program runs one");
             tt->tasks = op;
         } else if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE)) {
-            tt_refuse(tt, op, "`%s` outside of a role", op_info[op->code].mnemonic);
+            refuse_around(tt, op);
         }
     }
     if (!tt->tasks) {
@@ -77,7 +94,7 @@ void tt_plan_roles(Tt *tt) {
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_ROLE) {
             if (!is_fact(op->code) && !op_has(op->code, TRAIT_PURE))
-                tt_refuse(tt, op, "`%s` between roles", op_info[op->code].mnemonic);
+                refuse_around(tt, op);
             continue;
         }
         int kernel = kernel_of(role_name(op));
@@ -105,12 +122,17 @@ void tt_each(Tt *tt, const Region *region, TtVisitor *visit) {
     }
 }
 
-/* --- paging of vectors: a fixed point --- */
+/* --- paging of vectors: a fixed point ---
+ *
+ * What needs one paging comes first. A vector that then spreads along rows and along columns lies in pages one way; for
+ * the other, its pages are transposed. */
 
 typedef struct Places { /* of one op: values and the field that must agree */
     Tt *tt;
-    const Op *op;
+    Op *op;
     bool changed;
+    bool spreads;     /* vectors that become tiles are looked at, too */
+    FoundOps *turned; /* `expand`s along the other axis than the vector lies */
 } Places;
 
 /* Integers never lie in pages. */
@@ -144,6 +166,13 @@ static void settle_reshape(Places *at, Ref vector, const Type *wide) {
     if (!is_vector(at->tt, vector) || wide->rank != 2) return;
     TtPaging want = wide->extent[0] == 1 && wide->extent[1] != 1 ? PAGE_ROW : PAGE_COLUMN;
     if (at->op->code == OP_EXPAND) want = op_int(at->op, AT_AXIS, 0) == 0 ? PAGE_ROW : PAGE_COLUMN;
+    TtPaging now = at->tt->paging[vector];
+    if (at->op->code == OP_EXPAND && now != PAGE_ANY && now != PAGE_VECTOR && now != want) {
+        for (size_t i = 0; i < at->turned->count; i++)
+            if (at->turned->at[i] == at->op) return;
+        *VEC_PUSH(at->turned, at->tt->arena) = at->op;
+        return;
+    }
     settle(at, &at->tt->paging[vector], want);
 }
 
@@ -161,7 +190,9 @@ static void settle_op(Places *at) {
         if (ir_type(tt->k, op->operands[0])->rank == 2)
             settle(at, &tt->paging[op->results[0]], op_int(op, AT_AXIS, 0) ? PAGE_COLUMN : PAGE_ROW);
         return;
-    case OP_EXPAND: settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0])); return;
+    case OP_EXPAND:
+        if (at->spreads) settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
+        return;
     case OP_RESHAPE:
         settle_reshape(at, op->operands[0], ir_type(tt->k, op->results[0]));
         settle_reshape(at, op->results[0], ir_type(tt->k, op->operands[0]));
@@ -181,15 +212,31 @@ static void settle_op(Places *at) {
     }
 }
 
-static bool settle_region(Tt *tt, const Region *region) {
+/* Of vectors that become tiles one at a time: what follows from it must be known for the next one. */
+static bool settle_region(Places at, const Region *region) {
     bool changed = false;
-    for (const Op *op = region->first; op; op = op->next) {
-        Places at = {tt, op, false};
+    for (Op *op = region->first; op && !(changed && at.spreads); op = op->next) {
+        at.op = op, at.changed = false;
         settle_op(&at);
         changed |= at.changed;
-        for (int i = 0; i < op->region_count; i++) changed |= settle_region(tt, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) changed |= settle_region(at, op->regions[i]);
     }
     return changed;
+}
+
+static void settle_pagings(Tt *tt, const Region *region) {
+    FoundOps turned = {0};
+    Places all = {.tt = tt}, one = {.tt = tt, .spreads = true, .turned = &turned};
+    do {
+        while (settle_region(all, region) && tt->cx->module->diag->errors == 0) {}
+    } while (settle_region(one, region) && tt->cx->module->diag->errors == 0);
+    for (size_t i = 0; i < turned.count; i++) { /* [n] -> [1, n] is [n] -> [n, 1] -> [1, n], and the other way */
+        Op *op = turned.at[i];
+        Builder b = ir_builder_before(tt->k, op);
+        Ref other = ir_expand(&b, op->operands[0], op_int(op, AT_AXIS, 0) ? 0 : 1);
+        ir_replace_all(tt->k, op->results[0], ir_permute(&b, other, (const int64_t[]){1, 0}, 2));
+        ir_remove(op);
+    }
 }
 
 /* --- who reads a field how --- */
@@ -269,6 +316,29 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
                                          slots, ring->range);
 }
 
+/* By its own name and line: what it is made of may have no lowering either. */
+static void refuse_unknown(Tt *tt, const Op *op) {
+    if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return;
+    const Type *type = ir_type(tt->k, op->results[0]);
+    if (type->kind != TY_TILE || !type->rank || op_has(op->code, TRAIT_ELEMENTWISE) || tt_is_index(tt, op->results[0]))
+        return;
+    switch (op->code) {
+    case OP_SPLAT:
+    case OP_UNDEF:
+    case OP_BROADCAST:
+    case OP_EXPAND:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_IOTA: /* refused where it is used, if it is */
+    case OP_DOT:
+    case OP_REDUCE:
+    case OP_GET: return;
+    default:
+        tt_refuse(tt, op, "`%s` of a tile; the units of a core compute element by element, products, sums and maxima "
+                          "of rows and columns: write it with those, or use target cpu", op_info[op->code].mnemonic);
+    }
+}
+
 static void note_scaler(Tt *tt, const Op *op) {
     if (op->code == OP_REDUCE) tt_add_scaler(tt, op->range);
 }
@@ -291,7 +361,8 @@ void tt_plan_fields(Tt *tt) {
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
-        while (settle_region(tt, compute->regions[0]) && tt->cx->module->diag->errors == 0) {}
+        tt_each(tt, compute->regions[0], refuse_unknown);
+        settle_pagings(tt, compute->regions[0]);
         tt_each(tt, compute->regions[0], note_use);
     }
     for (size_t i = 0; i < tt->fields.count; i++) {

@@ -64,7 +64,8 @@ void role_init(Role *role, Tt *tt, int kernel) {
     cs_init(&role->p, tt->arena, tt->k, &dialect_tensix);
     static const char *const words[] = {
         "task", "first_task", "task_count", "turn", "columns", "rows", "row_tasks", "plane_tasks", "row_share",
-        "column_share", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
+        "column_share", "row_members", "column_members", "row_place", "column_place", "row_first", "column_first",
+        "member", "trip", "kernel_main", "from", "to", "page", "r",  "c",  "p",  "kt",  "i",   "j",
         "i0",   "i1",         "i2",         "i3",          "i4",   "i5", "i6",   "i7", "i8", "i9", "i10", "i11", NULL};
     cs_reserve(&role->p, words);
     role->p.depth = 1;
@@ -156,6 +157,16 @@ const char *role_share(Role *role, TtShare share) {
     return name;
 }
 
+void role_members(Role *role, TtShare share) {
+    const char *line = share == SHARE_ROW ? "row" : "column";
+    const char *key = arena_printf(role->tt->arena, "%s_members", line);
+    int words = TW_TASK_WORDS + (share == SHARE_ROW ? 0 : TW_SHARE_WORDS);
+    if (map_get(&role->declared, key)) return;
+    map_set(&role->declared, role->tt->arena, key, (void *)key);
+    declare(role, "const u32 %s_members = get_arg_val<u32>(%d) + 1, %s_place = get_arg_val<u32>(%d);", line,
+            words + TW_SHARE_RECEIVERS, line, words + TW_SHARE_PLACE);
+}
+
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
 /* Is it in tilewright_scalar.h, or C++'s own? The small processors have no library of functions. */
@@ -241,7 +252,7 @@ static const char *scalar_text(Role *role, const Op *op) {
     return role_elementwise(role, op, texts);
 }
 
-static void add_scalar(Role *role, const Op *op) {
+void role_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
     const char *text = scalar_text(role, op);
@@ -261,12 +272,12 @@ static bool counts_by_one(const Kernel *k, const Op *loop) {
     return ir_const_int(k, loop->operands[2], &step) && step == 1;
 }
 
-static const char *trips_text(Role *role, const Op *loop) {
+const char *role_trips(Role *role, const Op *loop) {
     return arena_printf(role->tt->arena, "tw_trips(%s, %s, %s)", role_ref(role, loop->operands[0]),
                         role_ref(role, loop->operands[1]), role_ref(role, loop->operands[2]));
 }
 
-void role_open_for(Role *role, const Op *loop) {
+void role_open_for(Role *role, const Op *loop, const char *trips) {
     const Kernel *k = role->tt->k;
     const Region *body = loop->regions[0];
     for (int i = 0; i < loop->result_count; i++) {
@@ -280,19 +291,22 @@ void role_open_for(Role *role, const Op *loop) {
     const char *variable = cs_name(&role->p, body->args[0]);
     const char *type = cs_register_type(&role->p, ir_type(k, body->args[0])->elem);
     const char *lo = role_ref(role, loop->operands[0]), *hi = role_ref(role, loop->operands[1]);
-    if (counts_by_one(k, loop)) {
+    if (counts_by_one(k, loop) && !trips) {
         role_open_text(role, STEP_FOR, "%s %s = %s; %s < %s; ++%s", type, variable, lo, variable, hi, variable);
         return;
     }
-    const char *trip = cs_fresh(&role->p, "trip"), *trips = cs_fresh(&role->p, "trips");
-    role_line(role, "const i64 %s = %s;", trips, trips_text(role, loop));
+    const char *trip = cs_fresh(&role->p, "trip");
+    if (!trips) {
+        trips = cs_fresh(&role->p, "trips");
+        role_line(role, "const i64 %s = %s;", trips, role_trips(role, loop));
+    }
     role_open_text(role, STEP_FOR, "i64 %s = 0; %s < %s; ++%s", trip, trip, trips, trip);
     role_line(role, "const %s %s = (%s)(%s + %s * %s);", type, variable, type, lo, trip,
               role_ref(role, loop->operands[2]));
 }
 
 const char *role_no_trips(Role *role, const Op *loop) {
-    if (!counts_by_one(role->tt->k, loop)) return arena_printf(role->tt->arena, "%s == 0", trips_text(role, loop));
+    if (!counts_by_one(role->tt->k, loop)) return arena_printf(role->tt->arena, "%s == 0", role_trips(role, loop));
     return arena_printf(role->tt->arena, "%s >= %s", role_ref(role, loop->operands[0]),
                         role_ref(role, loop->operands[1]));
 }
@@ -324,7 +338,7 @@ static void add_for(Role *role, const Op *loop) {
         role->loop(role, loop);
         return;
     }
-    role_open_for(role, loop);
+    role_open_for(role, loop, role->kernel == TENSIX_READER ? role_all_trips(role, loop) : NULL);
     role_region(role, loop->regions[0]);
     role_scalar_yield(role, loop);
     role_close(role);
@@ -370,7 +384,7 @@ void role_ops(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         if (is_silent(op->code)) continue;
         if (role_is_scalar_op(role->tt->k, op))
-            add_scalar(role, op);
+            role_scalar(role, op);
         else if (op->code == OP_FOR)
             add_for(role, op);
         else if (op->code == OP_IF)

@@ -255,10 +255,10 @@ class Autotuner(_native.Tuner, KernelInterface):
     def _by_text(self, text):
         return next((config for config in self.configs if config.text() == text), None)
 
-    def _earlier(self, key, store):
+    def _earlier(self, key, store, values):
         """The pinned configuration of a key, else the one on disk."""
         text = tuning.key_text(key)
-        pinned = self._pinned.get(text) or self._pinned.get(None)
+        pinned = self._pinned.get(text) or self._pinned.get(None) or self._pinned.get(("target", "cuda" if _on_cuda(values) else "cpu"))
         return pinned or (self._by_text(store.read().get(text)) if store else None)
 
     def pin(self, choice, key=None):
@@ -273,6 +273,9 @@ class Autotuner(_native.Tuner, KernelInterface):
                 with open(choice) as file:
                     content = json.load(file)
             for row in content["kernels"].get(self._place, ()):
+                if "values" in row:  # `tilewright tune` wrote it, for all keys
+                    self._pinned["target", row["target"].split(":")[0]] = self._tuned(row)
+                    continue
                 config = self._by_text(row["config"])
                 if config is None:
                     raise ValueError(f"`{self.__name__}` has no configuration {row['config']} any more; tune it again")
@@ -280,6 +283,13 @@ class Autotuner(_native.Tuner, KernelInterface):
         with self._lock:
             self.cache.clear()
             self.forget()
+
+    def _tuned(self, row):
+        foreign = [name for name in row["options"] if name not in ("num_warps", "num_stages", "maxnreg")]
+        if foreign:
+            raise ValueError(f"the choice for `{self.__name__}` sets {', '.join(foreign)}, which a launch from Python does not take; "
+                             "tune it without")
+        return Config(dict(row["values"]), **row["options"])
 
     def _matching(self, values):
         found = [config for config in self.configs if all(config.all_kwargs().get(name) == value for name, value in values.items())]
@@ -306,7 +316,7 @@ class Autotuner(_native.Tuner, KernelInterface):
         with self._lock:
             if key not in self.cache:
                 store = self._store(args, kwargs)
-                config = self._earlier(key, store)
+                config = self._earlier(key, store, (*args, *kwargs.values()))
                 if config is None:
                     config = self._tune(args, nargs, kwargs)
                     if store:

@@ -204,7 +204,9 @@ typedef enum TwOrder { TW_ORDER_AUTO, TW_ROW_MAJOR, TW_COLUMN_MAJOR, TW_Z_ORDER,
 typedef enum TwPolicy { TW_AUTO, TW_CONTIGUOUS, TW_STRIDED, TW_RECT, TW_BLOCK_LINEAR } TwPolicy;
 enum {
     TW_TASK_WORDS = 6,
-    TW_SHARE_WORDS = 8,
+    TW_SHARE_WORDS = 9,
+    TW_SHARE_RECEIVERS = 5, /* among them */
+    TW_SHARE_PLACE = 8,
     TW_CORE_WORDS = TW_TASK_WORDS + 2 * TW_SHARE_WORDS,
     TW_SEMAPHORES = 4,
     TW_SHARE_ALONE = 0,
@@ -261,8 +263,9 @@ static inline void tw_set_share(const TwGrid *g, uint32_t *words, TwPoint at, Tw
     const TwPoint sender = g->noc(g->device, from), first = g->noc(g->device, next), last = g->noc(g->device, to);
     words[0] = sends ? TW_SHARE_SENDS : TW_SHARE_RECEIVES;
     words[1] = first.x, words[2] = first.y, words[3] = last.x, words[4] = last.y;
-    words[5] = receivers;
+    words[TW_SHARE_RECEIVERS] = receivers;
     words[6] = sender.x, words[7] = sender.y;
+    words[TW_SHARE_PLACE] = at.x - from.x + at.y - from.y;
 }
 
 /* A multicast goes to neighbours on the NoC: columns x and x + 1. Blackhole's have a gap. */

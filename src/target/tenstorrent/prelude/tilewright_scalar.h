@@ -159,6 +159,8 @@ static inline i64 tw_trips(i64 lo, i64 hi, i64 step) {
     return i64(step > 0 ? (u64(hi) - u64(lo) - 1) / u64(step) + 1 : (u64(lo) - u64(hi) - 1) / (0 - u64(step)) + 1);
 }
 
+static inline i64 tw_most(i64 a, i64 b) { return a > b ? a : b; }
+
 /* Which task of a plane of rows x columns, row by row, is the i-th in another order; beyond a plane comes the next one. */
 static inline u32 tw_column_major(u32 i, u32 rows, u32 columns) {
     const u32 cells = rows * columns, at = i % cells;

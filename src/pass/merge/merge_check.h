@@ -1,0 +1,85 @@
+/* merge_check.h: between the parts of merge_check: workers (merge_check.c), the tiles they share (merge_check_tiles.c),
+ * and what is said of it all (merge_check_report.c). */
+#ifndef PASS_MERGE_MERGE_CHECK_H
+#define PASS_MERGE_MERGE_CHECK_H
+#include "base/fiber.h"
+#include "pass/merge/merge.h"
+
+enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4 };
+
+typedef struct Bar {
+    const Op *made;
+    int64_t at, count, pending, phase;
+    int64_t gather[MOST_WORKERS], seen[MOST_WORKERS]; /* clocks of those who arrived; of phases that have ended */
+    int64_t passed[MOST_WORKERS];                     /* phases that the worker has seen end */
+} Bar;
+
+typedef struct Access {
+    const Op *op;
+    Ref buffer;
+    int worker;
+    bool writes, exact;
+    int64_t clock, from[MAX_RANK], to[MAX_RANK];
+} Access;
+
+typedef struct Event {
+    const Op *op;
+    int worker;
+    const char *text;
+} Event;
+
+typedef struct Check Check;
+typedef struct Worker {
+    Check *c;
+    int number;
+    const Region *region;
+    Fiber *fiber;
+    Map known; /* loop variables, what loops carry and branches give */
+    const Op *at;
+    Bar *bar; /* that it waits for; NULL: it runs */
+    int64_t parity, clock[MOST_WORKERS];
+    int64_t round; /* of the loop of unknown trips that it is in */
+    bool done;
+    Trap trap; /* of its own stack */
+} Worker;
+
+struct Check {
+    PassContext *cx;
+    Kernel *k;
+    Arena *arena;
+    const Op *spmd;
+    Worker workers[MOST_WORKERS];
+    int count;
+    VEC(Bar *) bars;
+    VEC(Access) accesses;
+    VEC(Event) trace;
+    Trap trap;
+    int64_t trips, most_trips, steps;
+    const Op *loop;      /* one of unknown ends */
+    const Op *rounds;    /* a `while` of unknown trips, */
+    int64_t most_rounds; /* so many in this run */
+    Ref conditions[MOST_CONDITIONS];
+    int condition_count;
+    unsigned holds;      /* which of them do */
+    const Op *where;     /* what went wrong, or is not known */
+    const char *why;
+    const Op *other;
+    const char *other_text;
+    bool unproved;
+};
+
+int64_t check_threads(const Check *c); /* of a worker */
+
+#define say(c, ...) arena_printf((c)->cx->module->arena, __VA_ARGS__)
+
+void check_fail(Check *c, const Op *op, bool unproved, const char *why); /* the first counts */
+bool check_number(const Worker *w, Ref ref, int64_t *out);
+
+/* merge_check_tiles.c: one access of a tile in shared memory. */
+void check_access(Worker *w, const Op *op);
+
+/* merge_check_report.c */
+void check_names(Check *c); /* numbers of the source's own barriers */
+void check_report_stuck(Check *c);
+void check_report(Check *c);
+#endif

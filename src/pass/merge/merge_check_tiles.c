@@ -1,0 +1,55 @@
+/* merge_check_tiles.c: accesses to tiles that workers share: is each behind what others did there before it? */
+#include "ir/threads.h"
+#include "pass/merge/merge_check.h"
+
+#include <string.h>
+
+static bool overlap(const Access *a, const Access *b, int rank) {
+    for (int d = 0; d < rank; d++)
+        if (a->to[d] <= b->from[d] || b->to[d] <= a->from[d]) return false;
+    return true;
+}
+
+void check_access(Worker *w, const Op *op) {
+    Check *c = w->c;
+    const Type *whole = ir_type(c->k, op->operands[0]);
+    if (!threads_share(c->k, op, op->operands[0])) return;
+    const Type *box = ir_type(c->k, op->code == OP_BLOAD ? op->results[0] : op_operand(op, 1));
+    RefList at = op_list(op, 0);
+    Access a = {.op = op, .buffer = op->operands[0], .worker = w->number, .writes = op->code != OP_BLOAD, .exact = true,
+                .clock = w->clock[w->number] + 1};
+    for (int d = 0; d < whole->rank; d++) {
+        int lead = whole->rank - box->rank;
+        a.to[d] = whole->extent[d];
+        if (!check_number(w, at.at[d], &a.from[d]))
+            a.exact = false;
+        else
+            a.to[d] = a.from[d] + (d < lead ? 1 : box->extent[d - lead]);
+    }
+    Access *same = NULL;
+    for (size_t i = 0; i < c->accesses.count; i++) {
+        Access *b = &c->accesses.at[i];
+        if (b->buffer != a.buffer) continue;
+        if (b->worker == a.worker && b->op == op && !memcmp(a.from, b->from, sizeof a.from)) same = b;
+        bool meets = b->worker != a.worker && (a.writes || b->writes) && overlap(&a, b, whole->rank);
+        if (!meets || b->clock <= w->clock[b->worker]) continue;
+        const char *name = ir_value(c->k, a.buffer)->name;
+        if (!a.exact || !b->exact) {
+            check_fail(c, op, true, "which elements of a shared tile it touches is not known before the kernel runs");
+            return;
+        }
+        c->other = b->op;
+        c->other_text = say(c, "warpgroup %d %s it here", b->worker, b->writes ? "writes" : "reads");
+        check_fail(c, op, false,
+             say(c,
+                          "warpgroup %d %s `%s`, and no barrier lies between that and warpgroup %d, which %s it; "
+                          "arrive behind the one, and wait for that in front of the other",
+                          a.worker, a.writes ? "writes" : "reads", name ? name : "a shared tile", b->worker,
+                          b->writes ? "writes" : "reads"));
+        return;
+    }
+    if (same)
+        same->clock = a.clock;
+    else
+        *VEC_PUSH(&c->accesses, c->arena) = a;
+}

@@ -1,0 +1,57 @@
+# Times over shapes beside what the machine can do; the fastest constants, kept in a file that other commands read.
+$ cat > scale.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.autotune(configs=[triton.Config({"BLOCK": 64}, num_warps=2), triton.Config({"BLOCK": 128})], key=["n"])
+> @triton.jit
+> def scale(x, n, BLOCK: tl.constexpr):
+>     tl.static_assert(BLOCK != 32)
+>     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+>     tl.device_assert(BLOCK < 4096)
+>     tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+> END
+$ tilewright bench scale.py --arg x=ones:f32[n] --over n=100,1000 --over BLOCK=64,128 --grid 'cdiv(n, BLOCK)' --flops n --target interp | sed 's/ [0-9][0-9.]*/ #/g; s/  */ /g'
+ median us least us GB/s GFLOP/s of bound
+n=100 BLOCK=64 # # # # -
+n=100 BLOCK=128 # # # # -
+n=1000 BLOCK=64 # # # # -
+n=1000 BLOCK=128 # # # # -
+$ tilewright bench scale.py --arg x=ones:f32[n] --over n=1000 --arg BLOCK=64 --grid 'cdiv(n, BLOCK)' --bytes '8*n' --json | python3 -c 'import json, sys; row, = json.load(sys.stdin); print(row["over"], row["bytes"], row["bound_by"], row["copy_bytes_per_second"] > 1e8, abs(row["bound_us"] / 1e6 * row["copy_bytes_per_second"] - 8000) < 1)'
+{'n': '1000'} 8000 copy True True
+$ tilewright bench scale.py --arg x=ones:f32[n] --over n=1000 --arg BLOCK=64 --grid 1 --target interp --flops 'n,n'
+error: --flops n,n: one number of at least 0 is expected
+[1]
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000 --grid 'cdiv(n, BLOCK)' --target interp --json | python3 -c 'import json, sys; a = json.load(sys.stdin); print([(c["values"], c["options"], c["least_us"] > 0) for c in a["candidates"]], a["best"] in (0, 1))'
+[({'BLOCK': '64'}, {'num_warps': '2'}, True), ({'BLOCK': '128'}, {}, True)] True
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --target interp --try BLOCK=32,64 --try seed=1 -o tuned.json | sed 's/^ *[0-9.]* us/# us/'
+# us  BLOCK=64 seed=1
+1 of 2 timed, 1 failed; the best: --arg BLOCK=64 --set seed=1
+$ sed 's/"us": [0-9.e+]*/"us": #/' tuned.json
+{"kernels": {"scale.scale": [{"key": null, "target": "interp", "values": {"BLOCK": 64}, "options": {"seed": 1}, "us": #}]}}
+$ tilewright run scale.py --arg x=ones:f32[n] --arg n=100 --grid 'cdiv(n, BLOCK)' --target interp --tuned tuned.json
+x: f32[100], 100 of 100 elements changed
+$ TILEWRIGHT_TUNED=tuned.json tilewright ir scale.py --target interp --arg 'x=*f32' --arg n=i32 | grep -c 'iota<0, 64>'
+1
+$ tilewright run scale.py --arg x=ones:f32[n] --arg n=100 --grid 1 --tuned tuned.json
+error: tuned.json has no choice for kernel `scale.scale` on target cpu; make one with `tilewright tune`
+[1]
+#! What the command says itself comes first; rows of other targets and kernels stay.
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --try BLOCK=16 -o tuned.json > out && tilewright run scale.py --arg x=ones:f32[n] --arg n=100 --arg BLOCK=8192 --grid 1 --target interp --tuned tuned.json
+scale.py:9:5: error: assertion failed (program (0, 0, 0), element []) [assertion]
+    9 |     tl.device_assert(BLOCK < 4096)
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ python3 -c 'import json; print([(row["target"], row["values"]) for row in json.load(open("tuned.json"))["kernels"]["scale.scale"]])'
+[('interp', {'BLOCK': 64}), ('cpu', {'BLOCK': 16})]
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --try BLOCK=32 --target interp
+scale.py:7:5: error: the assertion does not hold [static-assert]
+    7 |     tl.static_assert(BLOCK != 32)
+      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+[1]
+$ echo '{"kernels": {"scale.scale": [{]}}' > broken.json; tilewright run scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --tuned broken.json
+error: broken.json is no file of choices: an object with "kernels" is expected, as `tilewright tune -o` writes it
+[1]
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --seconds 0
+error: --seconds takes a number above 0, not `0`
+[1]
