@@ -190,12 +190,17 @@ bless: all
 	python3 tools/file_table.py
 
 PREFIX ?= /usr/local
-INSTALLED := bin/tilewright include/tilewright.h lib/pkgconfig/tilewright.pc \
+INSTALLED := bin/tilewright share/man/man1/tilewright.1 share/bash-completion/completions/tilewright \
+  share/zsh/site-functions/_tilewright include/tilewright.h lib/pkgconfig/tilewright.pc \
   lib/cmake/tilewright/tilewright-config.cmake lib/cmake/tilewright/tilewright-config-version.cmake \
   $(addprefix lib/,libtilewright.a libtilewright.so $(SONAME) $(SOFILE))
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/cmake/tilewright)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/cmake/tilewright \
+  share/man/man1 share/bash-completion/completions share/zsh/site-functions)
 	install -m 755 $(B)/tilewright $(DESTDIR)$(PREFIX)/bin
+	$(B)/tilewright man > $(DESTDIR)$(PREFIX)/share/man/man1/tilewright.1
+	$(B)/tilewright completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tilewright
+	$(B)/tilewright completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tilewright
 	install -m 644 $(B)/libtilewright.a $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(B)/$(SOFILE) $(DESTDIR)$(PREFIX)/lib
 	ln -sf $(SOFILE) $(DESTDIR)$(PREFIX)/lib/$(SONAME)

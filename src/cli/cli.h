@@ -13,7 +13,9 @@
  *     tuned.c           choices of constants and options in files
  *     command_build.c   build
  *     command_cache.c   cache
+ *     command_manual.c  man, completion: made from the tables of table.h
  *     say.c             messages, memory, files
+ *     color.c           colours of messages
  *     json.c            answers and messages for programs
  *     signals.c         Ctrl-C
  *     advice.c          what is added to the library's messages: options, a command to copy
@@ -52,7 +54,11 @@ typedef struct Options {
 
 typedef int Command(const Options *o);
 Command command_run, command_check, command_emit, command_ir, command_explain, command_bench, command_tune,
-    command_build, command_cache, command_list, command_targets, command_docs;
+    command_build, command_cache, command_list, command_targets, command_docs, command_man, command_completion;
+
+/* --- color.c --- */
+bool say_color(const char *when); /* always, never, auto: whether messages have colours; false: it is none of them */
+void print_message(const char *text); /* to stderr, its words `error:`, `hint:` .. and its carets in colours */
 
 /* --- say.c --- */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */

@@ -1,17 +1,9 @@
 /* main.c: the commands and options of `tilewright`, one table each, and the help made from them. */
-#include "cli/cli.h"
+#include "cli/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Which commands take an option: one letter each. */
-typedef struct CommandRow {
-    const char *name;
-    char letter;
-    const char *usage, *about;
-    Command *run;
-} CommandRow;
 
 static Command command_version, command_help;
 
@@ -33,6 +25,8 @@ static const CommandRow commands[] = {
     {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations", command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
     {"docs", 'd', "[TOPIC]", "print a page of the manual: ops, options, triton, tilelang, tile-c", command_docs},
+    {"man", 'm', "", "print the man page: `tilewright man > tilewright.1`", command_man},
+    {"completion", 'p', "bash|zsh", "print what a shell needs to complete commands and options", command_completion},
     {"version", 'v', "", "print the version", command_version},
     {"help", 'h', "[COMMAND]", "print this, or the options of a command", command_help},
 };
@@ -69,6 +63,7 @@ typedef enum OptionId {
     O_LIST,
     O_CLEAR,
     O_LIMIT,
+    O_COLOR,
     O_OVER,
     O_BYTES,
     O_FLOPS,
@@ -77,14 +72,6 @@ typedef enum OptionId {
     O_TUNED,
     O_HELP
 } OptionId;
-typedef enum Takes { NOTHING, VALUE, MAYBE } Takes;
-typedef struct OptionRow {
-    OptionId id;
-    const char *name, *value;
-    Takes takes;
-    const char *letters, *about;
-} OptionRow;
-
 static const OptionRow rows[] = {
     {O_TARGET, "--target", "T", VALUE, "rceixbu", "what to compile for (see `tilewright targets`); default cpu"},
     {O_TARGET, "--target", "T,T", VALUE, "n", "what to compile for, one or several; default cpu"},
@@ -139,9 +126,14 @@ static const OptionRow rows[] = {
     {O_CLEAR, "--clear", "", NOTHING, "k", "remove all entries"},
     {O_LIMIT, "--limit", "SIZE", VALUE, "k", "remove what was used longest ago until SIZE is left: 500M, 2G"},
     {O_VERIFY, "--verify-each", "", NOTHING, "rceixbnu", "check the IR after every pass"},
-    {O_HELP, "--help", "", NOTHING, "rceixbnukltdvh", "print this"},
+    {O_COLOR, "--color", "WHEN", VALUE, "rceixbnukltd",
+     "colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)"},
+    {O_HELP, "--help", "", NOTHING, "rceixbnukltdvhmp", "print this"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+const CommandRow *const cli_commands = commands;
+const OptionRow *const cli_options = rows;
+const int cli_command_count = COMMANDS, cli_option_count = ROWS;
 
 /* --- help --- */
 
@@ -181,7 +173,7 @@ static int command_help(const Options *o) {
     printf("tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile "
            "C\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  tilewright %-8s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
+        printf("  tilewright %-10s %-26s %s\n", commands[i].name, commands[i].usage, commands[i].about);
     printf("\n`tilewright COMMAND --help` lists the options of a command.\n");
     printf("Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.\n");
     return 0;
@@ -258,6 +250,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
     case O_LIST: o->list = true; return 0;
     case O_CLEAR: o->clear = true; return 0;
     case O_LIMIT: o->limit = value; return 0;
+    case O_COLOR: return say_color(value) ? 0 : fail("--color takes always, never or auto, not `%s`", value);
     case O_OVER: return add_pair(&o->overs, row, value);
     case O_BYTES: o->bytes = value; return 0;
     case O_FLOPS: o->flops = value; return 0;
@@ -349,7 +342,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
             status = take_option(o, command, argc, argv, &i);
         else if (words++ || !*command->usage)
             status = fail("`%s` is one word too many", argv[i]);
-        else if (command->letter == 'd' || command->letter == 'h')
+        else if (strchr("dhp", command->letter))
             o->topic = argv[i];
         else
             split_file(o, argv[i]);
@@ -361,6 +354,7 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
 
 int main(int argc, char **argv) {
     signals_prepare();
+    say_color("auto");
     Options o = {.target = "cpu", .tolerance = -1, .seconds = 60, .words = argv, .word_count = argc};
     if (argc < 2) return command_help(&o), 1;
     const char *name = argv[1];

@@ -22,8 +22,10 @@ static void say(const char *severity, const char *format, va_list args) {
     fflush(stdout);
     if (speaks_json)
         json_remark(severity, text);
-    else
-        fprintf(stderr, "%s: %s\n", severity, text);
+    else {
+        print_message(severity);
+        fprintf(stderr, ": %s\n", text);
+    }
     free(text);
 }
 
@@ -61,7 +63,7 @@ void print_json_text(const char *text) { fprint_json_text(stdout, text); }
 void print_warnings(const tw_context *cx) {
     const char *warnings = tw_context_warnings(cx);
     if (!speaks_json)
-        fputs(warnings, stderr);
+        print_message(warnings);
     else if (*warnings)
         json_diagnostics(cx);
 }
@@ -78,9 +80,9 @@ int fail_status(const tw_context *cx, tw_status status) {
                 "source.\n",
                 message);
     else if (status != TW_ERROR_TOOL && (strstr(message, ": error: ") || strncmp(message, "error: ", 7) == 0))
-        fprintf(stderr, "%s", message); /* diagnostics, complete with their places */
+        print_message(message); /* diagnostics, complete with their places */
     else
-        fprintf(stderr, "error: %s\n", *message ? message : tw_status_text(status));
+        fail("%s", *message ? message : tw_status_text(status));
     print_hints(message);
     return status == TW_ERROR_INTERNAL ? 2 : 1;
 }

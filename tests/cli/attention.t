@@ -71,10 +71,10 @@ $ sh attention.sh explain attention.py 64 --set gang=3 --arg BM=128 --arg BN=64 
 kernels/triton/attention.py:8:1: execution: programs do not run side by side: a program has more than one warpgroup
 #! Slots that threads fill (rows of 113 elements are not aligned) and threads read (f32 times f32, the second product) are given back by each of them.
 $ for x in q k v o; do echo --arg ${x}_ptr=randn:f32[1,80,113]; done > odd; echo --arg scale=0.125 --arg N=80 --arg stride_h=9040 --arg stride_n=113 --arg D=113 --arg BM=64 --arg BN=32 --arg CAUSAL=false >> odd
-$ tilewright emit kernels/triton/attention.py --target cuda $(cat odd) -o odd_cu > files; grep -oE 'tw_mbar_init\(in(_[0-9])?_empty.*|.*tw_mbar_arrive\(in(_[0-9])?_empty.*' odd_cu/attention_kernel.cu | sed 's/^ *//; s/_slot//'
-tw_mbar_init(in_empty, 128);
-tw_mbar_init(in_1_empty + i * 8, 128);
-tw_mbar_init(in_2_empty + i * 8, 128);
-tw_mbar_arrive(in_1_empty + in_1 * 8);
-tw_mbar_arrive(in_2_empty + in_2 * 8);
-tw_mbar_arrive(in_empty);
+$ tilewright emit kernels/triton/attention.py --target cuda $(cat odd) -o odd_cu > files; grep -oE 'tw_mbar_init\(ring_[a-z]_empty.*|.*tw_mbar_arrive\(ring_[a-z]_empty.*' odd_cu/attention_kernel.cu | sed 's/^ *//; s/_slot//'
+tw_mbar_init(ring_q_empty, 128);
+tw_mbar_init(ring_k_empty + i * 8, 128);
+tw_mbar_init(ring_v_empty + i * 8, 128);
+tw_mbar_arrive(ring_k_empty + ring_k * 8);
+tw_mbar_arrive(ring_v_empty + ring_v * 8);
+tw_mbar_arrive(ring_q_empty);

@@ -2,20 +2,22 @@
 $ tilewright help
 tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
 
-  tilewright run      FILE[:KERNEL] [options]    compile a kernel and run it
-  tilewright check    FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
-  tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
-  tilewright ir       FILE[:KERNEL] [options]    print the IR
-  tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
-  tilewright bench    FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
-  tilewright tune     FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
-  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
-  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
-  tilewright list     FILE                       list the kernels of a file, their parameters and configurations
-  tilewright targets                             list the targets, and what runs them here
-  tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
-  tilewright version                             print the version
-  tilewright help     [COMMAND]                  print this, or the options of a command
+  tilewright run        FILE[:KERNEL] [options]    compile a kernel and run it
+  tilewright check      FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
+  tilewright emit       FILE[:KERNEL] [options]    print or write the generated source, plan and report
+  tilewright ir         FILE[:KERNEL] [options]    print the IR
+  tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright bench      FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
+  tilewright tune       FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
+  tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
+  tilewright list       FILE                       list the kernels of a file, their parameters and configurations
+  tilewright targets                               list the targets, and what runs them here
+  tilewright docs       [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
+  tilewright man                                   print the man page: `tilewright man > tilewright.1`
+  tilewright completion bash|zsh                   print what a shell needs to complete commands and options
+  tilewright version                               print the version
+  tilewright help       [COMMAND]                  print this, or the options of a command
 
 `tilewright COMMAND --help` lists the options of a command.
 Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.
@@ -46,6 +48,7 @@ tilewright run FILE[:KERNEL] [options]: compile a kernel and run it
   --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright check --help
 tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
@@ -72,6 +75,7 @@ tilewright check FILE[:KERNEL] [options]: run a kernel and compare with the inte
   --tuned FILE            constants and options that `tilewright tune` chose; default: $TILEWRIGHT_TUNED
   --json                  print it as JSON, and what goes wrong too, an object a line
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright emit -h
 tilewright emit FILE[:KERNEL] [options]: print or write the generated source, plan and report
@@ -93,6 +97,7 @@ tilewright emit FILE[:KERNEL] [options]: print or write the generated source, pl
   --passes A,B            run just these passes
   --stop-after PASS       the last pass to run
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright ir --help
 tilewright ir FILE[:KERNEL] [options]: print the IR
@@ -113,6 +118,7 @@ tilewright ir FILE[:KERNEL] [options]: print the IR
   --print-after[=PASS]    print the IR after this pass; without =PASS after each that changed it
   --stop-after PASS       the last pass to run
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright explain --help
 tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and chose
@@ -134,15 +140,18 @@ tilewright explain FILE[:KERNEL] [options]: say what the compiler proved and cho
   --json                  print the findings as a JSON array, and what goes wrong as JSON
   --html                  print a page with pictures, for a browser: `... --html > page.html`
   --verify-each           check the IR after every pass
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help targets
 tilewright targets: list the targets, and what runs them here
 
   --json                  print it as JSON, and what goes wrong too, an object a line
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help docs
 tilewright docs [TOPIC]: print a page of the manual: ops, options, triton, tilelang, tile-c
 
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ tilewright help version
 tilewright version: print the version

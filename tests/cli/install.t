@@ -10,6 +10,9 @@ out/lib/libtilewright.so
 out/lib/libtilewright.so.0
 out/lib/libtilewright.so.0.1.0
 out/lib/pkgconfig/tilewright.pc
+out/share/bash-completion/completions/tilewright
+out/share/man/man1/tilewright.1
+out/share/zsh/site-functions/_tilewright
 $ readelf -d out/lib/libtilewright.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'
 libtilewright.so.0
 $ PKG_CONFIG_PATH=$PWD/out/lib/pkgconfig; export PKG_CONFIG_PATH; cc "$ROOT/examples/vector_add.c" $(pkg-config --cflags --libs tilewright) -o add && LD_LIBRARY_PATH=out/lib ./add && pkg-config --modversion tilewright && out/bin/tilewright version

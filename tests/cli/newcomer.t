@@ -4,7 +4,7 @@ $ cp $ROOT/kernels/triton/add.py . && echo "--arg x_ptr=randn:f32[100] --arg y_p
 $ tilewright | head -3
 tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
 
-  tilewright run      FILE[:KERNEL] [options]    compile a kernel and run it
+  tilewright run        FILE[:KERNEL] [options]    compile a kernel and run it
 $ tilewright > /dev/null
 [1]
 $ for command in run check emit ir explain list targets docs version help; do tilewright $command --help > /dev/null && tilewright help $command > /dev/null || echo "$command has no help"; done

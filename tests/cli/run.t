@@ -70,20 +70,22 @@ error: hello.txt: what language is this? Name it .py (Triton, TileLang), .tile.c
 $ tilewright
 tilewright: compiles tile kernels written in Triton's language, TileLang's, or Tile C
 
-  tilewright run      FILE[:KERNEL] [options]    compile a kernel and run it
-  tilewright check    FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
-  tilewright emit     FILE[:KERNEL] [options]    print or write the generated source, plan and report
-  tilewright ir       FILE[:KERNEL] [options]    print the IR
-  tilewright explain  FILE[:KERNEL] [options]    say what the compiler proved and chose
-  tilewright bench    FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
-  tilewright tune     FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
-  tilewright build    FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
-  tilewright cache                               say what the cache of compiled kernels holds, or make it hold less
-  tilewright list     FILE                       list the kernels of a file, their parameters and configurations
-  tilewright targets                             list the targets, and what runs them here
-  tilewright docs     [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
-  tilewright version                             print the version
-  tilewright help     [COMMAND]                  print this, or the options of a command
+  tilewright run        FILE[:KERNEL] [options]    compile a kernel and run it
+  tilewright check      FILE[:KERNEL] [options]    run a kernel and compare with the interpreter, or with given arrays; without --arg only compile
+  tilewright emit       FILE[:KERNEL] [options]    print or write the generated source, plan and report
+  tilewright ir         FILE[:KERNEL] [options]    print the IR
+  tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
+  tilewright bench      FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
+  tilewright tune       FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
+  tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
+  tilewright list       FILE                       list the kernels of a file, their parameters and configurations
+  tilewright targets                               list the targets, and what runs them here
+  tilewright docs       [TOPIC]                    print a page of the manual: ops, options, triton, tilelang, tile-c
+  tilewright man                                   print the man page: `tilewright man > tilewright.1`
+  tilewright completion bash|zsh                   print what a shell needs to complete commands and options
+  tilewright version                               print the version
+  tilewright help       [COMMAND]                  print this, or the options of a command
 
 `tilewright COMMAND --help` lists the options of a command.
 Exit status: 0 it ran and matched, 1 a mismatch or a mistake, 2 a fault of Tilewright.
@@ -101,6 +103,7 @@ $ tilewright targets --help
 tilewright targets: list the targets, and what runs them here
 
   --json                  print it as JSON, and what goes wrong too, an object a line
+  --color WHEN            colours of messages: always, never, or auto (on terminals, unless NO_COLOR is set)
   --help                  print this
 $ ls
 hello.txt

@@ -12,6 +12,7 @@ import difflib
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,22 @@ def emitted(tilewright, target, kernel, arguments):
         done = subprocess.run([tilewright, "emit", kernel, "--target", target, *words(arguments), "-o", out], cwd=ROOT, stdout=subprocess.DEVNULL)
         texts = sorted(pathlib.Path(out).glob("*.cu"))
         return texts[0].read_text() if done.returncode == 0 and texts else None
+
+
+def launcher_mistakes(tilewright, target, kernel, arguments, path, bless):
+    """launch.cuh, which must launch the kernel without us: its text, and by nvcc where there is one."""
+    with tempfile.TemporaryDirectory() as out:
+        subprocess.run([tilewright, "emit", kernel, "--target", target, *words(arguments), "-o", out], cwd=ROOT, stdout=subprocess.DEVNULL)
+        text = (pathlib.Path(out) / "launch.cuh").read_text()
+        if bless:
+            path.write_text(text)
+        mistakes = list(difflib.unified_diff(path.read_text().splitlines() if path.exists() else [], text.splitlines(), str(path), "emitted", lineterm=""))
+        if shutil.which("nvcc"):
+            (pathlib.Path(out) / "use.cu").write_text('#include "launch.cuh"\n')
+            command = re.search(r"//     (nvcc .*)", text).group(1)
+            done = subprocess.run([*shlex.split(command), "-Werror", "all-warnings", "-c", "use.cu", "-o", "use.o"], cwd=out, capture_output=True, text=True)
+            mistakes += [done.stderr] if done.returncode else []
+    return mistakes
 
 
 def line_mistakes(plain, lined, kernel):
@@ -74,6 +91,10 @@ def main():
         if mistakes:
             bad += 1
             print(f"{name} with lines=on:", *mistakes, sep="\n")
+        if name == "attention_causal":  # tensor maps, a persistent grid, everything that a launch may need
+            mistakes = launcher_mistakes(tilewright, target, kernel, arguments, FOLDER / f"{name}_launch.cuh", options.bless)
+            bad += bool(mistakes)
+            print("\n".join(mistakes), end="\n" if mistakes else "")
         if options.bless:
             path.write_text(text)
         old = path.read_text() if path.exists() else ""

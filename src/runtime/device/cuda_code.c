@@ -15,6 +15,8 @@ bool cuda_code_emit(tw_kernel *k) {
     k->code = code;
     code->simt_plan = &code->plan->simt;
     simt_code_show(k, ".cu", cuda_json(&k->pass, k->ir, code->plan));
+    const char *host = cuda_host(&k->pass, k->ir, code->plan);
+    if (host) kernel_add_artifact(k, "launch.cuh", host);
     return true;
 }
 

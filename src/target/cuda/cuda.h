@@ -50,6 +50,8 @@ typedef struct CudaPlan {
 CudaPlan *cuda_emit(PassContext *cx, Kernel *k);
 /* plan.json (cuda_json.c). */
 char *cuda_json(const PassContext *cx, const Kernel *k, const CudaPlan *plan);
+/* launch.cuh, a host function that launches it; NULL: its numbers are more than that file can say (cuda_host.c). */
+char *cuda_host(const PassContext *cx, const Kernel *k, const CudaPlan *plan);
 
 /* --- at launch: no memory, no text (cuda_map.c) --- */
 /* A tensor map as the driver's encoder takes it. */

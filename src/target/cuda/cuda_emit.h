@@ -28,6 +28,7 @@
 /* A ring as shared memory. */
 typedef struct RingPlan {
     Ref ring;
+    bool of_tile; /* called after the one tile that it carries */
     const char *name;
     /* constants of the text: offsets of the fields and of the barriers, bytes of a slot */
     const char *field_name[MAX_RING_FIELDS], *bytes_name, *full_name, *empty_name;

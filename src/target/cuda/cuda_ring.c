@@ -58,7 +58,10 @@ static void read_ring(Emit *e, const Op *op) {
     RingPlan r = {.ring = op->results[0], .slots = (int)op_int(op, AT_SLOTS, 1), .hold = (int)op_int(op, AT_HOLD, 1)};
     const Type *type = ir_type(e->k, r.ring);
     Word means = op_word(op, AT_MEANS, MEANS_TMA);
-    r.name = cs_name(&e->p, r.ring);
+    /* A ring of one loaded tile is called after it, as the source calls that: ring_q_full. */
+    r.of_tile = type->field_count == 1 && ring_producer(op) == ROLE_LOAD;
+    r.name = r.of_tile ? cs_fresh(&e->p, arena_printf(e->arena, "ring_%s", type->fields[0].name))
+                       : cs_name(&e->p, r.ring);
     r.offset = op_int(op, AT_AT, 0);
     r.slot_bytes = op_int(op, AT_SLOT_BYTES, 0);
     r.skewed = means == MEANS_ASYNC;
@@ -86,7 +89,8 @@ static void read_ring(Emit *e, const Op *op) {
 static void name_ring(Emit *e, RingPlan *r) {
     const Type *type = ir_type(e->k, r->ring);
     for (int i = 0; i < type->field_count; i++)
-        r->field_name[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name, type->fields[i].name));
+        r->field_name[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name,
+                                                        r->of_tile ? "at" : type->fields[i].name));
     r->bytes_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_bytes", r->name));
     r->full_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_full", r->name));
     r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));

@@ -42,6 +42,9 @@ static const Expr *constant(Emit *e, const char *name, int64_t value) {
 
 /* Where everything lies in shared memory, as constants. */
 static void write_constants(Emit *e) {
+    if (cuda_of(e)->rings.count)
+        cs_line(&e->p, "// where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; "
+                       "bytes of a slot");
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
         const Type *type = ir_type(e->k, r->ring);
@@ -53,8 +56,8 @@ static void write_constants(Emit *e) {
         if (!r->fused)
             all[count++] = constant(e, r->full_name, r->full), all[count++] = constant(e, r->empty_name, r->empty);
         if (count)
-            cs_line(&e->p, "const u32 %p; // ring %s, %d slot%s", ex_list(e->arena, all, count), r->name, r->slots,
-                    r->slots == 1 ? "" : "s");
+            cs_line(&e->p, "const u32 %p; // %s%s, %d slot%s", ex_list(e->arena, all, count), r->of_tile ? "" : "ring ",
+                    r->name, r->slots, r->slots == 1 ? "" : "s");
     }
 }
 
@@ -62,6 +65,7 @@ static void write_barriers(Emit *e) {
     bool any = false;
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) any |= !cuda_of(e)->rings.at[i].fused;
     if (!any) return;
+    cs_line(&e->p, "// how many arrivals complete each barrier");
     cs_open(&e->p, "if (tw_thread() == 0)");
     for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
         const RingPlan *r = &cuda_of(e)->rings.at[i];
@@ -85,6 +89,8 @@ static const Expr *paired_extent(Emit *e, const Op *tasks) {
 }
 
 static void write_pairs(Emit *e, const Expr *extent) {
+    cs_line(&e->p, "// programs differ in length: with enough of them a block takes a long one and a short one in "
+                   "turn");
     cs_line(&e->p, "const i32 half = ((i32)%p + 1) / 2;", extent);
     cs_line(&e->p, "const bool paired = tasks >= 2 * tw_blocks_x();");
     cs_line(&e->p, "const i32 turns = paired ? tasks / (i32)%p * half * 2 : tasks;", extent);
@@ -100,6 +106,7 @@ static void decode_pairs(Emit *e, const Op *tasks, const Expr *extent) {
     Region *body = tasks_body(tasks);
     int varies = (int)op_int(tasks, AT_VARIES, 0);
     const char *own = gang_index(e, tasks, varies);
+    cs_line(&e->p, "// which program of the grid this turn is");
     cs_line(&e->p, "const i32 width = paired ? half : (i32)%p, number = paired ? turn >> 1 : turn;", extent);
     cs_line(&e->p, "const i32 at = number %% width, mirror = (i32)%p - 1 - at;", extent);
     cs_line(&e->p, "if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone");
@@ -164,6 +171,8 @@ static void write_decode(Emit *e, const Op *tasks) {
         const char *m = cs_name(&e->p, body->args[0]), *n = cs_name(&e->p, body->args[1]);
         const Expr *height = cluster_extent(e, tasks, 0), *width = cluster_extent(e, tasks, 1);
         if (cuda_of(e)->cluster && cuda_of(e)->share == 0) rows = ex_name(e->arena, "strip"); /* pairs of rows */
+        cs_line(&e->p, "// which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they "
+                       "share");
         cs_line(&e->p, "const i32 group = %s / (%p * %p);", number, rows, width);
         cs_line(&e->p, "const i32 in_group = %s %% (%p * %p);", number, rows, width);
         cs_line(&e->p, "const i32 group_rows = tw_min((i32)%p - group * %p, %p);", height, rows, rows);

@@ -69,6 +69,8 @@ const Expr *place_thread(Emit *e, const LinearLayout *map, int dim) {
     for (size_t i = 0; i < e->places.count; i++)
         if (ex_same(e->places.at[i].place, place)) return ex_name(e->arena, e->places.at[i].name);
     const char *name = cs_fresh(&e->p, arena_printf(e->arena, "at%d", dim));
+    if (!e->places.count)
+        cs_line_of(&e->p, e->top, e->top_depth, "// along each axis of a tile: the first place that this thread holds");
     *VEC_PUSH(&e->places, e->arena) = (ThreadPlace){place, name};
     cs_line_of(&e->p, e->top, e->top_depth, "const i32 %s = %p;", name, place);
     return ex_name(e->arena, name);

@@ -3,6 +3,7 @@
 
 extern "C" __global__ void __launch_bounds__(128) add_kernel(f32 *x_ptr, f32 *y_ptr, f32 *output_ptr,
         i32 n_elements) {
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 4;
     // 14: pid = tl.program_id(axis=0)
     const i32 pid = tw_block_x();

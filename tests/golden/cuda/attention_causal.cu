@@ -16,27 +16,30 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
     // 8: def attention_kernel(
     const i32 np1 = grid1;
     const i32 np = grid0;
-    const u32 in_q = 0, in_bytes = 32768, in_full = 196608, in_empty = 196624; // ring in, 2 slots
-    const u32 in_1_k = 65536, in_1_bytes = 16384, in_1_full = 196640, in_1_empty = 196664; // ring in_1, 3 slots
-    const u32 in_2_v = 114688, in_2_bytes = 16384, in_2_full = 196688, in_2_empty = 196712; // ring in_2, 3 slots
+    // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
+    const u32 ring_q_at = 0, ring_q_bytes = 32768, ring_q_full = 196608, ring_q_empty = 196624; // ring_q, 2 slots
+    const u32 ring_k_at = 65536, ring_k_bytes = 16384, ring_k_full = 196640, ring_k_empty = 196664; // ring_k, 3 slots
+    const u32 ring_v_at = 114688, ring_v_bytes = 16384, ring_v_full = 196688, ring_v_empty = 196712; // ring_v, 3 slots
     const u32 out_v = 163840; // ring out, 1 slot
+    // how many arrivals complete each barrier
     if (tw_thread() == 0) {
         for (int i = 0; i < 2; i++) {
-            tw_mbar_init(in_full + i * 8, 1);
-            tw_mbar_init(in_empty + i * 8, 8);
+            tw_mbar_init(ring_q_full + i * 8, 1);
+            tw_mbar_init(ring_q_empty + i * 8, 8);
         }
         for (int i = 0; i < 3; i++) {
-            tw_mbar_init(in_1_full + i * 8, 1);
-            tw_mbar_init(in_1_empty + i * 8, 8);
+            tw_mbar_init(ring_k_full + i * 8, 1);
+            tw_mbar_init(ring_k_empty + i * 8, 8);
         }
         for (int i = 0; i < 3; i++) {
-            tw_mbar_init(in_2_full + i * 8, 1);
-            tw_mbar_init(in_2_empty + i * 8, 8);
+            tw_mbar_init(ring_v_full + i * 8, 1);
+            tw_mbar_init(ring_v_empty + i * 8, 8);
         }
         tw_fence_mbar_init();
     }
     tw_sync();
     const i32 tasks = np1 * np;
+    // programs differ in length: with enough of them a block takes a long one and a short one in turn
     const i32 half = (np + 1) / 2;
     const bool paired = tasks >= 2 * tw_blocks_x();
     const i32 turns = paired ? tasks / np * half * 2 : tasks;
@@ -45,13 +48,15 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
         // role compute
         tw_setmaxnreg_inc(240);
         const i32 lane = tw_lane(), warp = tw_warp();
+        // along each axis of a tile: the first place that this thread holds
         const i32 at0 = (lane >> 2) + warp * 16;
         const i32 at0_1 = (lane & 3) * 2;
-        u32 in_next = 0, in_phase = 0;
-        u32 in_1_next = 0, in_1_phase = 0;
-        u32 in_2_next = 0, in_2_phase = 0;
+        u32 ring_q_next = 0, ring_q_phase = 0;
+        u32 ring_k_next = 0, ring_k_phase = 0;
+        u32 ring_v_next = 0, ring_v_phase = 0;
         if (warp >> 2) tw_bar_arrive(14, 256); // the first worker begins
         for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; turn += paired && !(turn & 1) ? 1 : beyond) {
+            // which program of the grid this turn is
             const i32 width = paired ? half : np, number = paired ? turn >> 1 : turn;
             const i32 at = number % width, mirror = np - 1 - at;
             if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone
@@ -82,11 +87,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
             // 21: norm = tl.zeros((BM,), dtype=tl.float32)
             // 22: acc = tl.zeros((BM, D), dtype=tl.float32)
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-            const u32 in_slot = in_next;
-            tw_mbar_wait(in_full + in_slot * 8, in_phase);
-            if (++in_next == 2) {
-                in_next = 0;
-                in_phase ^= 1;
+            const u32 ring_q_slot = ring_q_next;
+            tw_mbar_wait(ring_q_full + ring_q_slot * 8, ring_q_phase);
+            if (++ring_q_next == 2) {
+                ring_q_next = 0;
+                ring_q_phase ^= 1;
             }
             // 27: for start_n in range(0, last, BN):
             f32 norm[2] = {};
@@ -101,11 +106,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     // 28: cols = start_n + rn
                     const i32 cols_mul = tw_mul(start_n, 64);
                     // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    const u32 in_1_slot = in_1_next;
-                    tw_mbar_wait(in_1_full + in_1_slot * 8, in_1_phase);
-                    if (++in_1_next == 3) {
-                        in_1_next = 0;
-                        in_1_phase ^= 1;
+                    const u32 ring_k_slot = ring_k_next;
+                    tw_mbar_wait(ring_k_full + ring_k_slot * 8, ring_k_phase);
+                    if (++ring_k_next == 3) {
+                        ring_k_next = 0;
+                        ring_k_phase ^= 1;
                     }
                     // 30: s = tl.dot(q, tl.trans(k))
                     f32 s[32];
@@ -113,16 +118,16 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int kk = 0; kk < 8; kk++) {
                         tw_wgmma_ss_64_bf16_00(s,
-                                tw_desc_step(tw_desc_k((in_q + in_slot * in_bytes) + (warp >> 2 & 1) * 64 * 128,
+                                tw_desc_step(tw_desc_k((ring_q_at + ring_q_slot * ring_q_bytes) + (warp >> 2 & 1) * 64 * 128,
                                         128), kk / 4 * 16384 + kk % 4 * 32),
-                                tw_desc_step(tw_desc_k(in_1_k + in_1_slot * in_1_bytes, 128),
+                                tw_desc_step(tw_desc_k(ring_k_at + ring_k_slot * ring_k_bytes, 128),
                                     kk / 4 * 8192 + kk % 4 * 32), kk > 0);
                     }
                     tw_wgmma_commit();
                     tw_wgmma_wait(0);
                     tw_wgmma_settle(s);
                     // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    if (lane == 0) tw_mbar_arrive(in_1_empty + in_1_slot * 8);
+                    if (lane == 0) tw_mbar_arrive(ring_k_empty + ring_k_slot * 8);
                     // 34: s = tl.where(seen, s, -float("inf"))
                     const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
                     const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
@@ -262,11 +267,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     // 28: cols = start_n + rn
                     const i32 cols_mul = tw_mul(start_n, 64);
                     // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    const u32 in_1_slot_1 = in_1_next;
-                    tw_mbar_wait(in_1_full + in_1_slot_1 * 8, in_1_phase);
-                    if (++in_1_next == 3) {
-                        in_1_next = 0;
-                        in_1_phase ^= 1;
+                    const u32 ring_k_slot_1 = ring_k_next;
+                    tw_mbar_wait(ring_k_full + ring_k_slot_1 * 8, ring_k_phase);
+                    if (++ring_k_next == 3) {
+                        ring_k_next = 0;
+                        ring_k_phase ^= 1;
                     }
                     // 30: s = tl.dot(q, tl.trans(k))
                     tw_bar_sync(14 + (warp >> 2), 256);
@@ -275,24 +280,24 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
 #pragma unroll
                     for (int kk = 0; kk < 8; kk++) {
                         tw_wgmma_ss_64_bf16_00(s,
-                                tw_desc_step(tw_desc_k((in_q + in_slot * in_bytes) + (warp >> 2 & 1) * 64 * 128,
+                                tw_desc_step(tw_desc_k((ring_q_at + ring_q_slot * ring_q_bytes) + (warp >> 2 & 1) * 64 * 128,
                                         128), kk / 4 * 16384 + kk % 4 * 32),
-                                tw_desc_step(tw_desc_k(in_1_k + in_1_slot_1 * in_1_bytes, 128),
+                                tw_desc_step(tw_desc_k(ring_k_at + ring_k_slot_1 * ring_k_bytes, 128),
                                     kk / 4 * 8192 + kk % 4 * 32), kk > 0);
                     }
                     tw_wgmma_commit();
                     // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    const u32 in_2_slot = in_2_next;
-                    tw_mbar_wait(in_2_full + in_2_slot * 8, in_2_phase);
-                    if (++in_2_next == 3) {
-                        in_2_next = 0;
-                        in_2_phase ^= 1;
+                    const u32 ring_v_slot = ring_v_next;
+                    tw_mbar_wait(ring_v_full + ring_v_slot * 8, ring_v_phase);
+                    if (++ring_v_next == 3) {
+                        ring_v_next = 0;
+                        ring_v_phase ^= 1;
                     }
                     tw_wgmma_fence();
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
                         tw_wgmma_rs_128_bf16_1(acc, left + kk * 4,
-                                tw_desc_step(tw_desc_mn(in_2_v + in_2_slot * in_2_bytes, 128, 8192),
+                                tw_desc_step(tw_desc_mn(ring_v_at + ring_v_slot * ring_v_bytes, 128, 8192),
                                     kk * 2048), true);
                     }
                     tw_wgmma_commit();
@@ -300,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     tw_wgmma_wait(1);
                     tw_wgmma_settle(s);
                     // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    if (lane == 0) tw_mbar_arrive(in_1_empty + in_1_slot_1 * 8);
+                    if (lane == 0) tw_mbar_arrive(ring_k_empty + ring_k_slot_1 * 8);
                     // 34: s = tl.where(seen, s, -float("inf"))
                     const i64 s_mul_1 = tw_mul((i64)start_n, -64LL);
                     const bool s_and = (tw_add(tw_add(s_mul_1, s_cast), -64LL) >= 0LL)
@@ -425,11 +430,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     tw_wgmma_settle(p);
                     tw_wgmma_settle(norm_1);
                     tw_wgmma_settle(m_new);
-                    tw_mbar_wait(in_2_full + in_2_slot * 8, in_2_phase ^ (in_2_next == 0));
+                    tw_mbar_wait(ring_v_full + ring_v_slot * 8, ring_v_phase ^ (ring_v_next == 0));
                     tw_wgmma_wait(0);
                     tw_wgmma_settle(acc);
                     // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    if (lane == 0) tw_mbar_arrive(in_2_empty + in_2_slot * 8);
+                    if (lane == 0) tw_mbar_arrive(ring_v_empty + ring_v_slot * 8);
                     // 40: acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
                     f32 acc_mul[64];
 #pragma unroll
@@ -444,26 +449,26 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                     for (int r = 0; r < 2; r++) m[r] = m_new[r];
                 }
                 // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                const u32 in_2_slot_1 = in_2_next;
-                tw_mbar_wait(in_2_full + in_2_slot_1 * 8, in_2_phase);
-                if (++in_2_next == 3) {
-                    in_2_next = 0;
-                    in_2_phase ^= 1;
+                const u32 ring_v_slot_1 = ring_v_next;
+                tw_mbar_wait(ring_v_full + ring_v_slot_1 * 8, ring_v_phase);
+                if (++ring_v_next == 3) {
+                    ring_v_next = 0;
+                    ring_v_phase ^= 1;
                 }
                 tw_wgmma_fence();
 #pragma unroll
                 for (int kk = 0; kk < 4; kk++) {
                     tw_wgmma_rs_128_bf16_1(acc, left + kk * 4,
-                            tw_desc_step(tw_desc_mn(in_2_v + in_2_slot_1 * in_2_bytes, 128, 8192), kk * 2048),
-                            true);
+                            tw_desc_step(tw_desc_mn(ring_v_at + ring_v_slot_1 * ring_v_bytes, 128, 8192),
+                                kk * 2048), true);
                 }
                 tw_wgmma_commit();
                 tw_wgmma_wait(0);
                 tw_wgmma_settle(acc);
-                if (lane == 0) tw_mbar_arrive(in_2_empty + in_2_slot_1 * 8);
+                if (lane == 0) tw_mbar_arrive(ring_v_empty + ring_v_slot_1 * 8);
             }
             // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-            if (lane == 0) tw_mbar_arrive(in_empty + in_slot * 8);
+            if (lane == 0) tw_mbar_arrive(ring_q_empty + ring_q_slot * 8);
             // 42: o = acc / norm[:, None]
             bf16 cast[64];
 #pragma unroll
@@ -494,10 +499,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
         tw_setmaxnreg_dec(24);
         const i32 lane = tw_lane(), warp = tw_warp() - 8;
         if (warp == 0 && tw_elect()) {
-            u32 in_next = 0, in_phase = 0;
-            u32 in_1_next = 0, in_1_phase = 0;
-            u32 in_2_next = 0, in_2_phase = 0;
+            u32 ring_q_next = 0, ring_q_phase = 0;
+            u32 ring_k_next = 0, ring_k_phase = 0;
+            u32 ring_v_next = 0, ring_v_phase = 0;
             for (i32 turn = paired ? 2 * tw_block_x() : tw_block_x(); turn < turns; turn += paired && !(turn & 1) ? 1 : beyond) {
+                // which program of the grid this turn is
                 const i32 width = paired ? half : np, number = paired ? turn >> 1 : turn;
                 const i32 at = number % width, mirror = np - 1 - at;
                 if (paired && (turn & 1) && at == mirror) continue; // the middle one is alone
@@ -510,45 +516,45 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
                 // 27: for start_n in range(0, last, BN):
                 const i32 cdiv = tw_cdiv(last, 64);
                 // 19: q = tl.load(q_ptr + head + rm[:, None] * stride_n + rd[None, :], mask=rm[:, None] < N, oth ..
-                const u32 in_slot_1 = in_next;
-                tw_mbar_wait(in_empty + in_slot_1 * 8, in_phase ^ 1);
-                tw_mbar_arrive_expect(in_full + in_slot_1 * 8, 32768);
-                if (++in_next == 2) {
-                    in_next = 0;
-                    in_phase ^= 1;
+                const u32 ring_q_slot_1 = ring_q_next;
+                tw_mbar_wait(ring_q_empty + ring_q_slot_1 * 8, ring_q_phase ^ 1);
+                tw_mbar_arrive_expect(ring_q_full + ring_q_slot_1 * 8, 32768);
+                if (++ring_q_next == 2) {
+                    ring_q_next = 0;
+                    ring_q_phase ^= 1;
                 }
-                tw_tma_load_3d(in_q + in_slot_1 * in_bytes, &map_q_ptr, (i32)0, start_m, pid1,
-                        in_full + in_slot_1 * 8);
-                tw_tma_load_3d(in_q + in_slot_1 * in_bytes + 16384, &map_q_ptr, (i32)0 + 64, start_m, pid1,
-                        in_full + in_slot_1 * 8);
+                tw_tma_load_3d(ring_q_at + ring_q_slot_1 * ring_q_bytes, &map_q_ptr, (i32)0, start_m, pid1,
+                        ring_q_full + ring_q_slot_1 * 8);
+                tw_tma_load_3d(ring_q_at + ring_q_slot_1 * ring_q_bytes + 16384, &map_q_ptr, (i32)0 + 64,
+                        start_m, pid1, ring_q_full + ring_q_slot_1 * 8);
                 // 27: for start_n in range(0, last, BN):
                 for (i32 start_n_1 = 0; start_n_1 < cdiv; start_n_1++) {
                     // 28: cols = start_n + rn
                     const i32 cols_mul_1 = tw_mul(start_n_1, 64);
                     // 29: k = tl.load(k_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    const u32 in_1_slot_2 = in_1_next;
-                    tw_mbar_wait(in_1_empty + in_1_slot_2 * 8, in_1_phase ^ 1);
-                    tw_mbar_arrive_expect(in_1_full + in_1_slot_2 * 8, 16384);
-                    if (++in_1_next == 3) {
-                        in_1_next = 0;
-                        in_1_phase ^= 1;
+                    const u32 ring_k_slot_2 = ring_k_next;
+                    tw_mbar_wait(ring_k_empty + ring_k_slot_2 * 8, ring_k_phase ^ 1);
+                    tw_mbar_arrive_expect(ring_k_full + ring_k_slot_2 * 8, 16384);
+                    if (++ring_k_next == 3) {
+                        ring_k_next = 0;
+                        ring_k_phase ^= 1;
                     }
-                    tw_tma_load_3d(in_1_k + in_1_slot_2 * in_1_bytes, &map_k_ptr, (i32)0, cols_mul_1, pid1,
-                            in_1_full + in_1_slot_2 * 8);
-                    tw_tma_load_3d(in_1_k + in_1_slot_2 * in_1_bytes + 8192, &map_k_ptr, (i32)0 + 64,
-                            cols_mul_1, pid1, in_1_full + in_1_slot_2 * 8);
+                    tw_tma_load_3d(ring_k_at + ring_k_slot_2 * ring_k_bytes, &map_k_ptr, (i32)0, cols_mul_1,
+                            pid1, ring_k_full + ring_k_slot_2 * 8);
+                    tw_tma_load_3d(ring_k_at + ring_k_slot_2 * ring_k_bytes + 8192, &map_k_ptr, (i32)0 + 64,
+                            cols_mul_1, pid1, ring_k_full + ring_k_slot_2 * 8);
                     // 39: v = tl.load(v_ptr + head + cols[:, None] * stride_n + rd[None, :], mask=cols[:, None] < N, ..
-                    const u32 in_2_slot_2 = in_2_next;
-                    tw_mbar_wait(in_2_empty + in_2_slot_2 * 8, in_2_phase ^ 1);
-                    tw_mbar_arrive_expect(in_2_full + in_2_slot_2 * 8, 16384);
-                    if (++in_2_next == 3) {
-                        in_2_next = 0;
-                        in_2_phase ^= 1;
+                    const u32 ring_v_slot_2 = ring_v_next;
+                    tw_mbar_wait(ring_v_empty + ring_v_slot_2 * 8, ring_v_phase ^ 1);
+                    tw_mbar_arrive_expect(ring_v_full + ring_v_slot_2 * 8, 16384);
+                    if (++ring_v_next == 3) {
+                        ring_v_next = 0;
+                        ring_v_phase ^= 1;
                     }
-                    tw_tma_load_3d(in_2_v + in_2_slot_2 * in_2_bytes, &map_v_ptr, (i32)0, cols_mul_1, pid1,
-                            in_2_full + in_2_slot_2 * 8);
-                    tw_tma_load_3d(in_2_v + in_2_slot_2 * in_2_bytes + 8192, &map_v_ptr, (i32)0 + 64,
-                            cols_mul_1, pid1, in_2_full + in_2_slot_2 * 8);
+                    tw_tma_load_3d(ring_v_at + ring_v_slot_2 * ring_v_bytes, &map_v_ptr, (i32)0, cols_mul_1,
+                            pid1, ring_v_full + ring_v_slot_2 * 8);
+                    tw_tma_load_3d(ring_v_at + ring_v_slot_2 * ring_v_bytes + 8192, &map_v_ptr, (i32)0 + 64,
+                            cols_mul_1, pid1, ring_v_full + ring_v_slot_2 * 8);
                 }
             }
         }

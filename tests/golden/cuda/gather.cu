@@ -3,6 +3,7 @@
 
 extern "C" __global__ void __launch_bounds__(128) gather_kernel(f32 *x_ptr, i32 *index_ptr, f32 *out_ptr,
         i32 n) {
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 2;
     // 8: i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     const i32 i_program_id = tw_block_x();

@@ -3,6 +3,7 @@
 
 extern "C" __global__ void __launch_bounds__(128) histogram_kernel(i32 *x_ptr, i32 *count_ptr, i32 n) {
     const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 2;
     const i32 at0_1 = lane;
     // 29: i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -4,6 +4,7 @@
 extern "C" __global__ void __launch_bounds__(128) layernorm_kernel(f32 *x_ptr, f32 *y_ptr, f32 *w_ptr,
         f32 *b_ptr, i32 stride, i32 n_cols, f32 eps) {
     const i32 lane = tw_lane();
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 4;
     // 9: row = tl.program_id(0)
     const i32 row = tw_block_x();

@@ -13,10 +13,12 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
     // 11: per_group = GROUP * tiles_n
     // 36: for k in range(0, tl.cdiv(K, BK)):
     const i32 cdiv = tw_cdiv(K, 64);
+    // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_a = 0, in_b = 16384, in_bytes = 32768; // ring in, 3 slots
     const u32 out_c = 98304; // ring out, 1 slot
     const i32 tasks = tiles_m * tiles_n;
     const i32 lane = tw_lane(), warp = tw_warp();
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = (lane >> 3) + warp * 4;
     const i32 at1 = (lane & 7) * 8;
     const i32 at0_1 = (lane >> 4) + warp * 2;
@@ -26,6 +28,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *a_ptr, f
     u32 in_put = 0, in_get = 0;
     const i32 task = tw_block_x() + tw_blocks_x() * (tw_block_y() + tw_blocks_y() * tw_block_z());
     if (task < tasks) {
+        // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
         const i32 group = task / (8 * tiles_n);
         const i32 in_group = task % (8 * tiles_n);
         const i32 group_rows = tw_min(tiles_m - group * 8, 8);

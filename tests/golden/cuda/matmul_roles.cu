@@ -15,8 +15,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *a_ptr, 
     // 11: per_group = GROUP * tiles_n
     // 36: for k in range(0, tl.cdiv(K, BK)):
     const i32 cdiv = tw_cdiv(K, 64);
+    // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_a = 0, in_b = 16384, in_bytes = 49152, in_full = 212992, in_empty = 213016; // ring in, 3 slots
     const u32 out_c = 147456; // ring out, 1 slot
+    // how many arrivals complete each barrier
     if (tw_thread() == 0) {
         for (int i = 0; i < 3; i++) {
             tw_mbar_init(in_full + i * 8, 1);
@@ -30,10 +32,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *a_ptr, 
         // role compute
         tw_setmaxnreg_inc(240);
         const i32 lane = tw_lane(), warp = tw_warp();
+        // along each axis of a tile: the first place that this thread holds
         const i32 at1 = (lane & 3) * 2;
         const i32 at0 = (lane >> 2) + warp * 16;
         u32 in_next = 0, in_phase = 0;
         for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x()) {
+            // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
             const i32 group = task / (8 * tiles_n);
             const i32 in_group = task % (8 * tiles_n);
             const i32 group_rows = tw_min(tiles_m - group * 8, 8);
@@ -108,6 +112,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *a_ptr, 
         if (warp == 0 && tw_elect()) {
             u32 in_next = 0, in_phase = 0;
             for (i32 task = tw_block_x(); task < tasks; task += tw_blocks_x()) {
+                // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
                 const i32 group = task / (8 * tiles_n);
                 const i32 in_group = task % (8 * tiles_n);
                 const i32 group_rows = tw_min(tiles_m - group * 8, 8);

@@ -4,6 +4,7 @@
 extern "C" __global__ void __launch_bounds__(128) scatter_add_kernel(f32 *x_ptr, i32 *index_ptr, f32 *out_ptr,
         i32 n, i32 width_1, i32 stride_x, i32 stride_o) {
     const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = warp >> 1;
     const i32 at1 = lane * 4 + (warp & 1) * 128;
     // 25: rows = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -4,6 +4,7 @@
 extern "C" __global__ void __launch_bounds__(128) embedding_kernel(bf16 *table_ptr, i32 *index_ptr,
         bf16 *out_ptr, i32 n, i32 width_1, i32 stride_t, i32 stride_o) {
     const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = warp;
     const i32 at1 = lane * 8;
     // 9: rows = tl.program_id(0) * BM + tl.arange(0, BM)

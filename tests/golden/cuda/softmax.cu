@@ -4,6 +4,7 @@
 extern "C" __global__ void __launch_bounds__(256) softmax_kernel(bf16 *out_ptr, bf16 *in_ptr, i32 in_stride,
         i32 out_stride, i32 n_cols) {
     const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 8;
     // 9: row = tl.program_id(0)
     const i32 row = tw_block_x();

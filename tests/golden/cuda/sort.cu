@@ -3,6 +3,7 @@
 
 extern "C" __global__ void __launch_bounds__(128) sort_kernel(f32 *x_ptr, f32 *out_ptr, i32 n) {
     const i32 lane = tw_lane(), warp = tw_thread() >> 5;
+    // along each axis of a tile: the first place that this thread holds
     const i32 at0 = tw_thread() * 2;
     // 23: i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     const i32 i_program_id = tw_block_x();

@@ -9,11 +9,13 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
     // 9: def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype ..
     const i32 np1 = grid1;
     const i32 np = grid0;
+    // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_A_shared = 0, in_B_shared = 8192, in_bytes = 16384, in_full = 106496, in_empty = 106544; // ring in, 6 slots
     const u32 out_v = 98304; // ring out, 1 slot
     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();
     const i32 across = tw_cdiv(np1, blocks);
     const i32 strip = tw_cdiv(8, blocks);
+    // how many arrivals complete each barrier
     if (tw_thread() == 0) {
         for (int i = 0; i < 6; i++) {
             tw_mbar_init(in_full + i * 8, 1);
@@ -27,10 +29,12 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
     if (tw_warp() < 4) {
         // role compute
         const i32 lane = tw_lane(), warp = tw_warp();
+        // along each axis of a tile: the first place that this thread holds
         const i32 at1 = (lane & 3) * 2;
         const i32 at0 = (lane >> 2) + warp * 16;
         u32 in_next = 0, in_phase = 0;
         for (i32 pair = tw_block_x() / blocks; pair < pairs; pair += tw_blocks_x() / blocks) {
+            // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
             const i32 group = pair / (strip * np);
             const i32 in_group = pair % (strip * np);
             const i32 group_rows = tw_min(across - group * strip, strip);
@@ -103,6 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
         if (warp == 0 && tw_elect()) {
             u32 in_next = 0, in_phase = 0;
             for (i32 pair = tw_block_x() / blocks; pair < pairs; pair += tw_blocks_x() / blocks) {
+                // which tile: groups of rows of tiles, each down its columns, so that the L2 holds what they share
                 const i32 group = pair / (strip * np);
                 const i32 in_group = pair % (strip * np);
                 const i32 group_rows = tw_min(across - group * strip, strip);
