@@ -635,7 +635,7 @@ TW_API const char *tw_kernel_explain(const tw_kernel *kernel);
  * "file", "line", "column", the finding's own values by name, and "text". Since 0.1. */
 TW_API const char *tw_kernel_explain_json(const tw_kernel *kernel);
 /* The same as one HTML page with pictures: tiles on the grid, layouts, rings, cores, roofline; no scripts, nothing to
- * fetch. Made when it is first asked for; belongs to the kernel. Errors: TW_ERROR_ARGUMENT, TW_ERROR_MEMORY. Since 0.2.
+ * fetch. Made when it is first asked for; belongs to the kernel. Errors: TW_ERROR_ARGUMENT, TW_ERROR_MEMORY. Since 0.1.
  * */
 TW_API tw_status tw_kernel_explain_html(tw_kernel *kernel, const char **text);
 

@@ -209,8 +209,7 @@ static void add_name(Session *s, const char *name, int64_t value) {
 /* --tuned: a choice that was made before, beneath what the command says itself. */
 static int apply_tuned(Session *s, const Options *o) {
     const char *path = o->tuned ? o->tuned : getenv("TILEWRIGHT_TUNED");
-    bool tunes = strcmp(o->command, "tune") == 0;
-    if (!path || !*path || o->config || tunes) return 0;
+    if (!path || !*path || o->config) return 0;
     int status = 0;
     char *name = tuned_name(o->file, tw_module_kernel_name(s->module, s->index));
     bool found = tuned_find(path, name, o->target, &s->tuned, &status);

@@ -104,6 +104,7 @@ static int list_candidates(Tuning *t, char **name) {
 /* The options of a run with a candidate; what was joined is the caller's to free. */
 static Options with_candidate(const Options *o, const Candidate *c) {
     Options own = *o;
+    own.tuned = ""; /* what was chosen before is no part of it */
     own.args = pairs_join(&o->args, &c->choice.values);
     own.sets = pairs_join(&o->sets, &c->choice.options);
     return own;
