@@ -144,7 +144,7 @@ static void test_streams(void) {
     CHECK(tw_kernel_assembly(kernel, &assembly) == TW_ERROR_UNSUPPORTED && !assembly);
     const char *page = NULL, *again = NULL;
     CHECK(tw_kernel_explain_html(NULL, &page) == TW_ERROR_ARGUMENT && tw_kernel_explain_html(kernel, NULL) == TW_ERROR_ARGUMENT);
-    CHECK(tw_kernel_explain_html(kernel, &page) == TW_OK && strstr(page, "<svg") && strstr(page, "</html>"));
+    CHECK(tw_kernel_explain_html(kernel, &page) == TW_OK && strstr(page, "</html>"));
     CHECK(tw_kernel_explain_html(kernel, &again) == TW_OK && again == page);
     CHECK(strstr(tw_context_message(cx), "target cuda alone") != NULL);
     CHECK_TEXT(tw_kernel_target(kernel), "interp");
