@@ -16,6 +16,7 @@
 #   make SAN=1 B=build/asan ...    the same with ASan + UBSan
 B      ?= build
 CC     ?= cc
+HOST_CC ?= $(CC)# for what runs while building: make CC=aarch64-linux-gnu-gcc HOST_CC=cc OBJCOPY=aarch64-linux-gnu-objcopy
 CFLAGS ?= -O2 -g
 WARN   := -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat-security
 ifdef SAN
@@ -79,7 +80,7 @@ gen: $(B)/gen/embedded.c
 OWN_TEXTS := base/allocator.h base/scalar_ops.h base/speech_line.h runtime/launch/pool.c runtime/launch/pool.h
 $(B)/gen/embedded.c: tools/embed.c $(EMBED) src/base/special.h $(OWN_TEXTS:%=src/%) Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
+	$(HOST_CC) -std=c11 -O1 -o $(B)/gen/embed tools/embed.c
 	$(B)/gen/embed src/target/ $(EMBED) $(foreach at,cpu/prelude simt/include,$(at)/special.h=src/base/special.h) $(foreach at,$(OWN_TEXTS),cpu/include/$(at)=src/$(at)) hip/prelude/vmath.h=src/target/cpu/prelude/vmath.h > $@.tmp && mv $@.tmp $@
 $(B)/gen/embedded.o: $(B)/gen/embedded.c
 	$(CC) $(ALLCFLAGS) -c -o $@ $<

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """gpu_tilelang.py: the kernels of kernels/tilelang on a GPU, each beside what torch has for the same (cuBLAS, cuDNN, flash attention).
 
-    PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT] [--small]
+    PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT] [--except TEXT] [--small]
 
 A row is a kernel at a size, the configurations that are tried (the fastest counts), its work, and the rival. The result is compared with the rival's before
 anything is timed. --small takes tiny sizes on whatever device there is, and times nothing: a check of the rows themselves.
@@ -109,6 +109,53 @@ def rows(torch):
               lambda t, s, d: [randn(d, s["M"], s["N"]), randn(d, s["N"]), randn(d, s["N"]), t.empty(s["M"], s["N"], device=d, dtype=t.float16)],
               lambda t, x, w, b: t.nn.functional.layer_norm(x, (x.shape[1], ), w, b, 1e-5), row_bytes, "GB/s")
 
+    yield Row("swiglu 8192x8192", ("swiglu", "swiglu"), big, little, spread(block_M=[2, 8], block_N=[1024, 2048], threads=[128, 256]), 1,
+              lambda t, s, d: [*(randn(d, s["M"], s["N"]) for _ in range(2)), t.empty(s["M"], s["N"], device=d, dtype=t.float16)],
+              lambda t, a, b: t.nn.functional.silu(a) * b, lambda s: 6 * s["M"] * s["N"], "GB/s")
+    yield Row("row sum 8192x8192", ("row_sum", "row_sum"), big, little, row_blocks, 1, lambda t, s, d: [randn(d, s["M"], s["N"]), t.empty(s["M"], device=d)],
+              lambda t, x: x.sum(1, dtype=t.float32), lambda s: 2 * s["M"] * s["N"], "GB/s")
+
+    # Mamba-2: sequences in chunks; the rivals are its formulas as products of torch.
+    def chunks(t, s, d):
+        z, h, count, chunk = s["Z"], s["H"], s["L"] // s["chunk"], s["chunk"]
+        decay = (-t.rand(z, h, count, chunk, device=d) * 0.05).cumsum(-1)
+        return randn(d, z, s["L"], h, s["P"]), t.rand(z, h, count, chunk, device=d).half(), decay
+
+    def cut(x, chunk, heads):
+        """(batch, length, groups, n) as (batch, chunks, heads, chunk, n)"""
+        z, length, groups, n = x.shape
+        return x.view(z, length // chunk, chunk, groups, n).transpose(2, 3).repeat_interleave(heads // groups, 2)
+
+    def state_arrays(t, s, d):
+        x, dt, decay = chunks(t, s, d)
+        return [randn(d, s["Z"], s["L"], s["G"], s["N"]), x, dt, decay, t.empty(s["Z"], s["L"] // s["chunk"], s["H"], s["P"], s["N"], device=d, dtype=t.float16)]
+
+    def state_rival(t, b, x, dt, decay):
+        weight = ((decay[..., -1:] - decay).exp() * dt).half().transpose(1, 2)[..., None]
+        chunk, count = decay.shape[-1], decay.shape[1]
+        return (cut(x, chunk, count) * weight).transpose(-1, -2) @ cut(b, chunk, count)
+
+    def scan_arrays(t, s, d):
+        x, dt, decay = chunks(t, s, d)
+        z, count, chunk = s["Z"], s["L"] // s["chunk"], s["chunk"]
+        return [randn(d, z, count, s["G"], chunk, chunk), x, dt, decay, randn(d, z, s["L"], s["G"], s["N"]), randn(d, z, count, s["H"], s["P"], s["N"]), randn(d, s["H"]),
+                t.empty_like(x)]
+
+    def scan_rival(t, cb, x, dt, decay, c, before, d):
+        z, length, count, p = x.shape
+        chunk, a = decay.shape[-1], decay.transpose(1, 2)
+        parts = cut(x, chunk, count)
+        gaps = (a[..., :, None] - a[..., None, :]).tril().exp().tril()
+        inner = (cb.repeat_interleave(count // cb.shape[2], 2) * gaps * dt.transpose(1, 2)[..., None, :]).half() @ parts
+        out = inner + (cut(c, chunk, count) @ before.transpose(-1, -2)) * a.exp()[..., None] + parts * d[:, None, None]
+        return out.transpose(2, 3).reshape(z, length, count, p)
+    big, little = {"Z": 8, "L": 4096, "H": 80, "G": 1, "P": 64, "N": 128, "chunk": 256}, {"Z": 1, "L": 128, "H": 4, "G": 2, "P": 20, "N": 12, "chunk": 64}
+    chunk_blocks = {"block_P": [64], "block_L": [32, 64], "num_stages": [2, 3], "threads": [128]}
+    yield Row("chunk state 8x4096, 80 heads of 64, 128 states", ("chunk_state", "chunk_state"), big, little, spread(block_N=[64, 128], **chunk_blocks), 1, state_arrays, state_rival,
+              lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * s["N"])
+    yield Row("chunk scan 8x4096, 80 heads of 64, 128 states", ("chunk_scan", "chunk_scan"), big, little, spread(block_M=[64, 128], block_N=[64], **chunk_blocks), 1, scan_arrays,
+              scan_rival, lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * (s["N"] + s["chunk"] / 2))
+
     def heads(s, d, *counts):
         return [randn(d, s["Z"], count, s["M" if place == 0 else "N"], s["D"]) for place, count in enumerate(counts)]
 
@@ -200,6 +247,7 @@ def run(torch, row, small, device):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
+    parser.add_argument("--except", dest="without", default=None)
     parser.add_argument("--small", action="store_true")
     options = parser.parse_args()
     import torch
@@ -209,7 +257,7 @@ def main():
     torch.manual_seed(1)
     wrong = 0
     for row in rows(torch):
-        if options.only in row.name:
+        if options.only in row.name and (options.without is None or options.without not in row.name):
             said = run(torch, row, options.small, device)
             wrong += "WRONG" in said or "no configuration" in said
             print(said, flush=True)

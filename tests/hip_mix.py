@@ -5,7 +5,7 @@ Nothing is measured: there is no GPU. The kernel is emitted and compiled by clan
 longest one, where there are none) is taken from the assembler text, all of its blocks once. Its trips are played through a model of one
 SIMD unit: the waves that fit beside each other issue in their order, a vector instruction takes 4 clocks, the matrix pipe is busy as long
 as the published peak says (PEAK), the LDS hands 128 bytes a clock to four units, memory answers after MEMORY clocks, s_waitcnt waits for
-what it counts; waves of a block go in step, so that a barrier costs its issue. What stands in tests/golden/hip_mix.txt is the least share and
+what it counts; waves of a block wait for each other at barriers. What stands in tests/golden/hip_mix.txt is the least share and
 the most of everything else.
 
     hip_mix.py [--bless]
@@ -23,14 +23,14 @@ BOUNDS = ROOT / "tests/golden/hip_mix.txt"
 LDS_CLOCKS, LDS_LATENCY, MEMORY, TRIPS = 8, 64, 800, 24
 # Floating-point operations of a SIMD unit's matrix pipe in a clock, factors of 16 bits: from the peaks that AMD publishes.
 PEAK = {"gfx90a": 256, "gfx942": 512}
-ARRAYS = "a_ptr=bf16[4096,4096] b_ptr=bf16[4096,4096] c_ptr=bf16[4096,4096] M=4096 N=4096 K=4096 BM=128 BN=128 BK=64"
+ARRAYS = "a_ptr=bf16[4096,4096] b_ptr=bf16[4096,4096] c_ptr=bf16[4096,4096] M=4096 N=4096 K=4096 BM=256 BN=128 BK=32"
 ATTENTION = " ".join(f"{x}_ptr=bf16[16,4096,128]" for x in "qkvo") + " scale=0.125 N=4096 stride_h=524288 stride_n=128 D=128 CAUSAL=false"
 KINDS = ("matrix", "lds read", "lds write", "lane", "load", "vector", "barrier", "spill")
 NAMES = ("percent of the matrix pipe", "waves of a unit", *KINDS)
 CASES = (
     ("matmul 4096, both along K", "matmul_nt.py", ARRAYS + " stride_am=4096 stride_bn=4096 stride_cm=4096", ("gfx90a", "gfx942")),
     ("matmul 4096, B across K", "matmul.py",
-     ARRAYS + " stride_am=4096 stride_ak=1 stride_bk=4096 stride_bn=1 stride_cm=4096 stride_cn=1", ("gfx942",)),
+     ARRAYS + " stride_am=4096 stride_ak=1 stride_bk=4096 stride_bn=1 stride_cm=4096 stride_cn=1", ("gfx90a", "gfx942")),
     ("attention forward D128", "attention.py", ATTENTION + " BM=128 BN=64", ("gfx942",)),
 )
 
@@ -75,17 +75,26 @@ def lds_clocks(name):
     """Of a wave's access, as one of four units sees it."""
     size = re.search(r"_b(\d+)|_u?(\d+)", name)
     bits = int(next((g for g in size.groups() if g), 32)) if size else 32
-    return 4 * max(1, LDS_CLOCKS * bits // 128)
+    two = 2 if re.match(r"ds_(read|write)2", name) else 1
+    return 4 * max(1, LDS_CLOCKS * bits * two // 128)
 
 
-def play(loop, arch, waves):
-    """The share of the clocks in which the matrix pipe is busy."""
+def play(loop, arch, waves, together):
+    """The share of the clocks in which the matrix pipe is busy until one of the waves, `together` of a block, is done."""
     vector = matrix = lds = busy = 0
-    state = [{"at": 0, "next": 0, "vm": [], "lgkm": []} for _ in range(waves)]
-    while any(s["next"] < TRIPS * len(loop) for s in state):
-        s = min((s for s in state if s["next"] < TRIPS * len(loop)), key=lambda s: s["at"])
+    state = [{"at": 0, "next": 0, "vm": [], "lgkm": [], "block": i // together, "barrier": False} for i in range(waves)]
+    while all(s["next"] < TRIPS * len(loop) for s in state):
+        s = min((s for s in state if not s["barrier"]), key=lambda s: s["at"])  # of several, the oldest
         words = loop[s["next"] % len(loop)]
         kind = kind_of(words[0])
+        if kind == "barrier":
+            s["barrier"], s["next"] = True, s["next"] + 1
+            block = [other for other in state if other["block"] == s["block"]]
+            if all(other["barrier"] for other in block):
+                last = max(other["at"] for other in block)
+                for other in block:
+                    other["at"], other["barrier"] = last + 1, False
+            continue
         ready = max(vector, matrix) if kind == "matrix" else vector if kind == "vector" else 0
         if ready > s["at"]:  # what waits keeps nobody else from issuing
             s["at"] = ready
@@ -110,7 +119,7 @@ def play(loop, arch, waves):
             s["at"] += 1
         else:
             s["at"] += 1
-    return 100 * busy // max(matrix, *(s["at"] for s in state)) if busy else 0
+    return 100 * busy // max(matrix, *(s["at"] for s in state)) if busy else 0  # of what is issued, to its end
 
 
 def measure(kernel, arguments, arch):
@@ -128,7 +137,7 @@ def measure(kernel, arguments, arch):
     for words in loop:
         counts[kind_of(words[0])] = counts.get(kind_of(words[0]), 0) + 1
     waves = max(1, min(by_registers, by_lds, 8))
-    return [play(loop, arch, waves), waves, *(counts.get(k, 0) for k in KINDS)]
+    return [play(loop, arch, waves, max(1, plan["threads"] // 256)), waves, *(counts.get(k, 0) for k in KINDS)]
 
 
 def main():

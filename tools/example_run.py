@@ -1,7 +1,7 @@
 """example_run.py: one example for tilelang_examples.py: `python -m tilewright -m example_run SCRIPT`, on the device that TILEWRIGHT_EXAMPLE_DEVICE names.
 
 cuda: as it stands. cpu: tensors of CUDA lie on the CPU. none: tensors have no memory, and a kernel that would be launched is compiled only: for the CPU and for sm_90a;
-a line `@compiled TARGET KERNEL ok` (or why not) says so.
+a line `@compiled TARGET KERNEL ok` (or why not) says so. values: the same with tensors on the CPU, for scripts that look into them; what kernels write is zero.
 """
 import os
 import pathlib
@@ -26,17 +26,21 @@ def _report(function, args, kwargs, name):
             if texts and target != "cpu":
                 script = pathlib.Path(sys.argv[0])
                 for file, text in made.artifacts().items():
-                    if file.endswith(".cu"):
-                        (pathlib.Path(texts) / f"{script.parent.name}.{script.stem}.{name}.{len(_seen)}.cu").write_text(text)
+                    if file.endswith((".cu", ".cuh")):
+                        named = f"{script.parent.name}.{script.stem}.{name}.{len(_seen)}.cu" if file.endswith(".cu") else file
+                        (pathlib.Path(texts) / named).write_text(text)
         except Exception as error:  # what is said of it is the result
             said = (str(error).split("error: ", 1)[-1].split("\n")[0] or type(error).__name__)
         print(f"@compiled {target.split(':')[0]} {name} {said}", flush=True)
 
 
-def _only_compile():
-    """Kernels are compiled where they would run; outputs have no memory."""
+def _only_compile(device):
+    """Kernels are compiled where they would run, those of Triton, which are rivals, not even that; outputs are made on `device`."""
     import torch
     from tilewright.tilelang.jit import kernel
+    from tilewright.triton.runtime import autotuner, jit
+
+    jit.JITFunction.launch = autotuner.Autotuner.run = lambda self, *args, **kwargs: None
 
     def sample(value):
         if isinstance(value, torch.Tensor):
@@ -51,7 +55,9 @@ def _only_compile():
         for place, (name, constant, output) in enumerate(self.parameters()):
             if output:
                 dtype, shape = emitted.shape(place)
-                made.append(torch.empty(shape, dtype=kernel._dtype(kernel._DTYPES[dtype]).as_torch(), device="meta"))
+                made.append(torch.empty(shape, dtype=kernel._dtype(kernel._DTYPES[dtype]).as_torch(), device=device))
+                if device != "meta":
+                    made[-1].zero_()
         return made[0] if len(made) == 1 else made or None
 
     made_anew = kernel.CompiledFunction.__init__
@@ -69,11 +75,12 @@ def _only_compile():
 
 def main():
     device = os.environ.get("TILEWRIGHT_EXAMPLE_DEVICE", "cuda")
+    place = "meta" if device == "none" else "cpu"
     if device != "cuda":
         import cuda_on_cpu
-        cuda_on_cpu.install("cpu" if device == "cpu" else "meta")
-    if device == "none":
-        _only_compile()
+        cuda_on_cpu.install(place)
+    if device in ("none", "values"):
+        _only_compile(place)
     script = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(script))

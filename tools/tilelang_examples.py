@@ -7,7 +7,7 @@
 CHECKOUT is a clone of tile-ai/tilelang at tag v0.1.13. Scripts that are for other chips, for pictures of layouts, or no programs are left out (SKIPPED).
 --device cpu runs them on tensors of the CPU (cuda_on_cpu.py). --each is the time limit of a script, --seconds that of all: none is begun after it. Scripts that ran
 out of memory with others beside them run once more alone. --compile runs no kernel: each one that a script would launch is compiled for the CPU and for sm_90a, with
-the script's own shapes on tensors without memory; --texts keeps the CUDA texts.
+the script's own shapes on tensors without memory, and once more on tensors with it for scripts that look into them; --texts keeps the CUDA texts.
 """
 import argparse
 import collections
@@ -133,6 +133,11 @@ def main():
             options.jobs, options.seconds = 1, max(0, min(options.seconds / 6, 60))
             later = {result["script"]: result for result in run_all(examples, again, options, folder) if result["what"] != "not begun"}
             results = [later.get(result["script"], result) for result in results]
+        failed = [result["script"] for result in results if result["what"] == "failed"]
+        if options.compile and failed:
+            options.device = "values"
+            later = {result["script"]: result for result in run_all(examples, failed, options, folder)}
+            results = [max(result, later.get(result["script"], result), key=lambda each: len(each["compiled"])) for result in results]
     if options.log:
         pathlib.Path(options.log).write_text("".join(json.dumps(result) + "\n" for result in results))
     for result in sorted(results, key=lambda result: (result["what"], result["script"])):

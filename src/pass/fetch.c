@@ -169,10 +169,10 @@ static void clone_loads(const Fetch *f, Builder *b, Ref trip, Ref *loaded) {
     for (int i = 0; i < f->count; i++) loaded[i] = ir_clone(b, f->load[i], &map)->results[0];
 }
 
-/* values = if condition { the loads of that trip } else { zeros } */
-static void fetch_trip(const Fetch *f, Builder *b, Ref condition, Ref trip, Ref *values) {
+/* values = if condition { the loads of that trip } else { what nobody reads: zeros, or `kept` } */
+static void fetch_trip(const Fetch *f, Builder *b, Ref condition, Ref trip, const Ref *kept, Ref *values) {
     const Type *types[MOST_LOADS];
-    Ref loaded[MOST_LOADS], zeros[MOST_LOADS];
+    Ref loaded[MOST_LOADS], others[MOST_LOADS];
     for (int i = 0; i < f->count; i++) types[i] = ir_type(f->k, f->load[i]->results[0]);
     Op *choice = ir_if(b, condition, f->count, types);
     Builder yes = ir_builder_inside(b, choice->regions[0]), no = ir_builder_inside(b, choice->regions[1]);
@@ -181,14 +181,14 @@ static void fetch_trip(const Fetch *f, Builder *b, Ref condition, Ref trip, Ref 
         const Value *old = ir_value(f->k, f->load[i]->results[0]);
         const Layout *layout = old->layout;
         const char *name = old->name;
-        zeros[i] = zero_of(&no, types[i]);
+        others[i] = kept ? kept[i] : zero_of(&no, types[i]);
         values[i] = choice->results[i];
         ir_name(f->k, values[i], name);
         ir_value(f->k, values[i])->layout = layout;
-        if (types[i]->rank) ir_value(f->k, zeros[i])->layout = layout;
+        if (types[i]->rank && !kept) ir_value(f->k, others[i])->layout = layout;
     }
     ir_yield(&yes, loaded, f->count);
-    ir_yield(&no, zeros, f->count);
+    ir_yield(&no, others, f->count);
 }
 
 /* A value of the loop that is made again: it has the name and the layout of the old one, and its uses. */
@@ -230,14 +230,18 @@ static void turn(Fetch *f) {
     if (ir_const_int(k, lo, &from) && ir_const_int(k, hi, &to) && from < to)
         clone_loads(f, &b, lo, values + carried);
     else
-        fetch_trip(f, &b, ir_compare(&b, CMP_LT, lo, hi), lo, values + carried);
+        fetch_trip(f, &b, ir_compare(&b, CMP_LT, lo, hi), lo, NULL, values + carried);
     Op *turned = ir_for(&b, lo, hi, step, values, all, NULL);
     for (int i = 0; i < loop->attr_count; i++) op_set(k, turned, loop->attrs[i]);
     Region *body = turned->regions[0];
     Builder in = ir_builder_inside(&b, body);
     in.range = f->load[0]->range;
     Ref more = has_next(&in, body->args[0], hi, step);
-    fetch_trip(f, &in, more, ir_binary(&in, OP_ADD, body->args[0], step), values + carried);
+    /* What comes late takes the registers of what was there, which is read by then. */
+    for (int i = 0; i < f->count; i++)
+        ir_value(k, body->args[1 + carried + i])->layout = ir_value(k, f->load[i]->results[0])->layout;
+    fetch_trip(f, &in, more, ir_binary(&in, OP_ADD, body->args[0], step), f->late ? body->args + 1 + carried : NULL,
+               values + carried);
     for (int i = 0; i < carried; i++) values[i] = yield->operands[i];
     in.range = yield->range;
     ir_remove(yield);

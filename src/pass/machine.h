@@ -59,6 +59,10 @@ typedef struct MachineCost {
     int apart_loads;  /* of a tile by a thread: from so many on, finding each address anew costs more than a register */
     int single_loads; /* elements that a thread loads one by one in a trip: from so many on, all at once gains */
     int fma_steps;    /* along K, side by side: what the next ones read is under way */
+    int flat_blocks; /* of flat kernels with products, that should share a multiprocessor: one multiplies while another
+                        waits at its barriers; 0: whatever fits */
+    int early_registers; /* that a product's sums and its operands of two steps may take: then those of the next step
+                            are read under this one; 0: they are read when they are needed */
     int lane_warps;   /* from so many on, each lane takes what one warp has; a thread that takes all needs more
                              registers than the block has to spare */
     int barrier_shuffles; /* exchanges between lanes that take as long as two barriers */

@@ -46,6 +46,7 @@ typedef struct Matrix {
     bool reads_shared;       /* itself, whole parts of m rows; else lanes fetch its fragments .. */
     int row_bytes;           /* .. by an instruction that moves rows of so many bytes along K; 0: it has none .. */
     int turn_bytes;          /* .. and, of elements of so many bytes, rows across K */
+    int trade_bytes;         /* elements of so many bytes come two a word from rows across K, and lanes trade halves */
     bool is_async;           /* it runs beside its threads, which wait for it when they need the sum */
     bool promotes;           /* sums of few products can be made apart, and then be added in full */
     int sum_bits;            /* that are kept of a sum on some machine; 0: all */

@@ -150,6 +150,8 @@ def run_examples(tilewright, folder, cc):
             raise Failure("main.rs prints something else")
     else:
         skipped.append("cargo")
+    call([cc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{folder}/engine", here / "launch.c", "engine/add.o", "-o", "engine/launch", "-lm", "-lpthread"], folder)
+    print(call(["/usr/bin/env", "-i", "engine/launch"], folder).strip())
     more = run_python_module(folder, cc) + run_alone(folder, cc)
     print("examples run" + more + "".join(f"; no {tool} is here" for tool in skipped))
 

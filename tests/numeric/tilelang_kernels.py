@@ -90,6 +90,14 @@ def softmax(a, c):
     return {"Y": out}
 
 
+def row_sum(a, c):
+    return {"Y": {(i, ): sum(a["X"][i, j] for j in range(c["N"])) for i in range(c["M"])}}
+
+
+def swiglu(a, c):
+    return {"C": {(i, j): a["A"][i, j] / (1 + math.exp(-a["A"][i, j])) * a["B"][i, j] for i, j in each(c["M"], c["N"])}}
+
+
 def rmsnorm(a, c):
     rows = {i: math.sqrt(sum(a["X"][i, j] ** 2 for j in range(c["N"])) / c["N"] + 1e-6) for i in range(c["M"])}
     return {"Y": {(i, j): a["X"][i, j] / rows[i] * a["W"][j] for i, j in each(c["M"], c["N"])}}
@@ -270,6 +278,9 @@ def cases():
         d = {"dtype": t}
         for m, n in ((5, 300), (1, 1), (4, 128)):
             yield "softmax", {"M": m, "N": n, **d}, {"X": normal(t, m, n, spread=3), "Y": Array(t, (m, n))}, softmax, tolerance
+        for n, more in ((130, {"block_N": 64}), (1, {})):
+            yield "row_sum", {"M": 5, "N": n, **more, **d}, {"X": normal(t, 5, n), "Y": Array("float32", (5, ))}, row_sum, tolerance
+        yield "swiglu", {"M": 9, "N": 300, **d}, {"A": normal(t, 9, 300), "B": normal(t, 9, 300), "C": Array(t, (9, 300))}, swiglu, tolerance
         yield "rmsnorm", {"M": 5, "N": 130, **d}, {"X": normal(t, 5, 130), "W": normal(t, 130), "Y": Array(t, (5, 130))}, rmsnorm, tolerance
         yield "layernorm", {"M": 5, "N": 130, **d}, {"X": normal(t, 5, 130), "W": normal(t, 130), "B": normal(t, 130, spread=2), "Y": Array(t, (5, 130))}, layernorm, 2 * tolerance
         for causal, (m, n), blocks in (("false", (9, 50), {}), ("true", (37, 41), {"block_M": 16, "block_N": 32})):
@@ -334,7 +345,7 @@ def plans():
     t, shape = "float16", {"Z": 1, "H": 2, "G": 2, "M": 100, "N": 130, "D": 32, "causal": "true", "block_M": 64, "block_N": 32}
     arrays = {"Q": normal(t, 1, 2, 100, 32), "K": normal(t, 1, 1, 130, 32), "V": normal(t, 1, 1, 130, 32), "O": Array(t, (1, 2, 100, 32))}
     yield ("attention", shape, arrays, attention, 4e-3), [{"num_stages": n} for n in (0, 1, 3, 4)] + [{"threads": n} for n in (32, 96, 384, 512)]
-    arrays = {"A": normal(t, 100, 80), "B": normal(t, 80, 150), "C": Array(t, (100, 150))}
+    yield ("row_sum", {"M": 5, "N": 300, "block_N": 64}, {"X": normal(t, 5, 300), "Y": Array("float32", (5, ))}, row_sum, 4e-3), [{"num_stages": n} for n in (0, 1, 3, 4)]
     arrays = {"A": normal(t, 2, 40, 100), "B": normal(t, 2, 100, 50), "C": Array("float32", (2, 40, 50))}
     yield ("silent_kernels:cleared", {"M": 40, "N": 50, "K": 100}, arrays, cleared, 2e-5), [{"stages": n} for n in (0, 1, 2, 4)]
     arrays = {"A": normal("float32", 7, 50), "C": Array("float32", (50, ))}

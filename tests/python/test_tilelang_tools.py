@@ -134,6 +134,42 @@ def test_tuning_passes_over_what_fails(torch, monkeypatch):
         assert tuned([{"block": 16}])(32, 32, 32).latency > 0
 
 
+def test_tuning_once_for_sizes_that_do_not_matter(torch, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_BENCH", "1")
+    configs = [{"block": 16, "pass_configs": {"tl.disable_warp_specialized": True}}, {"block": 32}]
+    tuned = tilelang.autotune(configs=configs, warmup=1, rep=1, do_not_specialize=["N"])(tilelang.jit(out_idx=-1)(product.orig_func))
+    first = tuned(32, 32, 32, __return_kernel=True)
+    assert len(tuned._tuner_cache) == 1 and tuned(32, 32, 32) is first
+    other = tuned(32, 64, 32)
+    assert len(tuned._tuner_cache) == 1 and other is not first and other.config == first.config and other.params[-1].shape == [32, 64]
+    tuned(64, 32, 32)
+    assert len(tuned._tuner_cache) == 2
+    tuned(32, 32, 32, block=16)
+    assert len(tuned._tuner_cache) == 3
+    with pytest.raises(ValueError, match="`Q` is no parameter of `product`"):
+        tilelang.autotune(configs=configs, do_not_specialize=["Q"])(tilelang.jit(product.orig_func))
+
+
+def test_tuning_makes_no_numbers_up(torch):
+
+    @tilelang.autotune(configs=[{"block": 16}, {"block": 32}], warmup=1, rep=1)
+    @tilelang.jit
+    def scaled(N, block=16):
+
+        @T.prim_func
+        def main(A: T.Tensor((N, ), "float32"), s: T.float32):
+            with T.Kernel(T.ceildiv(N, block)) as bx:
+                for i in T.Parallel(block):
+                    A[bx * block + i] *= s
+
+        return main
+
+    with pytest.raises(ValueError, match="`s` is a number.*set_autotune_inputs"):
+        scaled(64)
+    with tilelang.autotuner.set_autotune_inputs(torch.ones(64), 1.0):
+        assert scaled(64).config in ({"block": 16}, {"block": 32})
+
+
 def test_tuning_of_an_eager_kernel(monkeypatch):
     monkeypatch.setenv("TILEWRIGHT_BENCH", "1")
     tuned = tilelang.autotune(configs=[{"block": 8}, {"block": 16}], warmup=1, rep=1)(doubled)

@@ -34,6 +34,8 @@ static const Product products[] = {
     {"hip:gfx942", "tw_mfma_32x32_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
     {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 64, 128, 48, 2, true},
     {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 72, 40, 20, 4, true},
+    {"hip:gfx942", "tw_trade(4, fb[kk", EL_F16, EL_F32, 40, 72, 20, 4, false}, /* the halves of pairs across K, odd extents */
+    {"hip:gfx942", "tw_trade(4, fb[kk", EL_BF16, EL_F32, 96, 64, 64, 2, false}, /* .. read a step early */
     {"hip:gfx942", "tw_mfma_16x16_bf16", EL_BF16, EL_F32, 16, 64, 64, 1, true},
     {"hip:gfx942", "tw_mfma_16x16_f16", EL_F16, EL_F32, 48, 16, 16, 4, false},
     {"hip:gfx942", "tw_mfma_32x32_f32", EL_F32, EL_F32, 64, 32, 20, 2, false},
@@ -48,6 +50,7 @@ static const Product products[] = {
     {"hip:gfx90a", "tw_mul(", EL_U8, EL_I32, 32, 32, 16, 1, true}, /* the chip multiplies none of these */
     {"hip:gfx1100", "tw_wmma_16x16_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
     {"hip:gfx1100", "tw_wmma_16x16_f16", EL_F16, EL_F32, 40, 72, 20, 4, true},
+    {"hip:gfx1100", "tw_trade(8, fb)", EL_BF16, EL_F32, 40, 24, 20, 2, false},
     {"hip:gfx1100", "tw_wmma_16x16_i8", EL_I8, EL_I32, 32, 32, 64, 2, true},
     {"hip:gfx1100", "tw_wmma_16x16_u8", EL_U8, EL_I32, 16, 16, 16, 1, false},
     {"hip:gfx1100", "tw_fma", EL_F32, EL_F32, 32, 32, 16, 2, false},
@@ -96,6 +99,7 @@ static const Mutant mutants[] = {
     {"a product of some lanes", "hip:gfx942", "tw_mfma_32x32_f16(", "if (lane != 5) tw_mfma_32x32_f16(", EMU_FAULT_DEADLOCK},
     {"halves of a wave that differ", "hip:gfx1100", "(lane & 15)", "lane", HIP_FAULT_MATRIX},
     {"another column", "hip:gfx942", "lane & 31", "(lane + 1) & 31", EMU_FAULT_NONE},
+    {"operands of the next step", "hip:gfx942", "fa[kk / 16 & 1][0]", "fa[(kk / 16 + 1) & 1][0]", EMU_FAULT_NONE},
     {"another part of K", "hip:gfx942", "(lane >> 5) * 8", "(1 - (lane >> 5)) * 8", EMU_FAULT_NONE},
 };
 static const char matmul[] =

@@ -133,6 +133,8 @@ static const Edit edits[] = {
     {"branches", "right=columns", "right=steps", NULL, "how lanes can fetch"},
     {"branches", "right=columns", "right=words", NULL, "how lanes can fetch"},
     {"branches", "left=matrix", "left=columns", NULL, "how lanes can fetch"},
+    {"branches", "left=matrix", "left=traded", NULL, "how lanes can fetch"},
+    {"branches", "right=columns", "right=columns, early=1", NULL, "operands come `early`"},
     {"branches", ", left=matrix, right=columns", "", NULL, "how lanes can fetch"},
     {"forms", "right=words", "right=matrix", NULL, "how lanes can fetch"},
     {"forms", "among=tree, ", "", NULL, NULL},

@@ -1,18 +1,21 @@
-/* tilelang_atomic.c: atomic updates of elements and boxes of tensors.
+/* tilelang_atomic.c: atomic updates of elements and boxes of tensors, and of tiles, which only their block updates.
  *
  *     T.atomic_add(C[i, j], x)             an element; return_prev=True gives what was there
  *     T.atomic_add(C[by * 64, bx * 64], C_shared)     a box, as T.copy takes it */
 #include "front/tilelang/tilelang.h"
 
-/* Only tensors: a tile belongs to one block, and a plain update of it is as good. */
-static bool want_tensor(Lower *l, const Call *c, const Box *to) {
-    if (to->of->packed) {
+#include <string.h>
+
+static bool not_packed(Lower *l, const Call *c, const Box *to) {
+    if (to->of->packed)
         lang_types(l, c->ranges[0], "numbers of 4 bits are halves of a byte, which memory does not update alone");
-        return false;
-    }
-    if (to->of->kind == STORE_TENSOR) return true;
+    return !to->of->packed;
+}
+
+static bool want_tensor(Lower *l, const Call *c, const Box *to) {
+    if (!not_packed(l, c, to) || to->of->kind == STORE_TENSOR) return !to->of->packed;
     py_error(l, DIAG_TL_UNSUPPORTED, c->ranges[0], arena_printf(l->arena, "T.%s on a tile", c->builtin->name),
-             "it works on tensors; a tile belongs to its block, so write an update, as in x[i] += y");
+             "it works on tensors; a tile belongs to its block: read and write it, as in x[i] += y");
     return false;
 }
 
@@ -89,6 +92,42 @@ static Val update_element(Lower *l, const Call *c, const Box *to, Word combine, 
     return previous ? val_tensor(out) : val_none;
 }
 
+static Opcode opcode_of(Word combine) {
+    return combine == COMBINE_ADD   ? OP_ADD
+           : combine == COMBINE_MAX ? OP_MAX
+           : combine == COMBINE_MIN ? OP_MIN
+                                    : OP_OR;
+}
+
+static bool can_combine(Lower *l, const Call *c, Elem elem, Word combine) {
+    bool good = combine != COMBINE_OR || !elem_is_float(elem);
+    if (!good)
+        lang_types(l, c->range,
+                   arena_printf(l->arena, "T.%s combines bits, not %s; T.reinterpret them as integers first",
+                                c->builtin->name, lang_elem_name(elem)));
+    return good;
+}
+
+/* A tile belongs to its block: an update of it is read, combined and written. */
+static Val update_own_element(Lower *l, const Call *c, const Box *to, Word combine, bool previous) {
+    Ref value, old;
+    Val was = lang_load(l, to, c->range);
+    if (!can_combine(l, c, to->of->elem, combine) || !lang_convert(l, was, to->of->elem, c->range, &old) ||
+        !lang_convert(l, c->args[1], to->of->elem, c->range, &value))
+        return val_error;
+    l->b.range = c->range;
+    lang_store(l, to, val_tensor(ir_binary(&l->b, opcode_of(combine), old, value)), c->range);
+    return previous ? was : val_none;
+}
+
+static Val update_own_box(Lower *l, const Call *c, const Box *to, Ref value, Word combine) {
+    if (!can_combine(l, c, to->of->elem, combine)) return val_error;
+    Ref old = lang_load_box(l, to, to->of->rank);
+    value = ir_reshape(&l->b, value, val_ref_type(l, old));
+    lang_store_box(l, to, ir_binary(&l->b, opcode_of(combine), old, value));
+    return val_none;
+}
+
 /* Arguments: where, what, (order), return_prev. */
 static Val update(Lower *l, const Call *c, Word combine) {
     Box to, from;
@@ -101,16 +140,19 @@ static Val update(Lower *l, const Call *c, Word combine) {
         return val_error;
     bool one = head && lang_is_element(head) && !tile && to.of->kind == STORE_TILE && !to.of->base;
     if (one && lang_state(l)->threads) return lang_update_shared(l, c, &to, combine, previous);
-    if (!want_tensor(l, c, &to)) return val_error;
-    if (!fits_memory(l, c, to.of->elem, combine)) return val_error;
-    if (head && lang_is_element(head) && !tile) return update_element(l, c, &to, combine, previous);
+    bool own = to.of->kind == STORE_TILE;
+    if (!not_packed(l, c, &to) || (!own && !fits_memory(l, c, to.of->elem, combine))) return val_error;
+    if (head && lang_is_element(head) && !tile)
+        return own ? update_own_element(l, c, &to, combine, previous) : update_element(l, c, &to, combine, previous);
     if (previous) return lang_types(l, c->range, "return_prev is for single elements");
     if (!lang_check_box(l, &to, c->ranges[0])) return val_error;
     if (!tile) { /* all of them with one number */
         Ref number;
         if (!lang_convert(l, c->args[1], to.of->elem, c->range, &number)) return val_error;
         l->b.range = c->range;
-        update_box(l, &to, ir_splat(&l->b, number, lang_box_type(l, &to, to.of->elem, to.of->rank)), NULL, combine);
+        Ref all = ir_splat(&l->b, number, lang_box_type(l, &to, to.of->elem, to.of->rank));
+        if (own) return update_own_box(l, c, &to, all, combine);
+        update_box(l, &to, all, NULL, combine);
         return val_none;
     }
     if (!lang_as_box(l, c, 1, NULL, &from) || !lang_check_box(l, &from, c->ranges[1])) return val_error;
@@ -127,6 +169,7 @@ static Val update(Lower *l, const Call *c, Word combine) {
     if (!count) count = 1, dims[0] = to.of->rank - 1, extent[0] = 1;
     l->b.range = c->range;
     Ref value = ir_cast(&l->b, lang_load_box(l, &from, from.of->rank), to.of->elem);
+    if (own) return update_own_box(l, c, &to, value, combine);
     value = ir_reshape(&l->b, value, ty_tile(l->module, to.of->elem, count, extent));
     bool last = true; /* the last dimensions need no name */
     for (int d = 0; d < count; d++) last = last && dims[d] == to.of->rank - count + d;
@@ -136,13 +179,55 @@ static Val update(Lower *l, const Call *c, Word combine) {
 
 Val lang_lower_atomic(Lower *l, const Call *c) { return update(l, c, (Word)c->builtin->code); }
 
+/* Memory orders of T.atomic_load and T.atomic_store: all of them are taken as the strongest. */
+static bool check_order(Lower *l, const Call *c, int arg, const char *const *words) {
+    Val order = c->args[arg];
+    for (int i = 0; order.kind == VAL_STR && words[i]; i++)
+        if (!strcmp(order.text, words[i])) return true;
+    const char *here = order.kind == VAL_STR ? arena_printf(l->arena, "\"%s\"", order.text) : val_describe(l, order);
+    lang_types(l, c->ranges[arg],
+               arena_printf(l->arena, "T.%s does not support memory_order=%s; write \"%s\", \"%s\" or \"%s\"",
+                            c->builtin->name, here, words[0], words[1], words[2]));
+    return false;
+}
+
+static const Box *want_element(Lower *l, const Call *c, Word combine) {
+    const Box *at = lang_box(c->args[0]);
+    if (!lang_in_kernel(l, c)) return NULL;
+    if (!at || !lang_is_element(at)) {
+        lang_types(l, c->ranges[0], arena_printf(l->arena, "T.%s takes an element, as in x[i]", c->builtin->name));
+        return NULL;
+    }
+    return want_tensor(l, c, at) && fits_memory(l, c, at->of->elem, combine) ? at : NULL;
+}
+
+/* An addition of nothing: what is in memory, whatever was read of it before. */
+Val lang_lower_atomic_load(Lower *l, const Call *c) {
+    static const char *const words[] = {"relaxed", "acquire", "seq_cst", "consume", NULL};
+    const Box *from = check_order(l, c, 1, words) ? want_element(l, c, COMBINE_ADD) : NULL;
+    if (!from) return val_error;
+    Elem elem = from->of->elem;
+    Ref nothing = elem_is_float(elem) ? ir_float(&l->b, elem, -0.0) : ir_int(&l->b, elem, 0);
+    Val args[] = {c->args[0], val_tensor(nothing)};
+    Call add = {.builtin = c->builtin, .range = c->range, .args = args, .ranges = c->ranges};
+    return update_element(l, &add, from, COMBINE_ADD, true);
+}
+
+Val lang_lower_atomic_store(Lower *l, const Call *c) {
+    static const char *const words[] = {"relaxed", "release", "seq_cst", NULL};
+    const Box *to = check_order(l, c, 2, words) ? want_element(l, c, COMBINE_XCHG) : NULL;
+    if (!to) return val_error;
+    return val_failed(update_element(l, c, to, COMBINE_XCHG, true)) ? val_error : val_none;
+}
+
 /* T.atomic_addx2, x4: elements that lie side by side along the last dimension. */
 Val lang_lower_atomic_wide(Lower *l, const Call *c) {
     bool previous;
     const Box *to = lang_box(c->args[0]), *from = lang_box(c->args[1]);
     if (!lang_in_kernel(l, c)) return val_error;
     if (!lang_flag(l, c, 2, false, &previous)) return val_error;
-    bool whole = to && from && !lang_is_element(to) && !lang_is_element(from);
+    bool whole = (to ? !lang_is_element(to) : lang_storage(c->args[0]) != NULL) &&
+                 (from ? !lang_is_element(from) : lang_storage(c->args[1]) != NULL);
     if (whole && !previous) { /* x[0:4] += y[0:4] */
         Val args[] = {c->args[0], c->args[1], val_none, val_bool(false)};
         Range ranges[] = {c->ranges[0], c->ranges[1], c->range, c->range};

@@ -390,6 +390,22 @@ static bool is_mark(Lower *l, const PyNode *item) {
     return false;
 }
 
+/* `with T.While(c):` is Python's `while c:`. */
+static bool with_while(Lower *l, const PyNode *node, const PyNode *call) {
+    static const PyList nothing;
+    if (call->Call.args->count != 1 || call->Call.keywords->count) {
+        py_error(l, DIAG_TL_ARGUMENTS, call->range, "T.While takes one condition; join several with `and`");
+        return true;
+    }
+    PyNode *loop = ARENA_NEW(l->arena, PyNode);
+    *loop = (PyNode){.kind = PY_While, .range = node->range};
+    loop->While.test = call->Call.args->at[0];
+    loop->While.body = node->With.body;
+    loop->While.orelse = &nothing;
+    py_run_while(l, loop);
+    return true;
+}
+
 bool lang_with(Lower *l, const PyNode *node) {
     const PyList *items = node->With.items;
     const PyNode *call = items->at[0]->withitem.context_expr;
@@ -397,6 +413,7 @@ bool lang_with(Lower *l, const PyNode *node) {
     bool one = items->count == 1 && call->kind == PY_Call;
     if (one && lang_is_language(l, call->Call.func, "ws")) return lang_with_ws(l, node, call);
     if (one && lang_is_language(l, call->Call.func, "attr")) return lang_with_attr(l, node, call);
+    if (one && lang_is_language(l, call->Call.func, "While")) return with_while(l, node, call);
     bool launch = call->kind == PY_Call && lang_is_language(l, call->Call.func, "Kernel");
     for (uint32_t i = launch; i < items->count; i++)
         if (!is_mark(l, items->at[i])) return true;

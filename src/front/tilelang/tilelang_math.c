@@ -298,7 +298,22 @@ static Val cast(Lower *l, const Call *c, int value, int dtype) {
     Val x = lang_scalar(l, c->args[value], c->range);
     return val_failed(x) ? x : val_tensor(lang_narrow(l, packed, x.ref));
 }
-Val lang_lower_cast(Lower *l, const Call *c) { return cast(l, c, c->builtin->code, !c->builtin->code); }
+/* code: 0 (value, dtype), 1 (dtype, value), 2 (value, dtype, round, sat, rbits) */
+Val lang_lower_cast(Lower *l, const Call *c) {
+    if (c->builtin->code == 2) {
+        static const char *const others[] = {"rz", "rm", "rp", "rna", "rs", NULL};
+        bool planned = false;
+        for (int i = 0; c->args[2].kind == VAL_STR && others[i]; i++)
+            planned |= !strcmp(c->args[2].text, others[i]);
+        for (int i = 2; i < 5; i++)
+            if (i > 2 ? c->args[i].kind != VAL_NONE : planned)
+                return py_error(l, DIAG_TL_PLANNED, c->ranges[i],
+                                "T.cast with `sat`, `rbits` or another `round` than \"rn\"",
+                                "leave it out: T.cast rounds to nearest; T.clamp before it keeps a number in a range");
+        if (!lang_word(l, c, 2, "way to round", "rn")) return val_error;
+    }
+    return cast(l, c, c->builtin->code == 1, c->builtin->code != 1);
+}
 
 Val lang_lower_dtype(Lower *l, const Call *c) {
     Elem elem;
@@ -367,6 +382,16 @@ static Val float_of(Lower *l, Val v, Range range) {
     if (val_failed(x) || elem_is_float(val_type(l, x)->elem)) return x;
     Ref f;
     return lang_convert(l, v, EL_F32, range, &f) ? val_tensor(f) : val_error;
+}
+
+/* T.round(x, "ties-away-from-zero"); TVM's other word gives what T.nearbyint does. */
+Val lang_lower_round(Lower *l, const Call *c) {
+    if (!lang_word(l, c, 1, "rounding mode", "ties-away-from-zero, ties-to-even")) return val_error;
+    Val x = py_need_ir(l, c->range) ? float_of(l, lang_plain(c->args[0]), c->range) : val_error;
+    if (val_failed(x)) return x;
+    bool even = c->args[1].kind == VAL_STR && !strcmp(c->args[1].text, "ties-to-even");
+    l->b.range = c->range;
+    return val_tensor(ir_unary(&l->b, even ? OP_RINT : OP_ROUND, x.ref));
 }
 
 Val lang_lower_unary(Lower *l, const Call *c) {

@@ -159,9 +159,11 @@ Val lang_lower_device_assert(Lower *l, const Call *c) {
 Val lang_lower_print(Lower *l, const Call *c) {
     const Storage *storage = lang_storage(c->args[0]);
     const Box *box = lang_box(c->args[0]);
-    Ref value;
+    Ref value = REF_NONE;
     if (!lang_in_kernel(l, c)) return val_error;
-    if ((storage && storage->kind != STORE_VARIABLE) || (box && !lang_is_element(box))) {
+    if (c->args[0].kind == VAL_NONE && c->args[1].kind == VAL_STR) {
+        ; /* the message alone */
+    } else if ((storage && storage->kind != STORE_VARIABLE) || (box && !lang_is_element(box))) {
         Box all;
         if (!lang_as_tile(l, c, 0, &all)) return val_error;
         value = lang_load_box(l, &all, all.of->rank);
@@ -172,7 +174,7 @@ Val lang_lower_print(Lower *l, const Call *c) {
     }
     l->b.range = c->range;
     Op *op = ir_begin(&l->b, OP_PRINT);
-    ir_operand(&l->b, op, value);
+    if (value) ir_operand(&l->b, op, value);
     if (c->args[1].kind == VAL_STR && c->args[1].text[0])
         op_set(l->kernel, op, (Attr){.id = AT_MESSAGE, .text = c->args[1].text});
     ir_end(&l->b, op, NULL);

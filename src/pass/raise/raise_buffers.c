@@ -9,7 +9,8 @@
  * A buffer is raised when it is made in the region that uses it, or in one around it with only for, while and if in
  * between, and all its uses are bload and bstore. A write of the whole renames, a box write is `insert`, a box read
  * `slice`; loops carry what they write and need, ifs hand it out. A read that no write can reach is an error of the
- * user. A `sync` that has no buffer left to order, and no global memory, is dropped. */
+ * user, but gives 0 where it is only printed. A `sync` that has no buffer left to order, and no global memory, is
+ * dropped. */
 #include "ir/threads.h"
 #include "pass/raise/raise.h"
 
@@ -153,10 +154,25 @@ static const Type *full_rank(Raise *r, const Type *box, const Type *buffer) {
     return ty_tile(r->k->module, buffer->elem, buffer->rank, extent);
 }
 
+/* Do only prints use the read? */
+static bool is_only_printed(const Op *read) {
+    for (const Op *op = read->next; op; op = op->next)
+        if (op->code != OP_PRINT && ir_op_uses(op, read->results[0])) return false;
+    return true;
+}
+
 static void raise_read(Raise *r, Buffer *buffer, Op *op) {
     const Type *type = ir_type(r->k, op->results[0]), *whole = ir_type(r->k, buffer->ref);
-    if (!buffer->now && !map_find_number(r->patches, op->results[0]))
+    if (!buffer->now && !map_find_number(r->patches, op->results[0])) {
+        if (is_only_printed(op)) { /* a look at it, which no result depends on */
+            Builder b = ir_builder_before(r->k, op);
+            Ref zero = elem_is_float(type->elem) ? ir_float(&b, type->elem, 0) : ir_int(&b, type->elem, 0);
+            refmap_set(&r->read, op->results[0], type->rank ? ir_splat(&b, zero, type) : zero);
+            ir_remove(op);
+            return;
+        }
         diag_emit(r->cx->module->diag, DIAG_READ_BEFORE_WRITE, op->range);
+    }
     Ref value = content(r, buffer, op);
     Builder b = ir_builder_before(r->k, op);
     if (!is_whole(r->k, op)) {

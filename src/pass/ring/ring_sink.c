@@ -85,7 +85,8 @@ static void sink_into(Cut *c, const Op *tasks, Op *loop, int threads) {
     if (bytes / 4 / threads <= c->cx->machine->cost.other_registers) return;
     for (Op *op = loop->previous, *before; op; op = before) { /* what is used by one that went comes behind it */
         before = op->previous;
-        if (op->result_count != 1 || !is_made_of_slot(c->k, op) || !is_used_inside(c, tasks, loop, op, &first)) continue;
+        bool sinks = op->result_count == 1 && is_made_of_slot(c->k, op);
+        if (!sinks || !is_used_inside(c, tasks, loop, op, &first)) continue;
         ir_move(op, loop->regions[0], first);
         hold_slot(c->k, op, loop);
     }

@@ -108,6 +108,30 @@ static bool fit_in_pieces(Schedule *s, int *starving) {
     return place_all(s);
 }
 
+static bool multiplies(const Region *region) {
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_DOT) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (multiplies(op->regions[i])) return true;
+    }
+    return false;
+}
+
+/* A flat kernel: in the share of as many blocks as the machine likes, where memory and registers hold them, or else as
+ * it fits. */
+static bool fit_flat(Schedule *s) {
+    int blocks = s->cx->machine->cost.flat_blocks, starving;
+    if (blocks && !kernel_int(s->k, AT_BLOCKS, 0) && multiplies(s->k->body) && schedule_share_holds(s, blocks)) {
+        s->room = s->cx->machine->ring_bytes / blocks;
+        if (fit_in_pieces(s, &starving)) {
+            kernel_set(s->k, (Attr){.id = AT_BLOCKS, .number = blocks});
+            return true;
+        }
+        s->room = s->cx->machine->ring_bytes;
+    }
+    return fit_in_pieces(s, &starving);
+}
+
 /* The first degree in which all fits, and loads run ahead if they can at all: fewer slots in each, conversions in
  * pieces, output tiles in panels, programs one by one. */
 static bool find_room(Schedule *s) {
@@ -177,8 +201,7 @@ static bool plan(Schedule *s) {
     schedule_maps(s);
     schedule_place(s); /* what a gang asks: does anything need scratch? */
     schedule_gang(s);
-    int starving;
-    if (s->tasks ? !plan_rings(s) : !fit_in_pieces(s, &starving)) {
+    if (s->tasks ? !plan_rings(s) : !fit_flat(s)) {
         if (!s->tasks) schedule_refuse_size(s);
         return false;
     }

@@ -94,8 +94,15 @@ static bool comes_by_matrix(const Schedule *s, const Op *dot, int which) {
     return row->row_bytes && (along_k || tile->elem_bytes == row->turn_bytes);
 }
 
+/* How lanes fetch an operand that no instruction brings them. */
+static Word by_words(const Schedule *s, const Op *dot, int which) {
+    const SharedTile *tile = &schedule_layout(s->k, dot->operands[which])->tile;
+    bool along_k = (which == 0) != tile->turned;
+    return !along_k && tile->elem_bytes == matrix_of(s->k, dot)->trade_bytes ? FETCH_TRADED : FETCH_WORDS;
+}
+
 static Word best_left(const Schedule *s, const Op *dot) {
-    return comes_by_matrix(s, dot, 0) ? FETCH_MATRIX : FETCH_WORDS;
+    return comes_by_matrix(s, dot, 0) ? FETCH_MATRIX : by_words(s, dot, 0);
 }
 
 static Word best_right(const Schedule *s, const Op *dot) {
@@ -104,7 +111,7 @@ static Word best_right(const Schedule *s, const Op *dot) {
     layout_dot_grid(dot, &along_m, &along_n);
     int64_t n = ir_type(s->k, dot->results[0])->extent[1], k = ir_type(s->k, dot->operands[0])->extent[1];
     bool several = n > row->n * along_n; /* columns of products that a warp has */
-    if (!comes_by_matrix(s, dot, 1)) return FETCH_WORDS;
+    if (!comes_by_matrix(s, dot, 1)) return by_words(s, dot, 1);
     if (!is_power(n)) return FETCH_MATRIX;
     return several ? FETCH_COLUMNS : k % (2 * row->k) == 0 ? FETCH_STEPS : FETCH_MATRIX;
 }
@@ -116,25 +123,55 @@ static bool can_be_fresh(const Schedule *s, const Op *dot) {
     return schedule_is_async(s, dot) && is_power(n) && n >= row->n && ir_is_zero(s->k, dot->operands[2]);
 }
 
+/* Words of a thread's part of an operand for one step along K. */
+static int64_t part_words(const Schedule *s, const Op *dot, int which) {
+    const Matrix *row = matrix_of(s->k, dot);
+    const Fragment *f = &fragments[which ? row->b_in : row->a_in];
+    int along[2], side = which ? row->n : row->m;
+    layout_dot_grid(dot, &along[0], &along[1]);
+    int64_t tiles = (ir_type(s->k, dot->results[0])->extent[which] + side - 1) / side;
+    int64_t bytes = (int64_t)ty_elem_bytes(ir_type(s->k, dot->operands[which])) << f->registers;
+    return (tiles + along[which] - 1) / along[which] * bytes / 4;
+}
+
+/* Operands of a step are read under the products of the step before, where the registers hold both: what lies between
+ * several products of a trip takes them all. */
+static bool can_be_early(const Schedule *s, const Op *dot) {
+    const Matrix *row = matrix_of(s->k, dot);
+    for (const Op *op = dot->parent->first; op; op = op->next)
+        if (op != dot && op->code == OP_DOT) return false;
+    if (!lanes_fetch(row) || ir_type(s->k, dot->operands[0])->extent[1] <= row->k) return false;
+    for (int i = 0; i < 2; i++)
+        if (!schedule_in_shared(s->k, dot->operands[i])) return false;
+    return layout_words(s->k, dot->results[0]) + 2 * (part_words(s, dot, 0) + part_words(s, dot, 1)) <=
+           s->cx->machine->cost.early_registers;
+}
+
 static void plan_fetch(const Schedule *s, Op *dot) {
     if (can_be_fresh(s, dot)) op_set(s->k, dot, (Attr){.id = AT_FRESH, .number = 1});
     if (!lanes_fetch(matrix_of(s->k, dot))) return;
     op_set(s->k, dot, (Attr){.id = AT_LEFT, .word = best_left(s, dot)});
     op_set(s->k, dot, (Attr){.id = AT_RIGHT, .word = best_right(s, dot)});
+    if (can_be_early(s, dot)) op_set(s->k, dot, (Attr){.id = AT_EARLY, .number = 1});
 }
 
 bool schedule_fetch_holds(Schedule *s, const Op *dot) {
     if (op_flag(dot, AT_FRESH) && !can_be_fresh(s, dot))
         return schedule_fail(s, dot, "`fresh` is the sum of an asynchronous instruction that begins with 0");
+    if (op_attr(dot, AT_EARLY) && !can_be_early(s, dot))
+        return schedule_fail(s, dot,
+                             "operands come `early` of a product of several steps along K, if its lanes fetch them "
+                             "from shared memory and have the registers for two steps");
     Word left = op_word(dot, AT_LEFT, WORD_NONE), right = op_word(dot, AT_RIGHT, WORD_NONE);
     if (!lanes_fetch(matrix_of(s->k, dot)))
         return (!left && !right) ||
                schedule_fail(s, dot, "`left` and `right` are of instructions whose operands lanes fetch");
     Word best = best_right(s, dot);
-    return (left == best_left(s, dot) && (right == best || (right == FETCH_MATRIX && best != FETCH_WORDS))) ||
+    return (left == best_left(s, dot) && (right == best || (right == FETCH_MATRIX && comes_by_matrix(s, dot, 1)))) ||
            schedule_fail(s, dot,
                          "`left` and `right` are how lanes can fetch its operands: matrices along K, or of elements of "
-                         "2 bytes; of several columns two at once, of one two steps along K");
+                         "2 bytes; of several columns two at once, of one two steps along K; else words, "
+                         "traded across K");
 }
 
 static bool holds_dot(const Region *region) {

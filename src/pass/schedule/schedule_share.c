@@ -125,14 +125,14 @@ bool schedule_has_movers(const Schedule *s) {
 
 /* Of blocks with a role that loads, `ring` has looked (ring_gang.c). */
 bool schedule_share_holds(const Schedule *s, int blocks) {
-    if (schedule_has_movers(s)) return true;
+    if (s->tasks && schedule_has_movers(s)) return true;
     const Machine *machine = s->cx->machine;
     int warps = layout_warps(s->cx, s->k), step = machine->register_step ? machine->register_step : 1;
     int64_t each = machine->registers / (blocks * warps * machine->lanes) / step * step;
     int rows = schedule_row_registers(s);
     if (rows) return rows + machine->cost.beside_rows <= each;
     bool fewest = (blocks - 1) * warps < machine->cost.crowd_warps; /* fewer hide less than some spills cost */
-    Trip trip = {s->k, alive_in(s, role_find(s->tasks, ROLE_COMPUTE)->regions[0])};
+    Trip trip = {s->k, alive_in(s, s->tasks ? role_find(s->tasks, ROLE_COMPUTE)->regions[0] : s->k->body)};
     ir_walk(s->k->body, look_at_trip, &trip);
     return trip.most + (fewest ? 0 : machine->cost.crowd_registers) <= each;
 }

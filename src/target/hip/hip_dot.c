@@ -6,6 +6,15 @@
  *         u32 fa[2][4];  tw_lds(4, fa[i], ..);
  *         u32 fb[4];     tw_lds(4, fb, ..);
  *         tw_mfma_32x32_bf16(acc + 16 * (j + i * 2), fa[i], fb);
+ *     }
+ *
+ * Elements of 2 bytes that lie across K come two neighbours a word, of which each lane gives its neighbour one
+ * (`traded`). Where registers allow (`early`), the fragments of a step are read under the products of the step before:
+ *
+ *     u32 fa[2][2][4], fb[2][2][4];  .. those of step 0
+ *     for (int kk = 0; kk < 64; kk += 16) {
+ *         if (kk + 16 < 64) { .. those of kk + 16, into the other half }
+ *         tw_mfma_32x32_bf16(acc + 16 * (j + i * 2), fa[kk / 16 & 1][i], fb[kk / 16 & 1][j]);
  *     } */
 #include "target/hip/hip_dot.h"
 
@@ -31,6 +40,25 @@ static const Expr *stored_at(Dot *d, int i, const Expr *side, const Expr *k) {
     return dot_matrix_at(d, i, k_columns ? side : k, k_columns ? k : side);
 }
 
+static bool is_traded(const Dot *d, int i) {
+    return op_word(d->op, i ? AT_RIGHT : AT_LEFT, FETCH_WORDS) == FETCH_TRADED;
+}
+
+/* Neighbours along the side, two a word: even lanes take the first half along K, odd lanes the second. */
+static void fetch_pairs(Dot *d, int i, const Expr *words, const Expr *side, const Expr *k) {
+    Emit *e = d->e;
+    int count = words_of(d, i);
+    emit_unroll(e, "q", count, 1);
+    cs_line(&e->p, "tw_lds(1, %p + q, %p);", words,
+            stored_at(d, i, ex(e->arena, "(%p & ~1)", side), ex(e->arena, "%p + (lane & 1) * %d + q", k, count)));
+    cs_close(&e->p);
+}
+
+/* .. and traded, when they are needed. */
+static void trade(Dot *d, int i, const Expr *words) {
+    if (is_traded(d, i)) cs_line(&d->e->p, "tw_trade(%d, %p);", words_of(d, i), words);
+}
+
 /* Elements of the thread one by one: whole words, or parts of them. */
 static void gather(Dot *d, int i, const Expr *words, const Expr *side, const Expr *k) {
     Emit *e = d->e;
@@ -52,12 +80,16 @@ static void gather(Dot *d, int i, const Expr *words, const Expr *side, const Exp
     cs_close(&e->p);
 }
 
-/* The fragment of operand i from `first` along its side on. */
-static void fetch(Dot *d, int i, const Expr *words, const Expr *first) {
+/* The fragment of operand i from `first` along its side, `at` along K on. */
+static void fetch(Dot *d, int i, const Expr *words, const Expr *first, const Expr *at) {
     Emit *e = d->e;
     bool along_k = (i == 0) != d->tile[i]->turned;
     const Expr *side = ex(e->arena, "%p + %p", first, lane_part(d, i, false));
-    const Expr *k = ex(e->arena, "kk + %p", lane_part(d, i, true));
+    const Expr *k = ex(e->arena, "%p + %p", at, lane_part(d, i, true));
+    if (is_traded(d, i)) {
+        fetch_pairs(d, i, words, side, k);
+        return;
+    }
     if (!along_k) {
         gather(d, i, words, side, k);
         return;
@@ -79,32 +111,107 @@ static const Expr *open_tiles(Dot *d, const char *variable, const char *from, in
     return at;
 }
 
+/* The wave's tiles of the instruction along M and N. */
+typedef struct Tiles {
+    int64_t count[2];
+    int step[2];
+} Tiles;
+
 static int64_t tiles_along(const Dot *d, int dim, int side, int waves) {
     int64_t tiles = ((int64_t)1 << d->layout->map.log2[dim]) / side / waves;
     return tiles < 1 ? 1 : tiles;
 }
 
+static const Expr *open_side(Dot *d, const Tiles *t, int i) {
+    return open_tiles(d, i ? "j" : "i", i ? "wn" : "wm", t->count[i], t->step[i], i ? d->n : d->m);
+}
+
+static void fetch_side(Dot *d, const Tiles *t, int i, const Expr *words, const Expr *at) {
+    const Expr *first = open_side(d, t, i);
+    fetch(d, i, words, first, at);
+    cs_close(&d->e->p);
+}
+
+static void trade_side(Dot *d, const Tiles *t, int i, const Expr *words) {
+    if (!is_traded(d, i)) return;
+    open_side(d, t, i);
+    trade(d, i, words);
+    cs_close(&d->e->p);
+}
+
+static void multiply_tile(Dot *d, const Tiles *t, const Expr *a, const Expr *b) {
+    const Matrix *row = d->row;
+    cs_line(&d->e->p, "tw_%s_%s(%s + %d * (j + i * %lld), %p, %p);", word_info[row->instr].text, row->spelling, d->acc,
+            1 << fragments[row->sum_in].registers, (long long)t->count[1], a, b);
+}
+
+/* Each step's fragments when it comes. */
+static void multiply_in_turn(Dot *d, const Tiles *t, int64_t steps) {
+    Emit *e = d->e;
+    const Expr *kk = ex_name(e->arena, "kk");
+    cs_loop(&e->p, "#pragma unroll", "kk", 0, steps * d->row->k, d->row->k);
+    cs_line(&e->p, "u32 fa[%lld][%d];", (long long)t->count[0], words_of(d, 0));
+    const Expr *row = open_side(d, t, 0);
+    fetch(d, 0, ex(e->arena, "fa[i]"), row, kk);
+    trade(d, 0, ex(e->arena, "fa[i]"));
+    cs_close(&e->p);
+    const Expr *column = open_side(d, t, 1);
+    cs_line(&e->p, "u32 fb[%d];", words_of(d, 1));
+    fetch(d, 1, ex_name(e->arena, "fb"), column, kk);
+    trade(d, 1, ex_name(e->arena, "fb"));
+    open_side(d, t, 0);
+    multiply_tile(d, t, ex(e->arena, "fa[i]"), ex_name(e->arena, "fb"));
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+}
+
+/* Reads of the LDS by a lane for one step. */
+static int64_t reads_of(const Dot *d, const Tiles *t) {
+    int64_t reads = 0;
+    for (int i = 0; i < 2; i++) {
+        bool whole = (i == 0) != d->tile[i]->turned;
+        reads += t->count[i] * (whole ? words_of(d, i) * WORD_BYTES / READ_BYTES : words_of(d, i));
+    }
+    return reads;
+}
+
+/* The next step's under this one's products. */
+static void multiply_early(Dot *d, const Tiles *t, int64_t steps) {
+    Emit *e = d->e;
+    int k = d->row->k;
+    int64_t products = t->count[0] * t->count[1], reads = reads_of(d, t);
+    const Expr *zero = ex_int(e->arena, 0), *next = ex(e->arena, "kk + %d", k);
+    cs_line(&e->p, "u32 fa[2][%lld][%d], fb[2][%lld][%d];", (long long)t->count[0], words_of(d, 0),
+            (long long)t->count[1], words_of(d, 1));
+    fetch_side(d, t, 0, ex(e->arena, "fa[0][i]"), zero);
+    fetch_side(d, t, 1, ex(e->arena, "fb[0][j]"), zero);
+    cs_loop(&e->p, "#pragma unroll", "kk", 0, steps * k, k);
+    cs_open(&e->p, "if (kk + %d < %lld)", k, (long long)(steps * k));
+    fetch_side(d, t, 0, ex(e->arena, "fa[(kk / %d + 1) & 1][i]", k), next);
+    fetch_side(d, t, 1, ex(e->arena, "fb[(kk / %d + 1) & 1][j]", k), next);
+    cs_close(&e->p);
+    trade_side(d, t, 0, ex(e->arena, "fa[kk / %d & 1][i]", k));
+    open_side(d, t, 1);
+    trade(d, 1, ex(e->arena, "fb[kk / %d & 1][j]", k));
+    open_side(d, t, 0);
+    multiply_tile(d, t, ex(e->arena, "fa[kk / %d & 1][i]", k), ex(e->arena, "fb[kk / %d & 1][j]", k));
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_close(&e->p);
+    cs_line(&e->p, "tw_under(%lld, %d, 1);", (long long)reads, 1);
+    cs_line(&e->p, "tw_under(%lld, %d, %lld);", (long long)((reads + products - 1) / products), 2,
+            (long long)(products * (steps - 1)));
+}
+
 void hip_multiply(Dot *d) {
     Emit *e = d->e;
     const Matrix *row = d->row;
-    int64_t m = tiles_along(d, 0, row->m, d->along_m), n = tiles_along(d, 1, row->n, d->along_n);
+    Tiles t = {{tiles_along(d, 0, row->m, d->along_m), tiles_along(d, 1, row->n, d->along_n)},
+               {row->m * d->along_m, row->n * d->along_n}};
     int64_t fit_m = ((int64_t)1 << d->layout->map.log2[0]) / row->m;
     int64_t fit_n = ((int64_t)1 << d->layout->map.log2[1]) / row->n;
-    int sums = 1 << fragments[row->sum_in].registers, step_m = row->m * d->along_m, step_n = row->n * d->along_n;
     cs_line(&e->p, "const i32 wm = (warp & %d) %% %lld * %d, wn = (warp >> %d & %d) %% %lld * %d;", d->along_m - 1,
             (long long)fit_m, row->m, ll_log2(d->along_m), d->along_n - 1, (long long)fit_n, row->n);
-    cs_loop(&e->p, "#pragma unroll", "kk", 0, (d->k + row->k - 1) / row->k * row->k, row->k);
-    cs_line(&e->p, "u32 fa[%lld][%d];", (long long)m, words_of(d, 0));
-    const Expr *side = open_tiles(d, "i", "wm", m, step_m, d->m);
-    fetch(d, 0, ex(e->arena, "fa[i]"), side);
-    cs_close(&e->p);
-    const Expr *column = open_tiles(d, "j", "wn", n, step_n, d->n);
-    cs_line(&e->p, "u32 fb[%d];", words_of(d, 1));
-    fetch(d, 1, ex_name(e->arena, "fb"), column);
-    open_tiles(d, "i", "wm", m, step_m, d->m);
-    cs_line(&e->p, "tw_%s_%s(%s + %d * (j + i * %lld), fa[i], fb);", word_info[row->instr].text, row->spelling, d->acc,
-            sums, (long long)n);
-    cs_close(&e->p);
-    cs_close(&e->p);
-    cs_close(&e->p);
+    (op_attr(d->op, AT_EARLY) ? multiply_early : multiply_in_turn)(d, &t, (d->k + row->k - 1) / row->k);
 }

@@ -12,7 +12,7 @@ import inspect
 import threading
 import warnings
 
-from ..jit import JITImpl, JITKernel, _key, compile_many
+from ..jit import EagerKernel, JITImpl, JITKernel, _key, compile_many
 from ..language.functions import PrimFunc
 from ..profiler import do_bench
 from ..utils.tensor import TensorSupplyType
@@ -102,7 +102,7 @@ class AutoTuner:
         def make():
             kwargs = {**self._kwargs, **row}
             if isinstance(self.fn, JITImpl):
-                return self.fn._make(self._args, kwargs, False)
+                return self.fn._make(self._args, kwargs, False, passes)
             made = self.fn(*self._args, **kwargs)
             if isinstance(made, (JITKernel, )):
                 return made
@@ -118,6 +118,9 @@ class AutoTuner:
         p = self._profile
         profiler = kernel.get_profiler(p["supply_type"]) if tensors is None else None
         if tensors is None:
+            scalars = [] if p["supply_prog"] else [param.name for param in profiler._get_params() if not param.shape and not isinstance(kernel, EagerKernel)]
+            if scalars:
+                raise ValueError(f"`{scalars[0]}` is a number, for which tuning makes none up: give the arguments, `with set_autotune_inputs(..)`, or supply_prog")
             tensors = p["supply_prog"](profiler._get_params()) if p["supply_prog"] else profiler._get_inputs()
         if p["ref_prog"] and not p["skip_check"]:
             profiler = profiler or kernel.get_profiler(p["supply_type"])
@@ -179,9 +182,11 @@ def _compiled(makers):
 class AutoTuneImpl:
     """What tilelang.autotune makes of a function that tilelang.jit made."""
 
-    def __init__(self, impl, configs, profile):
+    def __init__(self, impl, configs, profile, do_not_specialize=()):
         self.jit_impl, self.configs, self._profile = impl, configs, profile
-        self._found = {}
+        self._open_names = frozenset(do_not_specialize)  # another value of one of these is not tuned anew
+        self._tuner_cache = {}  # the configuration that was found, by the arguments that matter
+        self._kernels = {}
         self.__name__, self.__doc__, self.__module__ = impl.__name__, impl.__doc__, impl.__module__
         self.signature = impl.signature
 
@@ -197,22 +202,34 @@ class AutoTuneImpl:
         return not names <= set(bound.arguments)
 
     def __call__(self, *args, **kwargs):
+        """The fastest kernel for these arguments; an eager function is run, but with __return_kernel=True gives its kernel."""
         impl = self.jit_impl
+        if kwargs.pop("__return_kernel", False) and impl.mode == "eager":
+            return self.compile(*args, **kwargs)
         bound = self._given(args, kwargs)
-        tuner = self.get_tunner()
-        eager = impl.mode == "eager"
-        tuner.set_kernel_parameters((args, kwargs))
+        tuner = self.get_tunner().set_kernel_parameters((args, kwargs))
+        key = tuple((name, *self._key_of(value)) for name, value in bound.arguments.items() if name not in self._open_names)
         if not self._open(bound, tuner._rows()):
+            self._tuner_cache.setdefault(key, {})
             return impl(*args, **kwargs)
-        if eager:
-            shapes = tuple((name, tuple(value.shape), str(value.dtype)) if hasattr(value, "shape") else (name, _key(value)) for name, value in bound.arguments.items())
-            if shapes not in self._found:
-                self._found[shapes] = tuner.run(tensors=[]).config
-            return impl(*args, **{**kwargs, **self._found[shapes]})
-        key = tuple((name, _key(value)) for name, value in bound.arguments.items())
-        if key not in self._found:
-            self._found[key] = tuner.run().kernel
-        return self._found[key]
+        if impl.mode == "eager":
+            if key not in self._tuner_cache:
+                self._tuner_cache[key] = tuner.run(tensors=[]).config
+            config = dict(self._tuner_cache[key])
+            config.pop("pass_configs", None)
+            return impl(*args, **{**kwargs, **config})
+        exact = tuple((name, *self._key_of(value)) for name, value in bound.arguments.items())
+        if key not in self._tuner_cache:
+            best = tuner.run()
+            self._tuner_cache[key], self._kernels[exact] = best.config, best.kernel
+        if exact not in self._kernels:  # sizes that are not tuned for
+            self._kernels[exact] = compile_many([tuner._maker(self._tuner_cache[key])])[0]
+            self._kernels[exact].config = self._tuner_cache[key]
+        return self._kernels[exact]
+
+    @staticmethod
+    def _key_of(value):
+        return (tuple(value.shape), str(value.dtype)) if hasattr(value, "shape") else (_key(value), )
 
     def compile(self, *args, **kwargs):
         """The kernel of the fastest configuration for these constants and sizes; of the one given, where nothing is left open."""
@@ -230,14 +247,18 @@ class AutoTuneImpl:
 
 
 def autotune(func=None, *, configs, warmup=25, rep=100, timeout=100, supply_type=TensorSupplyType.Auto, ref_prog=None, supply_prog=None, rtol=1e-2, atol=1e-2,
-             max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None, cache_input_tensors=False, **options):
-    """Tunes what tilelang.jit made over configurations: dicts of arguments, or a function of the call's arguments that gives them."""
+             max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None, cache_input_tensors=False, do_not_specialize=None, **options):
+    """Tunes what tilelang.jit made over configurations: dicts of arguments, or a function of the call's arguments that gives them. Another value of a parameter in
+    do_not_specialize takes the configuration that was found before."""
     profile = {"warmup": warmup, "rep": rep, "timeout": timeout, "supply_type": supply_type, "ref_prog": ref_prog, "supply_prog": supply_prog, "rtol": rtol, "atol": atol,
                "max_mismatched_ratio": max_mismatched_ratio, "skip_check": skip_check, "manual_check_prog": manual_check_prog}
 
     def decorate(fn):
         if not isinstance(fn, JITImpl):
             raise TypeError("tilelang.autotune stands above tilelang.jit: decorate the function with @tilelang.jit first")
-        return AutoTuneImpl(fn, configs, profile)
+        unknown = [name for name in do_not_specialize or () if name not in fn.signature.parameters]
+        if unknown:
+            raise ValueError(f"do_not_specialize: `{unknown[0]}` is no parameter of `{fn.__name__}`")
+        return AutoTuneImpl(fn, configs, profile, do_not_specialize or ())
 
     return decorate if func is None else decorate(func)

@@ -187,11 +187,13 @@ class JITImpl(Sources):
 
     elaborate = get_tir
 
-    def _make(self, args, kwargs, compile):
+    def _make(self, args, kwargs, compile, pass_configs=None):
+        """A kernel; pass_configs are over those of the function."""
         if self.mode == "eager":
             return EagerKernel(self, args, kwargs, compile)
         func = self.get_tir(*args, **kwargs)
-        return JITKernel(func, self.out_idx, self.execution_backend, self.target, self.target_host, self.verbose, self.pass_configs, self.compile_flags, compile)
+        passes = {**(self.pass_configs or {}), **(pass_configs or {})}
+        return JITKernel(func, self.out_idx, self.execution_backend, self.target, self.target_host, self.verbose, passes, self.compile_flags, compile)
 
     def compile(self, *args, **kwargs):
         """A kernel for these arguments; of an eager function, for these constants and sizes."""

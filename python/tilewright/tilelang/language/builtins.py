@@ -68,13 +68,26 @@ HOST = {
     "shift_left": lambda a, b: a << b, "shift_right": lambda a, b: a >> b, "bitwise_and": lambda a, b: a & b, "bitwise_or": lambda a, b: a | b,
     "bitwise_xor": lambda a, b: a ^ b, "max": max, "min": min, "abs": abs, "exp": math.exp, "exp2": lambda x: 2.0**x, "log": math.log,
     "log2": math.log2, "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "pow": pow, "floor": math.floor, "ceil": math.ceil,
-    "infinity": _infinity, "max_value": _limit(False), "min_value": _limit(True), "cast": lambda value, dtype: _cast(value, dtype),
+    "infinity": _infinity, "max_value": _limit(False), "min_value": _limit(True), "cast": lambda value, dtype, **how: _cast(value, dtype, **how),
     "if_then_else": lambda condition, a, b: a if condition else b, "next_power_of_2": lambda n: 1 << max(n - 1, 0).bit_length(),
 }
 
 
-def _cast(value, dtype):
+def check_cast(round=None, sat=None, rbits=None):
+    """The ways to round of T.cast, as the compiler takes them."""
+    if round not in (None, "", "rn", "rz", "rm", "rp", "rna", "rs"):
+        raise ValueError(f"Invalid round={round!r}: T.cast rounds to nearest (rn), toward zero (rz), down (rm), up (rp), halves away from zero (rna) or by random bits (rs)")
+    if sat is not None and not isinstance(sat, bool):
+        raise ValueError(f"Invalid sat={sat!r}: it is True (what is too large becomes the largest number) or False")
+    if round == "rs" and rbits is None:
+        raise ValueError("rbits is required for round='rs': the random bits by which it rounds")
+    if round != "rs" and rbits is not None:
+        raise ValueError("rbits is only valid with round='rs'")
+
+
+def _cast(value, dtype, round=None, sat=None, rbits=None):
     from .dtypes import dtype as of
+    check_cast(round, sat, rbits)
     return of(dtype)(value)
 
 

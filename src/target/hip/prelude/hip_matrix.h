@@ -7,6 +7,10 @@
  *  tw_wmma_16x16_T(sum *d, const u32 *a, const u32 *b)   d[8] += a b    T: f16 bf16 (f32) i8 u8 (i32); gfx1100
  *      a lane has all 16 elements of row lane % 16 of A, of column lane % 16 of B
  *
+ *  tw_trade(n, u32 *x)   x[n], 4 or 8 words: even lanes have pairs of neighbours at the first n places along K, odd lanes those at
+ *      the next n; each keeps one half of them and trades the other: then x are 2 n places of its own side, in their order
+ *  tw_under(reads, products, times)         a hint: so many times, reads of the LDS stand between products
+ *
  * B goes where the manual has A: the sum is that of the product turned round, so that a lane has a row of it. */
 #ifndef TILEWRIGHT_HIP_MATRIX_H
 #define TILEWRIGHT_HIP_MATRIX_H
@@ -39,6 +43,31 @@ typedef int TwInt4 __attribute__((ext_vector_type(4)));
 #define TW_MFMA(T, count, shape, type, Operand, emu, builtin, times, words)                        \
     TW_MATRIX_ONE(tw_mfma_##shape##_##type##_one, T, count, Operand, HIP_MFMA_##shape, emu, builtin) \
     TW_MATRIX_SEVERAL(tw_mfma_##shape##_##type, T, tw_mfma_##shape##_##type##_one, times, words)
+
+TW_FN void tw_trade(int n, u32 *x TW_LINE_HERE) {
+    const bool odd = tw_lane() & 1;
+    const u32 own = odd ? 0x07060302u : 0x05040100u, other = odd ? 0x05040100u : 0x07060302u;
+    u32 mine[4], given[4];
+#pragma unroll
+    for (int i = 0; i < n / 2; i++) {
+        mine[i] = tw_hw_perm(x[2 * i + 1], x[2 * i], own);
+        given[i] = tw_lane_xor(tw_hw_perm(x[2 * i + 1], x[2 * i], other), 1 TW_LINE_ON);
+    }
+#pragma unroll
+    for (int i = 0; i < n / 2; i++) {
+        x[i] = odd ? given[i] : mine[i];
+        x[n / 2 + i] = odd ? mine[i] : given[i];
+    }
+}
+#ifdef TW_ON_DEVICE
+#define tw_under(reads, products, times)                                                           \
+    _Pragma("unroll") for (int tw_i = 0; tw_i < times; tw_i++) {                                   \
+        __builtin_amdgcn_sched_group_barrier(0x100, reads, 0);                                     \
+        __builtin_amdgcn_sched_group_barrier(0x8, products, 0);                                    \
+    }
+#else
+#define tw_under(reads, products, times)
+#endif
 
 #if !defined(TW_ON_DEVICE) || defined(__gfx90a__) || defined(__gfx942__)
 #define TW_B_32_f16(x, y, sum)   __builtin_amdgcn_mfma_f32_32x32x8f16(x, y, sum, 0, 0, 0)

@@ -1,0 +1,115 @@
+"""tilewright.tilelang: operations of the language that are seldom met, each by what it computes."""
+import numpy as np
+import pytest
+
+import tilewright.tilelang as tilelang
+import tilewright.tilelang.language as T
+
+
+def run(kernel, *arrays):
+    tilelang.compile(kernel)(*arrays)
+    return arrays[-1]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "int64"])
+def test_atomic_loads_and_stores(dtype):
+
+    @T.prim_func
+    def moved(A: T.Tensor((4, ), dtype), B: T.Tensor((4, ), dtype)):
+        with T.Kernel(4) as bx:
+            x = T.atomic_load(A[bx], memory_order="acquire")
+            T.atomic_store(B[bx], x + 1, memory_order="release")
+
+    a = np.array([3, -0.0, -5, 7]).astype(dtype)
+    np.testing.assert_array_equal(run(moved, a, np.zeros(4, dtype)), a + 1)
+
+
+def test_updates_of_tiles():
+    """A tile belongs to its block, so an atomic update of it is an update."""
+
+    @T.prim_func
+    def updates(A: T.Tensor((4, 8), "float32"), B: T.Tensor((4, 8), "float32")):
+        with T.Kernel(1):
+            t = T.alloc_local((4, 8), "float32")
+            T.fill(t, 0.25)
+            T.atomic_max(t, A)
+            T.atomic_add(t[1:3, :], A[1:3, :])
+            T.atomic_min(t, 0.75)
+            T.atomic_add(t[0, 0], 1)
+            T.copy(t, B)
+
+    a = np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32)
+    want = np.maximum(a, 0.25)
+    want[1:3] += a[1:3]
+    want = np.minimum(want, 0.75)
+    want[0, 0] += 1
+    np.testing.assert_array_equal(run(updates, a, np.zeros((4, 8), np.float32)), want)
+
+
+def test_a_pair_that_is_a_whole_tensor():
+
+    @T.prim_func
+    def pair(A: T.Tensor((2, ), "float16"), B: T.Tensor((2, ), "float16")):
+        with T.Kernel(3):
+            T.atomic_addx2(B, A)
+
+    np.testing.assert_array_equal(run(pair, np.array([1, 2], np.float16), np.ones(2, np.float16)), [4, 7])
+
+
+def test_while_as_a_with():
+
+    @T.prim_func
+    def halved(A: T.Tensor((1, ), "int32"), B: T.Tensor((1, ), "int32")):
+        with T.Kernel(1):
+            n = T.alloc_fragment((1, ), "int32")
+            count = T.alloc_var("int32", init=0)
+            n[0] = A[0]
+            with T.While(n[0] > 1):
+                n[0] = n[0] // 2
+                count += 1
+            B[0] = count
+
+    assert run(halved, np.array([100], np.int32), np.zeros(1, np.int32)) == 6
+
+
+def test_ways_to_round():
+
+    @T.prim_func
+    def rounds(A: T.Tensor((8, ), "float32"), B: T.Tensor((3, 8), "float32")):
+        with T.Kernel(1):
+            for i in T.Parallel(8):
+                B[0, i] = T.round(A[i])
+                B[1, i] = T.round(A[i], "ties-away-from-zero")
+                B[2, i] = T.round(A[i], "ties-to-even")
+
+    a = np.array([0.5, 1.5, 2.5, -0.5, -2.5, 0.4, 1e9, -3.6], np.float32)
+    away = np.trunc(a + np.copysign(np.float32(0.5), a))
+    np.testing.assert_array_equal(run(rounds, a, np.zeros((3, 8), np.float32)), [away, away, np.rint(a)])
+
+
+def test_casts_of_the_host():
+    assert T.cast(2.5, "float32", round="rn", sat=True) == 2.5
+    for wrong, how in (("Invalid round", {"round": "up"}), ("Invalid sat", {"sat": 1}), ("rbits is required", {"round": "rs"}), ("rbits is only valid", {"rbits": 3})):
+        with pytest.raises(ValueError, match=wrong):
+            T.cast(1.0, "float16", **how)
+
+
+def test_prints(capfd):
+    """A message alone; a tile that nobody wrote, which shows 0."""
+
+    @T.prim_func
+    def prints(A: T.Tensor((4, ), "int32")):
+        with T.Kernel(1):
+            t = T.alloc_shared((4, ), "int32")
+            f = T.alloc_fragment((4, ), "float16")
+            T.print(msg="here")
+            T.print(t, msg="t")
+            for i in T.Parallel(4):
+                T.print(f[i])
+            T.copy(A, t)
+            T.print(t[2], msg="then")
+
+    run(prints, np.arange(4, dtype=np.int32))
+    said = capfd.readouterr()
+    said = said.out + said.err
+    assert "here" in said and "then" in said and "2" in said.split("then")[1] and "t" in said
