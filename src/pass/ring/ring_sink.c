@@ -64,6 +64,16 @@ static bool is_used_inside(Cut *c, const Op *tasks, Op *loop, const Op *op, Op *
     return !s.outside && !s.in_dot && s.first;
 }
 
+/* The slot that it is made of is given back behind the loop, not before. */
+static void hold_slot(Kernel *k, const Op *made, Op *loop) {
+    while (made->code != OP_GET) made = ir_value(k, made->operands[0])->op;
+    for (Op *op = loop->parent->first; op != loop; op = op->next)
+        if (op->code == OP_RELEASE && op->operands[1] == made->operands[0]) {
+            ir_move(op, loop->parent, loop->next);
+            return;
+        }
+}
+
 static void sink_into(Cut *c, const Op *tasks, Op *loop, int threads) {
     int64_t bytes = 0;
     Op *first;
@@ -75,8 +85,10 @@ static void sink_into(Cut *c, const Op *tasks, Op *loop, int threads) {
     if (bytes / 4 / threads <= c->cx->machine->cost.other_registers) return;
     for (Op *op = loop->previous, *before; op; op = before) { /* what is used by one that went comes behind it */
         before = op->previous;
-        if (op->result_count == 1 && is_made_of_slot(c->k, op) && is_used_inside(c, tasks, loop, op, &first))
-            ir_move(op, loop->regions[0], first);
+        bool sinks = op->result_count == 1 && is_made_of_slot(c->k, op);
+        if (!sinks || !is_used_inside(c, tasks, loop, op, &first)) continue;
+        ir_move(op, loop->regions[0], first);
+        hold_slot(c->k, op, loop);
     }
 }
 
