@@ -32,6 +32,12 @@ $ tilewright emit $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zer
 .../kernels/triton/matmul_nt.py:24:15: error: the kernel needs 98304 bytes of shared memory, even without loads that run ahead; a block of gfx942 has 65536; 65536 of them hold a tile of the `convert` here: make it smaller [shared-memory]
    24 |         acc = tl.dot(a, b, acc)
       |               ^~~~~~~~~~~~~~~~~
+.../kernels/triton/matmul_nt.py:24:15: note: 65536 bytes: `a`
+   24 |         acc = tl.dot(a, b, acc)
+      |               ^~~~~~~~~~~~~~~~~
+.../kernels/triton/matmul_nt.py:24:15: note: 32768 bytes: `b`
+   24 |         acc = tl.dot(a, b, acc)
+      |               ^~~~~~~~~~~~~~~~~
 [1]
 $ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on | grep -E "execution|mfma|ahead"
 .../kernels/triton/matmul_nt.py:24:15: dot: bf16[128,64] times bf16[64,128] by mfma_32x32
