@@ -82,7 +82,7 @@ def attention_backward(batch, heads, n, d, causal):
                 "delta": Array(rows, "float32", "empty"), **{x: Array(shape, fill="empty") for x in ("dq", "dk", "dv")}},
                [step(file, "prepare", o="o", do_="do", delta="delta"), step(file, "keys", dk="dk", dv="dv", **common),
                 step(file, "queries", dq="dq", **common)],
-               defines(*[dict(D=d, CAUSAL=int(causal), KEYS=s) for s in (64, 128)]), ("dq", "dk", "dv"), check, ("cudnn",),
+               [(dict(D=d, CAUSAL=int(causal), KEYS=s), stages) for s in (64, 128) for stages in ({}, {"num_stages": 2})], ("dq", "dk", "dv"), check, ("cudnn",),
                [Bar("cuDNN", ("cudnn",), 0.9)], facts=dict(causal=causal, scale=d ** -0.5))
 
 

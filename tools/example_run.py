@@ -26,15 +26,16 @@ def _report(function, args, kwargs, name):
             if texts and target != "cpu":
                 script = pathlib.Path(sys.argv[0])
                 for file, text in made.artifacts().items():
-                    if file.endswith(".cu"):
-                        (pathlib.Path(texts) / f"{script.parent.name}.{script.stem}.{name}.{len(_seen)}.cu").write_text(text)
+                    if file.endswith((".cu", ".cuh")):
+                        named = f"{script.parent.name}.{script.stem}.{name}.{len(_seen)}.cu" if file.endswith(".cu") else file
+                        (pathlib.Path(texts) / named).write_text(text)
         except Exception as error:  # what is said of it is the result
             said = (str(error).split("error: ", 1)[-1].split("\n")[0] or type(error).__name__)
         print(f"@compiled {target.split(':')[0]} {name} {said}", flush=True)
 
 
-def _only_compile(place):
-    """Kernels are compiled where they would run, those of Triton, which are rivals, not even that; outputs are made on `place`."""
+def _only_compile(device):
+    """Kernels are compiled where they would run, those of Triton, which are rivals, not even that; outputs are made on `device`."""
     import torch
     from tilewright.tilelang.jit import kernel
     from tilewright.triton.runtime import autotuner, jit
@@ -54,8 +55,9 @@ def _only_compile(place):
         for place, (name, constant, output) in enumerate(self.parameters()):
             if output:
                 dtype, shape = emitted.shape(place)
-                output = torch.empty(shape, dtype=kernel._dtype(kernel._DTYPES[dtype]).as_torch(), device=place)
-                made.append(output if place == "meta" else output.zero_())
+                made.append(torch.empty(shape, dtype=kernel._dtype(kernel._DTYPES[dtype]).as_torch(), device=device))
+                if device != "meta":
+                    made[-1].zero_()
         return made[0] if len(made) == 1 else made or None
 
     made_anew = kernel.CompiledFunction.__init__

@@ -144,6 +144,7 @@ void parser_unknown_type(Parser *ps, const CToken *word) {
         diag_emit(ps->diag, DIAG_C_UNKNOWN_TYPE, word->range, wrong, nearest ? "; the nearest is `" : "",
                   nearest ? nearest : "", nearest ? "`" : "", wrong);
     ps->panic = true;
+    parser_bind(ps, wrong, NAME_TYPE); /* one message is enough */
 }
 
 static CNode *parse_specifier_word(Parser *ps) {

@@ -15,6 +15,7 @@ CNode *parse_block(Parser *ps) {
         if (!ps->panic) continue;
         parser_recover(ps);
         if (ps->at == before) parser_advance(ps);
+        parser_take(ps, CK_ELSE); /* of the statement that was broken */
     }
     parser_close_scope(ps);
     if (!parser_expect(ps, CT_RBRACE, "at the end of the block"))

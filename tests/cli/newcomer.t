@@ -19,7 +19,7 @@ error: unknown option `-x`; `tilewright check --help` lists them
 error: unknown command `rnu`; did you mean `run`?
 error: there is no page `tirton`; there are ops, options, triton, tilelang and tile-c
 error: `more.py` is one word too many
-error: `--grid` does not go with `tilewright list`; it is an option of `run`, `check`
+error: `--grid` does not go with `tilewright list`; it is an option of `run`, `check`, `bench`, `tune`
 error: --arg needs a value: --arg NAME=SPEC
 error: --arg takes NAME=SPEC, not `x_ptr`
 error: --arg takes NAME=SPEC, not `=1`
@@ -260,7 +260,7 @@ scan.py:6:31: ring: 2 slots of 256 bytes
 scan.py:6:5: store: field v of ring out (compute to store)
 scan.py:6:5: ring: 2 slots of 256 bytes
 scan.py:4:1: execution: 1 worker in compute, persistent, order code
-scan.py:6:21: error: not possible on Tenstorrent: `scan` on f32[64] has no lowering yet; write it with other operations, or use target cpu [not-on-tenstorrent]
+scan.py:6:21: error: not possible on Tenstorrent: `scan` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
     6 |     tl.store(p + i, tl.cumsum(tl.load(p + i), 0))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME

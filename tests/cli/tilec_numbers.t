@@ -45,6 +45,23 @@ $ sh run.sh 's = 0xffffffff + 1 == 0;' ''
 #! constants of the file have the type that they say
 $ sh run.sh 's = (int)(half / 4 * 100) + (U - 6 > 0) + c * 1000;' 'const float half = 2; const unsigned U = 5; const signed char c = 300;'
        44051
+#! sizeof of an expression, which is not computed
+$ sh run.sh 'st_bf(16, 32) k[3]; st_fl(16, 16) *p = shared_alloc(st_fl(16, 16)); s = sizeof(k[1]) + sizeof(k) + sizeof(*p) + sizeof(s++) + sizeof(1.0f) + s;' ''
+        5128
+#! the pairs of CUDA, as literals too; coordinates that are kept
+$ sh run.sh 'int2 a = {3, 4}; a = (int2){a.y, a.x}; float4 f = {.w = 2}; s = a.x * 10 + a.y + (int)(f.w + f.x);' ''
+          45
+$ sh run.sh 'coord c = at(1, g.n), d = at(c.r, c.c + 1); c = at(c.b, c.d, 0, 0); zero(&u); load(&u, g.x, c); row_of(g.x, &u, c); s = d.r * 100 + d.c * 10 + c.r;' 'static void row_of(gl(int, 1, 1, -1, -1) x, rt(int, 16, 16) *t, coord c) { store(x, t, c); store(x, t, at(c.r, c.c)); }'
+         140
+#! a name of one's own goes first
+$ sh run.sh 'int2 a = {.z = 6}; int coord = 2; s = a.z + coord;' 'typedef struct { int z; } int2;'
+           8
+#! CUDA's conversions: bf16 keeps eight bits
+$ sh run.sh 's = (int)__bfloat162float(__float2bfloat16(257.0f)) + (int)(__expf(0.0f) + __logf(1.0f));' ''
+         257
+#! what is set before each return, and what is set behind all of them
+$ sh run.sh 's = last(g.n) * 10 + last(5);' 'static int last(int n) { int a, b; if (n > 4) b = 1; else if (n > 3) b = 2; else { a = 7; return a; } a = b + 1; return a; }'
+          72
 #! sizeof is unsigned, with padding
 $ sh run.sh 's = sizeof(struct Z) - 9 > 0 ? sizeof(struct Z) : 1;' 'struct Z { char c; int i; };'
            8

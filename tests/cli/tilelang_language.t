@@ -261,9 +261,9 @@ bad.py:36:22: error: T.Kernel inside T.Kernel is not supported in a TileLang ker
       |                      ^~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=tile --arg 'A=zeros:f32[8]'
-bad.py:40:30: error: T.atomic_add on a tile is not supported in a TileLang kernel; it works on tensors; a tile belongs to its block, so write an update, as in x[i] += y [unsupported]
+bad.py:40:17: error: this buffer is read before anything is written to it; fill or copy into it first [read-before-write]
    40 |                 T.atomic_add(s[0], 1.0)
-      |                              ^~~~
+      |                 ^~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run bad.py --arg n=8 --arg kind=slice --arg 'A=zeros:f32[8]'
 bad.py:42:26: error: a slice whose extent is not a constant is not supported in a TileLang kernel; write it as `start : start + 16`, with its extent as the constant [unsupported]

@@ -70,6 +70,14 @@ $ cat > mistakes.py <<'END'
 >         a = T.alloc_fragment((16,), "float32")
 >         T.print(a, msg="empty")
 >         T.copy(a, A)
+>
+>
+> @T.prim_func
+> def reducer_batch(A: T.Tensor((64,), "float32")):
+>     with T.Kernel(1) as bx:
+>         sums = T.alloc_reducer((64,), "float32", op="sum")
+>         T.clear(sums)
+>         T.finalize_reducer(sums, A, batch=3)
 > END
 $ tilewright emit mistakes.py:load_order
 mistakes.py:7:49: error: T.atomic_load does not support memory_order="release"; write "relaxed", "acquire" or "seq_cst" [types]
@@ -120,4 +128,9 @@ $ tilewright emit mistakes.py:read_unwritten
 mistakes.py:70:9: error: this buffer is read before anything is written to it; fill or copy into it first [read-before-write]
    70 |         T.copy(a, A)
       |         ^~~~~~~~~~~~
+[1]
+$ tilewright emit mistakes.py:reducer_batch
+mistakes.py:78:43: error: batch=3 does not fit a reducer of 64 elements; it must evenly divide the output's elements [types]
+   78 |         T.finalize_reducer(sums, A, batch=3)
+      |                                           ^
 [1]

@@ -396,6 +396,14 @@ static void test_errors(Fixture *fx) {
         if (!strstr(got, cases[i].want)) fprintf(stderr, "case: %s\n%s", cases[i].text, got);
         CHECK(strstr(got, cases[i].want) != NULL);
     }
+    static const char *const once[] = { /* nothing follows from the first cause */
+        "void f(int n) { if (n) n = (n)) 2; else n = 3; }",
+        "struct s { none a; }; void f(struct s x) { x.a = (none){1, 2}; none b; }",
+    };
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        const char *got = messages(fx, once[i]), *first = strstr(got, "error:");
+        CHECK(first && !strstr(first + 1, "error:"));
+    }
 }
 
 /* n copies of `piece` between head and tail */

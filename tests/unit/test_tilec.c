@@ -134,6 +134,8 @@ static void test_messages(Fixture *fx) {
         {"rv_fl(16) v; zero(r); add(&r, &r, &v);", "needs tiles of one shape, here 16 x 32 and a vector of 16"},
         {"zero(r); transpose_sep(&q, &r);", "turns 16 x 32, which does not give 16 x 32"},
         {"zero(r); tril(&r, &r, 0.5f);", "`tril` takes integers"},
+        {"warpgroup_cdiv(4, 2);", "`warpgroup_cdiv` is no operation of Tile C and no function of this file; write `cdiv` alone"},
+        {"coord c; zero(r); store(g.x, &r, c);", "`b` is read before"},
         {"zero(r); bit_and(&r, &r, 3);", "has no meaning for elements of f32; use a tile of int"},
         {"load_async(&s, g.x, at(0)); load(&r, &s);", "`s` is still being loaded; write load_async_wait(0)"},
         {"zero(r); zero(subtile(rt_fl(16, 16), &r, 0, 2));", "is no part of register tile of f32[16, 32]: its place lies outside"},

@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TILE, ROWS_, GROUP, ONE, THREAD, NUMBER, BLOCK };
+enum { TILE, ROWS_, COLS_, GROUP, ONE, THREAD, NUMBER, BLOCK, HINT };
 #define ROWS ROWS_
+#define COLS COLS_
 typedef struct Row {
     const char *name;
     int scope;
@@ -19,6 +20,7 @@ static const Row rows[] = {
 #include "front/tilec/tilec_builtins.def"
 #undef BUILTIN
 #undef ROWS
+#undef COLS
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 

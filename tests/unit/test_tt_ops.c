@@ -236,7 +236,7 @@ static const struct Refusal {
     const char *text, *message;
 } refusals[] = {
     {SIMPLE(" %a = round %x\n"), "t.ir:13:3: error: not possible on Tenstorrent: `round` on f32[32,32] has no lowering yet"},
-    {SIMPLE(" %a = sort<axis=0> %x\n"), "`sort` on f32[32,32] has no lowering yet"},
+    {SIMPLE(" %a = sort<axis=0> %x\n"), "`sort` of a tile; the units of a core"},
     {SIMPLE(" %z = splat 0 : i32[32,32]\n %i = for %k = 0, 4, 1 (%c = %z) { %d = xor %c, 3 ; yield %d }\n %f = cast %i : f32[32,32]\n %a = add %x, %f\n"), "a tile of i32 carried round a loop"},
     {KERNEL("%X, %A: tensor<i32,2>", IN("x: i32[32,32]") OUT("a: i32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "i32[32,32]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),

@@ -58,6 +58,7 @@ struct TcType {
     int64_t count;    /* ARRAY */
     int field_count;  /* STRUCT */
     const TcField *fields;
+    bool is_coord;   /* STRUCT: b, d, r, c, as at(..) gives them */
     bool is_complex; /* STRUCT: real and imag, of which operations make complex numbers */
     TcLevel level; /* TILE */
     int rank;      /* TILE: 2, or 1 for a vector, whose length is cols */
@@ -280,6 +281,8 @@ bool tc_has_effects(Tc *tc, const CNode *node); /* assigns, or calls a function 
 
 /* tilec_part.c */
 Expr tc_at_expr(Tc *tc, const CNode *node);
+Expr tc_as_coord(Tc *tc, Expr e);                             /* what a `coord` holds; others unchanged */
+bool tc_set_coord(Tc *tc, const Object *place, const Expr *e); /* false: no coord, or no at(..) */
 Expr tc_shared_alloc_expr(Tc *tc, const CNode *node);
 Expr tc_view_expr(Tc *tc, const CNode *node);
 Expr tc_part_expr(Tc *tc, const CNode *node, const char *name);
@@ -300,7 +303,8 @@ void tc_initialize(Tc *tc, Object *place, const CNode *initializer);
 void tc_assign(Tc *tc, const Lvalue *target, Scalar value, Range range);
 
 /* tilec_typeof.c */
-const TcType *tc_type_of(Tc *tc, const CNode *node); /* of a number; NULL: not known */
+const TcType *tc_type_of(Tc *tc, const CNode *node);    /* of a number; NULL: not known */
+const TcType *tc_place_type(Tc *tc, const CNode *node); /* of a place of any type */
 
 /* tilec_stmt.c */
 void tc_body(Tc *tc, const CNode *block); /* of a kernel */
@@ -340,7 +344,9 @@ typedef void TcSide(Tc *tc, int side, void *user);
 void tc_choose(Tc *tc, Ref condition, TcSide *side, void *user, Range range);
 Object *tc_new_flag(Tc *tc, bool value, Range range);
 void tc_settle_flags(Tc *tc, bool jumped);
-void tc_close_ways(Tc *tc);
+/* Behind the place where a jump leads to: what it passed over may be unwritten. jumped: only by jumps one gets there,
+ * so that it is no matter what other ways have not written. */
+void tc_close_ways(Tc *tc, bool jumped);
 /* Behind two ways: a pointer, or what is the same on both. */
 bool tc_joins_by_itself(Tc *tc, Object *cell, const struct Saved *a, const struct Saved *b, Range range);
 void tc_switch(Tc *tc, const CNode *node);

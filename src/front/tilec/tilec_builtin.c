@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { TILE, ROWS, GROUP, ONE, THREAD, NUMBER, BLOCK };
+enum { TILE, ROWS, COLS, GROUP, ONE, THREAD, NUMBER, BLOCK, HINT };
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, scope, operands, lower, parameter, doc) {name, scope, operands, bi_##lower, parameter, doc},
@@ -88,10 +88,12 @@ static const char *strip_scope(const char *name, TcScope *scope, int *warps) {
 static bool scope_fits(int row, TcScope scope) {
     switch (row) {
     case TILE:
-    case ROWS: return true;
+    case ROWS:
+    case COLS: return true;
     case NUMBER: return scope != SCOPE_BLOCK;
     case GROUP: return scope == SCOPE_GROUP;
-    case BLOCK: return true;
+    case BLOCK:
+    case HINT: return true;
     default: return scope == SCOPE_ANY || scope == SCOPE_WARP;
     }
 }
@@ -149,15 +151,27 @@ static bool each_alike(const Call *call) {
     return call->row->lower != bi_store_combine;
 }
 
+/* A vector in registers of which every warp has the whole (row_vec). */
+static bool every_warp_has(const Expr *e) { return letter_of(e) == 'v' && e->lvalue.type->repeated; }
+
+/* Each warp makes the same whole vector of what all of them see. */
+static bool same_in_all(const Call *call) {
+    for (int i = 0; i < call->count; i++)
+        if (!every_warp_has(&call->args[i]) && (!i || !strchr("gcxu", letter_of(&call->args[i])))) return false;
+    return call->count;
+}
+
 /* Is it an operation of all the warps that share a register tile here? */
 static bool reaches_unit(const Tc *tc, const Call *call) {
     int warps = call->scope == SCOPE_BLOCK ? tc->threads / 32 : call->warps;
     if (warps == tc->unit) return true;
     if (tc->worker_count > 1 && warps == tc->unit * tc->worker_count) return each_alike(call);
-    if (call->row->scope != ROWS || call->scope != SCOPE_WARP) return false;
+    if (call->scope != SCOPE_WARP) return false;
+    if (same_in_all(call)) return true;
     for (int i = 0; i < call->count; i++)
         if (is_shared(&call->args[i])) return false;
-    return true;
+    bool columns = call->row->scope == COLS && every_warp_has(&call->args[call->count - 1]);
+    return call->row->scope == ROWS || columns;
 }
 
 static bool scope_holds(Tc *tc, const Call *call) {
@@ -167,9 +181,8 @@ static bool scope_holds(Tc *tc, const Call *call) {
         TC_ERROR(tc, TC_ONE_THREAD, call->range, call->name);
         return false;
     }
-    if (kind == BLOCK || kind == THREAD || kind == NUMBER) {
-        if (kind != BLOCK) return true;
-    } else if (!reaches_unit(tc, call)) {
+    if (kind == THREAD || kind == NUMBER || kind == HINT) return true;
+    if (kind != BLOCK && !reaches_unit(tc, call)) {
         bool group = tc->unit > 1;
         const char *prefix = tc->unit == 4 ? "warpgroup_" : arena_printf(tc->arena, "group%d_", tc->unit);
         TC_ERROR(tc, TC_SCOPE, call->range, call->name,
@@ -218,12 +231,18 @@ static Expr no_such_form(Tc *tc, const Call *call, const char *base) {
 static Expr unknown_operation(Tc *tc, const CNode *node, const char *name) {
     VEC(const char *) names = {0};
     static const char *const prefixes[] = {"", "warpgroup_", "warp_"};
+    TcScope scope;
+    int warps;
+    const char *base = strip_scope(name, &scope, &warps);
+    if (tc_is_builtin(base)) /* none of a single thread is one of a group */
+        return TC_FAIL(tc, TC_UNKNOWN_OP, node->range, name, arena_printf(tc->arena, "; write `%s` alone", base));
     *VEC_PUSH(&names, tc->arena) = "shared_alloc";
     *VEC_PUSH(&names, tc->arena) = "tile_view";
     *VEC_PUSH(&names, tc->arena) = "subtile";
     for (int i = 0; i < BUILTIN_COUNT; i++)
         for (int p = 0; p < 3; p++)
-            *VEC_PUSH(&names, tc->arena) = arena_printf(tc->arena, "%s%s", prefixes[p], builtins[i].name);
+            if (tc_is_builtin(arena_printf(tc->arena, "%s%s", prefixes[p], builtins[i].name)))
+                *VEC_PUSH(&names, tc->arena) = arena_printf(tc->arena, "%s%s", prefixes[p], builtins[i].name);
     for (size_t i = 0; i < tc->names.count; i++) {
         const Symbol *symbol = tc->names.entries[i].value;
         if (symbol && symbol->kind == SYMBOL_FUNCTION) *VEC_PUSH(&names, tc->arena) = symbol->name;
@@ -253,7 +272,7 @@ Expr tc_call_builtin(Tc *tc, const CNode *node) {
     if (!tc_is_builtin(call.name)) return unknown_operation(tc, node->kids[0], call.name);
     if (call.count > MAX_ARGUMENTS) return no_such_form(tc, &call, base);
     for (int i = 0; i < call.count; i++) {
-        call.args[i] = tc_read(tc, tc_expr(tc, node->kids[i + 1]));
+        call.args[i] = tc_as_coord(tc, tc_read(tc, tc_expr(tc, node->kids[i + 1])));
         if (call.args[i].kind == X_ERROR) return call.args[i];
     }
     return tc_dispatch(tc, &call);

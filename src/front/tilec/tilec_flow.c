@@ -71,11 +71,10 @@ void tc_settle_flags(Tc *tc, bool jumped) {
     if (jumped && count == 1) tc->jump = (enum TcJump)open[0]; /* this way ends in it */
 }
 
-/* Behind the place where a jump leads to: what it passed over may be unwritten. */
-void tc_close_ways(Tc *tc) {
+void tc_close_ways(Tc *tc, bool jumped) {
     for (size_t i = 0; i < tc->cells.count; i++) {
         Scalar *value = &tc->cells.at[i]->value;
-        value->open = value->open || value->lost;
+        value->open = (value->open && !jumped) || value->lost;
         value->lost = false;
     }
 }
@@ -106,6 +105,9 @@ bool tc_joins_by_itself(Tc *tc, Object *cell, const Saved *a, const Saved *b, Ra
     return pointer || same;
 }
 
+/* At the end of a way: it was not written there, or not before the jump that ends it. */
+static bool nobody_reads(Scalar s, enum TcJump jump) { return !s.ref || s.open || (s.lost && jump); }
+
 void tc_choose(Tc *tc, Ref condition, TcSide *way, void *user, Range range) {
     Op *op = ir_begin(&tc->b, OP_IF);
     ir_operand(&tc->b, op, condition);
@@ -134,12 +136,20 @@ void tc_choose(Tc *tc, Ref condition, TcSide *way, void *user, Range range) {
     for (size_t i = 0; i < count; i++) {
         if (tc_joins_by_itself(tc, tc->cells.at[i], &after[0][i], &after[1][i], range)) continue;
         Scalar a = after[0][i].value, b = after[1][i].value;
-        if (a.lanes != b.lanes)
-            TC_ERROR(tc, TC_THREAD_MIXED, range, "a run-time condition cannot choose between numbers of threads");
+        bool none[2] = {nobody_reads(a, jumps[0]), nobody_reads(b, jumps[1])};
+        bool alike = a.lanes == b.lanes || none[0] || none[1];
         places[results] = tc->cells.at[i];
         types[results] = ty_scalar(tc->module, a.type->elem);
-        for (int side = 0; side < 2; side++) values[side][results] = tc_ref_or_zero(tc, after[side][i].value);
-        tc->cells.at[i]->value.lanes = a.lanes;
+        for (int side = 0; side < 2; side++) {
+            Scalar value = after[side][i].value;
+            tc->b = inner[side];
+            Ref ref = alike ? REF_NONE : tc_uniform(tc, value, range);
+            values[side][results] = ref ? ref : tc_ref_or_zero(tc, value);
+            inner[side] = tc->b;
+        }
+        tc->b = outer;
+        /* Unlike ones have become numbers of the workers. */
+        tc->cells.at[i]->value.lanes = !alike ? NULL : none[0] ? b.lanes : a.lanes;
         /* On a way that jumped nobody reads it, until the ways meet again (tc_close_ways). */
         bool unset[2] = {!a.ref || a.open, !b.ref || b.open};
         lost[results] = a.lost || b.lost || (unset[0] && jumps[0]) || (unset[1] && jumps[1]);
@@ -258,7 +268,7 @@ void tc_switch(Tc *tc, const CNode *node) {
         }
     }
     if (tc->jump == JUMP_BREAK) tc->jump = JUMP_NONE;
-    tc_close_ways(tc);
+    tc_close_ways(tc, false);
     tc_leave_loop(tc, outer);
     tc->cells.count = cells;
     tc_close_scope(tc, scope);

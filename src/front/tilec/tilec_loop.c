@@ -306,7 +306,7 @@ static void general_trip(Tc *tc, const Loop *loop) {
     tc_statement(tc, loop->body, false);
     if (tc->jump == JUMP_CONTINUE) tc->jump = JUMP_NONE;
     tc_reset_flag(tc, JUMP_CONTINUE);
-    tc_close_ways(tc);
+    tc_close_ways(tc, false);
     Scalar dead;
     bool sure = tc->jump != JUMP_NONE, maybe = !sure && tc_may_have_jumped(tc, &dead);
     sure = tc->jump != JUMP_NONE;
@@ -400,7 +400,7 @@ static void counted_body(Tc *tc, Scalar index, void *user) {
     tc_statement(tc, loop->node->kids[3], false);
     if (tc->jump == JUMP_CONTINUE) tc->jump = JUMP_NONE;
     tc_reset_flag(tc, JUMP_CONTINUE);
-    tc_close_ways(tc);
+    tc_close_ways(tc, false);
     loop->variable->value.ref = REF_NONE;
 }
 
@@ -486,7 +486,7 @@ void tc_lower_loop(Tc *tc, const CNode *node) {
                         !lower_counted(tc, &counted, &body)))
         unroll(tc, &loop, UNROLL_LIMIT, !is_do);
     if (tc->jump != JUMP_RETURN) tc->jump = JUMP_NONE;
-    tc_close_ways(tc);
+    tc_close_ways(tc, false);
     tc_leave_loop(tc, outer);
     tc_close_scope(tc, scope);
     tc->cells.count = cells;

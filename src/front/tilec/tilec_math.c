@@ -90,6 +90,10 @@ Expr bi_scalar_isnan(Tc *tc, const Call *call) {
     return number(call, tc_scalar(tc_scalar_type(EL_I32), answer, NULL));
 }
 
+Expr bi_scalar_convert(Tc *tc, const Call *call) {
+    return number(call, tc_convert(tc, call->args[0].scalar, tc_scalar_type((Elem)call->row->parameter), call->range));
+}
+
 Expr bi_nothing(Tc *tc, const Call *call) {
     (void)tc;
     return tc_nothing(call);

@@ -158,6 +158,33 @@ static Ref join_refs(Tc *tc, CTok op, const TcType *operand, const TcType *resul
     return emit(tc, op, x, y);
 }
 
+/* lanes as a * worker + b over the active threads; false if they are not of that form. */
+static bool worker_affine(const Tc *tc, const int64_t *lanes, int64_t *a, int64_t *b) {
+    enum { WARPGROUP = 128 };
+    int first = -1, second = -1;
+    for (int t = 0; t < tc->threads; t++) {
+        if (!tc->active[t]) continue;
+        int group = t / WARPGROUP;
+        if (first < 0) first = t;
+        if (second < 0 && group != first / WARPGROUP) second = t;
+    }
+    if (first < 0) return false;
+    int steps = second < 0 ? 1 : second / WARPGROUP - first / WARPGROUP;
+    int64_t rise = second < 0 ? 0 : lanes[second] - lanes[first];
+    if (rise % steps) return false;
+    *a = rise / steps;
+    *b = lanes[first] - *a * (first / WARPGROUP);
+    for (int t = 0; t < tc->threads; t++)
+        if (tc->active[t] && lanes[t] != *a * (t / WARPGROUP) + *b) return false;
+    return true;
+}
+
+/* The same in all threads of a worker. */
+static bool is_of_worker(const Tc *tc, Scalar s) {
+    int64_t a = 0, b = 0;
+    return !s.lanes || (worker_affine(tc, s.lanes, &a, &b) && (!a || tc->worker));
+}
+
 static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *result, Scalar a, Scalar b, Range range) {
     int64_t base_a = 0, base_b = 0;
     bool pure_a = is_literal(tc, a.ref, &base_a), pure_b = is_literal(tc, b.ref, &base_b);
@@ -171,7 +198,12 @@ static Scalar join_lanes(Tc *tc, CTok op, const TcType *type, const TcType *resu
         return with_lanes(tc, result, literal(tc, result, 0).ref, lanes);
     }
     bool scales = op == CT_STAR && ((pure_a && !a.lanes) || (pure_b && !b.lanes));
-    if (op != CT_PLUS && op != CT_MINUS && !scales) return mixed_error(tc, type, range);
+    bool by_parts = op == CT_PLUS || op == CT_MINUS || scales;
+    if (!by_parts && is_of_worker(tc, a) && is_of_worker(tc, b)) {
+        Ref x = tc_uniform(tc, a, range), y = tc_uniform(tc, b, range);
+        return tc_scalar(result, join_refs(tc, op, type, result, x, y), NULL);
+    }
+    if (!by_parts) return mixed_error(tc, type, range);
     for (int t = 0; t < tc->threads; t++) {
         CConst x = {a.lanes ? a.lanes[t] : scales ? base_a : 0, false};
         CConst y = {b.lanes ? b.lanes[t] : scales ? base_b : 0, false}, part;
@@ -205,27 +237,6 @@ Scalar tc_truth(Tc *tc, Scalar s, Range range) {
     if (elem_is_float(type->elem))
         return tc_scalar(tc_scalar_type(EL_I1), ir_compare(&tc->b, CMP_NE, s.ref, zero.ref), NULL);
     return tc_binary(tc, CT_NE, s, zero, range);
-}
-
-/* lanes as a * worker + b over the active threads; false if they are not of that form. */
-static bool worker_affine(const Tc *tc, const int64_t *lanes, int64_t *a, int64_t *b) {
-    enum { WARPGROUP = 128 };
-    int first = -1, second = -1;
-    for (int t = 0; t < tc->threads; t++) {
-        if (!tc->active[t]) continue;
-        int group = t / WARPGROUP;
-        if (first < 0) first = t;
-        if (second < 0 && group != first / WARPGROUP) second = t;
-    }
-    if (first < 0) return false;
-    int steps = second < 0 ? 1 : second / WARPGROUP - first / WARPGROUP;
-    int64_t rise = second < 0 ? 0 : lanes[second] - lanes[first];
-    if (rise % steps) return false;
-    *a = rise / steps;
-    *b = lanes[first] - *a * (first / WARPGROUP);
-    for (int t = 0; t < tc->threads; t++)
-        if (tc->active[t] && lanes[t] != *a * (t / WARPGROUP) + *b) return false;
-    return true;
 }
 
 Ref tc_uniform(Tc *tc, Scalar s, Range range) {

@@ -17,6 +17,26 @@ Expr tc_at_expr(Tc *tc, const CNode *node) {
     return e;
 }
 
+Expr tc_as_coord(Tc *tc, Expr e) {
+    if (e.kind != X_PLACE || !e.lvalue.type->is_coord) return e;
+    Expr coords = {.kind = X_COORD, .range = e.range, .coord_count = 4};
+    for (int i = 0; i < 4; i++) {
+        Lvalue member = tc_member(&e.lvalue, i);
+        coords.coords[i] = tc_read_number(tc, &member, e.range);
+    }
+    return tc->failed ? failure(e.range) : coords;
+}
+
+bool tc_set_coord(Tc *tc, const Object *place, const Expr *e) {
+    if (e->kind != X_COORD || !place->type->is_coord) return false;
+    int missing = 4 - e->coord_count; /* the last ones count */
+    for (int i = 0; i < 4; i++) {
+        Lvalue member = {.place = place->parts[i], .type = place->parts[i]->type};
+        tc_assign(tc, &member, i < missing ? tc_int(tc, 0) : e->coords[i - missing], e->range);
+    }
+    return true;
+}
+
 static bool is_type(const CNode *node) { return node->kind >= C_TYPE_NAME && node->kind <= C_TYPE_ARRAY; }
 
 /* Shared tiles and vectors, and arrays and structs of nothing else. */

@@ -231,6 +231,7 @@ void tc_initialize(Tc *tc, Object *place, const CNode *node) {
         if (tc_as_number(tc, value, &number)) tc_assign(tc, &target, number, node->range);
         return;
     }
+    if (tc_set_coord(tc, place, &value)) return;
     bool copied = value.kind == X_PLACE && !value.lvalue.index_count && tc_copy(place, value.lvalue.place);
     if (!copied) TC_ERROR(tc, TC_INITIALIZER, node->range, place->type->name);
 }

@@ -274,7 +274,7 @@ typedef struct Rest {
 static void rest_side(Tc *tc, int side, void *user) {
     const Rest *rest = user;
     tc_settle_flags(tc, side == 0);
-    if (side == 0) tc_close_ways(tc);
+    if (side == 0) tc_close_ways(tc, true);
     if (side == 1) tc_list(tc, rest->list, rest->count, rest->tail);
 }
 
@@ -338,6 +338,8 @@ static void bind_parameter(Tc *tc, const CNode *parameter, const Expr *argument)
     } else if (type->kind == TC_POINTER && argument->kind == X_POINTER &&
                tc_same_type(type->of, argument->lvalue.type)) {
         place->target = argument->lvalue;
+    } else if (tc_set_coord(tc, place, argument)) {
+        return;
     } else if (argument->kind != X_PLACE || !tc_copy(place, argument->lvalue.place)) {
         TC_ERROR(tc, TC_ARGUMENT, argument->range, parameter->name, type->name);
     }
@@ -371,7 +373,7 @@ static bool run_function(Tc *tc, const CNode *function) {
 static void return_to(Tc *tc, const Caller *caller, size_t cells) {
     tc->jump = JUMP_NONE;
     tc->calls.count--;
-    tc_close_ways(tc);
+    tc_close_ways(tc, false);
     tc->cells.count = cells;
     tc_close_scope(tc, caller->scope);
     tc->frame = caller->frame;

@@ -229,7 +229,7 @@ static void compute_body(Tc *tc, Lcf *lcf) {
     if (lcf->callbacks[CB_CONSUMER_SETUP]) call(tc, lcf, CB_CONSUMER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_COMPUTE, compute_item);
     if (!lcf->callbacks[CB_FINISH] || tc->failed) return;
-    tc_begin_semaphore(tc, SEM_FINISH_FINISHED, lcf->consumer_warps, release_finish);
+    tc_begin_semaphore(tc, SEM_FINISH_FINISHED, lcf->consumer_arrivals, release_finish);
     call(tc, lcf, CB_FINISH, REF_NONE);
     tc_end_semaphore(tc, SEM_FINISH_FINISHED, lcf->callbacks[CB_FINISH]->range);
 }

@@ -32,6 +32,8 @@ static const struct {
 const char *const tilec_plain_types[] = {
 #define SCALAR_TYPE(name, elem) name,
 #include "front/tilec/tilec_types.def"
+#define STRUCT_TYPE(name, elem, members) name,
+#include "front/tilec/tilec_types.def"
     "semaphore",
 #define ARG(name) "lcf_" name, "lcsf_" name,
     ARGS(ARG)
@@ -148,7 +150,8 @@ static bool constant_name(void *user, const CNode *node, CConst *out) {
     if (node->kind == C_SIZEOF) {
         const CNode *kid = node->kids[0];
         bool is_type = kid->kind >= C_TYPE_NAME && kid->kind <= C_TYPE_ARRAY;
-        const TcType *type = is_type ? tc_type(tc, kid) : NULL;
+        const TcType *type = is_type ? tc_type(tc, kid) : tc_place_type(tc, kid);
+        if (!type) type = tc_type_of(tc, kid);
         int64_t align, size = type ? size_of(type, &align) : 0;
         *out = (CConst){size, true};
         return size > 0;
@@ -285,6 +288,29 @@ static const struct {
     int value;
 } constants[] = {{"WARP_THREADS", 32}, {"WARPGROUP_THREADS", 128}, {"WARPGROUP_WARPS", 4}, {"true", 1}, {"false", 0}};
 
+/* The structs that are there without a declaration: int2, .., coord. */
+static void declare_structs(Tc *tc) {
+    static const struct {
+        const char *name;
+        Elem elem;
+        const char *members;
+    } known[] = {
+#define STRUCT_TYPE(name, elem, members) {name, EL_##elem, members},
+#include "front/tilec/tilec_types.def"
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        int count = (int)strlen(known[i].members);
+        TcField *fields = ARENA_ARRAY(tc->arena, TcField, count);
+        const TcType *number = tc_scalar_type(known[i].elem);
+        for (int f = 0; f < count; f++)
+            fields[f] = (TcField){arena_string(tc->arena, known[i].members + f, 1), number, {0, 0}};
+        TcType *type = ARENA_NEW(tc->arena, TcType);
+        *type = (TcType){.kind = TC_STRUCT, .name = known[i].name, .fields = fields, .field_count = count};
+        type->is_coord = !strcmp(known[i].name, "coord");
+        tc_bind(tc, known[i].name, SYMBOL_TYPE)->type = type;
+    }
+}
+
 /* `int t[] = {1, 2, 3}`: the initializer says how many. */
 const TcType *tc_declared_type(Tc *tc, const CNode *variable) {
     const CNode *type = variable->kids[0], *list = variable->kids[1];
@@ -339,6 +365,7 @@ static void declare_constant(Tc *tc, const CNode *node) {
 void tc_declare_file(Tc *tc) {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         tc_bind(tc, constants[i].name, SYMBOL_CONSTANT)->number = constants[i].value;
+    declare_structs(tc);
     for (uint32_t i = 0; i < tc->unit_tree->count; i++) {
         const CNode *node = tc->unit_tree->kids[i];
         switch (node->kind) {

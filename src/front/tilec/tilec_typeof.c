@@ -14,8 +14,7 @@ static const TcType *joined(Tc *tc, const CNode *a, const CNode *b) {
     return tc_common_type(tc_scalar(x, REF_NONE, NULL), tc_scalar(y, REF_NONE, NULL));
 }
 
-/* Of a place of any type. */
-static const TcType *place_type(Tc *tc, const CNode *node) {
+const TcType *tc_place_type(Tc *tc, const CNode *node) {
     const Symbol *symbol;
     const TcType *type;
     Elem elem;
@@ -27,20 +26,20 @@ static const TcType *place_type(Tc *tc, const CNode *node) {
         if (symbol && symbol->kind == SYMBOL_CONSTANT && !symbol->type) return tc_int(tc, symbol->number).type;
         return symbol && (symbol->kind == SYMBOL_PLACE || symbol->kind == SYMBOL_CONSTANT) ? symbol->type : NULL;
     case C_MEMBER:
-        type = place_type(tc, node->kids[0]);
+        type = tc_place_type(tc, node->kids[0]);
         if (type && type->kind == TC_POINTER) type = type->of;
         if (type && type->kind == TC_GLOBAL) return tc_scalar_type(EL_I32);
         for (int i = 0; type && type->kind == TC_STRUCT && i < type->field_count; i++)
             if (!strcmp(type->fields[i].name, node->name)) return type->fields[i].type;
         return type ? NULL : tc_scalar_type(EL_I32); /* blockIdx.x and its kin */
     case C_INDEX:
-        type = place_type(tc, node->kids[0]);
+        type = tc_place_type(tc, node->kids[0]);
         if (type && type->kind == TC_POINTER) type = type->of;
         if (type && type->kind == TC_TILE) return tc_scalar_type(type->elem); /* t[i][j]: the row knows it, too */
         if (type && type->kind == TC_SCALAR && node->kids[0]->kind == C_INDEX) return type;
         return type && type->kind == TC_ARRAY ? type->of : NULL;
     case C_UNARY:
-        type = node->op == CT_STAR ? place_type(tc, node->kids[0]) : NULL;
+        type = node->op == CT_STAR ? tc_place_type(tc, node->kids[0]) : NULL;
         return type && type->kind == TC_POINTER ? type->of : NULL;
     default: return NULL;
     }
@@ -51,6 +50,7 @@ static const TcType *operation_type(Tc *tc, const CNode *node) {
     const Builtin *row = tc_number_builtin(node->kids[0]->name, (int)node->count - 1);
     if (!row) return NULL;
     if (node->count == 1 || row->lower == bi_scalar_isnan) return tc_scalar_type(EL_I32); /* numbers of threads */
+    if (row->lower == bi_scalar_convert) return tc_scalar_type((Elem)row->parameter);
     if (row->lower == bi_scalar_binary) return joined(tc, node->kids[1], node->kids[2]);
     const TcType *first = joined(tc, node->kids[1], node->kids[1]);
     if (row->parameter >> 8) return tc_scalar_type(EL_F32);
@@ -95,9 +95,9 @@ const TcType *tc_type_of(Tc *tc, const CNode *node) {
     case C_UNARY:
         if (node->op == CT_NOT) return i32;
         if (node->op != CT_STAR) return joined(tc, node->kids[0], node->kids[0]);
-        type = place_type(tc, node);
+        type = tc_place_type(tc, node);
         break;
-    default: type = place_type(tc, node); break;
+    default: type = tc_place_type(tc, node); break;
     }
     return type && type->kind == TC_SCALAR ? type : NULL;
 }

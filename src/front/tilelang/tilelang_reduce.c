@@ -103,8 +103,25 @@ Val lang_lower_reducer_update(Lower *l, const Call *c) {
 }
 
 /* T.finalize_reducer: the sums are there already. */
+/* How many elements are combined at once: a hint, but one that must make sense. */
+static bool check_batch(Lower *l, const Call *c, int arg, const Storage *of) {
+    Val batch = lang_plain(c->args[arg]);
+    int64_t all = 1;
+    for (int d = 0; d < of->rank; d++) all *= of->shape[d];
+    if (batch.kind == VAL_NONE || (batch.kind == VAL_INT && batch.i >= 1 && batch.i <= all && all % batch.i == 0))
+        return true;
+    const char *rule = batch.kind != VAL_INT || batch.i < 1 ? "it is a known integer: batch must be >= 1"
+                       : batch.i > all ? "it exceeds total output elements"
+                                       : "it must evenly divide the output's elements";
+    lang_types(l, c->ranges[arg],
+               arena_printf(l->arena, "batch=%s does not fit a reducer of %lld elements; %s", val_text(l, batch),
+                            (long long)all, rule));
+    return false;
+}
+
 Val lang_lower_finalize_reducer(Lower *l, const Call *c) {
-    if (!lang_in_kernel(l, c) || !want_reducer(l, c, lang_storage(c->args[0]))) return val_error;
+    const Storage *of = lang_storage(c->args[0]);
+    if (!lang_in_kernel(l, c) || !want_reducer(l, c, of) || !check_batch(l, c, 2, of)) return val_error;
     if (c->args[1].kind == VAL_NONE) return val_none;
     return lang_move(l, c->args[0], c->args[1], c->range) ? val_none : val_error;
 }
