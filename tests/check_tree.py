@@ -7,7 +7,8 @@
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
-- C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
+- C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one, and
+  every row of a table has the cells of its head: a `|` inside of one is written `\\|`.
 """
 import pathlib
 import re
@@ -102,6 +103,12 @@ def check_markdown(errors):
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             if not (page.parent / link).exists():
                 errors.append(f"{page.relative_to(ROOT)}: the link {link} leads nowhere")
+        cells = None
+        for number, line in enumerate(page.read_text().split("\n"), 1):
+            bars = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
+            if cells and bars and bars != cells:
+                errors.append(f"{page.relative_to(ROOT)}:{number}: this row has {bars - 1} cells, its head {cells - 1}; write `\\|` inside of a cell")
+            cells = bars and (cells or bars)
 
 
 def main():

@@ -123,10 +123,12 @@ char *front_manual(const char *topic, Arena *arena) {
         for (size_t i = 0; i < pages[p].count; i++) {
             const Line *line = &pages[p].lines[i];
             const char *no = refusal(line), *names = full_names(line, strcmp(topic, "tilelang") == 0, arena);
-            if (no)
-                text_add(&refused, "| %s | %s | %s |\n", names, no, line->doc);
-            else
-                text_add(&out, "| %s | `%s` | %s |\n", names, *line->form ? line->form : " ", line->doc);
+            Text *table = no ? &refused : &out;
+            text_add(table, "| %s | ", names);
+            text_add_cell(table, no ? no : arena_printf(arena, "`%s`", *line->form ? line->form : " "));
+            text_add(table, " | ");
+            text_add_cell(table, line->doc);
+            text_add(table, " |\n");
         }
         if (refused.length)
             text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);
