@@ -70,7 +70,8 @@ $(B)/%.o: %.c | gen
 $(B)/tests/%: tests/unit/%.c $(B)/libinside.a
 	@mkdir -p $(@D)
 	$(CC) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(B)/libinside.a $(LDLIBS)
-$(B)/tests/test_fuzz: $(filter-out %/main.o,$(CLI_OBJ))
+# The command line but for its table of commands, which the manual prints.
+$(B)/tests/test_fuzz: $(filter-out %/main.o %/command_manual.o,$(CLI_OBJ))
 $(B)/tests/test_layout_text: | $(B)/tilewright
 
 .PHONY: gen

@@ -50,7 +50,6 @@ static const Product products[] = {
     {"hip:gfx90a", "tw_mul(", EL_U8, EL_I32, 32, 32, 16, 1, true}, /* the chip multiplies none of these */
     {"hip:gfx1100", "tw_wmma_16x16_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
     {"hip:gfx1100", "tw_wmma_16x16_f16", EL_F16, EL_F32, 40, 72, 20, 4, true},
-    {"hip:gfx1100", "tw_trade(8, fb)", EL_BF16, EL_F32, 40, 24, 20, 2, false},
     {"hip:gfx1100", "tw_wmma_16x16_i8", EL_I8, EL_I32, 32, 32, 64, 2, true},
     {"hip:gfx1100", "tw_wmma_16x16_u8", EL_U8, EL_I32, 16, 16, 16, 1, false},
     {"hip:gfx1100", "tw_fma", EL_F32, EL_F32, 32, 32, 16, 2, false},

@@ -7,7 +7,7 @@
  *  tw_wmma_16x16_T(sum *d, const u32 *a, const u32 *b)   d[8] += a b    T: f16 bf16 (f32) i8 u8 (i32); gfx1100
  *      a lane has all 16 elements of row lane % 16 of A, of column lane % 16 of B
  *
- *  tw_trade(n, u32 *x)   x[n], 4 or 8 words: even lanes have pairs of neighbours at the first n places along K, odd lanes those at
+ *  tw_trade(n, u32 *x)   x[n], 4 words: even lanes have pairs of neighbours at the first n places along K, odd lanes those at
  *      the next n; each keeps one half of them and trades the other: then x are 2 n places of its own side, in their order
  *  tw_under(reads, products, times)         a hint: so many times, reads of the LDS stand between products
  *
