@@ -19,7 +19,7 @@ static const DrawnOption drawn_options[] = {
     {"workers", {"0", "1", "2", "3", "4", "8"}},
     {"cluster", {"0", "1", "2"}},
     {"rotate", {"auto", "on", "off"}},
-    {"gang", {"0", "1", "2", "3"}},
+    {"gang", {"0", "1", "2", "3", "4"}},
     {"variant", {"0", "1", "2", "3", "4", "5"}},
     {"overlap", {"off", "on"}},
     {"written", {"off", "on"}},

@@ -47,6 +47,7 @@ struct Target {
     tw_status (*assemble)(tw_kernel *k, const char *name);
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
+    bool runs_externs;           /* of kernels that bring functions in its own language */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     bool launches_beside; /* launch may run on many threads at once, without the context's lock */
@@ -74,4 +75,7 @@ extern const Target target_cpu, target_cuda, target_emulated, target_hip, target
 
 /* target_cuda.c: `assemble` of the emulator's kernels too, whose text is the same. */
 tw_status cuda_assemble(tw_kernel *k, const char *artifact);
+/* A cubin, or PTX, for the machine that the kernel was compiled for, which need not be here; in the kernel's arena, and
+ * closed by a NUL. */
+tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size);
 #endif
