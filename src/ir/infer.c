@@ -4,6 +4,7 @@
  * letters, and the common shape of an elementwise op. Then the result rule of the row gives the result types. Every
  * failure is one sentence in *why, which the parser, the verifier and ice print. */
 #include "ir/assembly.h"
+#include "ir/externs.h"
 #include "ir/ir.h"
 
 #include <string.h>
@@ -331,6 +332,18 @@ static bool infer_given(Infer *in) {
         int from = x->pointer ? 64 : elem_info[x->elem].bits, to = g->pointer ? 64 : elem_info[g->elem].bits;
         if (!tile || !ty_same_shape(x, g) || from != to)
             return fail(in, "%s and %s differ in shape or width", show(in, x), show(in, g));
+        break;
+    }
+    case OP_EXTERN: {
+        const char *callee = op_text(op, AT_CALLEE);
+        if (!callee || !ext_is_name(callee)) return fail(in, "`callee` must be an identifier");
+        if (!tile || !ty_same_shape(g, in->shape))
+            return fail(in, "%s does not have the shape of its operands", show(in, g));
+        for (int i = -1; i < op->operand_count; i++) {
+            const Type *t = i < 0 ? g : op->operands[i] ? operand_type(in, i) : g;
+            if (t->kind != TY_TILE || t->pointer || !ext_takes(t->elem))
+                return fail(in, "%s: functions take and give integers of 8 to 64 bits, f32 and f64", show(in, t));
+        }
         break;
     }
     case OP_BROADCAST:

@@ -27,7 +27,7 @@ bool attr_decides_value(AttrId id) { return attr_info[id].says <= SAYS_STAMP; }
 const OpInfo op_info[OP_COUNT] = {
     {"", "", "", RES_NONE, "",
      "(| STAGES WARPS WRITTEN PDL_WAIT PDL_LAUNCH OWN_GRID FORM THREADS SHARED BLOCKS MOST_REGS LEAN UNIFORM SWEEP "
-     "TT_POLICY TT_ORDER TT_CHUNK TT_BLOCK TT_RECT TT_STRIDE TT_CORES TT_SHARDING)",
+     "TT_POLICY TT_ORDER TT_CHUNK TT_BLOCK TT_RECT TT_STRIDE TT_CORES TT_SHARDING IMPORTS)",
      ""}, /* a kernel's own attributes: what its source asks for */
 #define OP(id, mnemonic, operands, result, traits, attrs, eval, doc) \
     {#id, mnemonic, operands, RES_##result, #traits, #attrs, doc},
@@ -145,6 +145,10 @@ void op_drop(Op *op, AttrId id) {
 int64_t kernel_int(const Kernel *k, AttrId id, int64_t otherwise) {
     const Attr *attr = find(k->attrs, k->attr_count, id);
     return attr ? attr->number : otherwise;
+}
+const char *kernel_text(const Kernel *k, AttrId id) {
+    const Attr *attr = find(k->attrs, k->attr_count, id);
+    return attr ? attr->text : NULL;
 }
 void kernel_set(Kernel *k, Attr attr) { set(k, &k->attrs, &k->attr_count, attr); }
 

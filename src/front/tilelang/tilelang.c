@@ -292,7 +292,7 @@ static void lower_kernel(Lower *l, const PyNode *def) {
     for (uint32_t i = 0; found->eager && i < a->arguments.kwonlyargs->count; i++)
         bind_constant(l, a->arguments.kwonlyargs->at[i], a->arguments.kw_defaults->at[i]);
     py_run_block(l, def->FunctionDef.body, 0, true);
-    if (l->diag->errors > errors || !lang_check_grid(l)) return;
+    if (l->diag->errors > errors || !lang_check_grid(l) || !lang_check_externs(l)) return;
     if (!l->kernel->grid) {
         py_error(l, DIAG_TL_NO_LAUNCH, def->range);
         return;

@@ -13,7 +13,7 @@
  *     tilelang_warp.c    what threads tell each other
  *     tilelang_live.c    kernels inside a running Python program
  *     tilelang_copy.c tilelang_gemm.c tilelang_reduce.c tilelang_atomic.c tilelang_storage.c tilelang_view.c
- *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c
+ *     tilelang_persistent.c tilelang_im2col.c tilelang_packed.c tilelang_extern.c
  *                        what the rows of the table (tilelang.def) do */
 #ifndef FRONT_TILELANG_TILELANG_H
 #define FRONT_TILELANG_TILELANG_H
@@ -118,6 +118,7 @@ typedef struct LangState { /* Lower.own */
     Op *region;               /* over all of them .. */
     Builder around;           /* .. and where that stands */
     const Val *reducer;       /* of the `with T.attr(..)` around here */
+    VEC(const char *) imports; /* T.import_source so far */
     /* tilelang_hopper.c: */
     int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
@@ -256,6 +257,9 @@ bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilela
 extern const Own lang_barrier_own, lang_pointer_own;
 Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
+
+/* --- tilelang_extern.c --- */
+bool lang_check_externs(Lower *l); /* at the kernel's end: does somebody want what they give? */
 
 /* --- tilelang_eager.c --- */
 Val lang_symbol(Lower *l, const char *name); /* a size by its name: a number where it is known */

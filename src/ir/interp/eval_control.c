@@ -270,4 +270,5 @@ void eval_num_programs(Process *p, Step *s) {
     ev_bind(p, s->op->results[0], d >= 0 && d < 3 ? p->in->launch->grid[d] : 1);
 }
 
+void eval_extern(Process *p, Step *s) { ev_refuse(p, s, "a function in C or CUDA"); }
 void eval_asm(Process *p, Step *s) { ev_refuse(p, s, "assembly of a machine"); }

@@ -416,16 +416,18 @@ static const bool *find_written(tw_kernel *k, const FrontKernel *source) {
     return written;
 }
 
-static void refuse_assembly(Op *op, void *user) {
+static void refuse_foreign(Op *op, void *user) {
     const tw_kernel *k = user;
-    if (op->code == OP_ASM || op->code == OP_ASM_ACT)
+    if ((op->code == OP_ASM || op->code == OP_ASM_ACT) && !k->target->runs_assembly)
         diag_emit(k->module->diag, DIAG_TARGET_ASM, op->range, k->target->name);
+    if (op->code == OP_EXTERN && !k->target->runs_externs)
+        diag_emit(k->module->diag, DIAG_TARGET_EXTERN, op->range, op_text(op, AT_CALLEE), k->target->name);
 }
 
-/* Assembly that the source has written itself runs where there is a machine for it. */
-static tw_status check_assembly(tw_kernel *k) {
-    if (k->target->runs_assembly) return TW_OK;
-    ir_walk(k->ir->body, refuse_assembly, k);
+/* Assembly and functions that the source has written itself run where there is a machine or a compiler for them. */
+static tw_status check_foreign(tw_kernel *k) {
+    if (k->target->runs_assembly && k->target->runs_externs) return TW_OK;
+    ir_walk(k->ir->body, refuse_foreign, k);
     if (!k->diag.errors) return TW_OK;
     return context_diagnose(k->context, &k->diag, TW_ERROR_UNSUPPORTED);
 }
@@ -476,7 +478,7 @@ static tw_status make_code(tw_kernel *k, const CompileRequest *request) {
     add_step(k, "parse", k->origin->parse_seconds, NULL, false);
     add_step(k, "source", seconds() - start, text, true);
     k->written = find_written(k, request->kernel);
-    tw_status status = request->stage == TW_STAGE_IR ? TW_OK : check_assembly(k);
+    tw_status status = request->stage == TW_STAGE_IR ? TW_OK : check_foreign(k);
     if (status != TW_OK) return status;
     bool tf32 = products_of(k->ir).tf32; /* before tf32x3 is taken apart into products in tf32 */
     bool asked = request->passes || request->stop_after || k->with_passes;

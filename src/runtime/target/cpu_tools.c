@@ -44,7 +44,13 @@ const char *const *cpu_flags(const tw_kernel *k, const CpuCode *code, bool objec
     const char *narrow = narrow_flag(k->vector_bits);
     const char *const *all = object ? object_flags : code->uses_libm || narrow ? libm_flags : cpu_plain_flags;
     int n = 0;
-    for (; all[n]; n++) list[n] = all[n];
+    /* What a source brings must be declared: C would take it for a function that gives an int. And a function of it is
+     * meant, not one of that name that the process has. */
+    for (; all[n]; n++) {
+        bool quiet = code->has_externs && strcmp(all[n], "-w") == 0;
+        list[n] = quiet ? "-Werror=implicit-function-declaration" : all[n];
+    }
+    if (code->has_externs && !object) list[n++] = "-Wl,-Bsymbolic";
     if (k->bf16_wide) list[n++] = "-DTW_BF16_WIDE";
     if (strlen(code->text) > LONG_TEXT) {
         list[n++] = "-O1";

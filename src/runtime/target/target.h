@@ -47,6 +47,7 @@ struct Target {
     tw_status (*assemble)(tw_kernel *k, const char *name);
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
+    bool runs_externs;           /* of kernels that bring functions in its own language */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     bool launches_beside; /* launch may run on many threads at once, without the context's lock */

@@ -300,6 +300,7 @@ const Target target_cpu = {
     .emit = cpu_emit_kernel,
     .build = cpu_build,
     .launch = cpu_launch,
+    .runs_externs = true,
     .launches_beside = true,
     .destroy = cpu_destroy,
     .available = cpu_available,

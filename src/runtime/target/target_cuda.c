@@ -197,6 +197,7 @@ const Target target_cuda = {
     .build = gpu_build,
     .assemble = cuda_assemble,
     .assembly_ending = ".ptx",
+    .runs_externs = true,
     .runs_together = true,
     .runs_assembly = true,
     .launch = gpu_launch,

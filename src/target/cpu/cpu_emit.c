@@ -350,9 +350,12 @@ bool cpu_emit(Kernel *k, Arena *arena, CpuCode *code) {
         if (parts[part].header) text_add(&out, "#include \"%s\"\n", parts[part].header);
         libm |= parts[part].libm;
     }
+    const char *externs = cs_externs(arena, k);
+    if (externs) text_add(&out, "\n%s", externs);
     text_add(&out, "\n%s%s%s", cs_text(arena, &e->helpers), e->helpers.count ? "\n" : "", cs_text(arena, &e->p.lines));
     *code = (CpuCode){.text = out.at,
-                      .uses_libm = libm,
+                      .uses_libm = libm || externs,
+                      .has_externs = externs != NULL,
                       .scratch_bytes = e->plan.scratch,
                       .asserts = e->asserts.at,
                       .assert_count = (int)e->asserts.count,

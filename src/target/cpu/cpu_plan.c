@@ -127,6 +127,7 @@ static bool is_costly(Opcode code) {
     case OP_TANH:
     case OP_ERF:
     case OP_MATH:
+    case OP_EXTERN:
     case OP_DIV:
     case OP_REM:
     case OP_FLOORDIV:

@@ -21,6 +21,7 @@ typedef struct CpuAssert {
 typedef struct CpuCode {
     const char *text;
     bool uses_libm;
+    bool has_externs; /* functions that the source brings stand in the text */
     int64_t scratch_bytes;
     const CpuAssert *asserts; /* in the order of TwLaunch.failed - 1 */
     int assert_count;

@@ -167,6 +167,10 @@ const Expr *cs_cast(CPrinter *p, Elem from, Elem to, bool toward_zero, const Exp
 const Expr *cs_combine(CPrinter *p, Word combine, Elem elem, bool keep_nan, const Expr *x, const Expr *y);
 /* The value of an elementwise op of its operands (absent ones NULL). */
 const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *operands);
+/* Functions of the source (cstyle_extern.c): what stands in front of a kernel that calls some, NULL for others; and
+ * what the text calls for such an op. */
+const char *cs_externs(Arena *arena, const Kernel *k);
+const char *cs_extern_name(Arena *arena, const Kernel *k, const Op *op);
 /* True for every op that cs_elementwise knows. */
 bool cs_is_elementwise(Opcode code);
 #endif

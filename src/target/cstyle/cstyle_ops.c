@@ -4,6 +4,7 @@
  * A row of the table has one shape a class of numbers. Floats smaller than f32 are
  * computed as f32 and rounded; integers smaller than 32 bits are computed as 32-bit ones and cut.
  * Where that would be wrong (bits counted, upper halves) the op has its own lines. */
+#include "ir/externs.h"
 #include "target/cstyle/cstyle.h"
 
 #include <string.h>
@@ -87,6 +88,7 @@ bool cs_is_elementwise(Opcode code) {
     case OP_MULHI:
     case OP_ISNAN:
     case OP_MATH:
+    case OP_EXTERN:
     case OP_CMP:
     case OP_SELECT:
     case OP_CAST:
@@ -343,6 +345,7 @@ const Expr *cs_elementwise(CPrinter *p, const Op *op, const Expr *const *args) {
         const char *name = word_info[op_word(op, AT_FN, WORD_NONE)].text;
         return finish(p, elem, call_text(p, PART_FUNCTIONS, name, compute_elem(elem), args, count));
     }
+    case OP_EXTERN: return ex_call(p->arena, cs_extern_name(p->arena, p->kernel, op), args, ext_count(op));
     case OP_CMP: return compare(p, op, args);
     case OP_SELECT: return ex(p->arena, "(%p ? %p : %p)", args[0], args[1], args[2]);
     case OP_CAST: return cs_cast(p, elem, result->elem, op_word(op, AT_ROUND, ROUND_RN) == ROUND_RZ, args[0]);

@@ -125,6 +125,11 @@ const char *entry_file(Emit *e, const EntryFile *file) {
             file->plan->execution, file->plan->threads, (long long)file->plan->shared_bytes);
     cs_raw(&e->p, arena_printf(e->arena, "#include \"%s\"", e->target->prelude));
     cs_blank(&e->p);
+    const char *externs = cs_externs(e->arena, e->k);
+    if (externs) {
+        cs_raw(&e->p, externs);
+        cs_blank(&e->p);
+    }
     if (file->before && file->before->count) {
         cs_append(&e->p, file->before);
         cs_blank(&e->p);

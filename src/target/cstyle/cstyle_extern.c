@@ -1,0 +1,72 @@
+/* cstyle_extern.c: functions that the source brings as text: that text, and what the kernel calls; see cstyle.h.
+ *
+ * The kernel calls a function of its own (tw_call_scale_f32_f32), named after the types, which calls the user's: so the
+ * user's name meets no variable of the kernel, and numbers come and go in the types that the source says. Macros of the
+ * user's text end behind these functions: one called N would change what follows.
+ *
+ *     #define FACTOR 3
+ *     static float scale(float x) { return FACTOR * x; }
+ *     TW_FN f32 tw_call_scale_f32_f32(f32 x0) { return scale(x0); }
+ *     #undef FACTOR */
+#include "ir/build.h"
+#include "ir/externs.h"
+#include "target/cstyle/cstyle.h"
+
+#include <string.h>
+
+const char *cs_extern_name(Arena *arena, const Kernel *k, const Op *op) {
+    Text name = text_new(arena);
+    text_add(&name, "tw_call_%s_%s", op_text(op, AT_CALLEE), elem_info[ir_type(k, op->results[0])->elem].text);
+    for (int i = 0; i < ext_count(op); i++)
+        text_add(&name, "_%s", elem_info[ir_type(k, op->operands[i])->elem].text);
+    return name.at;
+}
+
+typedef struct Externs {
+    Arena *arena;
+    const Kernel *k;
+    Map done; /* names of functions that are written */
+    Text functions;
+} Externs;
+
+static void write_function(Op *op, void *user) {
+    Externs *x = user;
+    if (op->code != OP_EXTERN) return;
+    const char *name = cs_extern_name(x->arena, x->k, op);
+    if (map_get(&x->done, name)) return;
+    map_set(&x->done, x->arena, name, (void *)1);
+    text_add(&x->functions, "TW_FN %s %s(", elem_info[ir_type(x->k, op->results[0])->elem].text, name);
+    for (int i = 0; i < ext_count(op); i++)
+        text_add(&x->functions, "%s%s x%d", i ? ", " : "", elem_info[ir_type(x->k, op->operands[i])->elem].text, i);
+    text_add(&x->functions, ") { return %s(", op_text(op, AT_CALLEE));
+    for (int i = 0; i < ext_count(op); i++) text_add(&x->functions, "%sx%d", i ? ", " : "", i);
+    text_add(&x->functions, "); }\n");
+}
+
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
+
+/* An #undef for every name that a line of the text defines; those of the compiler (__device__), which a text may
+ * define where they are missing, are no names of the kernel's. */
+static void end_macros(Text *out, const char *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
+        end = strchr(line, '\n');
+        const char *at = skip_blanks(line);
+        if (*at != '#') continue;
+        at = skip_blanks(at + 1);
+        if (strncmp(at, "define", strlen("define")) != 0) continue;
+        at = skip_blanks(at + strlen("define"));
+        if (strncmp(at, "__", 2) != 0) text_add(out, "#undef %.*s\n", (int)strspn(at, letters), at);
+    }
+}
+
+const char *cs_externs(Arena *arena, const Kernel *k) {
+    Externs x = {.arena = arena, .k = k, .functions = text_new(arena)};
+    ir_walk(k->body, write_function, &x);
+    if (!x.functions.length) return NULL;
+    const char *imports = kernel_text(k, AT_IMPORTS);
+    Text out = text_new(arena);
+    text_add(&out, "%s%s%s", imports ? imports : "", imports ? "\n" : "", x.functions.at);
+    if (imports) end_macros(&out, imports);
+    return out.at;
+}
