@@ -689,13 +689,15 @@ TW_API tw_status tw_kernel_launch_with(tw_kernel *kernel, const tw_launch_option
 
 typedef struct tw_build_options {
     size_t struct_size;
-    const tw_compile_options *compile; /* target (cpu), arguments, options; TW_ARG_ARRAY_TYPE and TW_ARG_NUMBER_TYPE
-                                          are enough for the arguments. NULL: none. stage is ignored */
+    const tw_compile_options *compile; /* target (cpu, cuda), arguments, options; TW_ARG_ARRAY_TYPE and
+                                          TW_ARG_NUMBER_TYPE are enough for the arguments. NULL: none. stage is
+                                          ignored */
     const char *path;                  /* PATH.o and PATH.h are written */
     const char *name;                  /* of the C function; NULL: the kernel's, `_` in place of what C does not take */
     const char *isa;                   /* instruction sets, with commas between them, the best of which is chosen when
                                           the kernel runs: "baseline", on x86-64 also "v3" (AVX2, FMA) and "v4"
-                                          (AVX-512); NULL: all */
+                                          (AVX-512); NULL: all. Target cuda: architectures, as in "sm_90a,sm_80";
+                                          NULL: these two, or the target's own where its name has one */
 } tw_build_options;
 
 TW_API void tw_build_options_init(tw_build_options *options);
@@ -704,8 +706,11 @@ TW_API void tw_build_options_init(tw_build_options *options);
  * header with one typed function for it, NAME, and NAME_error for its results. The function checks its arguments and
  * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
  * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
- * program. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another target than cpu, a kernel with workers of its
- * own), TW_ERROR_NOT_FOUND (instruction set), TW_ERROR_IO. After an error neither file is written. Since 0.1. */
+ * program. For target cuda it holds cubins, and PTX for later GPUs, made by NVRTC, opens NVIDIA's driver when it is
+ * first called, and launches on a stream of the caller's. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another
+ * target; cpu: a kernel with workers of its own; cuda: one with memory between its launches), TW_ERROR_NOT_FOUND
+ * (instruction set, architecture), TW_ERROR_UNAVAILABLE (no NVRTC), TW_ERROR_IO. After an error neither file is
+ * written. Since 0.1. */
 TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
 
 /* --- streams --- */

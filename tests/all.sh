@@ -205,7 +205,13 @@ lane() {
 
 venv_made=build/test-venv.made
 rm -f $venv_made
-if have python3 && wants python torch install nvrtc; then make_venv & venv_job=$!; fi
+if have python3 && wants python torch install nvrtc; then
+    in_venv requirements.txt && in_venv requirements-torch.txt || cat <<END
+pip fetches into $venv, once: torch, NVRTC, numpy, pytest and what they need (tests/requirements*.txt), about 300 MB and 1 GB on disk;
+several times that where its index has no torch for the CPU alone. What cannot be fetched is skipped.
+END
+    make_venv & venv_job=$!
+fi
 
 # What the groups use is built before the lanes part, so that no two of them make the same; without it there is nothing to test.
 make -s -j"$processors" all tests >build/test-build.log 2>&1 || { cat build/test-build.log; echo "failed: the build"; exit 1; }

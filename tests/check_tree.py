@@ -7,7 +7,8 @@
 - a target includes of the others only what is there for all: cstyle, and simt for those with lanes;
 - the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
-- C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one.
+- C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one, and
+  every row of a table has the cells of its head: a `|` inside of one is written `\\|`.
 """
 import pathlib
 import re
@@ -58,7 +59,7 @@ def check_texts(errors):
     """A string with a blank is a sentence; one without is a flag that we give to a compiler."""
     for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("src/**/*.def")]):
         parts = path.relative_to(ROOT / "src").parts
-        if parts[0] in ("cli", "draw") or parts[-1] in ("manual_pages.c", "tilec_manual.def"):  # names of styles begin as options do; the manual is the command line's
+        if parts[0] in ("cli", "draw") or parts[-1] in ("manual_pages.c", "tilec_manual.def", "tilelang_manual.def"):  # names of styles begin as options do; the manual is the command line's
             continue
         code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: "\n" * found.group().count("\n"), path.read_text(), flags=re.S)
         code = re.sub(r'"\s*\n\s*"', "", code)  # one text over several lines
@@ -102,6 +103,12 @@ def check_markdown(errors):
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             if not (page.parent / link).exists():
                 errors.append(f"{page.relative_to(ROOT)}: the link {link} leads nowhere")
+        cells = None
+        for number, line in enumerate(page.read_text().split("\n"), 1):
+            bars = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
+            if cells and bars and bars != cells:
+                errors.append(f"{page.relative_to(ROOT)}:{number}: this row has {bars - 1} cells, its head {cells - 1}; write `\\|` inside of a cell")
+            cells = bars and (cells or bars)
 
 
 def main():

@@ -61,6 +61,13 @@ void text_add_json(Text *text, const char *string) {
     text_add_char(text, '"');
 }
 
+void text_add_cell(Text *text, const char *string) {
+    for (; *string; string++) {
+        if (*string == '|') text_add_char(text, '\\');
+        text_add_char(text, *string);
+    }
+}
+
 void text_indent(Text *text, int levels) {
     while (levels-- > 0) text_add_bytes(text, "    ", 4);
 }

@@ -21,6 +21,8 @@ void text_add_bytes(Text *text, const char *bytes, size_t length);
 void text_add_char(Text *text, char c);
 /* In quotes, as JSON writes it. */
 void text_add_json(Text *text, const char *string);
+/* As it stands in a cell of a table of Markdown, where a bare `|` would end the cell. */
+void text_add_cell(Text *text, const char *string);
 void text_indent(Text *text, int levels); /* four spaces a level */
 
 bool text_equal(const char *bytes, size_t length, const char *literal);

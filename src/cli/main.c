@@ -112,7 +112,8 @@ static const OptionRow rows[] = {
     {O_NAME, "--name", "NAME", VALUE, "b", "what the C function is called; default: as the kernel"},
     {O_ISA, "--isa", "A,B", VALUE, "b",
      "instruction sets, the best of which is chosen when it runs: baseline, and on x86-64\n"
-     "                          v3 (AVX2, FMA) and v4 (AVX-512); default: all"},
+     "                          v3 (AVX2, FMA) and v4 (AVX-512); default: all. Target cuda: architectures,\n"
+     "                          sm_90a and sm_80 by default"},
     {O_ASSEMBLY, "--assembly", "", NOTHING, "e",
      "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},

@@ -51,16 +51,9 @@ static const struct {
      "More than Triton: tiles of any extent, jumps out of loops, `.to` on a specialised 1, a constant argument as the "
      "start of a loop's variable, chained comparisons.",
      triton_lines, sizeof triton_lines / sizeof *triton_lines},
-    {"tilelang", "TileLang: what works",
-     "Kernels marked `@T.prim_func`, at the top of a file or inside functions that return one, and `@tilelang.jit` "
-     "functions in the eager style (`T.const`, `T.empty`). Signatures are Python's.\n\n"
-     "The functions around a kernel are plain Python: numbers, strings, lists, dicts, comprehensions, lambdas, inner "
-     "functions and helper functions of the file are run; their parameters are constants of the kernel (`--arg`, "
-     "`-D`). "
-     "What cannot be computed is an error where a kernel uses it. Inside a kernel names are bindings: `T.alloc_var` "
-     "and tiles hold what changes. `if`, `while`, `break` and `continue` on run-time values work, in `T.Parallel` "
-     "`if` and loops. `+ - * / // % & | ^ << >> **`, comparisons, `and or not`, `a if c else b` work on run-time "
-     "numbers.",
+    {"tilelang", "TileLang",
+#include "front/tilelang/tilelang_manual.def"
+     ,
      tilelang_lines, sizeof tilelang_lines / sizeof *tilelang_lines},
     {"tile-c", "Tile C",
 #include "front/tilec/tilec_manual.def"
@@ -116,17 +109,19 @@ char *front_manual(const char *topic, Arena *arena) {
         if (strcmp(pages[p].topic, topic) != 0) continue;
         Text out = text_new(arena);
         text_add(&out,
-                 "# %s\n\nMade from the door's own table by `make bless`; do not edit. %s\n\n| operation | form | "
+                 "# %s\n\nMade from the compiler's own tables by `make bless`; do not edit. %s\n\n| operation | form | "
                  "meaning |\n|---|---|---|\n",
                  pages[p].title, pages[p].about);
         Text refused = text_new(arena);
         for (size_t i = 0; i < pages[p].count; i++) {
             const Line *line = &pages[p].lines[i];
             const char *no = refusal(line), *names = full_names(line, strcmp(topic, "tilelang") == 0, arena);
-            if (no)
-                text_add(&refused, "| %s | %s | %s |\n", names, no, line->doc);
-            else
-                text_add(&out, "| %s | `%s` | %s |\n", names, *line->form ? line->form : " ", line->doc);
+            Text *table = no ? &refused : &out;
+            text_add(table, "| %s | ", names);
+            text_add_cell(table, no ? no : arena_printf(arena, "`%s`", *line->form ? line->form : " "));
+            text_add(table, " | ");
+            text_add_cell(table, line->doc);
+            text_add(table, " |\n");
         }
         if (refused.length)
             text_add(&out, "\nRefused by name, with the line:\n\n| operation | | why |\n|---|---|---|\n%s", refused.at);

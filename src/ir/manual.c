@@ -23,7 +23,9 @@ char *ir_manual(Arena *arena) {
             text_add(&out, "%s`%s`", before, attr_info[id].text);
             before = " ";
         }
-        text_add(&out, " | %s |\n", info->doc);
+        text_add(&out, " | ");
+        text_add_cell(&out, info->doc);
+        text_add(&out, " |\n");
     }
     text_add(&out, "\n## Attributes\n\n| attribute | values | of | meaning |\n|---|---|---|---|\n");
     for (int id = 1; id < AT_COUNT; id++) {
@@ -48,7 +50,9 @@ char *ir_manual(Arena *arena) {
             before = ", ";
         }
         static const char *const says[] = {"", "stamp: ", "", "plan: ", "schedule: "};
-        text_add(&out, " | %s%s |\n", says[attr_info[id].says], attr_info[id].doc);
+        text_add(&out, " | %s", says[attr_info[id].says]);
+        text_add_cell(&out, attr_info[id].doc);
+        text_add(&out, " |\n");
     }
     return out.at;
 }

@@ -5,6 +5,7 @@ into C and C++ and run where there is nothing else.
     tests/built/run.py [--bin DIR] [--tsan]
 """
 import argparse
+import ctypes
 import os
 import pathlib
 import shutil
@@ -39,6 +40,10 @@ KERNELS = {
     "tc_matmul": ("tilec/matmul.tile.c", "", "baseline"),
     "guarded": (None, "x=*f32 n=i32", "baseline"),
     "says": (None, "x=*f32 h=*f16 n=i64", "baseline"),
+}
+CUDA = {
+    "cuda_add": KERNELS["add"][:2],
+    "cuda_matmul": ("triton/matmul.py", KERNELS["matmul"][1].replace("*f32", "*bf16").replace("BM=32 BN=32 BK=32", "BM=128 BN=128 BK=64")),
 }
 SAYS = '''import triton
 import triton.language as tl
@@ -109,9 +114,33 @@ def under_tsan(tilewright, folder, cc):
     print(call(["./checked"], folder).splitlines()[0], "(under ThreadSanitizer)")
 
 
+def arguments(words):
+    return [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
+
+
+def run_cuda(tilewright, folder, cc):
+    """Kernels for GPUs, by a driver and a compiler that stand in for NVIDIA's."""
+    fake = os.path.join(folder, "fake")
+    os.mkdir(fake)
+    call([cc, "-shared", "-fPIC", "-o", "fake/libcuda.so.1", ROOT / "tests/gpu/fake_cuda.c"], folder)
+    shutil.copy(f"{fake}/libcuda.so.1", f"{fake}/libnvrtc.so")
+    for name, (file, words) in CUDA.items():
+        call([tilewright, "build", ROOT / "kernels" / file, *arguments(words), "--target", "cuda", "--isa", "sm_80,sm_90a", "--name", name,
+              "-o", name], folder, dict(os.environ, TILEWRIGHT_NVRTC=fake))
+        if symbols(folder, name) != {name, f"{name}_error"}:
+            raise Failure(f"{name}.o defines {symbols(folder, name)}")
+    call([cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-o", "cuda", HERE / "cuda_cases.c", "cuda_add.o", "cuda_matmul.o",
+          "-ldl", "-lpthread"], folder)
+    print(call(["/usr/bin/env", "-i", f"LD_LIBRARY_PATH={fake}", "./cuda"], folder).strip())
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        call(["/usr/bin/env", "-i", "./cuda", "none"], folder)
+
+
 def build(tilewright, folder, name, out=None, isa=None, environment=None):
     file, words, default = KERNELS[name]
-    options = [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
+    options = arguments(words)
     x86 = os.uname().machine == "x86_64"
     call([tilewright, "build", ROOT / "kernels" / file if file else f"{name}.py", *options, "--isa", isa or (default if x86 else "baseline"),
           "--name", name, "-o", out or name], folder, environment)
@@ -228,6 +257,7 @@ def main():
             call([cxx, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", "plus", "plus.cpp", "add.o", "tl_add.o", *libraries], folder)
             call(["/usr/bin/env", "-i", "./plus"], folder)
         call([cc, "-shared", "-o", "libkernels.so", *objects, *libraries], folder)
+        run_cuda(tilewright, folder, cc)
         run_examples(tilewright, folder, cc)
         if options.tsan:
             under_tsan(tilewright, folder, cc)

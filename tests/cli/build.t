@@ -40,9 +40,18 @@ $ tilewright build add.py -o three
 error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
   tilewright build add.py -o three --arg 'x_ptr=*f32' --arg 'y_ptr=*f32' --arg 'output_ptr=*f32' --arg n_elements=i32 --arg BLOCK_SIZE=128
 [1]
-$ tilewright build $(cat add) -o three --target cuda
-error: kernel `add_kernel`: objects are built for target cpu; for target cuda its emitted source can be taken along and compiled with that target's own tools
+$ tilewright build $(cat add) -o three --target hip
+error: kernel `add_kernel`: objects are built for targets cpu and cuda; for target hip its emitted source can be taken along and compiled with that target's own tools
 hint: `tilewright emit --target T -o DIR` writes the emitted source
+[1]
+$ tilewright build $(cat add) -o three --target cuda --isa sm_90a,sm_12
+error: target cuda knows no architecture `sm_12`; it knows cuda:sm_80, cuda:sm_89, cuda:sm_90a, cuda:sm_100 (sm_90a is Hopper and the default; sm_80, sm_89 and sm_100 run on later GPUs too)
+[1]
+$ TILEWRIGHT_NVRTC=/nowhere tilewright build $(cat add) -o three --target cuda
+error: NVRTC makes cubins: NVRTC is not here: TILEWRIGHT_NVRTC names /nowhere, where no libnvrtc.so can be opened
+[1]
+$ tilewright build "$ROOT/kernels/tilelang/gemm_splitk.py" -DM=64 -DN=64 -DK=96 -o three --target cuda
+error: kernel `gemm_splitk` has memory between its launches, which the launcher of kernels built for target cuda does not give; launch it with the library
 [1]
 $ tilewright build $(cat add) -o three --target vax
 error: there is no target `vax`; the targets are cpu, cuda, cuda-emulated, ...interp, tenstorrent

@@ -6,15 +6,22 @@
  *     FAKE_UNKNOWN=--pch                                an option that NVRTC does not know
  *     FAKE_ARCH=75  FAKE_SHARED=65536  FAKE_COUNT=0  FAKE_DRIVER=12020                what device and driver are
  *     FAKE_COUNT=2 FAKE_ARCH=90,80                      two devices; streams 1000 to 1999 are of the second, and so on
+ *     FAKE_SHARED_1=1024                                shared memory of the second
  *     FAKE_LOST=1                                       what is asked for in FAKE_CUDA happens on this device alone
  *     fake_calls("cuMemAlloc_v2")   fake_last_stream()   fake_last_device()   fake_last_grid(0)   fake_last_cluster()   fake_last_early()   fake_last_together()
- *     fake_place(address, 1) */
+ *     FAKE_NO_CUBIN=1                                   cubins are of another GPU, PTX is taken
+ *     fake_place(address, 1)   fake_last_ptx()   fake_on_launch(f): f(params) is what the kernel does
+ *
+ * A tensor map is base, type, rank, swizzle, extents (from word 4), strides (from 9), box (two a word, from 13). */
 #include "fake.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 static void *last_stream;
+static bool last_ptx;
+static void (*on_launch)(void **params);
 static unsigned last_grid[3], last_cluster, last_early, last_together;
 enum { DEVICES = 8, PLACES = 64 };
 static int contexts[DEVICES], modules[DEVICES], functions[DEVICES]; /* addresses that tell the device */
@@ -26,6 +33,10 @@ static struct {
 } places[PLACES];
 static int place_count;
 
+void fake_on_launch(void (*call)(void **params));
+void fake_on_launch(void (*call)(void **params)) { on_launch = call; }
+bool fake_last_ptx(void);
+bool fake_last_ptx(void) { return last_ptx; }
 void *fake_last_stream(void);
 void *fake_last_stream(void) { return last_stream; }
 int fake_last_device(void);
@@ -62,19 +73,22 @@ API(cuDeviceGetAttribute, (int *value, int attribute, int device)) {
     *value = attribute == 75   ? arch / 10
              : attribute == 76 ? arch % 10
              : attribute == 16 ? 132
-             : attribute == 97 ? number("FAKE_SHARED", 232448)
+             : attribute == 97 ? number(device == 1 ? "FAKE_SHARED_1" : "FAKE_SHARED", number("FAKE_SHARED", 232448))
                                : 1;
     return ANSWER;
 }
 API(cuDeviceTotalMem_v2, (size_t *bytes, int device)) { return (void)device, *bytes = (size_t)1 << 33, ANSWER; }
 API(cuDevicePrimaryCtxRetain, (void **out, int device)) { return *out = &contexts[device], ANSWER; }
 API(cuDevicePrimaryCtxRelease_v2, (int device)) { return (void)device, ANSWER; }
+API(cuCtxGetDevice, (int *device)) { return *device = now(), depth ? ANSWER : 201; }
 API(cuCtxGetCurrent, (void **out)) { return *out = depth ? &contexts[now()] : NULL, ANSWER; }
 API(cuCtxPushCurrent_v2, (void *given)) { return current[depth++] = (int)((int *)given - contexts), ANSWER; }
 API(cuCtxPopCurrent_v2, (void **out)) { return *out = &contexts[now()], depth--, ANSWER; }
 API(cuCtxSynchronize, (void)) { return ANSWER; }
 API(cuModuleLoadData, (void **out, const void *image)) {
-    if (memcmp(image, "\177ELF", 4) != 0) return 200;
+    bool cubin = memcmp(image, "\177ELF", 4) == 0;
+    last_ptx = !cubin;
+    if (cubin ? getenv("FAKE_NO_CUBIN") != NULL : memcmp(image, ".version", 8) != 0) return cubin ? 209 : 200;
     return *out = &modules[now()], ANSWER;
 }
 API(cuModuleUnload, (void *given)) { return (void)given, ANSWER; }
@@ -95,12 +109,13 @@ API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *given, int 
 }
 API(cuLaunchKernel, (void *given, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                      void *stream, void **params, void **extra)) {
-    (void)bx, (void)by, (void)bz, (void)shared, (void)params, (void)extra;
+    (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
     last_device = (int)((int *)given - functions);
     if (last_device != now() || (stream && (int)((uintptr_t)stream / 1000) != last_device)) return 400;
     last_stream = stream;
     last_grid[0] = x, last_grid[1] = y, last_grid[2] = z;
     last_cluster = 1, last_early = last_together = 0;
+    if (on_launch) on_launch(params);
     return ANSWER;
 }
 /* CUlaunchConfig, and CUlaunchAttribute: the extents of a cluster (4), beginning before the launch before it ends (6). */
@@ -159,9 +174,11 @@ API(cuGetExportTable, (const void **table, const void *id)) { return (void)id, *
 #ifndef OLD_DRIVER
 API(cuTensorMapEncodeTiled, (void *map, int type, uint32_t rank, void *base, const uint64_t *dims, const uint64_t *strides,
                              const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)) {
-    (void)type, (void)rank, (void)base, (void)dims, (void)strides, (void)box, (void)steps;
-    (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-    return memset(map, 1, 128), ANSWER;
+    uint64_t words[16] = {(uint64_t)(uintptr_t)base, (uint64_t)type, rank, (uint64_t)swizzle};
+    (void)steps, (void)interleave, (void)promotion, (void)fill;
+    for (uint32_t d = 0; d < rank; d++) words[4 + d] = dims[d], words[13 + d / 2] |= (uint64_t)box[d] << 32 * (d % 2);
+    for (uint32_t d = 1; d < rank; d++) words[8 + d] = strides[d - 1];
+    return memcpy(map, words, sizeof words), ANSWER;
 }
 #endif
 

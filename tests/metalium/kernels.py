@@ -118,7 +118,8 @@ def main():
         results = {(run[0], run[1], run[2], CORES.index(run[3])): said for run, said in zip(chosen, found)}
         before, after = PAGE.read_text().split(MARKS[0])[0], PAGE.read_text().split(MARKS[1])[1]
         PAGE.write_text(before + MARKS[0] + "\n\n" + "\n".join(page_rows(results)) + "\n\n" + MARKS[1] + after)
-    print(f"{len(chosen)} runs, {refused} refused, {failed} failed")
+    print(f"refused: {refused}")
+    print(f"{len(chosen)} runs, {failed} failed")
     return failed > 0
 
 

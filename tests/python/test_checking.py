@@ -219,7 +219,7 @@ def test_errors_without_a_place_and_with_numbers():
         narrow[(1, )](np.zeros(1, np.int32), 300)
 
     from tilewright.host import _make_error
-    row = ("error", "shared-memory", "too much", None, 0, 0, 0, 300000, 232448)
+    row = ("error", "shared-memory", "too much", None, 0, 0, 0, 300000, 232448, "")
     error = _make_error("TW_ERROR_UNSUPPORTED", "too much", [row], None, None, None)
     assert isinstance(error, triton.OutOfResources) and (error.required, error.limit) == (300000, 232448)
 

@@ -1,13 +1,9 @@
 /* built_entry.c: what the C function of a built kernel does, as C: it binds and checks the arguments, computes the
- * grid, takes the first code whose requirements hold, and launches it (launcher.h). The same that launch.c does for
- * kernels of this process, in the same order.
+ * grid, takes the first code that the machine runs and whose requirements hold, and launches it. The same that launch.c
+ * does for kernels of this process, in the same order.
  *
  * The names of the text are its own: a parameter is p3, p3_count, p3_e0, p3_strides, for the source's parameter 3. */
 #include "runtime/built/built_kernel.h"
-
-#include "runtime/target/cpu_tools.h"
-
-#include <string.h>
 
 /* --- requirements --- */
 
@@ -44,114 +40,6 @@ const char *build_fits(const tw_kernel *k, Arena *arena) {
     scalars_print(all->program, &t);
     text_add(&t, "    return %s;\n", conditions.length ? conditions.at : "1");
     return t.at;
-}
-
-/* --- code --- */
-
-static const char *say_assert(const Build *b, const tw_kernel *k, const CpuAssert *a) {
-    Place place;
-    Text plain = text_new(b->arena);
-    if (source_find(k->sources, a->range.begin, &place)) {
-        const char *slash = strrchr(place.file->name, '/');
-        text_add(&plain, "%s:%d: ", slash ? slash + 1 : place.file->name, place.line);
-    }
-    text_add(&plain, "an assertion failed%s%s", *a->message ? ": " : "", a->message);
-    return plain.at;
-}
-
-static int number_assert(Build *b, const char *text) {
-    for (size_t i = 0; i < b->asserts.count; i++)
-        if (strcmp(b->asserts.at[i], text) == 0) return (int)i;
-    *VEC_PUSH(&b->asserts, b->arena) = text;
-    return (int)b->asserts.count - 1;
-}
-
-/* Text between quotes, as C reads it. */
-static void add_quoted(Text *t, const char *text) {
-    text_add_char(t, '"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\' || c == '?' || c < 32 || c > 126)
-            text_add(t, "\\%03o", c);
-        else
-            text_add_char(t, (char)c);
-    }
-    text_add_char(t, '"');
-}
-
-/* As the launcher calls them. */
-static const char *float_name(Elem elem) {
-    switch (elem) {
-    case EL_F32: return "f32";
-    case EL_F16: return "f16";
-    case EL_BF16: return "bf16";
-    case EL_F8E4M3: return "e4m3";
-    case EL_F8E5M2: return "e5m2";
-    case EL_F8E4B8: return "e4b8";
-    case EL_F8E5B16: return "e5b16";
-    case EL_F8E4B15: return "e4b15";
-    default: return "f64";
-    }
-}
-
-/* What the print statements of a code say, by number. */
-static void print_speech(const CpuCode *code, size_t c, Text *t) {
-    for (int p = 0; p < code->print_count; p++) {
-        const Speech *s = &code->prints[p];
-        for (int i = 0; i < s->count; i++) {
-            text_add(t, "static const int64_t extents_%zu_%d_%d[] = {", c, p, i);
-            for (int d = 0; d < s->types[i]->rank; d++) text_add(t, "%lld, ", (long long)s->types[i]->extent[d]);
-            text_add(t, "0};\n");
-        }
-        text_add(t, "static const SpeechTile tiles_%zu_%d[] = {", c, p);
-        for (int i = 0; i < s->count; i++) {
-            SpeechTile tile = speech_tile(s->types[i]);
-            text_add(t, "{'%c', %d, %d, extents_%zu_%d_%d, built_number, BUILT_%s}, ", tile.kind, tile.bytes,
-                     tile.rank, c, p, i, float_name(s->types[i]->elem));
-        }
-        text_add(t, "{0}};\n");
-    }
-    text_add(t, "static const BuiltPrint prints_%zu[] = {", c);
-    for (int p = 0; p < code->print_count; p++) {
-        text_add(t, "{");
-        add_quoted(t, code->prints[p].message ? code->prints[p].message : "");
-        text_add(t, ", %d, %d, tiles_%zu_%d}, ", code->prints[p].hex, code->prints[p].count, c, p);
-    }
-    text_add(t, "{0}};\n");
-}
-
-static void print_codes(Build *b, int level_count, Text *t) {
-    for (size_t c = 0; c < b->codes.count; c++) {
-        const tw_kernel *k = b->codes.at[c];
-        const CpuCode *code = cpu_code(k);
-        Text numbers = text_new(b->arena), runs = text_new(b->arena);
-        for (int i = 0; i < code->assert_count; i++)
-            text_add(&numbers, "%d, ", number_assert(b, say_assert(b, k, &code->asserts[i])));
-        for (int i = 0; i < level_count; i++) {
-            text_add(&runs, "%stw_%s_%zu_%d", i ? ", " : "", b->name, c, i);
-            text_add(t, "__attribute__((visibility(\"hidden\"))) BuiltRun tw_%s_%zu_%d;\n", b->name, c, i);
-        }
-        text_add(t, "static const unsigned short asserts_%zu[] = {%s0};\n", c, numbers.at);
-        text_add(t, "static BuiltRun *const runs_%zu[] = {%s};\n", c, runs.at);
-        print_speech(code, c, t);
-        text_add(t, "static BuiltCode code_%zu = {runs_%zu, %lld, asserts_%zu, prints_%zu, 0};\n", c, c,
-                 (long long)code->scratch_bytes, c, c);
-    }
-}
-
-static void print_errors(const Build *b, Text *t) {
-    text_add(t, "\n__attribute__((visibility(\"default\"))) const char *entry_error(i32 code) __asm__(\"%s_error\");\n",
-             b->name);
-    text_add(t, "const char *entry_error(i32 code) {\n    static const char *const asserts[] = {\n");
-    for (size_t i = 0; i < b->asserts.count; i++) {
-        text_add(t, "        ");
-        add_quoted(t, b->asserts.at[i]);
-        text_add(t, ",\n");
-    }
-    text_add(t,
-             "        0};\n    if (code >= TW_BUILT_ASSERT && code < TW_BUILT_ASSERT + %zu)\n"
-             "        return asserts[code - TW_BUILT_ASSERT];\n    return built_error(code);\n}\n",
-             b->asserts.count);
 }
 
 /* --- launches --- */
@@ -244,7 +132,7 @@ static void print_launch(const Build *b, size_t l, Text *t) {
     print_grid(k, l, t);
     text_add(t, "static i32 launch_%zu(", l);
     print_params(b, true, t);
-    text_add(t, "const tw_built_options *options, char *const *spaces) {\n");
+    text_add(t, "%s%s, char *const *spaces) {\n", b->kind->last_type, b->kind->last);
     text_add(t,
              "    u64 w[%d] = {0};\n    BuiltSpan s[%d] = {{0, 0}};\n    i64 g[3] = {%s};\n    i32 status;\n"
              "    (void)spaces;\n",
@@ -253,14 +141,20 @@ static void print_launch(const Build *b, size_t l, Text *t) {
     if (k->grid) text_add(t, "    grid_%zu(w, g);\n", l);
     text_add(t, "    if ((status = built_grid(g))) return status;\n"
                 "    if (!g[0] || !g[1] || !g[2]) return TW_BUILT_OK;\n");
-    bool always = false;
+    text_add(t, "%s", b->kind->choose);
     for (size_t v = 0; v < launch->variants.count; v++) {
         const BuildVariant *variant = &launch->variants.at[v];
-        always = !*variant->fits;
-        if (!always) text_add(t, "    if (fits_%zu_%zu(w, g, s))\n    ", l, v);
-        text_add(t, "    return built_launch(&kernel, &code_%d, w, g, options);\n", variant->code);
+        const char *fits = *variant->fits ? arena_printf(b->arena, "fits_%zu_%zu(w, g, s)", l, v) : "1";
+        b->kind->way(t, variant->code, fits);
     }
-    text_add(t, always ? "}\n" : "    return TW_BUILT_REQUIRE;\n}\n");
+    text_add(t, "    return status;\n}\n");
+}
+
+static void print_error(const Build *b, Text *t) {
+    text_add(t, "\n__attribute__((visibility(\"default\"))) const char *entry_error(i32 code) __asm__(\"%s_error\");\n",
+             b->name);
+    text_add(t, "const char *entry_error(i32 code) {\n    const char *own = own_error(code);\n"
+                "    return own ? own : built_error(code);\n}\n");
 }
 
 static void print_function(const Build *b, Text *t) {
@@ -270,28 +164,23 @@ static void print_function(const Build *b, Text *t) {
     print_params(b, true, &params);
     print_params(b, false, &args);
     text_add(t, "\n__attribute__((visibility(\"default\")))\n");
-    text_add(t, "i32 entry(%sconst tw_built_options *options) __asm__(\"%s\");\n", params.at, b->name);
-    text_add(t, "i32 entry(%sconst tw_built_options *options) {\n", params.at);
-    text_add(t, "    if (!built_options_ok(options)) return TW_BUILT_OPTIONS;\n");
+    const char *type = b->kind->last_type, *last = b->kind->last;
+    text_add(t, "i32 entry(%s%s%s) __asm__(\"%s\");\n", params.at, type, last, b->name);
+    text_add(t, "i32 entry(%s%s%s) {\n%s", params.at, type, last, b->kind->begin);
     text_add(t, "    char *spaces[%zu] = {0};\n    i32 status = 0;\n", spaces + 1);
     for (size_t i = 0; i < spaces; i++)
         text_add(t, "    if (!status && !(spaces[%zu] = aligned_alloc(64, %lld))) status = TW_BUILT_MEMORY;\n", i,
                  (long long)(space_bytes(&k->sequence.spaces.at[i]) + 63) / 64 * 64 + 64);
     for (size_t l = 0; l < b->launches.count; l++)
-        text_add(t, "    if (!status) status = launch_%zu(%soptions, spaces);\n", l, args.at);
+        text_add(t, "    if (!status) status = launch_%zu(%s%s, spaces);\n", l, args.at, last);
     for (size_t i = 0; i < spaces; i++) text_add(t, "    free(spaces[%zu]);\n", i);
     text_add(t, "    return status;\n}\n");
 }
 
-const char *build_entry(Build *b, const char *level_list, int level_count) {
+const char *build_entry(Build *b, const char *codes) {
     Text t = text_new(b->arena);
-    text_add(&t, "#include \"launcher.h\"\n\n");
-    print_codes(b, level_count, &t);
-    bool prints = false;
-    for (size_t c = 0; c < b->codes.count; c++) prints |= cpu_code(b->codes.at[c])->print_count > 0;
-    text_add(&t, "static const i32 levels[] = {%s};\nstatic const BuiltKernel kernel = {levels, %d, %d};\n", level_list,
-             level_count, prints ? 1 : b->kernel->threads);
-    print_errors(b, &t);
+    text_add(&t, "%s", codes);
+    print_error(b, &t);
     for (size_t l = 0; l < b->launches.count; l++) print_launch(b, l, &t);
     print_function(b, &t);
     return t.at;

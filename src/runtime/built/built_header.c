@@ -39,7 +39,7 @@ const char *build_c_name(Arena *arena, const char *name) {
         "not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict return short "
         "signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
         "typedef typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq "
-        "i386 errno NULL main grid_x grid_y grid_z options ";
+        "i386 errno NULL main grid_x grid_y grid_z options stream ";
     char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
     for (char *at = copy; *at; at++)
         if (!isalnum((unsigned char)*at)) *at = '_';
@@ -152,13 +152,13 @@ const char *build_header(const Build *b) {
     text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s\n", common->text);
     for (size_t i = 0; i < b->params.count; i++) explain_param(&b->params.at[i], k, &about);
     text_add(&t,
-             "/* Runs the kernel; back when it is done. X_count: how many elements lie at X. Any threads may call it\n"
-             " * at once. The result is one of TW_BUILT_..%s%s */\n",
-             about.length ? "\n" : "", about.at);
+             "/* %s\n * X_count: how many elements lie at X. Any threads may call it at once. The result is one of "
+             "TW_BUILT_..%s%s */\n",
+             b->kind->about, about.length ? "\n" : "", about.at);
     text_add(&t, "int32_t %s(", b->name);
     for (size_t i = 0; i < b->params.count; i++) print_param(&b->params.at[i], &t);
     if (!k->grid) text_add(&t, "int64_t grid_x, int64_t grid_y, int64_t grid_z, ");
-    text_add(&t, "const tw_built_options *options);\n");
+    text_add(&t, "%s%s);\n", b->kind->last_type, b->kind->last);
     text_add(&t, "/* What a result means. */\nconst char *%s_error(int32_t result);\n", b->name);
     text_add(&t, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     return t.at;

@@ -3,11 +3,11 @@
  * A launch of this process compiles a kernel again, with fewer wishes, when its arguments do not keep what the first
  * one requires (launch.c). A built kernel has all of these with it: the ways to compile it in the order in which a
  * launch would come to them, as far as their texts differ, up to the first that requires nothing. Ways that depend on
- * which argument was the odd one are left to the more general ones behind them. */
+ * which argument was the odd one are left to the more general ones behind them. A target with several architectures has
+ * all that for each. */
 #include "runtime/built/built_kernel.h"
 
 #include "runtime/compile/cache.h"
-#include "runtime/target/cpu_tools.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,41 +18,53 @@
 
 /* --- the ways to compile it --- */
 
-static int find_code(Build *b, const tw_kernel *k) {
+static int find_code(Build *b, tw_kernel *k) {
+    const char *text = b->kind->text(k);
     for (size_t i = 0; i < b->codes.count; i++)
-        if (strcmp(cpu_code(b->codes.at[i])->text, cpu_code(k)->text) == 0) return (int)i;
+        if (strcmp(b->texts.at[i], text) == 0) return (int)i;
     *VEC_PUSH(&b->codes, b->arena) = k;
+    *VEC_PUSH(&b->texts, b->arena) = text;
     return (int)b->codes.count - 1;
 }
 
 static void add_variant(Build *b, BuildLaunch *launch, tw_kernel *k) {
     if (k->never) return; /* what it requires cannot be tested */
     BuildVariant v = {k, find_code(b, k), build_fits(k, b->arena)};
-    for (size_t i = 0; i < launch->variants.count; i++)
+    for (size_t i = launch->from; i < launch->variants.count; i++)
         if (launch->variants.at[i].code == v.code && strcmp(launch->variants.at[i].fits, v.fits) == 0) return;
     *VEC_PUSH(&launch->variants, b->arena) = v;
 }
 
-static bool is_closed(const BuildLaunch *launch) { /* the last one always runs */
+static bool is_closed(const BuildLaunch *launch) { /* the last one of the architecture always runs */
     size_t count = launch->variants.count;
-    return count && !*launch->variants.at[count - 1].fits;
+    return count > launch->from && !*launch->variants.at[count - 1].fits;
+}
+
+/* A kernel that hangs on the first one. */
+static tw_kernel *add_kernel(Build *b) {
+    tw_kernel *last = b->kernel;
+    while (last->next) last = last->next;
+    return last->next = kernel_new(b->kernel->origin);
+}
+
+static tw_status prepare(Build *b, tw_kernel *k) {
+    tw_status status = kernel_prepare_launch(k, k->request->kernel);
+    return status == TW_OK ? b->kind->check(k) : status;
 }
 
 static tw_status compile_variant(Build *b, tw_kernel *from, int generic, bool overlap, tw_kernel **out) {
-    tw_kernel *last = b->kernel;
     CompileRequest *request = arena_copy(&from->arena, from->request, sizeof *request);
     request->generic = generic;
     request->overlap = overlap;
-    while (last->next) last = last->next;
-    last->next = kernel_new(from->origin);
-    *out = last->next;
+    *out = add_kernel(b);
     tw_status status = kernel_compile_request(*out, request);
-    return status == TW_OK ? kernel_prepare_launch(*out, request->kernel) : status;
+    return status == TW_OK ? prepare(b, *out) : status;
 }
 
 static tw_status compile_variants(Build *b, BuildLaunch *launch, tw_kernel *first) {
-    tw_status status = kernel_prepare_launch(first, first->request->kernel);
-    launch->kernel = first;
+    tw_status status = prepare(b, first);
+    if (!launch->kernel) launch->kernel = first;
+    launch->from = launch->variants.count;
     if (status == TW_OK) add_variant(b, launch, first);
     for (int generic = REQUIRE_ALL; generic <= REQUIRE_NOTHING; generic++)
         for (int overlap = 0; overlap < 2; overlap++) {
@@ -60,26 +72,30 @@ static tw_status compile_variants(Build *b, BuildLaunch *launch, tw_kernel *firs
             if (status != TW_OK || is_closed(launch)) return status;
             if (generic == REQUIRE_ALL && !overlap) continue; /* the first */
             status = compile_variant(b, first, generic, overlap, &k);
-            if (status == TW_OK && k->slot_count != first->slot_count)
+            if (status == TW_OK && k->slot_count != launch->kernel->slot_count)
                 ice(&b->context->trap, "variants of kernel %s differ in their parameters", first->name);
             if (status == TW_OK) add_variant(b, launch, k);
         }
     return status;
 }
 
-static tw_status check_buildable(const tw_kernel *k) {
-    if (k->target != &target_cpu)
-        return context_fail(k->context, TW_ERROR_UNSUPPORTED,
-                            "kernel `%s`: objects are built for target cpu; for target %s its emitted source can be "
-                            "taken along and compiled with that target's own tools",
-                            k->name, k->target->name);
-    for (; k; k = k->next)
-        if (cpu_code(k)->has_workers)
-            return context_fail(k->context, TW_ERROR_UNSUPPORTED,
-                                "kernel `%s` has workers that run side by side as they are written, which a built "
-                                "kernel has no launcher for; launch it with the library",
-                                k->name);
-    return TW_OK;
+/* All launches of the kernel that was compiled. */
+static tw_status compile_launches(Build *b, tw_kernel *k) {
+    size_t count = k->sequence.launches > 1 ? (size_t)k->sequence.launches : 1;
+    tw_status status = TW_OK;
+    for (size_t l = 0; l < count && status == TW_OK; l++, k = k->next) {
+        if (l == b->launches.count) *VEC_PUSH(&b->launches, b->arena) = (BuildLaunch){0};
+        status = compile_variants(b, &b->launches.at[l], k);
+    }
+    return status;
+}
+
+static tw_status check_target(const Build *b, const tw_kernel *k) {
+    if (k->target == b->kind->target) return TW_OK;
+    return context_fail(b->context, TW_ERROR_UNSUPPORTED,
+                        "kernel `%s`: objects are built for targets cpu and cuda; for target %s its emitted source can "
+                        "be taken along and compiled with that target's own tools",
+                        k->name, k->target->name);
 }
 
 /* --- files --- */
@@ -124,16 +140,19 @@ tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *o
     compile.stage = TW_STAGE_EMIT;
     if (options->name && (!*options->name || strcmp(build_c_name(b.arena, options->name), options->name) != 0))
         return context_fail(cx, TW_ERROR_ARGUMENT, "`%s` is no name of a C function", options->name);
+    const char *archs[BUILD_ARCHS] = {compile.target};
+    int count = 1;
+    b.kind = compile.target && target_find(compile.target, NULL) == &target_cuda ? &build_cuda : &build_cpu;
     tw_status status = name_files(&b, options->path);
-    if (status == TW_OK) status = kernel_compile(k, name, &compile);
-    if (status == TW_OK) status = check_buildable(k);
+    if (status == TW_OK && b.kind == &build_cuda) status = build_cuda_archs(&b, compile.target, archs, &count);
     const char *warnings = seat_find(cx)->warnings;
-    int launches = k->sequence.launches > 1 ? k->sequence.launches : 1;
-    tw_kernel *at = k;
-    for (int l = 0; l < launches && status == TW_OK; l++, at = at->next) {
-        BuildLaunch *launch = VEC_PUSH(&b.launches, b.arena);
-        *launch = (BuildLaunch){0};
-        status = compile_variants(&b, launch, at);
+    for (int i = 0; i < count && status == TW_OK; i++) {
+        tw_kernel *first = i ? add_kernel(&b) : k;
+        compile.target = archs[i];
+        status = kernel_compile(first, name, &compile);
+        if (!i) warnings = seat_find(cx)->warnings;
+        if (status == TW_OK) status = check_target(&b, first);
+        if (status == TW_OK) status = compile_launches(&b, first);
     }
     if (status != TW_OK) return status;
     b.name = options->name ? options->name : build_c_name(b.arena, k->request->kernel->name);
@@ -141,7 +160,7 @@ tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *o
     void *object = NULL;
     size_t size = 0;
     const char *header = build_header(&b);
-    status = build_object(&b, &object, &size);
+    status = b.kind->object(&b, &object, &size);
     if (status == TW_OK) status = write_files(&b, header, object, size);
     if (object) munmap(object, size);
     if (status == TW_OK) seat_find(cx)->warnings = warnings;

@@ -1,5 +1,5 @@
-/* built_object.c: a built kernel for target cpu: each code compiled for each instruction set, and the entry, as one
- * relocatable object.
+/* built_object.c: a built kernel as one relocatable object: for target cpu each code compiled for each instruction set,
+ * and the entry; for cuda the entry alone, which has the codes as images in it.
  *
  * Names that several files of it share are hidden and begin with tw_NAME; the pool's is weak and shared by all built
  * kernels that carry the same launcher (launcher.h). So objects of several kernels go into one program. */
@@ -63,8 +63,8 @@ static void add_file(Build *b, FileList *files, const char *name, const char *te
 
 /* The launcher's texts; what they are tells their shared state from that of others. */
 static const char *add_launcher(Build *b, FileList *files) {
-    static const char *const names[] = {"launcher.h",         "built.h",
-                                        "base/allocator.h",   "base/scalar_ops.h",
+    static const char *const names[] = {"launcher.h",         "launcher_cuda.h",    "arguments.h",
+                                        "built.h",            "base/allocator.h",   "base/scalar_ops.h",
                                         "base/speech_line.h", "runtime/launch/pool.c",
                                         "runtime/launch/pool.h"};
     Digest d;
@@ -107,7 +107,18 @@ static const char *const *code_words(Build *b, const tw_kernel *k, const char *i
     return list;
 }
 
-tw_status build_object(Build *b, void **bytes, size_t *size) {
+static void add_entry(Build *b, FileList *files, RunList *runs, const char *codes, const char *shared) {
+    static const char *const flags[] = {
+        "-std=gnu11", "-O2", "-w", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", "-c"};
+    enum { FLAGS = sizeof flags / sizeof *flags };
+    const char **words = ARENA_ARRAY(b->arena, const char *, FLAGS + 3);
+    memcpy(words, flags, sizeof flags);
+    words[FLAGS] = isas[ISAS - 1].flag, words[FLAGS + 1] = shared;
+    add_file(b, files, "entry.c", build_entry(b, codes), false);
+    add_run(b, runs, words, "entry.c", "entry.o");
+}
+
+static tw_status make_cpu(Build *b, void **bytes, size_t *size) {
     bool chosen[ISAS];
     Toolchain cc;
     FileList files = {0};
@@ -133,17 +144,49 @@ tw_status build_object(Build *b, void **bytes, size_t *size) {
         }
         level_count++;
     }
-    static const char *const entry_flags[] = {
-        "-std=gnu11", "-O2", "-w", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-pthread", "-c"};
-    enum { ENTRY_FLAGS = sizeof entry_flags / sizeof *entry_flags };
-    const char **entry_words = ARENA_ARRAY(b->arena, const char *, ENTRY_FLAGS + 3);
-    memcpy(entry_words, entry_flags, sizeof entry_flags);
-    entry_words[ENTRY_FLAGS] = isas[ISAS - 1].flag, entry_words[ENTRY_FLAGS + 1] = shared;
-    add_file(b, &files, "entry.c", build_entry(b, levels.at, level_count), false);
-    add_run(b, &runs, entry_words, "entry.c", "entry.o");
+    add_entry(b, &files, &runs, build_cpu_codes(b, levels.at, level_count), shared);
     *VEC_PUSH(&objects, b->arena) = "entry.o";
     *VEC_PUSH(&objects, b->arena) = NULL;
     static const char *const join_words[] = {"-r", "-nostdlib", NULL};
     *VEC_PUSH(&runs, b->arena) = (ToolRun){join_words, objects.at, "kernel.o"};
     return toolchain_make(b->context, &cc, files.at, (int)files.count, runs.at, (int)runs.count, bytes, size);
 }
+
+tw_status build_cuda_object(Build *b, void **bytes, size_t *size) {
+    Toolchain cc;
+    FileList files = {0};
+    RunList runs = {0};
+    const char *codes = NULL;
+    tw_status status = build_cuda_codes(b, &codes);
+    if (status == TW_OK) status = cpu_choose_compiler(b->context, b->arena, &cc);
+    if (status != TW_OK) return status;
+    add_entry(b, &files, &runs, codes, add_launcher(b, &files));
+    return toolchain_make(b->context, &cc, files.at, (int)files.count, runs.at, (int)runs.count, bytes, size);
+}
+
+static const char *cpu_text(tw_kernel *k) { return cpu_code(k)->text; }
+
+static tw_status check_cpu(tw_kernel *k) {
+    if (!cpu_code(k)->has_workers) return TW_OK;
+    return context_fail(k->context, TW_ERROR_UNSUPPORTED,
+                        "kernel `%s` has workers that run side by side as they are written, which a built "
+                        "kernel has no launcher for; launch it with the library",
+                        k->name);
+}
+
+static void add_cpu_way(Text *t, int code, const char *fits) {
+    text_add(t, "    if (%s) return built_launch(&kernel, &code_%d, w, g, options);\n", fits, code);
+}
+
+const BuildKind build_cpu = {
+    .target = &target_cpu,
+    .last_type = "const tw_built_options *",
+    .last = "options",
+    .about = "Runs the kernel; back when it is done.",
+    .begin = "    if (!built_options_ok(options)) return TW_BUILT_OPTIONS;\n",
+    .choose = "    status = TW_BUILT_REQUIRE;\n",
+    .way = add_cpu_way,
+    .text = cpu_text,
+    .check = check_cpu,
+    .object = make_cpu,
+};

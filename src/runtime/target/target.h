@@ -75,4 +75,7 @@ extern const Target target_cpu, target_cuda, target_emulated, target_hip, target
 
 /* target_cuda.c: `assemble` of the emulator's kernels too, whose text is the same. */
 tw_status cuda_assemble(tw_kernel *k, const char *artifact);
+/* A cubin, or PTX, for the machine that the kernel was compiled for, which need not be here; in the kernel's arena, and
+ * closed by a NUL. */
+tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size);
 #endif

@@ -13,16 +13,6 @@ enum {
     CUDA_LAUNCH_COOPERATIVE = 2,
     CUDA_LAUNCH_CLUSTER = 4,
     CUDA_LAUNCH_EARLY = 6, /* programmatic stream serialization */
-    CUDA_MAP_U8 = 0,
-    CUDA_MAP_U16 = 1,
-    CUDA_MAP_U32 = 2,
-    CUDA_MAP_I32 = 3,
-    CUDA_MAP_U64 = 4,
-    CUDA_MAP_I64 = 5,
-    CUDA_MAP_F16 = 6,
-    CUDA_MAP_F32 = 7,
-    CUDA_MAP_F64 = 8,
-    CUDA_MAP_BF16 = 9,
     CUDA_MAP_PROMOTE_256 = 3
 };
 
@@ -81,17 +71,12 @@ static void free_room(tw_kernel *k) {
 
 /* --- launching --- */
 static const char *encode(void *user, CudaMapBytes *map, const CudaMapValue *value) {
-    static const int types[EL_COUNT] = {
-        [EL_I1] = CUDA_MAP_U8,   [EL_I8] = CUDA_MAP_U8,     [EL_U8] = CUDA_MAP_U8,     [EL_I16] = CUDA_MAP_U16,
-        [EL_U16] = CUDA_MAP_U16, [EL_I32] = CUDA_MAP_I32,   [EL_U32] = CUDA_MAP_U32,   [EL_I64] = CUDA_MAP_I64,
-        [EL_U64] = CUDA_MAP_U64, [EL_F16] = CUDA_MAP_F16,   [EL_BF16] = CUDA_MAP_BF16, [EL_F32] = CUDA_MAP_F32,
-        [EL_F64] = CUDA_MAP_F64, [EL_F8E4M3] = CUDA_MAP_U8, [EL_F8E5M2] = CUDA_MAP_U8};
     const GpuDevice *device = user;
     static const uint32_t steps[CUDA_MAX_RANK] = {1, 1, 1, 1, 1};
-    int swizzle = value->swizzle == 128 ? 3 : value->swizzle == 64 ? 2 : value->swizzle == 32 ? 1 : 0;
     GpuResult result =
-        device->driver->encode_map(map, types[value->elem], (uint32_t)value->rank, (void *)(uintptr_t)value->base,
-                                   value->dims, value->strides, value->box, steps, 0, swizzle, CUDA_MAP_PROMOTE_256, 0);
+        device->driver->encode_map(map, cuda_map_type(value->elem), (uint32_t)value->rank,
+                                   (void *)(uintptr_t)value->base, value->dims, value->strides, value->box, steps, 0,
+                                   cuda_map_swizzle(value->swizzle), CUDA_MAP_PROMOTE_256, 0);
     return result == 0 ? NULL : "the driver refuses it (base, extents or strides)";
 }
 
@@ -174,19 +159,30 @@ static const GpuVendor vendor_cuda = {
     .run = run,
 };
 
-/* For the machine that the kernel was compiled for, which need not be here. */
-tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
+tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size) {
     GpuState *state = gpu_state(k->context, &vendor_cuda);
+    const Machine *machine = k->pass.machine;
     char why[GPU_WHY] = "";
-    size_t size = 0;
-    if (!gpu_rtc_open(state, why)) return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes PTX: %s", why);
+    *size = 0;
+    if (!gpu_rtc_open(state, why))
+        return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes %s: %s", ptx ? "PTX" : "cubins", why);
     free(state->made);
-    tw_status status = gpu_compile(k, state, k->pass.machine->assembly_arch, true, &state->made, &size);
+    state->made = NULL;
+    tw_status status = gpu_compile(k, state, ptx ? machine->assembly_arch : machine->arch, ptx, &state->made, size);
     if (status != TW_OK) return status;
-    kernel_add_artifact(k, artifact, arena_string(&k->arena, state->made, size ? size - 1 : 0));
+    if (ptx && *size) --*size; /* its NUL */
+    *image = arena_string(&k->arena, state->made, *size);
     free(state->made);
     state->made = NULL;
     return TW_OK;
+}
+
+tw_status cuda_assemble(tw_kernel *k, const char *artifact) {
+    const char *text;
+    size_t size;
+    tw_status status = cuda_image(k, true, &text, &size);
+    if (status == TW_OK) kernel_add_artifact(k, artifact, text);
+    return status;
 }
 
 static const TargetMemory cuda_memory = GPU_MEMORY;

@@ -68,4 +68,7 @@ typedef struct CudaMapBytes {
 CudaMapValue cuda_map_value(const CudaMap *map, const int64_t *numbers);
 /* What the driver encodes, and the chip traps on; NULL: nothing. */
 const char *cuda_map_wrong(const CudaMapValue *value);
+/* The driver's numbers for elements, and for a swizzle of so many bytes. */
+int cuda_map_type(Elem elem);
+int cuda_map_swizzle(int bytes);
 #endif

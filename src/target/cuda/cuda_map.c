@@ -25,3 +25,16 @@ const char *cuda_map_wrong(const CudaMapValue *value) {
             return "an extent of the tensor is above 2^31, which TMA does not load by";
     return NULL;
 }
+
+/* CUtensorMapDataType */
+int cuda_map_type(Elem elem) {
+    enum { U8 = 0, U16 = 1, U32 = 2, I32 = 3, U64 = 4, I64 = 5, F16 = 6, F32 = 7, F64 = 8, BF16 = 9 };
+    static const int types[EL_COUNT] = {
+        [EL_I1] = U8,    [EL_I8] = U8,   [EL_U8] = U8,   [EL_I16] = U16,   [EL_U16] = U16,
+        [EL_I32] = I32,  [EL_U32] = U32, [EL_I64] = I64, [EL_U64] = U64,   [EL_F16] = F16,
+        [EL_BF16] = BF16, [EL_F32] = F32, [EL_F64] = F64, [EL_F8E4M3] = U8, [EL_F8E5M2] = U8};
+    return types[elem];
+}
+
+/* CUtensorMapSwizzle */
+int cuda_map_swizzle(int bytes) { return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0; }

@@ -29,8 +29,10 @@ enum {
     TW_BUILT_GRID = 5,      /* an extent of the grid does not lie in 0 .. 2^31-1, or there are 2^63 programs or more */
     TW_BUILT_REQUIRE = 6,   /* the arguments do not keep what the source itself requires of them */
     TW_BUILT_MEMORY = 7,    /* no memory for what a thread works in */
-    TW_BUILT_MACHINE = 8,   /* the processor lacks every instruction set that the kernel was built for */
+    TW_BUILT_MACHINE = 8,   /* the processor or the GPU runs nothing that the kernel was built for */
     TW_BUILT_OPTIONS = 9,   /* struct_size of the options is not set */
-    TW_BUILT_ASSERT = 100
+    TW_BUILT_DRIVER = 10,   /* NVIDIA's driver (libcuda.so.1) is not here, or lacks functions of CUDA 12 */
+    TW_BUILT_ASSERT = 100,
+    TW_BUILT_CUDA = 100000  /* + r: a call of the driver gave the CUresult r */
 };
 #endif
