@@ -261,7 +261,7 @@ typedef struct tw_option_info {
 TW_API tw_status tw_option_info_at(tw_context *context, size_t index, tw_option_info *info);
 
 /* A page of the manual, made from the library's own tables, as Markdown: "ops" (the IR),
- * "options", and what each door knows: "triton", "tilelang", "tile-c". Belongs to the context,
+ * "options", and what each language knows: "triton", "tilelang", "tile-c". Belongs to the context,
  * until the next call. Errors: TW_ERROR_NOT_FOUND. Since 0.1. */
 TW_API tw_status tw_document(tw_context *context, const char *name, const char **text);
 
@@ -366,7 +366,8 @@ typedef struct tw_pair {
 
 typedef struct tw_module_options {
     size_t struct_size;
-    const char *door;       /* "triton", "tilelang", "tilec", "irtext"; NULL: by name and content */
+    const char *door;       /* the language of the source: "triton", "tilelang", "tilec", "irtext";
+                               NULL: by name and content */
     const tw_pair *defines; /* names that the source sees as constants (-D NAME=VALUE): numbers,
                                true, false, none, or a string */
     size_t define_count;

@@ -537,5 +537,5 @@ void print_pass_times(const Session *s) {
         printf("%-10s %9.3f ms\n", info.name, info.seconds * 1e3);
         if (strcmp(info.name, "emit") != 0 && strcmp(info.name, "build") != 0) total += info.seconds;
     }
-    printf("%-10s %9.3f ms   (door and passes)\n", "total", total * 1e3);
+    printf("%-10s %9.3f ms   (front end and passes)\n", "total", total * 1e3);
 }

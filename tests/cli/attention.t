@@ -17,7 +17,7 @@ $ cat > attention.sh <<'END'
 $ sh attention.sh explain attention.py 128 --arg BM=128 --arg BN=64 --arg CAUSAL=true
 kernels/triton/attention.py:34:13: mask: one test a tile; elements are masked only where it fails
 kernels/triton/attention.py:8:1: execution: 2 workers in compute, persistent, order longest
-kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic (the loop is turned)
+kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic
 kernels/triton/attention.py:8:1: execution: the two workers of compute take turns with the matrix units
 $ sh attention.sh check attention.py 128 --arg BM=128 --arg BN=64 --arg CAUSAL=true --emulate --grid 3,2
 q_ptr: bf16[2, 300, 128], max error 0: ok
@@ -58,7 +58,7 @@ $ for plan in "--set rotate=on" "--set rotate=off" "--set num_stages=1" "--set r
 $ sh attention.sh explain attention.py 64 --set num_warps=4 --arg BM=64 --arg BN=64 --arg CAUSAL=true
 kernels/triton/attention.py:34:13: mask: one test a tile; elements are masked only where it fails
 kernels/triton/attention.py:8:1: execution: 1 worker in compute, persistent, order longest
-kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic (the loop is turned)
+kernels/triton/attention.py:40:15: dot: stays in flight under the next trip's arithmetic
 kernels/triton/attention.py:8:1: execution: 3 neighbouring programs run side by side in a block and share what the loop loads
 $ sh attention.sh check attention.py 64 --set num_warps=4 --arg BM=64 --arg BN=64 --arg CAUSAL=true --emulate --grid 5,2
 q_ptr: bf16[2, 300, 64], max error 0: ok

@@ -178,7 +178,7 @@ source ... ms
 fold ... ms
 ...
 build ... ms
-total ... ms   (door and passes)
+total ... ms   (front end and passes)
 C: f16[77, 50], 1960 of 3850 elements changed
 $ tilewright run $(cat gemm) --time
 time: ... us (median of ... launches; least ... us)

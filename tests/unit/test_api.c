@@ -309,6 +309,10 @@ static void test_nothing_given(void) {
     static const char bad_pairs[] = "a list of names and values is NULL, or has a NULL inside";
     tw_pair pair = {"N", NULL};
     tw_module_options_init(&load);
+    load.door = "cuda";
+    CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), &load, &m) == TW_ERROR_NOT_FOUND);
+    CHECK_TEXT(tw_context_message(cx), "there is no language `cuda`; those there are: irtext tilelang tilec triton");
+    load.door = NULL;
     load.define_count = 1;
     for (int i = 0; i < 2; i++) {
         CHECK(tw_module_load_text(cx, "add.ir", add_text, strlen(add_text), &load, &m) ==

@@ -153,7 +153,8 @@ static bool cut_kernel(PassContext *cx, Kernel *k, const char *flat) {
         if (!prove(cx, k)) return stay_flat(cx, k);
         cut_gang(&c, tasks);
     } else if (run == RUN_ROLES && cx->options.gang > 1) {
-        pass_find(cx, k->range, FIND_GANG_NONE, "no loop of two products in a row is turned");
+        pass_find(cx, k->range, FIND_GANG_NONE,
+                  "no loop has a product that stays in flight under the next trip's arithmetic");
     }
     return true;
 }

@@ -68,7 +68,14 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     }
     if (options && options->door) {
         unit->door = front_find(options->door);
-        if (!unit->door) return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no door `%s`", options->door);
+        static const char known[] =
+#define DOOR(name, doc, resolve) " " #name
+#include "front/front.def"
+#undef DOOR
+            ;
+        if (!unit->door)
+            return context_fail(cx, TW_ERROR_NOT_FOUND, "there is no language `%s`; those there are:%s", options->door,
+                                known);
     } else
         unit->door = unit->resolver ? front_find("triton") : front_choose(name, file->text);
     if (!unit->door)

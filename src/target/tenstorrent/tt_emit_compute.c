@@ -88,7 +88,7 @@ int compute_spill(Compute *c, Ref value, bool for_fpu, const Op *op) {
     *VEC_PUSH(&c->filling, c->role.tt->arena) = cb;
     /* A spill may need others, which end with it and are made again for the next one. */
     if (++c->spills == MOST_SPILLS)
-        tt_refuse(c->role.tt, op, "a tile that is turned, or handed to the matrix unit, more than %d times",
+        tt_refuse(c->role.tt, op, "a tile that is transposed, or handed to the matrix unit, more than %d times",
                   MOST_SPILLS);
     if (c->spills < MOST_SPILLS) section_root(c, &(Root){.value = value, .cb = cb, .op = op});
     c->filling.count--;
