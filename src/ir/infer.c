@@ -339,8 +339,10 @@ static bool infer_given(Infer *in) {
         if (!callee || !ext_is_name(callee)) return fail(in, "`callee` must be an identifier");
         if (!tile || !ty_same_shape(g, in->shape))
             return fail(in, "%s does not have the shape of its operands", show(in, g));
-        for (int i = -1; i < op->operand_count; i++) {
-            const Type *t = i < 0 ? g : op->operands[i] ? operand_type(in, i) : g;
+        for (int i = ext_count(op); i < op->operand_count; i++)
+            if (op->operands[i]) return fail(in, "its arguments have a gap before operand %d", i + 1);
+        for (int i = -1; i < ext_count(op); i++) {
+            const Type *t = i < 0 ? g : operand_type(in, i);
             if (t->kind != TY_TILE || t->pointer || !ext_takes(t->elem))
                 return fail(in, "%s: functions take and give integers of 8 to 64 bits, f32 and f64", show(in, t));
         }

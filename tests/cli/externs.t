@@ -6,6 +6,8 @@ $ tilewright run $(cat blended) --target cpu --save B=o.npy > said && od -A n -t
 $ tilewright run $(cat tagged) --target cpu --save B=o.npy > said && od -A n -t d4 -j 128 -w32 -N 32 o.npy && tail -c 32 o.npy | od -A n -t d4 -w32
           14          12          10           8           6           4           2           0
           94          92          90          88          86          84          82          80
+$ tilewright run externs.py:turned --target cpu --arg A=arange:i32[8] --arg B=zeros:i32[8] --save B=o.npy > said && od -A n -t d4 -j 128 -w32 o.npy
+           7           6           5           4           3           2           1           0
 $ tilewright emit $(cat tagged) --target cuda -o . > said && grep -n 'tag(\|#undef\|tw_call' tagged.cu
 12:FN int tag(signed char x) { return x ^ 7; }
 14:TW_FN i32 tw_call_tag_i32_i8(i8 x0) { return tag(x0); }
@@ -18,6 +20,11 @@ FN float blend(float x, int k, double w)
 extern<callee=blend> %3, %5, 3.0:f64 : f32[32,60]
 $ tilewright ir $(cat blended) > again.ir && tilewright run again.ir --target cpu --arg A=arange:f32[50,60] --arg B=zeros:f32[50,60] --save B=o.npy > said && od -A n -t f4 -j 128 -w24 -N 24 o.npy
                0               4               8              12              16              20
+$ for op in 'extern<callee="f(); g"> %x : f32[4]' 'extern<callee=f> %x, none, %x : f32[4]' 'extern<callee=f> %p : f32' 'extern<callee=f> %x : f16[4]'; do printf 'kernel @k(%%p: *f32) {\n  %%t = tensor %%p, [4], [1]\n  %%x = tload %%t, [0] : f32[4]\n  %%y = %s\n  return\n}\n' "$op" > bad.ir; tilewright emit bad.ir --target cuda --arg p=zeros:f32[4] 2>&1 | head -1; done
+bad.ir:4:4: error: `extern`: `callee` must be an identifier [ir-syntax]
+bad.ir:4:4: error: `extern`: its arguments have a gap before operand 3 [ir-syntax]
+bad.ir:4:4: error: `extern`: *f32: functions take and give integers of 8 to 64 bits, f32 and f64 [ir-syntax]
+bad.ir:4:4: error: `extern`: f16[4]: functions take and give integers of 8 to 64 bits, f32 and f64 [ir-syntax]
 #! Where there is no compiler for them they are refused, at the user's line.
 $ tilewright check $(cat tagged)
 externs.py:30:30: error: `tag` is a function in C or CUDA, which target interp does not run; write it with operations of the language, or use target cpu or cuda [extern]

@@ -28,3 +28,11 @@ def tagged(A: T.Tensor((64,), "int8"), B: T.Tensor((64,), "int32")):
         for i in T.serial(2):
             T.import_source(SOURCE)
             B[i * 32 + tx] = T.call_extern("tag", A[i * 32 + tx], dtype="int32") + T.call_pure_extern("int32", "tag", A[tx])
+
+
+@T.prim_func
+def turned(A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32")):
+    with T.Kernel(1, threads=32):
+        T.import_source(SOURCE)
+        for i in T.Parallel(8):
+            B[i] = A[T.call_extern("int32", "tag", T.cast(i, "int8"))]

@@ -113,3 +113,19 @@ def test_prints(capfd):
     said = capfd.readouterr()
     said = said.out + said.err
     assert "here" in said and "then" in said and "2" in said.split("then")[1] and "t" in said
+
+
+def test_functions_of_a_source():
+    """Text of the program, in front of the kernel; another text is another kernel."""
+    a = np.arange(8, dtype=np.float32)
+    for factor in (2, 5):
+        source = f"static float scaled(float x) {{ return x * {factor}; }}"
+
+        @T.prim_func
+        def scales(A: T.Tensor((8, ), "float32"), B: T.Tensor((8, ), "float32")):
+            with T.Kernel(1):
+                T.import_source(source)
+                for i in T.Parallel(8):
+                    B[i] = T.call_extern("float32", "scaled", A[i])
+
+        np.testing.assert_array_equal(run(scales, a, np.zeros(8, np.float32)), a * factor)
