@@ -32,7 +32,7 @@ def walk(acc, l, m, q, k_ptr, v_ptr, rm, n, pitch, lo, hi, scale, D: tl.constexp
 # check: q=randn:f8e5m2[1,150,64] k=randn:f8e5m2[1,150,64] v=randn:f8e5m2[1,64,160] o=zeros:f32[1,150,64] n=150 pitch=160 scale=0.18 D=64 BM=64 BN=32 --grid 3,1
 # check: q=randn:f8e4m3[1,130,64] k=randn:f8e4m3[1,130,64] v=randn:f8e4m3[1,64,131] o=zeros:f32[1,130,64] n=130 pitch=131 scale=0.18 D=64 BM=64 BN=64 --grid 3,1
 # check: q=randn:f8e5m2[1,128,64] k=randn:f8e5m2[1,128,64] v=randn:f8e5m2[1,64,128] o=zeros:f32[1,128,64] n=128 pitch=128 scale=inf D=64 BM=64 BN=64 --grid 2,1
-# explain: the loop is turned
+# explain: stays in flight under the next trip's arithmetic
 # explain: of four bytes each
 # device: --tolerance 0.05
 @triton.jit
@@ -56,7 +56,7 @@ def small_floats(q, k, v, o, n, pitch, scale, D: tl.constexpr, BM: tl.constexpr,
 # check: q=randint(40):i8[1,330,64] k=randint(40):i8[1,330,64] v=randn:f16[1,330,64] o=zeros:f32[1,330,64] scales=rand:f32[1,6] n=330 G=1 D=64 BM=128 BN=64 --grid 3,1 --tolerance 5e-4
 # check: q=randint(40):i8[4,100,64] k=randint(40):i8[2,100,64] v=randn:bf16[2,100,64] o=zeros:f32[4,100,64] scales=rand:f32[2,4] n=100 G=2 D=64 BM=64 BN=32 --grid 2,4 --tolerance 5e-4
 # check: q=randint(40):i8[2,200,128] k=randint(40):i8[2,200,128] v=randn:f16[2,200,128] o=zeros:f32[2,200,128] scales=rand:f32[2,2] n=200 G=1 D=128 BM=128 BN=128 --grid 2,2 --tolerance 5e-4
-# explain: the loop is turned
+# explain: stays in flight under the next trip's arithmetic
 # explain: fetched a trip ahead
 @triton.jit
 def whole_scores(q, k, v, o, scales, n, G: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
@@ -110,7 +110,7 @@ def add_rounded(acc, l, m, Q, k, v, rm, rn, lo, hi, n, scale, D: tl.constexpr, B
 # check: q=randint(40):i8[1,150,64] k=randint(40):i8[1,150,64] v=randn:f16[1,150,64] o=zeros:f32[1,150,64] n=150 scale=0.001 D=64 BM=64 BN=32 SCALED=True --grid 3,1 --tolerance 2e-3
 # check: q=randn:f16[1,128,64] k=randn:f16[1,128,64] v=randn:f16[1,128,64] o=zeros:f32[1,128,64] n=128 scale=inf D=64 BM=64 BN=64 SCALED=True --grid 2,1 --tolerance 2e-3
 # check: q=randn:f16[1,192,64] k=randn:f16[1,192,64] v=randn:f16[1,192,64] o=zeros:f32[1,192,64] n=192 scale=0.1 D=64 BM=64 BN=64 SCALED=False --grid 3,1 --tolerance 2e-3 --set fuse=off
-# explain: the loop is turned
+# explain: stays in flight under the next trip's arithmetic
 @triton.jit
 def rounded_sums(q, k, v, o, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, SCALED: tl.constexpr):
     block = tl.program_id(0)
@@ -165,7 +165,7 @@ def blocks_of_scales(q, k, v, qs, ks, o, n, D: tl.constexpr, BM: tl.constexpr, B
 # columns at the edge, loops of one trip and of several, one after the other.
 # check: q=randint(40):i8[2,256,64] k=randint(40):i8[2,256,64] v=randn:f16[2,256,64] qs=rand:f32[2,2] ks=rand:f32[2,4] o=zeros:f16[2,256,64] n=256 D=64 BM=128 BN=64 CAUSAL=False --grid 2,2 --tolerance 2e-3
 # check: q=randint(40):i8[1,200,64] k=randint(40):i8[1,200,64] v=randn:f16[1,200,64] qs=rand:f32[1,2] ks=rand:f32[1,4] o=zeros:f16[1,200,64] n=200 D=64 BM=128 BN=64 CAUSAL=True --grid 2,1 --tolerance 2e-3
-# explain: two blocks share a multiprocessor, and the loop is not turned
+# explain: two blocks share a multiprocessor, and no product stays in flight
 @triton.jit
 def rounded_sums_of_blocks(q, k, v, qs, ks, o, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
     blocks_of_scales(q, k, v, qs, ks, o, n, D, BM, BN, CAUSAL, True)
@@ -178,7 +178,7 @@ def rounded_sums_of_blocks(q, k, v, qs, ks, o, n, D: tl.constexpr, BM: tl.conste
 # check: q=randint(40):i8[1,256,64] k=randint(40):i8[1,256,64] v=randn:f16[1,256,64] qs=rand:f32[1,2] ks=randn:f32[1,4] o=zeros:f16[1,256,64] n=256 D=64 BM=128 BN=64 CAUSAL=False --grid 2,1 --tolerance 2e-3
 # check: q=randint(40):i8[1,128,64] k=randint(40):i8[1,128,64] v=randn:f16[1,128,64] qs=rand:f32[1,1] ks=full(inf):f32[1,2] o=zeros:f16[1,128,64] n=128 D=64 BM=128 BN=64 CAUSAL=False --grid 1,1 --tolerance 2e-3
 # check: q=randint(40):i8[1,128,64] k=randint(40):i8[1,128,64] v=randn:f16[1,128,64] qs=rand:f32[1,1] ks=full(nan):f32[1,2] o=zeros:f16[1,128,64] n=128 D=64 BM=128 BN=64 CAUSAL=False --grid 1,1 --tolerance 2e-3
-# explain: the loop is turned
+# explain: stays in flight under the next trip's arithmetic
 # explain: the largest is found before the scale
 @triton.jit
 def added_products_of_blocks(q, k, v, qs, ks, o, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):

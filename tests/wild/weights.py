@@ -11,7 +11,7 @@ import triton.language as tl
 # check: a=randn:f16[100,192] b=randn:f8e4m3[136,192] s=rand:f32[136] c=empty:f32[100,136] M=100 N=136 K=192 BM=64 BN=64 BK=64 --grid 2,3
 # check: a=randn:bf16[100,192] b=randn:f8e5m2[136,192] s=rand:f32[136] c=empty:f32[100,136] M=100 N=136 K=192 BM=64 BN=64 BK=64 --grid 2,3
 # check: a=randn:f16[100,192] b=randn:f8e5m2[136,192] s=rand:f32[136] c=empty:f32[100,136] M=100 N=136 K=192 BM=64 BN=64 BK=64 --grid 2,3
-# explain: turned round
+# explain: as its transpose, with exchanged operands
 @triton.jit
 def along_k(a, b, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -28,7 +28,7 @@ def along_k(a, b, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.cons
 
 # check: a=randn:bf16[100,192] b=randint(256):i8[192,136] s=rand:f32[6,136] c=empty:f32[100,136] M=100 N=136 K=192 BM=64 BN=128 BK=32 --grid 2,2 --set num_warps=8
 # check: a=randn:f16[100,192] b=randn:f8e4m3[192,136] s=rand:f32[6,136] c=empty:f32[100,136] M=100 N=136 K=192 BM=128 BN=64 BK=32 --grid 1,3
-# explain: turned round
+# explain: as its transpose, with exchanged operands
 @triton.jit
 def across_k(a, b, s, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)
