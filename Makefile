@@ -146,6 +146,8 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	python3 tests/wild/run.py --every
 	for plan in "cuda" "cuda --set num_warps=8" "cuda --set num_warps=1" "cuda --set roles=off" "cuda:sm_80 --set num_stages=3" "cuda --set variant=1"; do python3 tests/wild/scheduled.py --plans "$$plan" || exit 1; done
 	python3 tests/emu/deletions.py
+	tests/cross/whole.sh
+	for flags in -O0 -Og -Os -O3 "-O2 -flto=auto" "-O1 -fsanitize=thread"; do $(MAKE) -s WERROR=-Werror B=build/flags CFLAGS="$$flags" all && rm -rf build/flags || exit 1; done
 	$(MAKE) -s $(B)/tests/pytree && python3.11 tests/syntax/compare_ast.py $(B)/tests/pytree
 	TILEWRIGHT_CASES=10000 $(B)/tests/test_access
 	TILEWRIGHT_WHOLE=1 $(B)/tests/test_layout_text
