@@ -67,6 +67,7 @@ int fail_status(const tw_context *cx, tw_status status);
 /* "warning", "hint": a line of it. */
 void remark(const char *severity, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void say_json(bool yes);                   /* from now on messages are JSON, an object a line */
+void say_speech(FILE *out, const char *text, size_t length); /* what a kernel prints; with JSON, each line on stderr */
 void print_warnings(const tw_context *cx); /* of the last call */
 void print_json_text(const char *text);    /* in quotes, as JSON writes it; NULL: null */
 void fprint_json_text(FILE *out, const char *text);
