@@ -11,6 +11,7 @@
 static bool speaks_json; /* who reads the messages is a program */
 
 void say_json(bool yes) { speaks_json = yes; }
+bool says_json(void) { return speaks_json; }
 
 static void say(const char *severity, const char *format, va_list args) {
     va_list again;
@@ -21,12 +22,19 @@ static void say(const char *severity, const char *format, va_list args) {
     va_end(again);
     fflush(stdout);
     if (speaks_json)
-        json_remark(severity, text);
+        json_remark(stderr, severity, text);
     else {
         print_message(severity);
         fprintf(stderr, ": %s\n", text);
     }
     free(text);
+}
+
+void fail_in(FILE *out, const char *text) {
+    if (speaks_json)
+        json_remark(out, "error", text);
+    else
+        fprintf(out, "error: %s\n", text);
 }
 
 void remark(const char *severity, const char *format, ...) {
@@ -81,7 +89,7 @@ void say_speech(FILE *out, const char *text, size_t length) {
         next = memchr(line, '\n', (size_t)(end - line));
         if (!next) next = end;
         char *copy = copy_bytes(line, (size_t)(next - line));
-        json_remark("print", copy);
+        json_remark(stderr, "print", copy);
         free(copy);
     }
 }
@@ -99,7 +107,7 @@ int fail_status(const tw_context *cx, tw_status status) {
     if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
     if (speaks_json) {
-        if (!json_diagnostics(cx)) json_remark("error", tw_status_text(status));
+        if (!json_diagnostics(cx)) json_remark(stderr, "error", tw_status_text(status));
     } else if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
