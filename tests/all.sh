@@ -13,6 +13,8 @@ cd "$(dirname "$0")/.." || exit 2
 wanted="$*"
 # Python's modules are read once: torch alone takes 2.5 s a process else, and dozens import it.
 export PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$PWD/build/pycache"
+# A warning is a fault here; in the build of a user it is a warning.
+export WERROR=-Werror
 processors=$(nproc 2>/dev/null || echo 2)
 jobs=$(((processors + 1) / 2)) # of a lane
 venv=.venv
@@ -150,7 +152,7 @@ machines() {
 scheduled() { python3 tests/wild/scheduled.py; }
 wild() { python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 pages() { python3 tests/draw/run.py; }
-built() { python3 tests/built/run.py; }
+built() { make -s -j"$jobs" build/libinside.a && python3 tests/built/run.py; }
 library() { python3 tests/library.py; }
 process() { python3 tests/process/run.py; }
 ops() { tests/shards.sh "$jobs" build/tests/ops; }

@@ -35,6 +35,7 @@ typedef struct Pairs {
 } Pairs;
 
 typedef struct Options {
+    struct Options *next; /* `build`: of the kernel behind --and */
     const char *command;
     char **words; /* of the whole command, as typed */
     int word_count;
@@ -151,6 +152,7 @@ typedef struct Argument {
 } Argument;
 typedef struct Session {
     tw_context *context;
+    bool borrows; /* another session's */
     tw_module *module;
     tw_kernel *kernel;
     size_t index; /* of the kernel in the module */
@@ -173,6 +175,7 @@ tw_status load_source(tw_context *cx, const Options *o, tw_module **module);
 int session_choose(Session *s, const Options *o); /* which kernel of the module */
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
 int session_open(Session *s, const Options *o, bool data);
+int session_open_in(Session *s, const Options *o, bool data, tw_context *shared); /* which is closed after it */
 int session_compile(Session *s, const Options *o, const char *target, int stage);
 /* What a compile for the target is told. */
 void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options);
