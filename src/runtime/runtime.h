@@ -123,6 +123,7 @@ typedef struct CompileRequest CompileRequest;
 typedef struct SpaceSet { /* memory of runs that come one after the other */
     void *queue;
     tw_buffer **at; /* as in FrontSequence.spaces */
+    bool whole;     /* false: some are not there, because there was no memory */
 } SpaceSet;
 
 typedef struct KernelVariant { /* of a kernel, compiled with fewer wishes */

@@ -58,6 +58,7 @@ typedef struct Hold {
 
 typedef struct Emit Emit;
 typedef struct Dot Dot;
+typedef struct RingPlan RingPlan;
 
 /* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
@@ -124,6 +125,13 @@ struct Emit {
     bool lean;               /* tiles are too large for the registers: simt_lean.c */
     bool persist;
     const Op *end; /* where the run of ops being written ends */
+    /* rings (simt_ring.h) */
+    VEC(RingPlan) rings;
+    const Op *ahead;        /* skew: where the load role stands */
+    const Op *skew_loop;    /* the loop being written, whose loads run ahead */
+    const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
+    const char *covered_at; /* .. and the variable of the loop being written */
+    Map rows_of;            /* load -> how its rows are called (simt_copy.c) */
 };
 
 /* --- simt_emit.c --- */

@@ -1,4 +1,4 @@
-/* cuda_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
+/* simt_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
  * writes nothing, its put writes
  *
  *     for (int r = 0; r < 32; r += 8) {
@@ -11,7 +11,7 @@
  *
  *     for (..) { a_row_on |= (u32)((u64)i0 < (u64)M) << (r / 8); a_row[r / 8] = A + i0 * sa; }
  *     .. tw_cp_async(16, .., a_row[r / 8] + i1, (u64)i1 < (u64)K && (a_row_on >> (r / 8) & 1) != 0); */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_ring.h"
 #include "target/simt/simt_box.h"
 
 /* The loop over the copies of a thread. */
@@ -69,7 +69,7 @@ static void find_rows(Emit *e, const Op *load) {
     cs_line(&e->p, "%s[%p] = %p;", rows->name, number, b.row);
     cs_close(&e->p);
     if (rows->some) cs_line(&e->p, "tw_fresh(1, &%s_on);", rows->name); /* bits, not again what they are made of */
-    map_put_number(&cuda_of(e)->rows_of, e->arena, (uintptr_t)load, rows);
+    map_put_number(&e->rows_of, e->arena, (uintptr_t)load, rows);
 }
 
 void copy_begin(Emit *e, const Op *loop) {
@@ -90,7 +90,7 @@ static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
 }
 
 static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, const Expr *offset) {
-    const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)b.op)->value;
+    const Rows *rows = map_find_number(&e->rows_of, (uintptr_t)b.op)->value;
     const Expr *number = ex(e->arena, "r / %d", b.vector);
     open_copies(e, &b);
     box_part(e, &b, BOX_ALONG);
