@@ -89,6 +89,10 @@ typedef struct SimtTarget {
     void (*stored)(Emit *e, const Op *op); /* behind a store by threads; NULL: nothing stands there */
     void (*wait_for_dot)(Emit *e);         /* the dot in flight has read its operands */
     void (*wait_for_stores)(Emit *e);      /* stores that run beside the threads are done */
+    /* Loads that are copies (simt_copy.c): those of a turn are issued; all have landed, but those of the `turns` last
+     * ones of the loads' loop (NULL: outside of one), of which the last is that of value `last`, if it is there. */
+    void (*copies_issued)(Emit *e);
+    void (*copies_land)(Emit *e, const Op *loop, int turns, const Expr *last_is_there);
 } SimtTarget;
 
 /* A part of a coordinate that has a variable. */

@@ -1,7 +1,8 @@
-/* simt_ring.c: rings whose producer and consumer are the same threads: slots in shared memory, without barriers of their own.
+/* simt_ring.c: rings whose producer and consumer are the same threads: slots in shared memory, without barriers of
+ * their own.
  *
- * One of one slot is a buffer between two barriers of the group. One whose producer runs ahead (simt_skew.c) counts the slots
- * of its puts and of its gets:
+ * One of one slot is a buffer between two barriers of the group. One whose producer runs ahead (simt_skew.c) counts
+ * the slots of its puts and of its gets:
  *
  *     const u32 in_slot = in_put;  in_put = in_put == 2 ? 0 : in_put + 1; */
 #include "target/simt/simt_ring.h"

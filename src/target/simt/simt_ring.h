@@ -1,5 +1,6 @@
-/* simt_ring.h: rings and tasks as text, for SIMT emitters whose machines have them: the part that no unit beside the threads
- * has a hand in. A target adds what its machine has of its own (mbarriers, TMA, clusters, gangs: target/cuda).
+/* simt_ring.h: rings and tasks as text, for SIMT emitters whose machines have them: the part that no unit beside the
+ * threads has a hand in. A target adds what its machine has of its own (mbarriers, TMA, clusters, gangs:
+ * target/cuda).
  *
  *   simt_ring.c    rings whose ends are the same threads: slots in shared memory
  *   simt_skew.c    loads that run ahead in the loops of compute

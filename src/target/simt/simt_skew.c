@@ -1,18 +1,18 @@
-/* simt_skew.c: load and compute on the same threads, the loads d items ahead: one loop, cp.async
+/* simt_skew.c: load and compute on the same threads, the loads d items ahead: one loop, copies
  * into the ring's slots.
  *
  * A role that fills rings and runs `on` the role that empties them is not a branch of its own. The pass
  * `schedule` has matched its loops with those of the other role (`twin`); innermost ones run ahead (`ahead`):
  *
- *     for (d items) load(item); commit
- *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
+ *     for (d items) load(item)
+ *     for (..) { wait for the item; barrier; load(item + d); compute(item) }
  *
  * or, where compute begins with a product (`covers`), the load while that runs.
  *
  * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
  * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
- * turn are one cp.async group; what cp.async cannot do (a fill other than 0, elements that are not aligned) is loaded
- * and stored at once, which is right, if not ahead. */
+ * turn are waited for together, in the target's way (cp.async groups; a count of loads); what cannot be copied (a fill
+ * other than 0, elements that are not aligned) is loaded and stored at once, which is right, if not ahead. */
 #include "target/simt/simt_ring.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ static void run_to(Emit *e, const Op *until) {
     e->ahead = op;
 }
 
-static void land(Emit *e, const Op *op, int groups) {
-    cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
+static void land(Emit *e, const Op *op, int turns, const Expr *last_is_there) {
+    e->target->copies_land(e, op, turns, last_is_there);
     e->shows |= sync_shows(op);
     for (size_t i = 0; i < e->rings.count; i++) e->shows |= e->rings.at[i].shows;
     sync_step(e);
@@ -44,15 +44,15 @@ void skew_catch_up(Emit *e, const Op *wait) {
     const Op *commit = e->ahead;
     if (r->ahead) { /* it was loaded on the way to what was needed before */
         r->ahead--;
-        land(e, wait, 0);
+        land(e, wait, 0, NULL);
         return;
     }
     while (!(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
     sync_before(e, wait);
     run_to(e, commit->next);
     r->ahead--;
-    cs_line(&e->p, "tw_cp_async_commit();");
-    land(e, wait, 0);
+    e->target->copies_issued(e);
+    land(e, wait, 0, NULL);
 }
 
 /* What the load loop carries, such as an address found by the turn before, lies in variables of its own and is as far
@@ -82,7 +82,7 @@ static void load_if_there(Emit *e, const Op *loop, const char *at) {
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, loop, at);
     cs_close(&e->p);
-    cs_line(&e->p, "tw_cp_async_commit();");
+    e->target->copies_issued(e);
 }
 
 /* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
@@ -94,7 +94,7 @@ const Op *skew_twin(Emit *e, const Op *op) {
     bool fills = twin_fills(e->ahead, other);
     if (fills) sync_before(e, op);
     run_to(e, other);
-    if (fills) cs_line(&e->p, "tw_cp_async_commit();");
+    if (fills) e->target->copies_issued(e);
     return other;
 }
 
@@ -142,11 +142,12 @@ void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
     if (!d) {
         sync_within(e, loop);
         load_turn(e, other, at);
-        cs_line(&e->p, "tw_cp_async_commit();");
-        land(e, loop, 0);
+        e->target->copies_issued(e);
+        land(e, loop, 0, NULL);
         return;
     }
-    land(e, loop, d - 1);
+    const Expr *last = d > 1 ? emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d - 1)) : NULL;
+    land(e, loop, d - 1, last ? emit_goes_on(e, other, last) : NULL);
     e->covered = other;
     e->covered_at = at;
     if (!twin_cover(loop)) skew_cover(e);

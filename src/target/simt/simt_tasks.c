@@ -1,4 +1,5 @@
-/* simt_tasks.c: which task a block runs, and the role that is alone in it, with the loads that run ahead in its loops. */
+/* simt_tasks.c: which task a block runs, and the role that is alone in it, with the loads that run ahead in its
+ * loops. */
 #include "target/simt/simt_ring.h"
 
 static const Expr *plain_extent(Emit *e, const Op *tasks, int d) { return emit_scalar(e, tasks->operands[d]); }
