@@ -302,8 +302,8 @@ bool entry_init(void);
 
 /* --- native_launch.c: from arguments to an entry, and its launch --- */
 
-/* What is done with the arguments of a launch. Emitted is for a target, which stands in the place of the grid: (name,), or
- * (None,) for where the arguments lie; the result is a Kernel, and nothing is built or has to run here. */
+/* What is done with the arguments of a launch. Emitted is for a target, which stands in the place of the grid:
+ * (name,), or (None,) for where the arguments lie; the result is a Kernel, and nothing is built or has to run here. */
 typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE, PURPOSE_EMIT } Purpose;
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose);
 

@@ -317,7 +317,8 @@ static PyObject *function_launch(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OO!O!i", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named, &purpose))
         return NULL;
     if (purpose < PURPOSE_LAUNCH || purpose > PURPOSE_EMIT) {
-        PyErr_SetString(PyExc_ValueError, "a launch is 0, a warmup 1, a sanitized launch 2, a compile ahead 3, texts 4");
+        PyErr_SetString(PyExc_ValueError,
+                        "a launch is 0, a warmup 1, a sanitized launch 2, a compile ahead 3, texts 4");
         return NULL;
     }
     return launch_run((Function *)self, grid, positional, named, (Purpose)purpose);
