@@ -172,7 +172,10 @@ class JITFunction(JITCallable, _native.Function):
             if unaligned and ours.is_constexpr:
                 self.contradiction = f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment"
             self.params.append(ours)
-            if param.kind is inspect.Parameter.VAR_POSITIONAL:
+            if param.kind is inspect.Parameter.VAR_KEYWORD:
+                self.contradiction = (f"a kernel cannot take `**{param.name}`, as in Triton 1: give each constant a parameter, "
+                                      f"`NAME: tl.constexpr`, and write `NAME` for `{param.name}[\"NAME\"]`")
+            elif param.kind is inspect.Parameter.VAR_POSITIONAL:
                 self._rest = i
                 rows.append((param.name, (), True, plain))
             else:
@@ -186,7 +189,7 @@ class JITFunction(JITCallable, _native.Function):
         _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, host.cells(fn), rows)
         self._rows = rows
         self._interpreted = bool(knobs.runtime.interpret)
-        self.hooked = self._rest is not None or self._interpreted
+        self.hooked = self._rest is not None or self._interpreted or self.contradiction is not None
         self._repr = repr
         self.device_caches = _DeviceCaches(self)
         self.__doc__ = fn.__doc__
@@ -272,6 +275,7 @@ class JITFunction(JITCallable, _native.Function):
 
     def run_hooked(self, grid, args, kwargs, warmup=False):
         """A launch that hooks see, or that is interpreted."""
+        hooks.check(self)
         kwargs = kwargs or {}
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
