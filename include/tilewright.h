@@ -645,6 +645,21 @@ TW_API int32_t tw_kernel_has_grid(const tw_kernel *kernel);
 /* The kernel's own grid for these arguments. Errors: TW_ERROR_ARGUMENT. Since 0.1. */
 TW_API tw_status tw_kernel_grid(tw_kernel *kernel, const tw_arg *args, size_t arg_count, int64_t grid[3]);
 
+/* What a launch does, counted from the kernel behind the passes: no device and no compiler is needed. */
+typedef struct tw_work_info {
+    size_t struct_size;
+    double programs;
+    double bytes;    /* that they load and store, each by itself: what they share counts for each */
+    double products; /* operations of products of matrices .. */
+    double others;   /* .. and of other arithmetic with floats */
+    double seconds;  /* by a coarse model of the target: good for comparing variants of one kernel */
+} tw_work_info;
+
+/* grid as in tw_kernel_launch; of arrays only the extents count, and they may lie anywhere. For any stage. Errors:
+ * TW_ERROR_ARGUMENT. Since 0.1. */
+TW_API tw_status tw_kernel_work(tw_kernel *kernel, const int64_t *grid, const tw_arg *args, size_t arg_count,
+                                tw_work_info *info);
+
 /* Runs the kernel on grid[0] x grid[1] x grid[2] programs (each 0 .. 2^31-1; grid NULL: the
  * kernel's own; templates of Tile C share out their tasks, all are done on any grid but an empty
  * one). Arguments are in the order of the module's parameters; constants are ignored.

@@ -306,7 +306,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
 
 static void print_text(void *user, const char *text, size_t length) {
     const Session *s = user;
-    if (s->speech) fwrite(text, 1, length, s->speech);
+    if (s->speech) say_speech(s->speech, text, length);
 }
 
 tw_status load_source(tw_context *cx, const Options *o, tw_module **module) {

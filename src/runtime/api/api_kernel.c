@@ -16,6 +16,7 @@ typedef struct KernelCall {
     const tw_arg *args;
     size_t count;
     const char *text;
+    tw_work_info *work;
 } KernelCall;
 
 static tw_status compile_body(tw_context *cx, void *user) {
@@ -42,6 +43,12 @@ static tw_status grid_body(tw_context *cx, void *user) {
     KernelCall *c = user;
     (void)cx;
     return kernel_own_grid(c->kernel, c->args, c->count, c->own_grid);
+}
+
+static tw_status work_body(tw_context *cx, void *user) {
+    KernelCall *c = user;
+    (void)cx;
+    return kernel_work(c->kernel, c->own_grid, c->args, c->count, c->work);
 }
 
 static const char bad_stage[] = "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR, TW_STAGE_BUILD";
@@ -116,6 +123,18 @@ tw_status tw_kernel_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t
     if (!api_args_ok(args, count)) return api_misuse(k->context, api_bad_args);
     return api_guarded(k->context, grid_body,
                        &(KernelCall){.kernel = k, .args = args, .count = count, .own_grid = grid});
+}
+
+tw_status tw_kernel_work(tw_kernel *k, const int64_t *grid, const tw_arg *args, size_t count, tw_work_info *info) {
+    if (!k || !info) return api_absent(API_CONTEXT_OF(k));
+    if (!api_args_ok(args, count)) return api_misuse(k->context, api_bad_args);
+    tw_work_info ours = {0};
+    int64_t said[3];
+    if (grid) memcpy(said, grid, sizeof said);
+    KernelCall call = {.kernel = k, .args = args, .count = count, .own_grid = grid ? said : NULL, .work = &ours};
+    tw_status status = api_guarded(k->context, work_body, &call);
+    if (status != TW_OK) return status;
+    return api_give_info(info, &ours, sizeof ours) ? TW_OK : api_misuse(k->context, api_bad_struct);
 }
 
 static tw_status page_body(tw_context *cx, void *user) {
