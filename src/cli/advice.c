@@ -133,8 +133,10 @@ static bool is_stated(const tw_kernel *kernel, size_t i, tw_shape_info *shape) {
 
 static void print_stated(FILE *out, const char *name, const tw_shape_info *shape) {
     fprintf(out, " --arg '%s=randn:%s[", name, tw_dtype_name(shape->dtype));
-    for (int d = 0; d < shape->rank; d++)
-        fprintf(out, "%s%lld", d ? "," : "", shape->extents[d] < 0 ? 128 : (long long)shape->extents[d]);
+    for (int d = 0; d < shape->rank; d++) {
+        long long any = d < shape->rank - 2 ? 1 : 128;
+        fprintf(out, "%s%lld", d ? "," : "", shape->extents[d] < 0 ? any : (long long)shape->extents[d]);
+    }
     fprintf(out, "]'");
 }
 
