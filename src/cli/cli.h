@@ -244,7 +244,7 @@ int measure_peaks(const Options *o, int32_t dtype, Peaks *peaks);
 void print_hints(const char *message);    /* which options a message of the library speaks of */
 void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
-int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+int fail_missing(Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
 
 void print_pass_times(const Session *s);
 #endif
