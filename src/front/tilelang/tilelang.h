@@ -119,6 +119,7 @@ typedef struct LangState { /* Lower.own */
     Builder around;           /* .. and where that stands */
     const Val *reducer;       /* of the `with T.attr(..)` around here */
     VEC(const char *) imports; /* T.import_source so far */
+    Storage *random; /* numbers of T.rng_init; NULL: it was not met */
     /* tilelang_hopper.c: */
     int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
@@ -253,8 +254,21 @@ bool lang_is_annotation(const Lower *l, const PyNode *decorator);
 void lang_annotate(Lower *l, const PyNode *def); /* they become attributes of the kernel */
 bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
+/* --- tilelang_grid.c --- */
+int lang_parts(const Lower *l, const PyList *body); /* of the body of T.Kernel, between T.sync_grid */
+bool lang_run_part(Lower *l, const PyList *body, int part);
+
+/* --- tilelang_random.c --- */
+bool lang_draws(Lower *l, const PyNode *node); /* does something there take random numbers? */
+
 /* --- tilelang_hopper.c --- */
 extern const Own lang_barrier_own, lang_pointer_own;
+typedef struct Pointer { /* T.access_ptr(element, "r", n) */
+    Box box;          /* of the element that it points to */
+    bool element;     /* which the source names; else the first one of a whole tile */
+    int64_t count;    /* how many elements it is for; 0: all from there on */
+    const char *mode; /* "r", "w", "rw" */
+} Pointer;
 Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 

@@ -235,7 +235,17 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        (loop->in_order ? run_grid : run_parallel)(l, node, loop);
+        bool in_order = loop->in_order;
+        if (!in_order && lang_draws(l, node)) { /* in what order numbers are taken is what they are */
+            in_order = lang_state(l)->block_threads == 1;
+            if (!in_order) {
+                py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range,
+                         "a random number in T.Parallel, whose iterations have no order,",
+                         "loop over the thread's own elements with T.serial");
+                return true;
+            }
+        }
+        (in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
     const PyNode *iter = node->For.iter, *target = node->For.target;
@@ -336,12 +346,13 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
                  "launches stand one behind the other in the function");
         return;
     }
-    if (!l->request->sequence && s->launches) {
+    int parts_here = lang_parts(l, node->With.body), part = l->request->launch - s->launches;
+    if (!l->request->sequence && (s->launches || parts_here > 1)) {
         py_error(l, DIAG_TL_PLANNED, node->range, "a second T.Kernel in one function", "write two kernels");
         return;
     }
-    bool mine = s->launches == l->request->launch;
-    s->launches++;
+    bool mine = part >= 0 && part < parts_here;
+    s->launches += parts_here;
     if (l->request->sequence) l->request->sequence->launches = s->launches;
     if (!mine) return;
     if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
@@ -375,7 +386,10 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     if (!set_threads(l, parts.items[1], call->range)) return;
     s->launched = true;
     lang_threads_begin(l, node, parts.items[1]);
-    py_run_block(l, node->With.body, 0, false);
+    if (parts_here > 1)
+        lang_run_part(l, node->With.body, part);
+    else
+        py_run_block(l, node->With.body, 0, false);
     lang_threads_end(l);
     s->launched = false;
 }
