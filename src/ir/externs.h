@@ -19,8 +19,8 @@ static inline bool ext_is_name(const char *text) {
     return *text != 0;
 }
 
-/* What a function that works on memory takes, in order, as `takes` says it: arrays of numbers, which the op has as words
- * of 64 bits, the lowest element first, and what is no array. One op gives one word of those that it writes.
+/* What a function that works on memory takes, in order, as `takes` says it: arrays of numbers, which the op has as
+ * words of 64 bits, the lowest element first, and what is no array. One op gives one word of those that it writes.
  *
  *     takes="r4:i8 w8:f16 x =8"      f(const i8 in[4], f16 out[8], number, 8): one word comes in, two are written */
 enum {

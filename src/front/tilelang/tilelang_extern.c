@@ -90,7 +90,8 @@ static bool array_of(Lower *l, Val v, Range range, Array *out) {
         why = "an address of elements of less than a byte as an argument of T.call_extern";
     if (why) {
         py_error(l, DIAG_TL_UNSUPPORTED, range, why,
-                 "give it what T.alloc_local made, or an element of that with T.access_ptr, and copy to and from there");
+                 "give it what T.alloc_local made, or an element of that with T.access_ptr, and copy to and from "
+                 "there");
         return false;
     }
     if (!whole && !ir_const_int(l->kernel, out->first.offset[0], &first)) first = -1;
@@ -164,8 +165,8 @@ static Val call_on_arrays(Lower *l, const Call *c, const char *name, const Val *
     Ref refs[MAX_EXTERN_ARGS];
     int array_count = 0, ref_count = 0, part = 0;
     Text form = text_new(l->arena);
-    const char *many = "a function on tiles reads at most 24 bytes of them, together with numbers that are not known here; "
-                       "call it for smaller tiles";
+    const char *many = "a function on tiles reads at most 24 bytes of them, together with numbers that are not known "
+                       "here; call it for smaller tiles";
     if (count > MAX_PARAMS) return lang_types(l, c->range, "a function on tiles takes at most eight arguments");
     l->b.range = c->range;
     for (int i = 0; i < count; i++) {
