@@ -352,7 +352,8 @@ bool names_certain(const Names *names, const char *id); /* does the file give it
 const PyNode *names_node(const Names *names, const char *id);
 
 /* --- python_random.c --- */
-bool py_philox(Lower *l, Val counter[4], Val k0, Val k1, int64_t rounds); /* enciphers the counter; false after a message */
+/* Enciphers the counter; false after a message. */
+bool py_philox(Lower *l, Val counter[4], Val k0, Val k1, int64_t rounds);
 
 /* --- python_structure.c --- */
 /* What is done at a leaf of an argument: path is its name ("a.0"); constant: of a block shape. */

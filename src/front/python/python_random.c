@@ -1,7 +1,7 @@
 /* python_random.c: Philox, the generator of random numbers that both languages have.
  *
- * A counter of four words is enciphered under a key of two in so many rounds, each two multiplications; words have 32 or
- * 64 bits. All of it is plain arithmetic of the door's own values. */
+ * A counter of four words is enciphered under a key of two in so many rounds, each two multiplications; words have 32
+ * or 64 bits. All of it is plain arithmetic of the door's own values. */
 #include "front/python/python.h"
 
 static Val binary(Lower *l, PyOp op, Val a, Val b) { return l->domain->binary(l, op, a, b, l->b.range); }
