@@ -23,7 +23,8 @@ enum { WARP = 32, GROUP = 128, DEFAULT_THREADS = 128 };
 
 typedef struct Scan {
     Lower *l;
-    int depth; /* of calls */
+    Frame *frame; /* whose names mean something where the scan is */
+    int depth;    /* of calls */
     bool found;
 } Scan;
 
@@ -37,21 +38,23 @@ static void scan_node(void *user, PyNode *node) {
     }
     if (node->kind == PY_Call && node->Call.func->kind == PY_Name && s->depth < DEEPEST) {
         const char *id = node->Call.func->Name.id;
-        const Local *local = s->l->frame ? py_local(s->l->frame, id) : NULL;
+        const Local *local = NULL;
+        for (Frame *f = s->frame; f && !local; f = f->function ? f->function->around : NULL) local = py_local(f, id);
         Val v = local ? local->val : names_lookup(s->l, id, node->range);
         if (v.kind == VAL_BUILTIN && strchr(v.builtin->kinds, 'W')) s->found = true;
         if (v.kind == VAL_FUNCTION && v.function->node->kind == PY_FunctionDef) {
-            s->depth++;
+            Frame *here = s->frame;
             const PyNode *def = v.function->node;
+            s->depth++, s->frame = v.function->around;
             for (uint32_t i = 0; i < def->FunctionDef.body->count; i++) scan_node(s, def->FunctionDef.body->at[i]);
-            s->depth--;
+            s->depth--, s->frame = here;
         }
     }
     py_each_child(node, scan_node, s);
 }
 
 static bool names_threads(Lower *l, const PyNode *with) {
-    Scan s = {.l = l};
+    Scan s = {.l = l, .frame = l->frame};
     for (uint32_t i = 0; i < with->With.body->count; i++) scan_node(&s, with->With.body->at[i]);
     return s.found;
 }
