@@ -224,6 +224,7 @@ Val lang_tensor_of(Lower *l, const Call *c);
 
 /* --- tilelang_loop.c --- */
 bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int count);
+const char *lang_extent_text(Lower *l, Val extent); /* what is wrong with it */
 bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out); /* of a loop or the grid, from 0 on */
 void lang_run_closed(Lower *l, const PyNode *node); /* the body of a loop that no jump leaves, and its yield */
 void lang_forget_names(Lower *l, size_t before, const char *const *names, int count); /* behind the body */

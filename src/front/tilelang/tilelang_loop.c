@@ -39,11 +39,16 @@ bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int cou
     return true;
 }
 
+const char *lang_extent_text(Lower *l, Val extent) {
+    const char *text = val_describe(l, extent);
+    return extent.kind == VAL_FLOAT ? arena_printf(l->arena, "%s, no integer, as `//` would give", text) : text;
+}
+
 bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out) {
     extent = lang_plain(extent);
     if (val_failed(extent) || lang_missing(l, extent, range)) return false;
     if (extent.kind != VAL_INT || extent.i < 0) {
-        py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
+        py_error(l, DIAG_TL_EXTENT, range, lang_extent_text(l, extent));
         return false;
     }
     *out = (int64_t)extent.i;
@@ -213,6 +218,15 @@ bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3])
         if (v[i].kind == VAL_INT && (v[i].i < INT32_MIN || v[i].i > INT32_MAX)) {
             py_error(l, DIAG_TL_ARGUMENTS, where,
                      arena_printf(l->arena, "a loop counts in 32 bits, %s does not fit", val_text(l, v[i])));
+            return false;
+        }
+        Val scalar = lang_scalar(l, v[i], where);
+        if (val_failed(scalar)) return false;
+        if (!elem_is_int(val_type(l, scalar)->elem)) {
+            lang_types(l, where,
+                       arena_printf(l->arena, "a loop counts integers, and %s is none; write `//`, or T.cast it to an "
+                                              "integer",
+                                    val_describe(l, v[i])));
             return false;
         }
         if (!lang_convert(l, v[i], EL_I32, where, &bounds[i])) return false;

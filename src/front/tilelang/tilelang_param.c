@@ -180,7 +180,7 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
         extent = lang_plain(extent);
         if (lang_missing(l, extent, range)) return false;
         if (extent.kind != VAL_INT || extent.i < 0 || extent.i > INT64_MAX) {
-            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
+            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, lang_extent_text(l, extent));
             return false;
         }
         out->shape[d] = (int64_t)extent.i;
