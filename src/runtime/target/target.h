@@ -79,4 +79,6 @@ tw_status cuda_assemble(tw_kernel *k, const char *artifact);
 /* A cubin, or PTX, for the machine that the kernel was compiled for, which need not be here; in the kernel's arena, and
  * closed by a NUL. */
 tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size);
+/* target_hip.c: a code object for it, in the same way; there is no `assembly`. */
+tw_status hip_image(tw_kernel *k, bool assembly, const char **image, size_t *size);
 #endif
