@@ -188,6 +188,7 @@ typedef struct Timing { /* of launches; seconds */
     double median, least;
     int launches;   /* 0: nothing was timed */
     double give_up; /* it is enough when the third launch took longer than this; 0: never */
+    double limit;   /* a launch that takes longer is ended, where a target can; 0: it may take any time */
 } Timing;
 double seconds_now(void);
 /* Compiles for the target, and asks for what a launch needs. */

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,8 +139,10 @@ static void show(const Tuning *t, size_t compiled) {
 
 /* --- compiling ahead --- */
 
-/* In a process of its own: nothing that it says or breaks reaches this one. */
-static int compile_quietly(const Tuning *t, const Candidate *c) {
+/* In a process of its own: nothing that it says or breaks reaches this one. It ends with the one that started it,
+ * however that ends, and takes its compiler and folder along. */
+static int compile_quietly(const Tuning *t, const Candidate *c, pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent) return 1;
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0) dup2(nowhere, 1), dup2(nowhere, 2);
     Session s;
@@ -157,8 +160,8 @@ static void compile_ahead(Tuning *t) {
     while (ended < t->count) {
         while (next < t->count && running < (size_t)(processors > 0 ? processors : 1) && seconds_now() < t->end) {
             fflush(NULL);
-            pid_t child = fork();
-            if (child == 0) _exit(compile_quietly(t, &t->at[next]));
+            pid_t parent = getpid(), child = fork();
+            if (child == 0) _exit(compile_quietly(t, &t->at[next], parent));
             children[next++] = child;
             if (child > 0) running++;
         }
@@ -184,10 +187,15 @@ static void compile_ahead(Tuning *t) {
 
 /* --- timing --- */
 
+/* A launch may take the time that is left, but never less than this: compiling may have used it up. */
+#define LEAST_SECONDS 1.0
+
 static int time_candidate(Tuning *t, Candidate *c) {
     Session s;
     Options own = with_candidate(t->o, c);
     if (t->best) c->timing.give_up = 3 * t->best->timing.least;
+    c->timing.limit = t->end - seconds_now();
+    if (c->timing.limit < LEAST_SECONDS) c->timing.limit = LEAST_SECONDS;
     int status = session_open(&s, &own, true);
     s.speech = NULL;
     if (!status) status = compile_for(&s, &own, own.target);
@@ -262,7 +270,8 @@ int command_tune(const Options *o) {
     if (!status) compile_ahead(&t);
     if (!status && t.failed == t.count) t.failed = 0, t.at[0].failed = false; /* so that the reason is said */
     int why = 0;
-    for (size_t i = 0; i < t.count && !status && (!t.best || seconds_now() < t.end); i++) {
+    /* Without a good one it may take twice as long: compiling may have used up all of the time. */
+    for (size_t i = 0; i < t.count && !status && seconds_now() < t.end + (t.best ? 0 : o->seconds); i++) {
         Candidate *c = &t.at[i];
         if (c->failed) continue;
         c->failed = (why = time_candidate(&t, c)) != 0;

@@ -198,3 +198,19 @@ k(x, A: constant, B: constant)
   --config 4: A=2, B=2
 l(x, A: constant)
   note: product.py:13:60: the configurations of `l` are computed in a way that cannot be followed here: `open` is not known; ...
+$ cat > endless.py <<'END'
+> import triton
+> import triton.language as tl
+>
+>
+> @triton.jit
+> def k(x, n, B: tl.constexpr):
+>     s = tl.zeros((B,), tl.float32)
+>     for i in range(0, n.to(tl.int64) * 1000000 * (B // 64)):
+>         s += tl.load(x + tl.arange(0, B)) * 0
+>     tl.store(x + tl.arange(0, B), s)
+> END
+$ tilewright tune endless.py --arg x=zeros:f32[128] --arg n=1000000 --grid 1 --try B=64,32 --seconds 2 | sed 's/[0-9.]* us/N us/'
+error: a launch of kernel `k` did not end in the time that --seconds leaves for it
+       N us  B=32
+1 of 2 timed, 1 failed; the best: --arg B=32
