@@ -194,7 +194,7 @@ typedef struct Timing { /* of launches; seconds */
     double median, least;
     int launches;   /* 0: nothing was timed */
     double give_up; /* it is enough when the third launch took longer than this; 0: never */
-    double limit;   /* when the first takes longer than this, SIGALRM ends the process; 0: never */
+    double limit;   /* a launch that takes longer is ended, where the target cannot by SIGALRM; 0: never */
 } Timing;
 double seconds_now(void);
 /* Compiles for the target, and asks for what a launch needs. */
