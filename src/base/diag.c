@@ -117,18 +117,10 @@ static int display_width(uint32_t c) {
 
 /* A code point of the line and its length; a byte that begins none is a character of its own, shown as `?`. */
 static uint32_t decode(const char *s, size_t left, size_t *used) {
-    unsigned char c = (unsigned char)s[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
-    *used = 1;
-    if (n == 1) return c < 0x20 && c != '\t' ? '?' : c;
-    if (n == 0 || n > left) return '?';
-    uint32_t value = c & (0x7Fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)s[i] & 0xC0) != 0x80) return '?';
-        value = value << 6 | ((unsigned char)s[i] & 0x3F);
-    }
-    *used = n;
-    return value;
+    uint32_t code;
+    *used = text_utf8(s, left, &code);
+    if (!*used) *used = 1, code = '?';
+    return code < 0x20 && code != '\t' ? '?' : code;
 }
 
 /* The line and a caret below it; of a long line the part around the caret, between dots. */

@@ -48,15 +48,32 @@ void text_add(Text *text, const char *format, ...) {
     va_end(args);
 }
 
+size_t text_utf8(const char *s, size_t left, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* what fewer bytes can say is said by fewer */
+    unsigned char c = (unsigned char)s[0];
+    size_t n = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+    *code = n < 2 ? c : c & (0x7Fu >> n);
+    if (!n || n > left) return 0;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s[i] & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | ((unsigned char)s[i] & 0x3F);
+    }
+    bool surrogate = *code >= 0xD800 && *code < 0xE000;
+    return *code < least[n] || *code > 0x10FFFF || surrogate ? 0 : n;
+}
+
 void text_add_json(Text *text, const char *string) {
     text_add_char(text, '"');
-    for (const char *s = string, *run = string;; s++) {
-        bool quoted = *s == '"' || *s == '\\', control = (unsigned char)*s < ' '; /* the end too */
-        if (!quoted && !control) continue;
-        text_add_bytes(text, run, (size_t)(s - run));
-        if (!*s) break;
-        text_add(text, quoted ? "\\%c" : "\\u%04x", (unsigned char)*s);
-        run = s + 1;
+    for (size_t left = strlen(string), used; left; string += used, left -= used) {
+        uint32_t code = 0;
+        used = text_utf8(string, left, &code);
+        if (code == '"' || code == '\\')
+            text_add(text, "\\%c", *string);
+        else if (!used || code < ' ')
+            text_add(text, "\\u%04x", used ? code : 0xFFFDu);
+        else
+            text_add_bytes(text, string, used);
+        if (!used) used = 1;
     }
     text_add_char(text, '"');
 }

@@ -19,7 +19,9 @@ void text_add(Text *text, const char *format, ...) __attribute__((format(printf,
 void text_vadd(Text *text, const char *format, va_list args);
 void text_add_bytes(Text *text, const char *bytes, size_t length);
 void text_add_char(Text *text, char c);
-/* In quotes, as JSON writes it. */
+/* The bytes of the character of UTF-8 at s, of which left bytes may be read, and its code point; 0: there is none. */
+size_t text_utf8(const char *s, size_t left, uint32_t *code);
+/* In quotes, as JSON writes it: UTF-8, whatever the string holds; U+FFFD stands for a byte that is none. */
 void text_add_json(Text *text, const char *string);
 /* As it stands in a cell of a table of Markdown, where a bare `|` would end the cell. */
 void text_add_cell(Text *text, const char *string);

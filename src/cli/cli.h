@@ -35,6 +35,7 @@ typedef struct Pairs {
 } Pairs;
 
 typedef struct Options {
+    struct Options *next; /* `build`: of the kernel behind --and */
     const char *command;
     char **words; /* of the whole command, as typed */
     int word_count;
@@ -62,11 +63,14 @@ void print_message(const char *text); /* to stderr, its words `error:`, `hint:` 
 
 /* --- say.c --- */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
+void fail_in(FILE *out, const char *text); /* without colours, into a file */
 /* The context's message; gives the exit status for the code. */
 int fail_status(const tw_context *cx, tw_status status);
 /* "warning", "hint": a line of it. */
 void remark(const char *severity, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void say_json(bool yes);                   /* from now on messages are JSON, an object a line */
+bool says_json(void);
+void say_speech(FILE *out, const char *text, size_t length); /* what a kernel prints; with JSON, each line on stderr */
 void print_warnings(const tw_context *cx); /* of the last call */
 void print_json_text(const char *text);    /* in quotes, as JSON writes it; NULL: null */
 void fprint_json_text(FILE *out, const char *text);
@@ -91,7 +95,7 @@ void json_number(Json *j, double number); /* null where JSON has none */
 void json_bool(Json *j, bool value);
 void json_raw(Json *j, const char *from, const char *to); /* that is JSON, with its key if it has one */
 void json_shape(Json *j, const tw_buffer *b); /* its dtype and shape, as keys of an object */
-void json_remark(const char *severity, const char *text);
+void json_remark(FILE *out, const char *severity, const char *text);
 /* The messages of the last call on standard error, each with its notes; how many. */
 size_t json_diagnostics(const tw_context *cx);
 
@@ -148,6 +152,7 @@ typedef struct Argument {
 } Argument;
 typedef struct Session {
     tw_context *context;
+    bool borrows; /* another session's */
     tw_module *module;
     tw_kernel *kernel;
     size_t index; /* of the kernel in the module */
@@ -170,6 +175,7 @@ tw_status load_source(tw_context *cx, const Options *o, tw_module **module);
 int session_choose(Session *s, const Options *o); /* which kernel of the module */
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
 int session_open(Session *s, const Options *o, bool data);
+int session_open_in(Session *s, const Options *o, bool data, tw_context *shared); /* which is closed after it */
 int session_compile(Session *s, const Options *o, const char *target, int stage);
 /* What a compile for the target is told. */
 void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options);
@@ -188,6 +194,7 @@ typedef struct Timing { /* of launches; seconds */
     double median, least;
     int launches;   /* 0: nothing was timed */
     double give_up; /* it is enough when the third launch took longer than this; 0: never */
+    double limit;   /* when the first takes longer than this, SIGALRM ends the process; 0: never */
 } Timing;
 double seconds_now(void);
 /* Compiles for the target, and asks for what a launch needs. */
@@ -195,6 +202,28 @@ int compile_for(Session *s, const Options *o, const char *target);
 /* Launches what was compiled for the target, and brings the arrays back. timing NULL: once. */
 int launch_on(Session *s, const Options *o, const char *target, Timing *timing);
 void json_timing(Json *j, const Timing *timing); /* its keys, where something was timed */
+
+/* --- child.c: processes of `tune` --- */
+typedef struct Outcome { /* of one; what it gives back */
+    double predicted; /* seconds, by the cost model; 0: it does not know */
+    Timing timing;
+} Outcome;
+typedef struct Child {
+    int pid;    /* 0: none */
+    int result; /* of a pipe */
+    int how;    /* it ended, as waitpid says it */
+    double limit;
+    FILE *said; /* its messages */
+} Child;
+typedef int ChildWork(const Options *o, Outcome *out);
+/* Does the work in a process of its own, on a copy of *out; false: there is no process to be had. */
+bool child_start(Child *c, ChildWork *work, const Options *o, const Outcome *out);
+bool child_ended(Child *c, bool wait);
+void child_stop(Child *c);
+/* Of one that ended: its outcome and its exit status; where that is not 0, what it said, which is the caller's to
+ * free. */
+int child_take(Child *c, Outcome *out, char **said);
+void child_drop(Child *c);
 
 /* --- command_bench.c: products of lists "NAME=1,2,3" --- */
 size_t combination_count(const Pairs *axes);
@@ -215,7 +244,7 @@ int measure_peaks(const Options *o, int32_t dtype, Peaks *peaks);
 void print_hints(const char *message);    /* which options a message of the library speaks of */
 void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
-int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+int fail_missing(Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
 
 void print_pass_times(const Session *s);
 #endif

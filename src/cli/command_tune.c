@@ -1,35 +1,37 @@
 /* command_tune.c: `tune` finds the fastest constants and options of a kernel for the arguments that are given.
  *
- * Candidates are the products of what --try lists, or the configurations of the source. They are compiled ahead, as
- * many at once as there are processors, each by a process of its own that fills the cache; then each is launched, one
- * at a time: on the host both would want the same processors. The one whose shortest launch is the shortest is the
- * best: others run on the machine too. One that takes three times as long is given up after three launches; what does
- * not compile is passed over. When the time is up, the best so far is the answer. */
+ * Candidates are the products of what --try lists, or the configurations of the source. Each goes through the passes
+ * first, and a cost model (tw_kernel_work) says how long it may take: those that it likes best are tried first, so that
+ * a short time is well spent. In rounds, candidates are compiled, as many at once as there are
+ * processors, and then launched, one at a time: on the host both would want the same processors. All of that happens in
+ * processes of their own (child.c), so that one that crashes or never ends is one that failed. The one whose shortest
+ * launch is the shortest is the best: others run on the machine too. One that takes three times as long is given up
+ * after three launches. When the time is up, the best so far is the answer. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_CANDIDATES = 1000 };
 
 typedef struct Candidate {
     Choice choice;
-    Timing timing;
-    bool failed;
+    Outcome outcome;
+    Child child;
+    bool failed, built;
+    char *said; /* what it said as it failed */
 } Candidate;
 
 typedef struct Tuning {
     const Options *o;
     Candidate *at;
     size_t count, timed, failed;
-    const Candidate *best;
-    double end; /* when the time is up */
-    bool shown; /* how far it is, on a terminal */
+    Candidate *best;
+    double end;        /* when the time is up */
+    bool shown;        /* how far it is, on a terminal */
+    Candidate **order; /* those that the cost model likes best come first */
 } Tuning;
 
 /* --- candidates --- */
@@ -125,97 +127,190 @@ static void say_pairs(FILE *out, const Choice *choice) {
             fprintf(out, "%s%s=%s", between, both[b]->at[i].name, both[b]->at[i].value);
 }
 
-static void show(const Tuning *t, size_t compiled) {
+static void show(const Tuning *t) {
     if (!t->shown) return;
-    fprintf(stderr, "\r\033[Ktuning: %zu of %zu timed, %zu compiled", t->timed, t->count, compiled);
+    fprintf(stderr, "\r\033[Ktuning: %zu of %zu timed", t->timed, t->count);
     if (t->failed) fprintf(stderr, ", %zu failed", t->failed);
     if (t->best) {
-        fprintf(stderr, ", best %.3f us (", t->best->timing.least * 1e6);
+        fprintf(stderr, ", best %.3f us (", t->best->outcome.timing.least * 1e6);
         say_pairs(stderr, &t->best->choice);
         fputc(')', stderr);
     }
 }
 
-/* --- compiling ahead --- */
+/* --- what is done in processes of their own --- */
 
-/* In a process of its own: nothing that it says or breaks reaches this one. */
-static int compile_quietly(const Tuning *t, const Candidate *c) {
-    int nowhere = open("/dev/null", O_WRONLY);
-    if (nowhere >= 0) dup2(nowhere, 1), dup2(nowhere, 2);
+/* The passes alone: how long it takes by the cost model. */
+static int predict(const Options *own, Outcome *out) {
     Session s;
-    Options own = with_candidate(t->o, c);
-    int status = session_open(&s, &own, true);
-    if (!status) status = session_compile(&s, &own, own.target, TW_STAGE_BUILD);
+    int64_t grid[3];
+    bool own_grid = false;
+    tw_work_info work = {.struct_size = sizeof work};
+    int status = session_open(&s, own, false);
+    if (!status) status = session_compile(&s, own, own->target, TW_STAGE_IR);
+    for (size_t i = 0; !status && i < s.count; i++) s.values[i] = s.arguments[i].value;
+    if (!status && own->grid) status = session_grid(&s, own, grid, &own_grid);
+    if (!status && tw_kernel_work(s.kernel, own->grid ? grid : NULL, s.values, s.count, &work) == TW_OK)
+        out->predicted = work.seconds;
     session_close(&s);
     return status;
 }
 
-static void compile_ahead(Tuning *t) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    pid_t *children = get_memory(t->count * sizeof *children);
-    size_t next = 0, ended = 0, running = 0;
-    while (ended < t->count) {
-        while (next < t->count && running < (size_t)(processors > 0 ? processors : 1) && seconds_now() < t->end) {
-            fflush(NULL);
-            pid_t child = fork();
-            if (child == 0) _exit(compile_quietly(t, &t->at[next]));
-            children[next++] = child;
-            if (child > 0) running++;
-        }
-        if (!running) break; /* the time is up, or processes are not to be had */
-        bool late = seconds_now() >= t->end;
-        for (size_t i = 0; late && i < next; i++)
-            if (children[i] > 0) kill(children[i], SIGTERM);
-        int how = 0;
-        pid_t child = waitpid(-1, &how, late ? 0 : WNOHANG);
-        if (child < 0 && errno != EINTR) break;
-        if (child == 0) usleep(2000);
-        for (size_t i = 0; child > 0 && i < next; i++)
-            if (children[i] == child) {
-                t->at[i].failed = !WIFEXITED(how) || WEXITSTATUS(how) != 0;
-                t->failed += t->at[i].failed;
-                children[i] = 0;
-                ended++, running--;
-                show(t, ended);
-            }
-    }
-    free(children);
+static int build(const Options *own, Outcome *out) {
+    Session s;
+    (void)out;
+    int status = session_open(&s, own, true);
+    if (!status) status = session_compile(&s, own, own->target, TW_STAGE_BUILD);
+    session_close(&s);
+    return status;
 }
 
-/* --- timing --- */
-
-static int time_candidate(Tuning *t, Candidate *c) {
+static int time_it(const Options *own, Outcome *out) {
     Session s;
-    Options own = with_candidate(t->o, c);
-    if (t->best) c->timing.give_up = 3 * t->best->timing.least;
-    int status = session_open(&s, &own, true);
+    int status = session_open(&s, own, true);
     s.speech = NULL;
-    if (!status) status = compile_for(&s, &own, own.target);
-    if (!status) status = launch_on(&s, &own, own.target, &c->timing);
+    if (!status) status = compile_for(&s, own, own->target);
+    if (!status) status = launch_on(&s, own, own->target, &out->timing);
     session_close(&s);
-    free_candidate(&own);
     return status;
 }
 
-static int by_time(const void *a, const void *b) {
-    const Candidate *x = *(const Candidate *const *)a, *y = *(const Candidate *const *)b;
-    double s = x->timing.least, t = y->timing.least;
-    return s != t ? (s > t) - (s < t) : (x > y) - (x < y);
+/* --- the search --- */
+
+static void take(Tuning *t, Candidate *c) {
+    bool was = c->failed;
+    Outcome out = c->outcome;
+    free(c->said);
+    c->failed = child_take(&c->child, &out, &c->said) != 0;
+    if (!c->failed) c->outcome = out;
+    t->failed += c->failed && !was;
+}
+
+/* One thing for some candidates, as many at once as there are processors, until the time `end`. */
+static void for_all(Tuning *t, ChildWork *work, Candidate **at, size_t count, double end) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t next = 0, running = 0, most = processors > 0 ? (size_t)processors : 1;
+    for (; next < count || running;) {
+        bool late = seconds_now() >= end;
+        while (!late && next < count && running < most) {
+            Options own = with_candidate(t->o, at[next]);
+            running += child_start(&at[next]->child, work, &own, &at[next]->outcome);
+            free_candidate(&own);
+            next++;
+        }
+        if (late) next = count;
+        size_t ended = 0;
+        for (size_t i = 0; i < next; i++) {
+            Child *child = &at[i]->child;
+            if (!child->pid) continue;
+            if (late) child_stop(child);
+            if (!child_ended(child, late)) continue;
+            ended++;
+            if (late)
+                child_drop(child);
+            else
+                take(t, at[i]), at[i]->built = !at[i]->failed;
+        }
+        running -= ended;
+        show(t);
+        if (running && !ended) usleep(2000);
+    }
+}
+
+/* Those that are not known to the model come last. */
+static int by_prediction(const void *a, const void *b) {
+    const Candidate *x = *(Candidate *const *)a, *y = *(Candidate *const *)b;
+    double s = x->outcome.predicted, t = y->outcome.predicted;
+    if (s > 0 && t > 0 && s != t) return s > t ? 1 : -1;
+    if ((s > 0) != (t > 0)) return s > 0 ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* A kernel that does not end is stopped: in its process there is nothing else. A first launch may have a variant to
+ * compile. */
+static void time_candidate(Tuning *t, Candidate *c) {
+    enum { SHARE = 6, LEAST = 1, TIMES = 20 };
+    double left = t->end - seconds_now(), limit = left / 2;
+    if (t->best) limit = t->o->seconds / SHARE + TIMES * t->best->outcome.timing.least;
+    if (t->best && limit > left) limit = left;
+    c->outcome.timing.give_up = t->best ? 3 * t->best->outcome.timing.least : 0;
+    c->outcome.timing.limit = limit > LEAST ? limit : LEAST;
+    Options own = with_candidate(t->o, c);
+    bool started = child_start(&c->child, time_it, &own, &c->outcome);
+    free_candidate(&own);
+    if (!started) return;
+    child_ended(&c->child, true);
+    take(t, c);
+    if (c->failed) return;
+    t->timed++;
+    if (!t->best || c->outcome.timing.least < t->best->outcome.timing.least) t->best = c;
+}
+
+static void search(Tuning *t) {
+    enum { ROUND = 8, SHARE = 4 }; /* a quarter of the time, at most, is for the model */
+    t->order = get_memory((t->count + 1) * sizeof(Candidate *));
+    for (size_t i = 0; i < t->count; i++) t->order[i] = &t->at[i];
+    if (t->count > 1) for_all(t, predict, t->order, t->count, seconds_now() + t->o->seconds / SHARE);
+    qsort(t->order, t->count, sizeof(Candidate *), by_prediction);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t first = processors < 1 ? 1 : processors > ROUND ? ROUND : (size_t)processors, round = first;
+    for (size_t from = 0; from < t->count && (!t->best || seconds_now() < t->end); from += round) {
+        Candidate *some[ROUND];
+        size_t count = 0;
+        round = t->best ? ROUND : first;
+        for (size_t i = from; i < t->count && i < from + round; i++)
+            if (!t->order[i]->failed) t->order[i]->built = false, some[count++] = t->order[i];
+        for_all(t, build, some, count, t->best ? t->end : INFINITY);
+        for (size_t i = 0; i < count && (!t->best || seconds_now() < t->end); i++) {
+            if (some[i]->built) time_candidate(t, some[i]);
+            show(t);
+        }
+    }
 }
 
 /* --- the answer --- */
+
+static int by_time(const void *a, const void *b) {
+    const Candidate *x = *(const Candidate *const *)a, *y = *(const Candidate *const *)b;
+    double s = x->outcome.timing.least, t = y->outcome.timing.least;
+    return s != t ? (s > t) - (s < t) : (x > y) - (x < y);
+}
+
+/* The line of what it said that names the mistake. */
+static void print_why(FILE *out, const Candidate *c) {
+    const char *line = c->said, *found = strstr(c->said, "error: ");
+    for (const char *at = c->said; found && at < found; at++)
+        if (*at == '\n') line = at + 1;
+    fprintf(out, "      failed     ");
+    say_pairs(out, &c->choice);
+    fprintf(out, ": %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+/* None ran. Of one alone, and to a program, all is said; of several a line each. */
+static int fail_all(const Tuning *t) {
+    bool whole = t->o->json || t->count == 1;
+    if (!t->failed) return fail("no candidate was tried: there are no processes of their own to be had");
+    for (size_t i = 0; i < t->count; i++)
+        if (t->at[i].failed && whole)
+            print_message(t->at[i].said);
+        else if (t->at[i].failed)
+            print_why(stderr, &t->at[i]);
+    return whole ? 1 : fail("none of %zu candidates ran", t->count);
+}
 
 static void print_answer(const Tuning *t) {
     const Candidate **rows = get_memory(t->timed * sizeof *rows);
     size_t count = 0;
     for (size_t i = 0; i < t->count; i++)
-        if (t->at[i].timing.launches) rows[count++] = &t->at[i];
+        if (t->at[i].outcome.timing.launches) rows[count++] = &t->at[i];
     qsort(rows, count, sizeof *rows, by_time);
     for (size_t i = 0; i < count; i++) {
-        printf("%12.3f us  ", rows[i]->timing.least * 1e6);
+        printf("%12.3f us  ", rows[i]->outcome.timing.least * 1e6);
         say_pairs(stdout, &rows[i]->choice);
         putchar('\n');
     }
+    for (size_t i = 0; i < t->count; i++)
+        if (t->at[i].failed) print_why(stdout, &t->at[i]);
     printf("%zu of %zu timed, %zu failed; the best:", t->timed, t->count, t->failed);
     for (size_t i = 0; i < t->best->choice.values.count; i++)
         printf(" --arg %s=%s", t->best->choice.values.at[i].name, t->best->choice.values.at[i].value);
@@ -232,6 +327,17 @@ static void json_pairs(Json *j, const char *key, const Pairs *pairs) {
     json_close(j, '}');
 }
 
+/* What a candidate said: objects, a line each. */
+static void json_said(Json *j, const char *said) {
+    json_key(j, "messages");
+    json_open(j, '[');
+    for (const char *line = said, *end; *line; line = *end ? end + 1 : end) {
+        end = line + strcspn(line, "\n");
+        if (*line == '{') json_raw(j, line, end);
+    }
+    json_close(j, ']');
+}
+
 static void json_answer(const Tuning *t, const char *kernel) {
     Json j;
     json_start(&j, stdout);
@@ -246,7 +352,10 @@ static void json_answer(const Tuning *t, const char *kernel) {
         json_pairs(&j, "values", &t->at[i].choice.values);
         json_pairs(&j, "options", &t->at[i].choice.options);
         json_key(&j, "failed"), json_bool(&j, t->at[i].failed);
-        json_timing(&j, &t->at[i].timing);
+        if (t->at[i].outcome.predicted > 0)
+            json_key(&j, "predicted_us"), json_number(&j, t->at[i].outcome.predicted * 1e6);
+        json_timing(&j, &t->at[i].outcome.timing);
+        if (t->at[i].failed) json_said(&j, t->at[i].said);
         json_close(&j, '}');
     }
     json_close(&j, ']');
@@ -259,20 +368,9 @@ int command_tune(const Options *o) {
     t.shown = isatty(2) && !o->json;
     char *kernel = NULL;
     int status = list_candidates(&t, &kernel);
-    if (!status) compile_ahead(&t);
-    if (!status && t.failed == t.count) t.failed = 0, t.at[0].failed = false; /* so that the reason is said */
-    int why = 0;
-    for (size_t i = 0; i < t.count && !status && (!t.best || seconds_now() < t.end); i++) {
-        Candidate *c = &t.at[i];
-        if (c->failed) continue;
-        c->failed = (why = time_candidate(&t, c)) != 0;
-        t.failed += c->failed;
-        t.timed += !c->failed;
-        if (!c->failed && (!t.best || c->timing.least < t.best->timing.least)) t.best = c;
-        show(&t, t.count);
-    }
-    if (!status && !t.best) status = why;
+    if (!status) search(&t);
     if (t.shown) fputs("\r\033[K", stderr);
+    if (!status && !t.best) status = fail_all(&t);
     if (!status && o->json)
         json_answer(&t, kernel);
     else if (!status)
@@ -280,11 +378,12 @@ int command_tune(const Options *o) {
     if (!status && o->output) {
         Choice best = t.best->choice;
         char *name = tuned_name(o->file, kernel);
-        best.us = t.best->timing.least * 1e6;
+        best.us = t.best->outcome.timing.least * 1e6;
         status = tuned_write(o->output, name, o->target, &best);
         free(name);
     }
-    for (size_t i = 0; i < t.count; i++) choice_free(&t.at[i].choice);
+    for (size_t i = 0; i < t.count; i++) choice_free(&t.at[i].choice), free(t.at[i].said);
+    free(t.order);
     free(t.at);
     free(kernel);
     return status;

@@ -97,7 +97,7 @@ int guarded_check(const char *kernel) {
 
 /* What a signal handler may do: collect bytes, write them. */
 typedef struct Line {
-    char text[600];
+    char text[900];
     size_t length;
 } Line;
 
@@ -114,13 +114,24 @@ static void add_number(Line *line, unsigned long long number) {
     add(line, digits + at);
 }
 
+/* A name of the source, in backquotes; of a long one the beginning. */
+static void add_name(Line *line, const char *name) {
+    enum { MOST = 200 };
+    size_t length = 0;
+    while (length < MOST && name[length]) length++;
+    while (length && ((unsigned char)name[length] & 0xC0) == 0x80) length--; /* not in the middle of a character */
+    add(line, "`");
+    for (size_t i = 0; i < length && line->length < sizeof line->text; i++) line->text[line->length++] = name[i];
+    add(line, "`");
+}
+
 static void say_place(Line *line, const unsigned char *address) {
     for (const Guarded *g = arrays; g; g = g->next) {
         if (address < g->map || address >= g->map + g->map_size) continue;
         bool before = address < g->data;
-        add(line, " outside of `");
-        add(line, g->name);
-        add(line, "`, ");
+        add(line, " outside of ");
+        add_name(line, g->name);
+        add(line, ", ");
         add_number(line, (unsigned long long)(before ? g->data - address : address - (g->data + g->size)));
         add(line, before ? " bytes before its first element" : " bytes behind its last element");
         return;
@@ -138,20 +149,28 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     }
     while (atomic_flag_test_and_set(&said)) pause(); /* another thread is about to end the process */
     Line line = {.length = 0};
+    bool json = says_json();
+    add(&line, json ? "{\"severity\": \"" : "");
+    add(&line, is_native ? "error" : "internal error");
+    add(&line, json ? "\", \"code\": \"memory-fault\", \"text\": \"" : ": ");
     if (is_native) {
-        add(&line, "error: kernel `");
-        add(&line, kernel);
-        add(&line, "` touched memory");
+        add(&line, "kernel ");
+        add_name(&line, kernel);
+        add(&line, " touched memory");
         /* An address that no memory can have comes without its number; so does damage that the C library found. */
         bool known = number != SIGABRT && info->si_code != SI_KERNEL;
         say_place(&line, known ? info->si_addr : NULL);
-        add(&line, "; run with --sanitize to see where\n");
+        add(&line, "; run with --sanitize to see where");
     } else {
-        add(&line, "internal error: the launch of kernel `");
-        add(&line, kernel);
-        add(&line, "` met a memory fault\nThis is a fault of Tilewright; please report it with the "
-                   "source.\n");
+        add(&line, "the launch of kernel ");
+        add_name(&line, kernel);
+        add(&line, " met a memory fault");
+        add(&line, json ? "; " : "\n");
+        add(&line, "This is a fault of Tilewright; please report it with the source.");
     }
+    add(&line, !json       ? "\n"
+               : is_native ? "\", \"fix\": \"run with --sanitize to see where\", \"file\": null, \"notes\": []}\n"
+                           : "\", \"fix\": \"\", \"file\": null, \"notes\": []}\n");
     if (write(2, line.text, line.length) < 0) _exit(2);
     _exit(is_native ? 1 : 2);
 }

@@ -86,15 +86,15 @@ static void print_parts(Json *j, const tw_diagnostic *d) {
     }
 }
 
-void json_remark(const char *severity, const char *text) {
+void json_remark(FILE *out, const char *severity, const char *text) {
     Json j;
     tw_diagnostic d = {.severity = severity, .code = "", .text = text, .fix = ""};
-    json_start(&j, stderr);
+    json_start(&j, out);
     json_open(&j, '{');
     print_parts(&j, &d);
     json_key(&j, "notes");
     json_open(&j, '[');
-    fputs("]}\n", stderr);
+    fputs("]}\n", out);
 }
 
 size_t json_diagnostics(const tw_context *cx) {

@@ -11,6 +11,7 @@
 static bool speaks_json; /* who reads the messages is a program */
 
 void say_json(bool yes) { speaks_json = yes; }
+bool says_json(void) { return speaks_json; }
 
 static void say(const char *severity, const char *format, va_list args) {
     va_list again;
@@ -21,12 +22,19 @@ static void say(const char *severity, const char *format, va_list args) {
     va_end(again);
     fflush(stdout);
     if (speaks_json)
-        json_remark(severity, text);
+        json_remark(stderr, severity, text);
     else {
         print_message(severity);
         fprintf(stderr, ": %s\n", text);
     }
     free(text);
+}
+
+void fail_in(FILE *out, const char *text) {
+    if (speaks_json)
+        json_remark(out, "error", text);
+    else
+        fprintf(out, "error: %s\n", text);
 }
 
 void remark(const char *severity, const char *format, ...) {
@@ -44,21 +52,47 @@ int fail(const char *format, ...) {
     return 1;
 }
 
+/* The bytes of the character of UTF-8 that text begins with; 0: there is none. */
+static size_t character(const unsigned char *s) {
+    size_t n = *s < 0x80 ? 1 : *s < 0xC2 ? 0 : *s < 0xE0 ? 2 : *s < 0xF0 ? 3 : *s < 0xF5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool longer = (*s == 0xE0 && s[1] < 0xA0) || (*s == 0xF0 && s[1] < 0x90); /* than what it says needs */
+    bool no_code = (*s == 0xED && s[1] > 0x9F) || (*s == 0xF4 && s[1] > 0x8F);
+    return longer || no_code ? 0 : n;
+}
+
 void fprint_json_text(FILE *out, const char *text) {
     if (!text) {
         fputs("null", out);
         return;
     }
     fputc('"', out);
-    for (; *text; text++)
+    while (*text) {
+        size_t n = character((const unsigned char *)text);
         if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
             fprintf(out, "\\u%04x", (unsigned char)*text);
+        else if (n)
+            fwrite(text, 1, n, out);
         else
-            fputc(*text, out);
+            fputs("\\ufffd", out); /* names of files may be any bytes */
+        text += n ? n : 1;
+    }
     fputc('"', out);
 }
 
 void print_json_text(const char *text) { fprint_json_text(stdout, text); }
+
+void say_speech(FILE *out, const char *text, size_t length) {
+    if (!speaks_json) fwrite(text, 1, length, out);
+    for (const char *end = text + length, *line = text, *next; speaks_json && line < end; line = next + 1) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (!next) next = end;
+        char *copy = copy_bytes(line, (size_t)(next - line));
+        json_remark(stderr, "print", copy);
+        free(copy);
+    }
+}
 
 void print_warnings(const tw_context *cx) {
     const char *warnings = tw_context_warnings(cx);
@@ -73,7 +107,7 @@ int fail_status(const tw_context *cx, tw_status status) {
     if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
     if (speaks_json) {
-        if (!json_diagnostics(cx)) json_remark("error", tw_status_text(status));
+        if (!json_diagnostics(cx)) json_remark(stderr, "error", tw_status_text(status));
     } else if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "

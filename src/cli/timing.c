@@ -1,8 +1,10 @@
 /* timing.c: compiles and launches a session's kernel, and takes its time. */
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 double seconds_now(void) {
@@ -55,6 +57,11 @@ int compile_for(Session *s, const Options *o, const char *target) {
     return !status && lacks_arguments(s) ? fail_missing(s, o) : status;
 }
 
+static void limit_time(double seconds) {
+    struct itimerval t = {{0, 0}, {(time_t)seconds, (suseconds_t)((seconds - floor(seconds)) * 1e6)}};
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
 int launch_on(Session *s, const Options *o, const char *target, Timing *timing) {
     /* An emulated kernel runs on the host, on the host's memory. */
     const char *device = o->emulate && target == o->target ? "cpu" : target;
@@ -73,10 +80,12 @@ int launch_on(Session *s, const Options *o, const char *target, Timing *timing) 
         if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
             remark("warning", "no program runs: the grid is %lld x %lld x %lld", (long long)grid[0],
                      (long long)grid[1], (long long)grid[2]);
+        if (timing) limit_time(timing->limit);
         double start = seconds_now();
         const int64_t *said = own ? NULL : grid; /* its own it knows itself, of each launch */
         tw_status ran = launch_and_wait(s, stream, said, true);
         double first = seconds_now() - start;
+        if (timing) limit_time(0);
         if (ran != TW_OK) status = fail_status(s->context, ran);
         if (!status) status = guarded_check(tw_kernel_name(s->kernel));
         if (!status) status = session_download(s);

@@ -1,57 +1,19 @@
 /* draw_roofline.c: what bounds the kernel: operations for each byte that its programs load and store, under the roof of
- * the machine's data sheet. Counted from the IR: a loop whose end only a launch knows is taken as UNKNOWN_TRIPS trips.
- * Bytes are those that cross the edge of a multiprocessor; less reaches memory where programs share tiles in the L2. */
+ * the machine's data sheet. Bytes are those that cross the edge of a multiprocessor; less reaches memory where programs
+ * share tiles in the L2. */
 #include "draw/draw.h"
-#include "pass/matrix.h"
+#include "pass/work.h"
 
 #include <math.h>
 
-enum { UNKNOWN_TRIPS = 32, HEIGHT = 330, LEFT = 96, RIGHT = 930, TOP = 24, BOTTOM = 280 };
-
-typedef struct Work {
-    double products, others, bytes;
-    bool matrix;  /* some products are by matrix instructions .. */
-    int bits;     /* .. of factors this wide */
-} Work;
-
-static void count(const Kernel *k, const Region *region, double times, Work *w) {
-    for (const Op *op = region->first; op; op = op->next) {
-        const Type *result = op->result_count ? ir_type(k, op->results[0]) : NULL;
-        bool tile = result && result->kind == TY_TILE && result->rank;
-        Ref stored = op->code == OP_TSTORE || op->code == OP_TATOMIC ? op_operand(op, 1)
-                     : op->code == OP_STORE                          ? op_operand(op, 1)
-                                                                     : REF_NONE;
-        const Type *moved = (op->code == OP_TLOAD || op->code == OP_LOAD) && tile ? result
-                            : stored                                              ? ir_type(k, stored)
-                                                                                  : NULL;
-        if (moved) w->bytes += times * (double)ty_elements(moved) * ty_elem_bytes(moved);
-        if (op->code == OP_DOT) {
-            const Type *a = ir_type(k, op->operands[0]);
-            const Matrix *m = matrix_of(k, op);
-            w->products += 2 * times * (double)ty_elements(result) * (double)a->extent[a->rank - 1];
-            w->matrix |= m && m->set != MATRIX_FMA;
-            if (m && m->set != MATRIX_FMA) w->bits = elem_info[a->elem].bits;
-        } else if (tile && op_has(op->code, TRAIT_ELEMENTWISE) && elem_is_float(result->elem))
-            w->others += times * (double)ty_elements(result) * (op->code == OP_FMA ? 2 : 1);
-        int64_t first = 0, last = 0, step = 1, trips = 1;
-        if (op->code == OP_FOR) {
-            bool known = ir_const_int(k, op->operands[0], &first) && ir_const_int(k, op->operands[1], &last) &&
-                         ir_const_int(k, op->operands[2], &step) && step > 0;
-            trips = known ? (last - first + step - 1) / step : UNKNOWN_TRIPS;
-            if (trips < 0) trips = 0;
-        }
-        for (int i = 0; i < op->region_count; i++)
-            count(k, op->regions[i], op->code == OP_IF && i ? 0 : times * (double)trips, w);
-    }
-}
+enum { HEIGHT = 330, LEFT = 96, RIGHT = 930, TOP = 24, BOTTOM = 280 };
 
 /* Both axes are powers of ten. */
 static double across(double intensity) { return LEFT + (log10(intensity) + 1) / 5 * (RIGHT - LEFT); } /* 0.1 .. 10^4 */
 static double up(double gflops, double top) { return BOTTOM - (log10(gflops) - 1) / (log10(top) - 1) * (BOTTOM - TOP); }
 
-void draw_roofline(Text *t, const Kernel *k, const Machine *machine) {
-    Work w = {0};
-    count(k, k->body, 1, &w);
+void draw_roofline(Text *t, const Work *program, const Machine *machine) {
+    Work w = *program;
     double work = w.products + w.others;
     if (!machine->sheet_gbytes || w.bytes <= 0 || work <= 0) return;
     double roof = w.matrix ? machine->sheet_matrix * 16.0 / (w.bits > 16 ? 32 : w.bits ? w.bits : 16)
@@ -59,14 +21,15 @@ void draw_roofline(Text *t, const Kernel *k, const Machine *machine) {
     double slope = machine->sheet_gbytes, intensity = work / w.bytes;
     double reach = intensity * slope < roof ? intensity * slope : roof, top = roof * 4, ridge = roof / slope;
     double x = across(intensity < 0.1 ? 0.1 : intensity > 1e4 ? 1e4 : intensity);
+    const char *trips = "";
+    if (w.guessed)
+        trips = arena_printf(t->arena, "; loops whose ends only a launch knows are taken as %d trips", UNKNOWN_TRIPS);
     draw_section(t, "Roofline",
                  arena_printf(t->arena,
-                              "%.1f operations for each byte that a program loads or stores; loops whose ends "
-                              "only a launch "
-                              "knows are taken as %d trips. Programs that share tiles find them in the L2, so "
-                              "memory sees "
-                              "fewer bytes: the point then moves to the right.",
-                              intensity, UNKNOWN_TRIPS));
+                              "%.1f operations for each byte that a program loads or stores%s. Programs that share "
+                              "tiles find them in the L2, so memory sees fewer bytes: the point then moves to the "
+                              "right.",
+                              intensity, trips));
     svg_begin(t, HEIGHT, "the kernel under the roof of the machine");
     for (int e = -1; e <= 4; e++) {
         svg_line(t, "rule", across(pow(10, e)), TOP, across(pow(10, e)), BOTTOM);

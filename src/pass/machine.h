@@ -98,6 +98,7 @@ typedef struct Machine {
     int sector_bytes; /* of global memory that are written at once, whole or not */
     int atomic_bytes; /* of one addition of floats to global memory, element by element; 0: an element */
     MachineAtomics atomics;
+    int unit_warps;       /* that a multiprocessor runs at once, at most; 0: nothing is said of that */
     int registers;        /* of a multiprocessor .. */
     int thread_registers; /* .. of one thread, at most .. */
     int role_registers;   /* .. of one that was given those of others, at most .. */
@@ -113,6 +114,10 @@ typedef struct Machine {
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */
+    int wave_copy_bytes; /* copies of a warp go to shared memory side by side, so many bytes a lane; 0: each goes where
+                            its thread says */
+    int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
+                            0: in groups */
     int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
     int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */

@@ -107,12 +107,9 @@ static void skip_line_end(Lexer *lx) {
 
 /* The code point at a place of text known to be UTF-8. */
 static uint32_t decode(const char *at, int *length) {
-    const unsigned char *s = (const unsigned char *)at;
-    if (s[0] < 0x80) return *length = 1, s[0];
-    if (s[0] < 0xe0) return *length = 2, (uint32_t)((s[0] & 0x1f) << 6 | (s[1] & 0x3f));
-    if (s[0] < 0xf0) return *length = 3, (uint32_t)((s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
-    *length = 4;
-    return (uint32_t)((s[0] & 0x07) << 18 | (s[1] & 0x3f) << 12 | (s[2] & 0x3f) << 6 | (s[3] & 0x3f));
+    uint32_t code;
+    *length = (int)text_utf8(at, 4, &code);
+    return code;
 }
 
 /* Characters that look like Python but are not: typographic quotes and dashes, spaces, arrows,
@@ -139,13 +136,9 @@ static bool check_text(Lexer *lx) {
         return false;
     }
     for (uint32_t i = 0; i < lx->end;) {
-        uint32_t left = lx->end - i;
-        int n = s[i] < 0x80 ? 1 : s[i] < 0xc2 ? 0 : s[i] < 0xe0 ? 2 : s[i] < 0xf0 ? 3 : s[i] < 0xf5 ? 4 : 0;
-        bool good = n && (uint32_t)n <= left;
-        for (int k = 1; good && k < n; k++) good = (s[i + k] & 0xc0) == 0x80;
-        if (good && n == 3) good = !(s[i] == 0xe0 && s[i + 1] < 0xa0) && !(s[i] == 0xed && s[i + 1] > 0x9f);
-        if (good && n == 4) good = !(s[i] == 0xf0 && s[i + 1] < 0x90) && !(s[i] == 0xf4 && s[i + 1] > 0x8f);
-        if (!good) {
+        uint32_t code;
+        size_t n = text_utf8(lx->text + i, lx->end - i, &code);
+        if (!n) {
             diag_emit(lx->diag, DIAG_PY_NOT_UTF8, make_range(lx, i, i + 1), s[i]);
             return false;
         }

@@ -26,6 +26,7 @@ $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000 --grid 'cdiv(n, BLOC
 [({'BLOCK': '64'}, {'num_warps': '2'}, True), ({'BLOCK': '128'}, {}, True)] True
 $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --target interp --try BLOCK=32,64 --try seed=1 -o tuned.json | sed 's/^ *[0-9.]* us/# us/'
 # us  BLOCK=64 seed=1
+      failed     BLOCK=32 seed=1: scale.py:7:5: error: the assertion does not hold [static-assert]
 1 of 2 timed, 1 failed; the best: --arg BLOCK=64 --set seed=1
 $ sed 's/"us": [0-9.e+]*/"us": #/' tuned.json
 {"kernels": {"scale.scale": [{"key": null, "target": "interp", "values": {"BLOCK": 64}, "options": {"seed": 1}, "us": #}]}}
@@ -55,3 +56,35 @@ error: broken.json is no file of choices: an object with "kernels" is expected, 
 $ tilewright tune scale.py --arg x=ones:f32[n] --arg n=10 --grid 1 --seconds 0
 error: --seconds takes a number above 0, not `0`
 [1]
+#! One that never ends and one that strays are candidates that failed; what they do, they do in processes of their own.
+$ cat > hang.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def hang(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+>     o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+>     x = tl.load(x_ptr + o, mask=o < n, other=0.0)
+>     if BLOCK == 64:
+>         k = n
+>         while k > 0:
+>             k = k + tl.load(x_ptr).to(tl.int32) * 0
+>         x += k
+>     if BLOCK == 128:
+>         x += tl.load(x_ptr + 1000000 + o)
+>     tl.store(y_ptr + o, x * 2, mask=o < n)
+> END
+$ tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' --arg n=1000 --grid 'cdiv(n, BLOCK)' --try BLOCK=64,128,256 --seconds 6 | sed 's/[0-9.]* us/# us/; s/[0-9.]* s$/# s/; s/ *$//'
+       # us  BLOCK=256
+      failed     BLOCK=64: error: stopped: its first launch took longer than # s
+      failed     BLOCK=128: ...
+1 of 3 timed, 2 failed; the best: --arg BLOCK=256
+$ tilewright tune hang.py --arg 'x_ptr=ones:f32[n]' --arg 'y_ptr=zeros:f32[n]' --arg n=1000 --grid 'cdiv(n, BLOCK)' --try BLOCK=64,128 --seconds 2 --json > out 2> err; echo $?; wc -c < out; python3 -c 'import json; print([json.loads(line)["severity"] for line in open("err")])'
+1
+0
+['error', 'error']
+#! The cost model says what to try first: few programs for many.
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000000 --grid 'cdiv(n, BLOCK)' --try BLOCK=16,2048,128 --seconds 0.001 --json | python3 -c 'import json, sys; a = json.load(sys.stdin); print(len(a["candidates"]), sum("least_us" in c for c in a["candidates"]))'
+3 1
+$ tilewright tune scale.py --arg x=ones:f32[n] --arg n=1000000 --grid 'cdiv(n, BLOCK)' --try BLOCK=16,2048,128 --json | python3 -c 'import json, sys; print([c["values"]["BLOCK"] for c in sorted(json.load(sys.stdin)["candidates"], key=lambda c: c["predicted_us"])])'
+['2048', '128', '16']

@@ -41,7 +41,7 @@ $ tilewright emit $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zer
 [1]
 $ tilewright explain $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:bf16[256,256] --arg b_ptr=zeros:bf16[256,256] --arg c_ptr=zeros:bf16[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=128 --arg BN=128 --arg BK=64 --set roles=on | grep -E "execution|mfma|ahead"
 .../kernels/triton/matmul_nt.py:24:15: dot: bf16[128,64] times bf16[64,128] by mfma_32x32
-.../kernels/triton/matmul_nt.py:7:1: execution: flat: this target has no rings yet
+.../kernels/triton/matmul_nt.py:7:1: execution: flat: memory has no second slots for its loads
 .../kernels/triton/matmul_nt.py:7:1: execution: without effect here: roles=on
 .../kernels/triton/matmul_nt.py:22:13: load: fetched a trip ahead, and held in registers
 .../kernels/triton/matmul_nt.py:23:13: load: fetched a trip ahead, and held in registers

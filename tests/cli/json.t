@@ -21,7 +21,7 @@ $ cat > k.py <<'END'
 $ tilewright run k.py:k --json --arg x=zeros:f32[4] --arg n=3 --arg B=4 --grid 1 2>speech
 {"kernel": "k", "target": "cpu", "emulated": false, "arrays": [{"name": "x", "dtype": "f32", "shape": [4], "elements": 4, "changed": 3}]}
 $ cat speech
-pid (0, 0, 0) idx () n: 3
+{"severity": "print", "code": "", "text": "pid (0, 0, 0) idx () n: 3", "fix": "", "file": null, "notes": []}
 $ tilewright run k.py:k --json --time --arg x=zeros:f32[4] --arg n=3 --arg B=4 --grid 1 2>speech | python3 -c 'import json, sys; a = json.load(sys.stdin); print(0 < a["least_us"] <= a["median_us"], a["launches"] > 1)'
 True True
 $ tilewright check k.py:k --json --arg x=zeros:f32[4] --arg n=3 --arg B=4 --grid 1 2>speech
@@ -49,3 +49,9 @@ $ printf 'import triton\n@triton.jit\ndef k(x):\n\treturn\n        return\n' > t
 $ tilewright check tabs.py --json
 {"severity": "error", "code": "tabs", "text": "tabs and spaces are mixed so that the indentation depends on the width of a tab; use spaces only", "fix": "use spaces only", "file": "tabs.py", "line": 5, "column": 9, "length": 1, "notes": []}
 [1]
+$ : names of files are any bytes, and JSON is UTF-8
+$ cp k.py "$(printf 'b\377"\n\355\240\200.py')"
+$ for odd in b*.py; do tilewright check "$odd:wrong" --json --arg x=zeros:f32[1] --grid 1 2>&1 | head -1; done
+{"severity": "error", "code": "unknown-name", "text": "`nothing` is not known; assign it, define it in this file, or give it as a definition", "fix": "", "file": "b\ufffd\u0022\u000a\ufffd\ufffd\ufffd.py", "line": 12, "column": 16, "length": 7, "notes": [{"severity": "note", "code": "called", "text": "in the call of `callee`", "fix": "", "file": "b\ufffd\u0022\u000a\ufffd\ufffd\ufffd.py", "line": 16, "column": 17, "length": 9}]}
+$ for odd in b*.py; do tilewright explain "$odd:k" --json --arg 'x=*f32' --arg n=i32 -D B=4 2>/dev/null; done | python3 -c 'import json, sys; print(ascii({f["file"] for f in json.load(sys.stdin)}))'
+{'b\ufffd"\n\ufffd\ufffd\ufffd.py'}

@@ -432,3 +432,17 @@ $ head -c 52428800 /dev/zero | tr '\0' '(' > big.tile.c; tilewright run big.tile
 big.tile.c:1:1: error: the text, its macros and includes make more than 1048576 tokens; do macros or includes double at 
     1 | ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
       | ^
+$ cat > text.py <<'END'
+> import triton
+> import triton.language as tl
+>
+> @triton.jit
+> def text(x_ptr, S: tl.constexpr):
+>     x = tl.load(x_ptr)
+>     tl.store(x_ptr, x + S)
+> END
+$ tilewright check text.py --arg 'x_ptr=zeros:f32[4]' --arg 'S="one"' --grid 1
+text.py:7:21: error: `+` has invalid operands of type a float32 and the string '"one"' [operands]
+    7 |     tl.store(x_ptr, x + S)
+      |                     ^~~~~
+[1]

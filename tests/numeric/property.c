@@ -73,11 +73,11 @@ typedef struct Axis {
     const char *targets; /* on which it says something */
 } Axis;
 static const Axis axes[] = {
-    {"num_stages", {"0", "1", "2", "3", "4"}, "interp,cpu,emulated,tenstorrent"},
-    {"roles", {"on", "off", "auto"}, "interp,cpu,emulated,tenstorrent"},
-    {"persist", {"on", "off"}, "interp,cpu,emulated,tenstorrent"},
-    {"num_warps", {"4", "8"}, "emulated"},
-    {"slots", {"0", "0", "2", "3", "4"}, "emulated"},
+    {"num_stages", {"0", "1", "2", "3", "4"}, "interp,cpu,emulated,hip,rdna,tenstorrent"},
+    {"roles", {"on", "off", "auto"}, "interp,cpu,emulated,hip,rdna,tenstorrent"},
+    {"persist", {"on", "off"}, "interp,cpu,emulated,hip,rdna,tenstorrent"},
+    {"num_warps", {"4", "8"}, "emulated,hip,rdna"},
+    {"slots", {"0", "0", "2", "3", "4"}, "emulated,hip,rdna"},
     {"cluster", {"0", "1", "2"}, "emulated"},
     {"threads", {"1", "2"}, "interp,cpu"},
     {"seed", {"0", "7"}, "interp"},
@@ -89,7 +89,8 @@ typedef struct Target {
     const char *name, *compile;
 } Target;
 static const Target targets[] = {
-    {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"}, {"tenstorrent", "tenstorrent"}};
+    {"interp", "interp"}, {"cpu", "cpu"}, {"emulated", "cuda-emulated"}, {"cuda", "cuda"},
+    {"hip", "hip-emulated"}, {"rdna", "hip-emulated:gfx1100"}, {"tenstorrent", "tenstorrent"}};
 
 static int count_values(const Axis *axis) {
     int n = 0;

@@ -64,6 +64,14 @@ static void test_containers(Arena *arena) {
     CHECK(strcmp(map.entries[0].key, "key0") == 0);
 
     const char *names[] = {"load", "store", "arange"};
+    Text json = text_new(arena);
+    text_add_json(&json,
+                  "\"\\\n\x7f\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80|\xff|\xc0\xaf|\xe0\x80\x80|"
+                  "\xed\xa0\x80|\xf4\x90\x80\x80|\xe2\x82");
+    CHECK_TEXT(json.at,
+               "\"\\\"\\\\\\u000a\x7f\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80|"
+               "\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|"
+               "\\ufffd\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\"");
     CHECK_TEXT(text_nearest("laod", names, 3), "load");
     CHECK(text_nearest("completely_else", names, 3) == NULL);
 

@@ -113,10 +113,27 @@ static void choose_passes(char *list) {
         if (next_random(4)) strcat(strcat(list, *list ? "," : ""), passes[p]);
 }
 
+/* Any option with a value that its row names, or one that it may refuse. */
+static tw_pair random_option(tw_context *cx, char *value, size_t size) {
+    static const char *const values[] = {"0", "1", "2", "3", "4", "5", "8", "16", "255", "-1", "9223372036854775807", "", "on", "off", "auto",
+                                         "3x2", "0x1", "99999999999x1", "q:3,out:2", ":,", "x=", "x_ptr=interleaved", "=,=", "rect", "z_order"};
+    tw_option_info info = {.struct_size = sizeof info};
+    size_t count = 0;
+    while (tw_option_info_at(cx, count, &info) == TW_OK) count++;
+    tw_option_info_at(cx, next_random((uint32_t)count), &info);
+    const char *from = values[next_random(sizeof values / sizeof *values)];
+    size_t length = strlen(from);
+    if (next_random(4)) { /* a word of "auto, on or off" */
+        from = info.values;
+        for (uint32_t skip = next_random(6); skip > 0 && strchr(from, ' '); skip--) from = strchr(from, ' ') + 1;
+        length = strcspn(from, ", ");
+    }
+    snprintf(value, size, "%.*s", (int)length, from);
+    return (tw_pair){info.name, value};
+}
+
 /* Compiles a kernel for one target, in some way; some are launched, sanitized. */
-static bool try_kernel(tw_context *cx, tw_module *m, size_t index, const char *target, bool ir) {
-    static const char *const names[] = {"num_stages", "roles", "persist", "num_warps", "variant", "slots", "cluster", "fuse"};
-    static const char *const values[] = {"0", "1", "2", "3", "4", "5", "8", "16", "on", "off", "auto"};
+static bool try_kernel(tw_context *cx, Meter *meter, tw_module *m, size_t index, const char *target, bool ir) {
     tw_arg args[MOST_PARAMS] = {{0}};
     wild = next_random(4) == 0;
     size_t count = tw_module_param_count(m, index);
@@ -126,7 +143,14 @@ static bool try_kernel(tw_context *cx, tw_module *m, size_t index, const char *t
         tw_module_param_at(m, index, i, &info);
         args[i] = random_argument(cx, &info);
     }
-    tw_pair options[] = {{names[next_random(8)], values[next_random(11)]}, {"max_steps", "100000"}};
+    enum { MOST_OPTIONS = 4 };
+    char values[MOST_OPTIONS][40];
+    tw_pair options[MOST_OPTIONS] = {{"max_steps", "100000"}}; /* of a launch */
+    size_t option_count = 1;
+    for (uint32_t left = next_random(MOST_OPTIONS); left > 0; left--) {
+        tw_pair drawn = random_option(cx, values[option_count], sizeof values[0]);
+        if (strcmp(drawn.name, "max_steps") != 0 && strcmp(drawn.name, "threads") != 0) options[option_count++] = drawn;
+    }
     char passes[128] = "";
     tw_compile_options compile;
     tw_compile_options_init(&compile);
@@ -134,7 +158,7 @@ static bool try_kernel(tw_context *cx, tw_module *m, size_t index, const char *t
     compile.args = args;
     compile.arg_count = next_random(16) ? count : 0; /* without arguments its names are looked up */
     compile.options = options;
-    compile.option_count = 2;
+    compile.option_count = option_count;
     compile.verify_each = 1;
     compile.stage = TW_STAGE_EMIT;
     compile.keep_ir = next_random(4) == 0;
@@ -143,15 +167,20 @@ static bool try_kernel(tw_context *cx, tw_module *m, size_t index, const char *t
     else if (next_random(4) == 0) choose_passes(passes), compile.passes = passes;
     tw_kernel *k = NULL;
     tw_status status = tw_kernel_compile(m, tw_module_kernel_name(m, index), &compile, &k);
-    if (status == TW_ERROR_ARGUMENT || status == TW_ERROR_NOT_FOUND) { /* the option's value; try without */
-        compile.option_count = 0;
+    if (status == TW_ERROR_ARGUMENT || status == TW_ERROR_NOT_FOUND) { /* an option's value; try without */
+        compile.option_count = 1;
         status = tw_kernel_compile(m, tw_module_kernel_name(m, index), &compile, &k);
     }
     bool good = !is_fault(cx, status, ir);
-    if (good && status == TW_OK && compile.sanitize && compile.option_count) {
+    if (good && status == TW_OK && next_random(8) == 0) {
+        const char *page;
+        good = !is_fault(cx, tw_kernel_explain_html(k, &page), ir);
+    }
+    if (good && status == TW_OK && compile.sanitize) {
         int64_t grid[] = {1 + next_random(3), 1, next_random(9) ? 1 : numbers[next_random(16)]};
         status = tw_kernel_launch(k, NULL, tw_kernel_has_grid(k) && next_random(2) ? NULL : grid, args, count);
         good = !is_fault(cx, status, ir);
+        if (status == TW_ERROR_MEMORY && strstr(tw_context_message(cx), "for itself")) meter->over = false; /* the text's own wish, refused */
     }
     tw_kernel_destroy(k);
     for (size_t i = 0; i < count; i++)
@@ -159,7 +188,7 @@ static bool try_kernel(tw_context *cx, tw_module *m, size_t index, const char *t
     return good;
 }
 
-static const char *const targets[] = {"interp", "cpu", "cuda:sm_90a", "cuda:sm_80", "tenstorrent"};
+static const char *const targets[] = {"interp", "cpu", "cuda:sm_90a", "cuda:sm_80", "hip:gfx942", "hip:gfx1100", "tenstorrent"};
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 /* target < 0: some. */
@@ -183,7 +212,7 @@ static bool survives(const char *name, const char *text, size_t size, int target
     tw_status status = tw_module_load_text(cx, name, text, size, &load, &m);
     bool good = !is_fault(cx, status, ir);
     for (size_t k = 0; good && k < tw_module_kernel_count(m) && k < 3; k++)
-        good = try_kernel(cx, m, k, targets[target < 0 ? next_random(TARGETS) : (uint32_t)target], ir);
+        good = try_kernel(cx, &meter, m, k, targets[target < 0 ? next_random(TARGETS) : (uint32_t)target], ir);
     tw_module_destroy(m);
     tw_context_destroy(cx);
     if (meter.over) fprintf(stderr, "it wants more than 1 GB\n");
@@ -299,7 +328,7 @@ static int by_name(const void *a, const void *b) { return strcmp(((const Sample 
 
 static void add_samples(void) {
     static const char *const folders[] = {"kernels/triton", "kernels/tilelang", "kernels/tilec", "tests/pass",
-                                          "tests/fuzz",     "tests/random",     "tests/wild"};
+                                          "tests/fuzz",     "tests/random",     "tests/wild", "tests/random/tilelang", "tests/random/tenstorrent"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) add_folder(folders[i]);
     for (size_t i = 0; i <= sizeof specs / sizeof *specs; i++) {
         Sample *s = &samples[ARGUMENTS][sample_count[ARGUMENTS]++];

@@ -13,9 +13,10 @@ static CudaPlan *emit(PassContext *cx, Kernel *k) {
     return simt ? plan : NULL;
 }
 
-static bool open_hip(CudaBench *b, const char *text, const char *machine, int warps) {
+static bool open_hip(CudaBench *b, const char *text, const char *machine, int warps, int slots) {
     PassOptions options = pass_options_default;
     options.num_warps = warps;
+    options.slots = slots;
     options.generic = REQUIRE_ALIGNED;
     bool good = cuda_bench_open_on(b, text, machine_find(machine), options, emit);
     if (good && getenv("SHOW")) fputs(b->plan->text, stderr);
@@ -75,7 +76,7 @@ static void test_product(const Product *p) {
     char text[2000];
     CudaBench b;
     write_product(text, sizeof text, p);
-    bool good = open_hip(&b, text, p->machine, p->warps) && strstr(b.plan->text, p->must);
+    bool good = open_hip(&b, text, p->machine, p->warps, 0) && strstr(b.plan->text, p->must);
     if (good) {
         cuda_bench_array(&b, "x", p->factor, (int64_t)p->m * p->k, true);
         cuda_bench_array(&b, "y", p->factor, (int64_t)p->k * p->n, true);
@@ -91,15 +92,23 @@ static void test_product(const Product *p) {
 typedef struct Mutant {
     const char *title, *machine, *from, *to;
     EmuFault want; /* EMU_FAULT_NONE: it runs, and gives other numbers */
+    int slots;     /* whose loads run ahead; 0: flat */
 } Mutant;
 static const Mutant mutants[] = {
-    {"no barrier between the tile and its product", "hip:gfx942", "tw_sync();\n        {", "{", EMU_FAULT_RACE},
-    {"no barrier, waves of 32", "hip:gfx1100", "tw_sync();\n        {", "{", EMU_FAULT_RACE},
-    {"a product of some lanes", "hip:gfx942", "tw_mfma_32x32_f16(", "if (lane != 5) tw_mfma_32x32_f16(", EMU_FAULT_DEADLOCK},
-    {"halves of a wave that differ", "hip:gfx1100", "(lane & 15)", "lane", HIP_FAULT_MATRIX},
-    {"another column", "hip:gfx942", "lane & 31", "(lane + 1) & 31", EMU_FAULT_NONE},
-    {"operands of the next step", "hip:gfx942", "fa[kk / 16 & 1][0]", "fa[(kk / 16 + 1) & 1][0]", EMU_FAULT_NONE},
-    {"another part of K", "hip:gfx942", "(lane >> 5) * 8", "(1 - (lane >> 5)) * 8", EMU_FAULT_NONE},
+    {"no barrier between the tile and its product", "hip:gfx942", "tw_sync();\n        {", "{", EMU_FAULT_RACE, 0},
+    {"no barrier, waves of 32", "hip:gfx1100", "tw_sync();\n        {", "{", EMU_FAULT_RACE, 0},
+    {"a product of some lanes", "hip:gfx942", "tw_mfma_32x32_f16(", "if (lane != 5) tw_mfma_32x32_f16(", EMU_FAULT_DEADLOCK, 0},
+    {"halves of a wave that differ", "hip:gfx1100", "(lane & 15)", "lane", HIP_FAULT_MATRIX, 0},
+    {"another column", "hip:gfx942", "lane & 31", "(lane + 1) & 31", EMU_FAULT_NONE, 0},
+    {"operands of the next step", "hip:gfx942", "fa[kk / 16 & 1][0]", "fa[(kk / 16 + 1) & 1][0]", EMU_FAULT_NONE, 0},
+    {"another part of K", "hip:gfx942", "(lane >> 5) * 8", "(1 - (lane >> 5)) * 8", EMU_FAULT_NONE, 0},
+    {"a trip that begins before its copies have landed", "hip:gfx942", "tw_copies_wait(8)", "tw_copies_wait(16)", EMU_FAULT_RACE, 3},
+    {"the same, of the last trips, behind whose copies are none", "hip:gfx90a", "else tw_copies_wait(0)", "else tw_copies_wait(8)", EMU_FAULT_RACE, 3},
+    {"copies of other waves, not waited for", "hip:gfx942", "else tw_copies_wait(0);\n            tw_sync();", "else tw_copies_wait(0);", EMU_FAULT_RACE, 3},
+    {"a slot that is still read", "hip:gfx942", "in_put == 2", "in_put == 1", EMU_FAULT_RACE, 3},
+    {"copies of a wave that are not side by side", "hip:gfx942", "warp * 256", "warp * 512", EMU_FAULT_RACE, 3},
+    {"copies that do not know the swizzle", "hip:gfx942", "tw_tile_column(at0 +", "tw_tile_column(0 * at0 +", EMU_FAULT_NONE, 3},
+    {"zeros for what is there", "hip:gfx942", "(u64)i1 < (u64)128)", "(u64)i1 < (u64)16)", EMU_FAULT_NONE, 3},
 };
 static const char matmul[] =
     "kernel @k(%x, %y, %z: *f16, %K: i32) {\n"
@@ -108,9 +117,16 @@ static const char matmul[] =
     "    %b = permute<dims=[1,0]> %bt ; %e = dot %a, %b, %acc ; yield %e }\n"
     "  %h = cast %d : f16[64,64] ; tstore %Z, [0, 0], %h ; return }\n";
 
+static const char matmul_ahead[] =
+    "kernel @k(%x, %y, %z: *f16, %K: i32) {\n"
+    "  %X = tensor %x, [64, 128], [128, 1] ; %Y = tensor %y, [64, 128], [128, 1] ; %Z = tensor %z, [64, 64], [64, 1] ; %c = splat 0.0 : f32[64,64]\n"
+    "  %d = for %k = 0, %K, 32 (%acc = %c) { %a = tload %X, [0, %k] : f16[64,32] ; %bt = tload %Y, [0, %k] : f16[64,32]\n"
+    "    %b = permute<dims=[1,0]> %bt ; %e = dot %a, %b, %acc ; yield %e }\n"
+    "  %h = cast %d : f16[64,64] ; tstore %Z, [0, 0], %h ; return }\n";
+
 static void try_mutant(const Mutant *m) {
     CudaBench b;
-    bool good = open_hip(&b, matmul, m->machine, 4);
+    bool good = open_hip(&b, m->slots ? matmul_ahead : matmul, m->machine, 4, m->slots);
     CHECK(good);
     const char *at = good && m->from ? strstr(b.plan->text, m->from) : NULL;
     CHECK(!good || !m->from || at || (fprintf(stderr, "%s: `%s` is not in\n%s", m->title, m->from, b.plan->text), 0));
@@ -147,7 +163,7 @@ static void test_refusals(void) {
         snprintf(text, sizeof text,
                  "kernel @k(%%x: *f32) { %%X = tensor %%x, [64], [1] ; %%a = tload %%X, [0] : f32[64] ; %s ; tstore %%X, [0], %%r ; return }\n",
                  cases[i].body);
-        bool good = open_hip(&b, text, "hip:gfx942", 1);
+        bool good = open_hip(&b, text, "hip:gfx942", 1, 0);
         const char *said = diag_render(&b.diag, &b.arena);
         CHECK(!good && strstr(said, cases[i].says));
         if (good || !strstr(said, cases[i].says)) fprintf(stderr, "%s: %s\n", cases[i].body, said);
@@ -164,6 +180,8 @@ int main(void) {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         if (check_chosen()) test_product(&products[i]);
     for (int i = 0; i < 2; i++) try_mutant(&(Mutant){.title = "as emitted", .machine = i ? "hip:gfx1100" : "hip:gfx942"});
+    for (int slots = 1; slots <= 4; slots++)
+        try_mutant(&(Mutant){.title = "as emitted, loads ahead", .machine = slots % 2 ? "hip:gfx90a" : "hip:gfx942", .slots = slots});
     for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++)
         if (check_chosen()) try_mutant(&mutants[i]);
     test_refusals();

@@ -1,10 +1,12 @@
 /* test_memory.c: memory that runs out at every point of load, compile and launch: each time a
- * status, no crash, nothing lost; and a warm launch that allocates nothing. */
+ * status, no crash, nothing lost, and the same objects work once there is memory again; and a warm launch that allocates
+ * nothing. Kernels in several launches, asynchronous streams, pages and objects that are built are among them. */
 #include "check.h"
 #include "tilewright.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct Meter {
     long calls, fail_at; /* the call with this number fails; -1: none */
@@ -111,17 +113,37 @@ typedef struct Door {
     int own_grid;
 } Door;
 
+/* Two launches, and memory that they share. */
+static const char two_launches[] = "import tilelang.language as T\n\n@T.prim_func\n"
+                                   "def two(A: T.Tensor((8, 8), 'float32'), B: T.Tensor((8, 8), 'float32')):\n"
+                                   "    first = T.alloc_global((8, 8), 'float32')\n"
+                                   "    other = T.alloc_global((8,), 'float32')\n"
+                                   "    with T.Kernel(1) as bx:\n        T.copy(A, first)\n        T.copy(A[0, 0:8], other)\n"
+                                   "    with T.Kernel(1) as bx:\n"
+                                   "        for i, j in T.Parallel(8, 8):\n            B[i, j] = first[i, j] + other[j]\n";
+
 static const Door doors[] = {
     {.file = "kernels/triton/softmax.py", .dtype = TW_F16, .numbers = {8, 8, 8, 16}},
     {.file = "kernels/tilelang/gemm.py", .dtype = TW_F16, .own_grid = 1, .define_count = 6,
      .defines = {{"M", "8"}, {"N", "8"}, {"K", "8"}, {"block_M", "16"}, {"block_N", "16"}, {"block_K", "16"}}},
     {.file = "kernels/tilec/matmul.tile.c", .dtype = TW_BF16, .own_grid = 1, .define_count = 2,
      .defines = {{"MB", "1"}, {"NB", "1"}}},
+    {.file = NULL, .dtype = TW_F32, .own_grid = 1},
 };
+enum { DOORS = sizeof doors / sizeof *doors };
 
 enum { MOST_PARAMS = 16 };
 
-static tw_status go_door(Meter *meter, const Door *door, const char *target) {
+/* How a door's kernel is launched. */
+enum { PLAIN, BESIDE, WAYS };
+
+static tw_status launch_some(tw_kernel *k, tw_stream *stream, const int64_t *grid, const tw_arg *args, size_t count) {
+    tw_status status = TW_OK;
+    for (int i = 0; i < 2 && status == TW_OK; i++) status = tw_kernel_launch(k, stream, grid, args, count);
+    return stream && status == TW_OK ? tw_stream_synchronize(stream) : status;
+}
+
+static tw_status go_door(Meter *meter, const Door *door, const char *target, int way) {
     tw_allocator allocator = {meter_resize, meter};
     tw_context_options options;
     tw_module_options load;
@@ -136,11 +158,15 @@ static tw_status go_door(Meter *meter, const Door *door, const char *target) {
     tw_context *cx = NULL;
     tw_module *m = NULL;
     tw_kernel *k = NULL;
+    tw_stream *stream = NULL;
+    const char *page;
     tw_buffer *buffers[MOST_PARAMS] = {0};
     tw_arg args[MOST_PARAMS] = {{0}};
     int64_t shape[2] = {8, 8}, grid[3] = {8, 1, 1};
     tw_status status = tw_context_create(&options, &cx);
-    if (status == TW_OK) status = tw_module_load_file(cx, door->file, &load, &m);
+    if (status == TW_OK && door->file) status = tw_module_load_file(cx, door->file, &load, &m);
+    if (status == TW_OK && !door->file)
+        status = tw_module_load_text(cx, "two.py", two_launches, strlen(two_launches), &load, &m);
     size_t count = status == TW_OK ? tw_module_param_count(m, 0) : 0;
     for (size_t i = 0, number = 0; i < count && status == TW_OK; i++) {
         tw_param_info info = {.struct_size = sizeof info};
@@ -157,8 +183,23 @@ static tw_status go_door(Meter *meter, const Door *door, const char *target) {
     compile.args = args;
     compile.arg_count = count;
     if (status == TW_OK) status = tw_kernel_compile(m, NULL, &compile, &k);
-    if (status == TW_OK) status = tw_kernel_launch(k, NULL, door->own_grid ? NULL : grid, args, count);
-    if (status != TW_OK && status != TW_ERROR_MEMORY) fprintf(stderr, "%s: %s\n", door->file, tw_context_message(cx));
+    tw_stream_options beside;
+    tw_stream_options_init(&beside);
+    beside.asynchronous = 1;
+    if (status == TW_OK && way == BESIDE) status = tw_stream_open(cx, target, &beside, &stream);
+    bool made = status == TW_OK;
+    const int64_t *where = door->own_grid ? NULL : grid;
+    if (status == TW_OK) status = launch_some(k, stream, where, args, count);
+    if (status == TW_OK && way == PLAIN) status = tw_kernel_explain_html(k, &page);
+    if (status != TW_OK && status != TW_ERROR_MEMORY)
+        fprintf(stderr, "%s: %s\n", door->file ? door->file : "two.py", tw_context_message(cx));
+    if (made && status == TW_ERROR_MEMORY) {
+        CHECK(strstr(tw_context_message(cx), "memory"));
+        meter->fail_at = -1;
+        CHECK(launch_some(k, stream, where, args, count) == TW_OK);
+        if (way == PLAIN) CHECK(tw_kernel_explain_html(k, &page) == TW_OK && strstr(page, "</html>"));
+    }
+    tw_stream_destroy(stream);
     for (int i = 0; i < MOST_PARAMS; i++) tw_buffer_destroy(buffers[i]);
     tw_kernel_destroy(k);
     tw_module_destroy(m);
@@ -166,10 +207,10 @@ static tw_status go_door(Meter *meter, const Door *door, const char *target) {
     return status;
 }
 
-static void exhaust_door(const Door *door, const char *target) {
+static void exhaust_door(const Door *door, const char *target, int way) {
     for (long n = 0; n < 10000; n++) {
         Meter meter = {.fail_at = n};
-        tw_status status = go_door(&meter, door, target);
+        tw_status status = go_door(&meter, door, target, way);
         CHECK(meter.live == 0);
         if (status == TW_ERROR_UNAVAILABLE) return; /* no C++ compiler */
         CHECK(status == TW_OK || status == TW_ERROR_MEMORY);
@@ -178,13 +219,52 @@ static void exhaust_door(const Door *door, const char *target) {
     CHECK(!"it never succeeded");
 }
 
-int main(void) {
-    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
-        exhaust_door(&doors[i], "cpu");
-        exhaust_door(&doors[i], "interp");
+/* An object for C programs: after an error neither of its files is there. */
+static void exhaust_build(const char *target) {
+    for (long at = 0; at < 10000; at++) {
+        Meter meter = {.fail_at = at};
+        tw_allocator allocator = {meter_resize, &meter};
+        tw_context_options options;
+        tw_compile_options compile;
+        tw_build_options build;
+        tw_context_options_init(&options);
+        tw_compile_options_init(&compile);
+        tw_build_options_init(&build);
+        options.allocator = &allocator;
+        compile.target = target;
+        build.compile = &compile;
+        build.path = "build/test_memory_built";
+        build.isa = "baseline";
+        tw_context *cx = NULL;
+        tw_module *m = NULL;
+        tw_status status = tw_context_create(&options, &cx);
+        if (status == TW_OK) status = tw_module_load_text(cx, "k.ir", plain_text, strlen(plain_text), NULL, &m);
+        if (status == TW_OK) status = tw_build(m, NULL, &build);
+        if (status != TW_OK && status != TW_ERROR_MEMORY) fprintf(stderr, "build: %s\n", tw_context_message(cx));
+        tw_module_destroy(m);
+        tw_context_destroy(cx);
+        CHECK(meter.live == 0);
+        CHECK(status == TW_OK || status == TW_ERROR_MEMORY);
+        bool object = access("build/test_memory_built.o", F_OK) == 0, header = access("build/test_memory_built.h", F_OK) == 0;
+        CHECK(object == (status == TW_OK) && header == object);
+        unlink("build/test_memory_built.o");
+        unlink("build/test_memory_built.h");
+        if (status == TW_OK && meter.calls <= at) return;
     }
-    exhaust_door(&doors[1], "tenstorrent");
-    exhaust_door(&doors[1], "cuda-emulated");
+    CHECK(!"it never succeeded");
+}
+
+int main(void) {
+    exhaust_build("cpu");
+    for (size_t i = 0; i < DOORS; i++)
+        for (int way = 0; way < WAYS; way++) {
+            exhaust_door(&doors[i], "cpu", way);
+            exhaust_door(&doors[i], "interp", way);
+        }
+    exhaust_door(&doors[1], "tenstorrent", PLAIN);
+    exhaust_door(&doors[1], "cuda-emulated", PLAIN);
+    exhaust_door(&doors[3], "cuda-emulated", PLAIN);
+    exhaust_door(&doors[3], "hip-emulated", PLAIN);
     for (int for_good = 0; for_good < 2; for_good++)
         for (int64_t stride = 1; stride <= 2; stride++) {
             exhaust("cpu", for_good, stride);

@@ -177,7 +177,8 @@ static const char *pair_hint(Lower *l, const char *what, Val a, Val b) {
     if (strcmp(what, "**") == 0) return "; powers of tensors are libdevice.pow(x, y), a square is x * x";
     if (pointer) return "; a pointer takes `+` and `-` with integers, and comparison with pointers";
     if (real && strcmp(what, "//") == 0) return "; it divides integers: use `/`, then tl.floor";
-    if (real) return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
+    if (real && (strchr("&|^", *what) || strcmp(what, "<<") == 0 || strcmp(what, ">>") == 0))
+        return "; it takes integers: cast with .to(tl.int32), or bitcast=True for the bits";
     return "";
 }
 

@@ -613,6 +613,7 @@ bool pass_layout(PassContext *cx, Kernel *k) {
     ir_walk(k->body, set_views, &st);
     lay_take_stored(&st);
     st.facts = facts_new(k, false);
+    wave_decide(&st);
     access_decide(&st);
     hold_decide(&st);
     kernel_set(k, (Attr){.id = AT_WARPS, .number = layout_group(cx, k, NULL).warps});

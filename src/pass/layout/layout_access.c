@@ -102,6 +102,8 @@ bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a)
     if (!put) return false;
     if (!ir_fills_zero(k, load)) return false; /* what a copy leaves out is 0 */
     if (a.vector * elem_info[type->elem].bytes < LEAST_COPY || a.along != type->rank - 1) return false;
+    if (st->cx->machine->wave_copy_bytes)
+        return runs_ahead(st->cx, k, hand_ring(k, put)) && wave_fits(st, uses, load, a);
     return runs_ahead(st->cx, k, hand_ring(k, put)) || lands_by_itself(st, put);
 }
 

@@ -7,6 +7,7 @@
  *   layout_index.c   tiles of indices, pointers and masks: computed again, not moved
  *   layout_tma.c     loads and stores that TMA does
  *   layout_access.c  vectors and copies of the others, ways of conversions
+ *   layout_wave.c    copies of a warp that go to shared memory side by side
  *   layout_take.c    tiles that are stored from where a product reads them
  *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text, or that this pass has made
@@ -112,6 +113,12 @@ Access access_best(LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
 bool access_may_load_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
+
+/* --- layout_wave.c --- */
+void wave_decide(LayoutState *st); /* when fields have their layouts */
+/* Is the load, by such vectors, one of words that a warp's lanes copy side by side (`wave_copy_bytes`)? */
+bool wave_fits(LayoutState *st, const int *uses, const Op *load, Access a);
+
 int access_best_row(LayoutState *st, const Op *op); /* of a put, a get, a convert to or from shared memory */
 int access_best_compare(const LayoutState *st, const Op *compare); /* elements that one comparison is that of */
 /* Can a tile of this type go from one layout to the other by trading words? */

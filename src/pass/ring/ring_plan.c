@@ -314,7 +314,7 @@ static Execution decide(Cut *c, const char **why) {
         return RUN_ROLES;
     }
     if (!machine->roles_allowed && !machine->skew_allowed) {
-        *why = machine->has_threads ? "this target has no rings yet"
+        *why = machine->has_threads ? "threads of this machine load through their registers, a trip ahead"
                                     : "this machine gains nothing from loads that run ahead";
         return RUN_FLAT;
     }
@@ -350,10 +350,12 @@ static Execution decide(Cut *c, const char **why) {
         *why = "all loads of its loops stand in branches";
         return RUN_FLAT;
     }
+    bool crowd = c->blocks;
+    if (!crowd) c->blocks = machine->cost.flat_blocks;
     if (c->blocks) cut_leave_outputs(c, "its buffer would take the memory of another block");
     if (machine->skew_allowed) {
-        *why = c->blocks && c->searches  ? "threads find the rows of a trip anew: a crowd of blocks hides that"
-               : c->blocks               ? "threads make operands of what a trip loads: a crowd of blocks hides that"
+        *why = crowd && c->searches      ? "threads find the rows of a trip anew: a crowd of blocks hides that"
+               : crowd                   ? "threads make operands of what a trip loads: a crowd of blocks hides that"
                : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
                                          : "its dots are too small for a warp that only loads";

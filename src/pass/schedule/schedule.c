@@ -169,11 +169,32 @@ static bool find_room_of_share(Schedule *s) {
     return find_room(s);
 }
 
+typedef struct Handed {
+    const Kernel *k;
+    Op *put;
+} Handed;
+
+static void look_for_handed(Op *op, void *user) {
+    Handed *h = user;
+    bool ahead = op->code == OP_PUT && op_word(hand_ring_op(h->k, op), AT_MEANS, MEANS_TMA) == MEANS_ASYNC;
+    if (ahead && layout_put_mover(h->k, op) == MOVER_LANES) h->put = op;
+}
+
+/* Where blocks hide for each other, loads that threads carry through their registers gain nothing from a ring: they are
+ * waited for at once. */
+static bool copies_all(Schedule *s) {
+    Handed handed = {.k = s->k};
+    if (!s->cx->machine->cost.flat_blocks) return true;
+    ir_walk(s->k->body, look_for_handed, &handed);
+    return !handed.put || schedule_fail(s, handed.put, "its threads would wait for the load at once");
+}
+
 /* Rings, and all that lies behind them; false: they do not fit in any degree. */
 static bool plan_rings(Schedule *s) {
     if (!find_room_of_share(s))
         return s->why ? false : schedule_fail(s, s->tasks, "rings and scratch together do not fit into shared memory");
     schedule_write_rings(s);
+    if (!copies_all(s)) return false;
     schedule_trail(s);
     schedule_flight(s);
     schedule_join(s);
@@ -182,6 +203,30 @@ static bool plan_rings(Schedule *s) {
     schedule_cover(s);
     schedule_roles(s);
     return true;
+}
+
+/* Blocks that share a multiprocessor. */
+static int blocks_of(const Schedule *s) {
+    int blocks = 1;
+    while ((blocks + 1) * s->bytes <= s->cx->machine->ring_bytes && schedule_share_holds(s, blocks + 1)) blocks++;
+    return blocks;
+}
+
+/* How many, of a machine whose table knows how many warps it runs, and who says so. */
+static void say_occupancy(const Schedule *s) {
+    const Machine *machine = s->cx->machine;
+    int warps = layout_warps(s->cx, s->k), most = machine->unit_warps / warps, registers = 1;
+    int64_t memory = s->bytes ? machine->ring_bytes / s->bytes : most;
+    if (!machine->unit_warps) return;
+    while (registers < most && schedule_share_holds(s, registers + 1)) registers++;
+    int64_t blocks = memory < registers ? memory : registers;
+    if (blocks > most) blocks = most;
+    if (blocks < 1) blocks = 1;
+    pass_find(s->cx, s->k->range, FIND_OCCUPANCY, (long long)blocks, blocks == 1 ? "" : "s", (long long)blocks * warps,
+              machine->unit_warps,
+              blocks == most        ? "no more fit"
+              : blocks == registers ? "registers that a trip holds (estimated) have room for no more"
+                                    : "shared memory has room for no more");
 }
 
 /* All of it. */
@@ -217,6 +262,7 @@ static bool plan(Schedule *s) {
     if (s->failed) return false;
     schedule_sync(s);
     schedule_sweep(s);
+    say_occupancy(s);
     /* What the ring pass has proved is proved again, as it will be emitted; and so is all the rest. */
     return !s->tasks || schedule_is_proved(s);
 }
@@ -283,6 +329,29 @@ static Grade leave_rings(Schedule *s, Grade first) {
     return grade;
 }
 
+/* Where blocks hide for each other, a kernel whose loads run ahead is weighed against itself, flat: each block has more
+ * memory then, and holds a trip's loads in registers. It stays flat if more blocks have room so, or if its loads do not
+ * run ahead. */
+static Grade weigh_flat(PassContext *cx, Kernel *k, Schedule *s, Grade grade) {
+    int blocks = blocks_of(s);
+    if (grade == RUNS && cx->options.slots > 0) return grade;
+    const KernelCopy *cut = ir_keep(k);
+    Uncut uncut = *cx->uncut;
+    size_t count = cx->findings.count;
+    Finding *findings = ARENA_ARRAY(k->module->arena, Finding, count);
+    for (size_t i = 0; i < count; i++) findings[i] = cx->findings.at[i];
+    const char *why = grade == RUNS ? "second slots would take the memory of other blocks, which hide more"
+                                    : "memory has no second slots for its loads";
+    if (!ring_take_back(cx, k, why)) return grade;
+    Grade flat = try_again(cx, k, s);
+    if (k->module->diag->errors || (flat > NO_PLAN && (grade < RUNS || blocks_of(s) > blocks))) return flat;
+    ir_take_back(k, cut);
+    *cx->uncut = uncut;
+    cx->findings.count = 0;
+    for (size_t i = 0; i < count; i++) *VEC_PUSH(&cx->findings, k->module->arena) = findings[i];
+    return grade;
+}
+
 bool pass_schedule(PassContext *cx, Kernel *k) {
     if (!cx->machine->has_threads) return false;
     if (k->form >= FORM_SCHEDULE) {
@@ -293,6 +362,8 @@ bool pass_schedule(PassContext *cx, Kernel *k) {
     Schedule s;
     Grade grade = plan_anew(cx, k, &s);
     if (grade < RUNS && s.tasks) grade = leave_rings(&s, grade);
+    if (grade > NO_PLAN && tasks_of(k) && cx->machine->cost.flat_blocks && cx->uncut)
+        grade = weigh_flat(cx, k, &s, grade);
     if (grade == NO_PLAN && s.why && !k->module->diag->errors) {
         if (!ring_take_back(cx, k, s.why)) return refuse(&s);
         try_again(cx, k, &s);

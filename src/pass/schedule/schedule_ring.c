@@ -281,7 +281,10 @@ static void say_place(const Schedule *s, const RingSchedule *r) {
     Word means = means_of(r);
     int kinds = !r->copy_puts ? 0 : !r->tma_puts ? 1 : !r->store_puts ? 2 : 3;
     pass_find(s->cx, r->op->range, FIND_RING_PLACED, r->slots, r->slots == 1 ? "" : "s", (long long)r->bytes,
-              (long long)r->at, means == MEANS_MIXED ? mixed[kinds] : how[means - MEANS_TMA]);
+              (long long)r->at,
+              means == MEANS_MIXED                                        ? mixed[kinds]
+              : means == MEANS_ASYNC && s->cx->machine->wave_copy_bytes ? "by copies of whole warps, ahead"
+                                                                          : how[means - MEANS_TMA]);
 }
 
 /* --- attributes --- */

@@ -216,7 +216,8 @@ bool schedule_roles_hold(Schedule *s) {
         bool gang = s->gang.programs > 1 && !g.first_warp; /* a barrier a program */
         uint64_t own =
             op_flag(role, AT_ELECT) || id < 0 ? 0 : (((uint64_t)2 << (gang ? s->gang.programs - 1 : 0)) - 1) << id;
-        if (id < 0 || alone != (id == 0) || (barriers & own) || own >> s->cx->machine->named_barriers)
+        if (id < 0 || alone != (id == 0) || (barriers & own) ||
+            (own & ~(uint64_t)1) >> s->cx->machine->named_barriers) /* 0 is the block's, which each machine has */
             return schedule_fail(s, role, "`id` is a barrier of its own, or 0 where it has the block to itself");
         barriers |= own;
     }

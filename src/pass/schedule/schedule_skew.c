@@ -20,6 +20,8 @@ typedef struct Skew {
     int *filled; /* by Ref of the ring: items loaded on the way to what was needed before */
 } Skew;
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 static bool is_skewed(const Schedule *s, Ref ring) {
     return op_word(ir_value(s->k, ring)->op, AT_MEANS, MEANS_TMA) == MEANS_ASYNC;
 }
@@ -93,13 +95,35 @@ static bool catch_up(Skew *w, const Op *wait) {
     return true;
 }
 
+/* Copies of a warp that one turn of the loop makes at least, or -1: it waits in another way than by counting them. */
+static int64_t copies_of(const Schedule *s, const Op *loop) {
+    int64_t copies = 0;
+    if (!s->cx->machine->counted_loads) return -1;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next)
+        if (op->code == OP_PUT && layout_put_mover(s->k, op) == MOVER_ASYNC) {
+            const Op *load = ir_value(s->k, op_operand(op, 1))->op;
+            copies += schedule_layout(s->k, load->results[0])->registers / access_of(load).vector;
+        }
+    return copies;
+}
+
+/* How many may be under way when a trip begins: those of the later turns, which are issued by then. Other loads of the
+ * threads among them only make the wait longer. */
+static int64_t may_fly(const Schedule *s, const Op *other, int64_t ahead) {
+    int64_t copies = ahead > 1 ? copies_of(s, other) * (ahead - 1) : 0, most = s->cx->machine->counted_loads;
+    return copies < most ? copies : most;
+}
+
 /* The two loops are one, the loads at most so many trips ahead. */
 static bool join(Skew *w, Op *loop, Op *other, int64_t ahead) {
     Kernel *k = w->s->k;
     Attr twin = {.id = AT_TWIN, .number = ++w->count};
     if (w->proves) {
         bool same = op_int(loop, AT_TWIN, 0) == w->count && op_int(other, AT_TWIN, 0) == w->count;
-        if (same && op_int(loop, AT_AHEAD, 0) <= ahead && !op_attr(other, AT_AHEAD)) return true;
+        int64_t own = op_int(loop, AT_AHEAD, 0);
+        if (same && own <= ahead && op_int(loop, AT_FLYING, 0) > larger(may_fly(w->s, other, own), 0))
+            return schedule_fail(w->s, loop, "`flying` is more than the copies of the turns behind the one waited for");
+        if (same && own <= ahead && !op_attr(other, AT_AHEAD)) return true;
         return schedule_fail(w->s, loop,
                              same ? "`ahead` is more than the slots of its rings allow"
                                   : "`twin` counts the loops and branches that are one, in their order");
@@ -107,6 +131,11 @@ static bool join(Skew *w, Op *loop, Op *other, int64_t ahead) {
     op_set(k, loop, twin);
     op_set(k, other, twin);
     if (ahead) op_set(k, loop, (Attr){.id = AT_AHEAD, .number = ahead});
+    int64_t flying = may_fly(w->s, other, ahead);
+    if (flying > 0) op_set(k, loop, (Attr){.id = AT_FLYING, .number = flying});
+    if (ahead && w->s->cx->machine->counted_loads)
+        pass_find(w->s->cx, loop->range, FIND_LOADS_COUNTED, (long long)ahead, ahead == 1 ? "" : "s",
+                  (long long)copies_of(w->s, other), (long long)larger(flying, 0));
     return true;
 }
 

@@ -86,7 +86,9 @@ static tw_status set_memory(tw_buffer *b, const tw_buffer_options *options) {
     }
     b->owned = true;
     if (b->target) return b->target->memory->alloc(b->target, cx, b->device, b->size ? b->size : 1, &b->data);
-    b->block = context_alloc(cx, b->size + BUFFER_ALIGN);
+    b->block = cx->allocator.resize(cx->allocator.user, NULL, 0, b->size + BUFFER_ALIGN);
+    if (!b->block) return context_fail(cx, TW_ERROR_MEMORY, "out of memory");
+    memset(b->block, 0, b->size + BUFFER_ALIGN);
     b->data = (void *)(((uintptr_t)b->block + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN);
     return TW_OK;
 }

@@ -15,4 +15,10 @@ typedef struct Frame {
 /* Words that a frame of the kernel takes, and the frame in that many of them. */
 size_t frame_words(const tw_kernel *k);
 Frame frame_in(const tw_kernel *k, uint64_t *words);
+
+/* A number as the word of its parameter. */
+tw_status frame_bind_number(const tw_kernel *k, const Frame *f, const RunParam *param, const tw_arg *arg);
+/* Extents and strides of a tensor, right-aligned: an array of lower rank has extents of 1 in front, one of higher rank
+ * must have them. False: it has others. */
+bool frame_bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words);
 #endif

@@ -139,7 +139,7 @@ static tw_status wrong(const tw_kernel *k, const RunParam *param, const char *ru
     return context_fail(k->context, TW_ERROR_ARGUMENT, "argument `%s` of kernel `%s` %s", param->name, k->name, rule);
 }
 
-static tw_status bind_scalar(const tw_kernel *k, const Frame *f, const RunParam *param, const tw_arg *arg) {
+tw_status frame_bind_number(const tw_kernel *k, const Frame *f, const RunParam *param, const tw_arg *arg) {
     Elem elem = param->type->elem;
     uint64_t *word = &f->slots[param->slot];
     *word = 0;
@@ -218,9 +218,7 @@ static tw_status check_shape(const tw_kernel *k, const RunParam *param, const tw
     return stated->dense && !buffer_is_dense(b) ? wrong_strides(k, param, b) : TW_OK;
 }
 
-/* Extents and strides of a tensor, right-aligned: an array of lower rank has extents of 1 in front,
- * one of higher rank must have them. False: it has others. */
-static bool bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words) {
+bool frame_bind_extents(const RunParam *param, const tw_buffer *b, uint64_t *words) {
     int rank = param->type->rank, lead = rank - b->rank;
     int64_t *extent = (int64_t *)words + 1, *stride = extent + rank;
     int64_t outer = b->rank ? b->shape[0] * b->strides[0] : 1;
@@ -261,7 +259,7 @@ static tw_status bind_array(const tw_kernel *k, const Frame *f, int i, const tw_
                             param->name, k->name, b->device, k->device);
     f->buffers[i] = b;
     words[0] = (uint64_t)(uintptr_t)b->data;
-    if (type->kind == TY_TENSOR && !bind_extents(param, b, words)) return wrong_shape(k, param, b);
+    if (type->kind == TY_TENSOR && !frame_bind_extents(param, b, words)) return wrong_shape(k, param, b);
     return param->stated ? check_shape(k, param, b) : TW_OK;
 }
 
@@ -282,7 +280,7 @@ static tw_status bind(const tw_kernel *k, const Frame *f, const tw_arg *args, si
             return wrong(k, param, "is missing");
         const tw_arg *arg = &args[param->source];
         bool scalar = param->type->kind == TY_TILE && !param->type->pointer;
-        tw_status status = scalar ? bind_scalar(k, f, param, arg) : bind_array(k, f, i, arg);
+        tw_status status = scalar ? frame_bind_number(k, f, param, arg) : bind_array(k, f, i, arg);
         if (status != TW_OK) return status;
     }
     return TW_OK;

@@ -54,8 +54,9 @@ static tw_status run_entry(Queue *q, Entry *entry) {
     if (TRAP_ARM(&seat->trap)) {
         status = entry->kernel->target->launch(entry->kernel, &entry->call);
     } else {
-        seat->message = "out of memory";
-        status = TW_ERROR_MEMORY;
+        bool memory = seat->trap.code == TRAP_OUT_OF_MEMORY;
+        seat->message = memory ? "out of memory" : seat->trap.message;
+        status = memory ? TW_ERROR_MEMORY : TW_ERROR_INTERNAL;
     }
     seat->inside = false;
     if (!cancel_is_asked(&seat->cancel)) return status;

@@ -79,12 +79,24 @@ static tw_status make_spaces(tw_kernel *k, tw_buffer **at) {
             .struct_size = sizeof options, .target = k->target->name, .device = k->target->memory ? k->device : 0};
         tw_status status = buffer_make(k->context, dtype_of_elem(space->elem), space->rank, space->extent, &options,
                                        &at[i]);
+        if (status == TW_ERROR_MEMORY && !options.device && !k->target->memory) {
+            Text shown = text_new(context_texts(k->context));
+            buffer_show(at[i], &shown);
+            return context_fail(k->context, status, "out of memory: kernel `%s` states %s for itself, %zu bytes",
+                                k->name, shown.at, at[i]->size);
+        }
         if (status != TW_OK) return status;
     }
     return TW_OK;
 }
 
-/* The spaces for a run in that queue. */
+static void drop_spaces(const tw_kernel *k, SpaceSet *set) {
+    for (size_t i = 0; i < k->sequence.spaces.count; i++) tw_buffer_destroy(set->at[i]), set->at[i] = NULL;
+    set->whole = false;
+}
+
+/* The spaces for a run in that queue. What an attempt without memory left, also one that ended in a throw, goes
+ * first. */
 static tw_status take_spaces(tw_kernel *k, const tw_stream *stream) {
     void *queue = stream && stream->queue ? stream->queue : stream ? stream->native : NULL;
     size_t count = k->sequence.spaces.count, at = 0;
@@ -92,13 +104,17 @@ static tw_status take_spaces(tw_kernel *k, const tw_stream *stream) {
     while (at < k->spaces.count && k->spaces.at[at].queue != queue) at++;
     if (at == k->spaces.count) {
         tw_buffer **made = ARENA_ARRAY(&k->arena, tw_buffer *, count);
-        *VEC_PUSH(&k->spaces, &k->arena) = (SpaceSet){queue, made};
+        *VEC_PUSH(&k->spaces, &k->arena) = (SpaceSet){queue, made, false};
     }
     SpaceSet *set = &k->spaces.at[at];
-    tw_status status = set->at[count - 1] ? TW_OK : make_spaces(k, set->at);
-    if (status != TW_OK) {
-        for (size_t i = 0; i < count; i++) tw_buffer_destroy(set->at[i]), set->at[i] = NULL;
-        return status;
+    if (!set->whole) {
+        drop_spaces(k, set);
+        tw_status status = make_spaces(k, set->at);
+        if (status != TW_OK) {
+            drop_spaces(k, set);
+            return status;
+        }
+        set->whole = true;
     }
     for (size_t i = 0; i < count; i++) set->at[i]->unwritten = k->sanitize;
     k->space = set->at;
@@ -106,8 +122,7 @@ static tw_status take_spaces(tw_kernel *k, const tw_stream *stream) {
 }
 
 void sequence_destroy(tw_kernel *k) {
-    for (size_t s = 0; s < k->spaces.count; s++)
-        for (size_t i = 0; i < k->sequence.spaces.count; i++) tw_buffer_destroy(k->spaces.at[s].at[i]);
+    for (size_t s = 0; s < k->spaces.count; s++) drop_spaces(k, &k->spaces.at[s]);
 }
 
 /* --- launch --- */

@@ -2,7 +2,6 @@
  *
  *   cuda_emit.c         the file, the entry, its parameters
  *   cuda_hooks.c        where the neutral text leaves room for CUDA's own: its SimtTarget
- *   cuda_copy.c         loads by cp.async, straight into a ring
  *   cuda_loose.c        loads of rows that are not aligned
  *   cuda_dot.c          fma, mma.sync, wgmma
  *   cuda_ring.c         rings: mbarriers and TMA
@@ -14,47 +13,17 @@
  *   cuda_trips.c        the frame of loops that are turned
  *   cuda_rotate.c       loops turned so that a product runs under the next trip's arithmetic
  *   cuda_trail.c        loops whose last products do
- *   cuda_lead.c         loops whose first products are issued under the arithmetic of the trip before
- *   cuda_skew.c         loads that run ahead on the same threads: cp.async */
+ *   cuda_lead.c         loops whose first products are issued under the arithmetic of the trip before */
 #ifndef TARGET_CUDA_CUDA_EMIT_H
 #define TARGET_CUDA_CUDA_EMIT_H
-#include "ir/ringform.h"
-#include "pass/ring/ring.h"
 #include "pass/ring/ring_gang.h"
-#include "pass/schedule/text_order.h"
 #include "target/cuda/cuda.h"
-#include "target/simt/simt.h"
-
-/* A ring as shared memory. */
-typedef struct RingPlan {
-    Ref ring;
-    bool of_tile; /* called after the one tile that it carries */
-    const char *name;
-    /* constants of the text: offsets of the fields and of the barriers, bytes of a slot */
-    const char *field_name[MAX_RING_FIELDS], *bytes_name, *full_name, *empty_name;
-    int64_t offset, slot_bytes;
-    int slots, hold;
-    int64_t field_offset[MAX_RING_FIELDS];
-    SharedTile field[MAX_RING_FIELDS];
-    int64_t full, empty; /* byte offsets of the barriers; full[i] = full + 8 i */
-    int full_count, empty_count;
-    int ahead;      /* skew: items filled outside of a loop before they are waited for, where the text stands */
-    int parts;      /* panels that go out one by one, two have room (cuda_parts.c); 0: the whole tile */
-    int solo;       /* each warpgroup stores its own rows: the first of their named barriers; 0: all together */
-    const Op *part; /* the put of either */
-    bool fused;     /* producer and consumer are the same threads: a buffer, no barriers */
-    bool shared;    /* blocks of a cluster load parts of it for each other (cuda_cluster.c) */
-    bool skewed;    /* and the producer runs ahead (cuda_skew.c) */
-    bool shows;     /* skewed: what was copied is shown to other units before it is read */
-    bool each;      /* every program of a gang has a slot of its own (cuda_gang.c) */
-    bool by_lane;   /* each thread gives a slot back, not one for its warp */
-} RingPlan;
+#include "target/simt/simt_ring.h"
 
 /* An Emit and what only CUDA's files keep in it. */
 typedef struct CudaEmit {
     Emit emit; /* first */
     CudaPlan *plan;
-    VEC(RingPlan) rings;
     Gang gang;
     bool in_gang; /* the role being written runs once a program of the gang, `gang` is its number */
     Map forms;    /* wgmma forms defined */
@@ -63,13 +32,8 @@ typedef struct CudaEmit {
     int share;   /* the task index along which it runs */
     /* rings */
     Map map_of;             /* access -> its tensor map */
-    const Op *ahead;        /* skew: where the load role stands */
-    const Op *skew_loop;    /* the loop being written, whose loads run ahead */
-    const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
-    const char *covered_at; /* .. and the variable of the loop being written */
     const Op *staged;       /* the loop being written, whose words are copied ahead (cuda_loose.c) */
     const char *staged_at;  /* variable: where those of this trip lie */
-    Map rows_of;            /* load -> how its rows are called (cuda_copy.c) */
     const char *joined;     /* array: the sum of a product that is waited for when the next one is issued, or NULL */
     const char *spanning;   /* array: the sum of a product that is waited for behind the stores of its span, or NULL */
     const Op *span_end;     /* the last op of that span */
@@ -84,11 +48,6 @@ static inline CudaEmit *cuda_of(const Emit *e) { return (CudaEmit *)e; }
 
 /* --- cuda_hooks.c --- */
 extern const SimtTarget cuda_target;
-
-/* --- cuda_copy.c --- */
-void copy_begin(Emit *e, const Op *loop); /* before a loop: where the rows begin that are copied in it */
-/* The load `by=async` of a put, where the put stands. */
-void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset);
 
 /* --- cuda_loose.c --- */
 /* A loop of a load role whose rows are not aligned copies their words into shared memory some trips
@@ -109,14 +68,10 @@ const char *dot_declare_left(Emit *e, const Op *op);
 void dot_pack_left(Emit *e, const Op *op, const char *words);
 
 /* --- cuda_ring.c --- */
-void ring_read(Emit *e); /* the schedule of every ring */
 void ring_op(Emit *e, const Op *op);
-bool ring_is(const Op *op);
 void ring_wait_again(Emit *e, const Op *wait);                      /* for the item that was waited for last */
 void ring_show_read(Emit *e, const RingPlan *r, const Op *release); /* threads have read the slot that goes back */
-RingPlan *ring_find(Emit *e, Ref ring);
 int ring_wanted(Emit *e, Ref value); /* the place of a number among those that the launcher computes */
-const char *ring_counter(Emit *e, const RingPlan *r, const char *what);
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot);
 bool ring_counts(const Emit *e, const RingPlan *r); /* does the role count slots, not only phases? */
 const Expr *ring_first_slot(const Emit *e, const RingPlan *r);
@@ -153,8 +108,6 @@ const Expr *cluster_extent(Emit *e, const Op *tasks, int d);
 const Expr *cluster_place(Emit *e, const Op *tasks, int d, const Expr *index);
 /* The warp gives a slot back; condition: NULL or what must hold. */
 void cluster_arrive(Emit *e, const RingPlan *r, const Expr *condition, const Expr *slot);
-/* What the role needs of the task's header, or only what `value` is made of. */
-void roles_header(Emit *e, const Op *tasks, const Op *role, Ref value);
 /* Says that all lanes of a warp have the same counters of the rings that the role takes from (cuda_trail.c says why):
  * behind a condition of the warp a compiler has lost that. */
 void roles_same_counters(Emit *e, const Op *role);
@@ -169,19 +122,6 @@ void gang_task(Emit *e, const Op *tasks, const Op *role);   /* header and body o
 /* Where the loop ends: of programs side by side each at its own place, which all lanes of a warp are said to share. */
 const Expr *gang_trips(Emit *e, const Op *loop);
 void gang_end_loop(Emit *e, const Op *loop);                /* trips of longer programs of the gang pass by */
-
-/* --- cuda_skew.c --- */
-/* The loop of the load role that belongs to a loop of the role being written, or NULL; around and in that loop: */
-const Op *skew_twin(Emit *e, const Op *op);
-const Op *skew_branch(Emit *e, const Op *branch); /* NULL: an ordinary one */
-void skew_side_begin(Emit *e, const Op *other, int side);
-void skew_side_end(Emit *e, const Op *other, int side);
-void skew_begin(Emit *e, const Op *loop, const Op *other);
-void skew_step(Emit *e, const Op *loop, const Op *other, const char *at);
-void skew_cover(Emit *e); /* the product is issued: the loads that it covers */
-void skew_turn_end(Emit *e, const Op *loop, const Op *other);
-void skew_end(Emit *e, const Op *other);
-void skew_catch_up(Emit *e, const Op *wait); /* outside such a loop: the item is loaded now */
 
 /* --- cuda_trips.c --- */
 /* The frame of a loop that is turned, whose body is written more than once. */

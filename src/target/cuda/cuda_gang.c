@@ -76,7 +76,7 @@ static const Expr *write_longest(Emit *e, const Op *tasks, const Op *role) {
     cs_line(&e->p, "%s longest = 0;", cs_value_type(&e->p, ir_type(e->k, hi)));
     cs_open(&e->p, "for (i32 each = 0; each < neighbours; each++)");
     bind_program(e, tasks, ex(e->arena, "first + each"));
-    roles_header(e, tasks, role, hi);
+    tasks_header(e, tasks, role, hi);
     const Expr *own = emit_scalar(e, hi);
     cs_line(&e->p, "longest = each ? tw_max(longest, %p) : %p;", own, own);
     cs_close(&e->p);
@@ -116,7 +116,7 @@ static void write_compute(Emit *e, const Op *tasks, const Op *role) {
     cs_open(&e->p, "if (tw_all(gang < neighbours && first + gang <= %p))", last_program(e, tasks));
     roles_same_counters(e, role);
     bind_program(e, tasks, ex(e->arena, "first + gang"));
-    roles_header(e, tasks, role, REF_NONE);
+    tasks_header(e, tasks, role, REF_NONE);
     emit_region(e, role->regions[0]);
     cs_reopen(&e->p, "else");
     for (const Op *op = role->regions[0]->first; op; op = op->next)
@@ -131,14 +131,14 @@ static void write_load(Emit *e, const Op *tasks, const Op *role) {
     const Op *loop = cuda_of(e)->gang.load_loop;
     cs_open(&e->p, "for (i32 gang = 0; gang < %d; gang++)", cuda_of(e)->gang.programs);
     bind_program(e, tasks, ex(e->arena, "first + gang"));
-    roles_header(e, tasks, role, REF_NONE);
+    tasks_header(e, tasks, role, REF_NONE);
     emit_ops(e, role->regions[0]->first, loop);
     cs_close(&e->p);
     forget_header(e, tasks);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next) forget(e, op);
     const Expr *longest = write_longest(e, tasks, role);
     bind_program(e, tasks, ex_name(e->arena, "first"));
-    roles_header(e, tasks, role, REF_NONE);
+    tasks_header(e, tasks, role, REF_NONE);
     for (const Op *op = role->regions[0]->first; op != loop; op = op->next)
         if (op_has(op->code, TRAIT_PURE)) emit_ops(e, op, op->next);
     if (cuda_of(e)->gang.varies) emit_set(e, loop->operands[1], HOLD_SCALAR, longest);

@@ -99,6 +99,13 @@ static void wait_for_dot(Emit *e) { cs_line(&e->p, "tw_wgmma_wait(0);"); }
 /* The thread that issued them waits. */
 static void wait_for_stores(Emit *e) { cs_line(&e->p, "if (%p) tw_bulk_wait(0);", parts_issuers(e)); }
 
+static void copies_issued(Emit *e) { cs_line(&e->p, "tw_cp_async_commit();"); }
+/* Groups are counted, empty ones too. */
+static void copies_land(Emit *e, const Op *loop, int turns, const Expr *last_is_there) {
+    (void)loop, (void)last_is_there;
+    cs_line(&e->p, "tw_cp_async_wait(%d);", turns);
+}
+
 /* What CUDA's own text calls its variables, beside those of entry_words. */
 static const char *const own_words[] = {
     "task",      "turn",     "turns",     "pair",       "pairs", "part",       "rank",   "blocks",
@@ -127,4 +134,6 @@ const SimtTarget cuda_target = {
     .stored = dot_end_span,
     .wait_for_dot = wait_for_dot,
     .wait_for_stores = wait_for_stores,
+    .copies_issued = copies_issued,
+    .copies_land = copies_land,
 };

@@ -33,8 +33,8 @@ const Expr *parts_issuer(Emit *e, const RingPlan *r) {
 
 const Expr *parts_issuers(Emit *e) {
     const RingPlan *any = NULL;
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) {
-        const RingPlan *r = &cuda_of(e)->rings.at[i];
+    for (size_t i = 0; i < e->rings.count; i++) {
+        const RingPlan *r = &e->rings.at[i];
         bool own = e->role && ring_producer(ir_value(e->k, r->ring)->op) == role_name(e->role);
         if (!any || (own && r->solo)) any = r;
     }

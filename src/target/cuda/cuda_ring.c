@@ -12,94 +12,8 @@
 #include "target/cuda/cuda_dot.h"
 #include "target/simt/simt_box.h"
 
-bool ring_is(const Op *op) {
-    switch (op->code) {
-    case OP_RING:
-    case OP_ROLE:
-    case OP_ACQUIRE:
-    case OP_COMMIT:
-    case OP_PUT:
-    case OP_WAIT:
-    case OP_RELEASE:
-    case OP_GET: return true;
-    default: return false;
-    }
-}
-
-RingPlan *ring_find(Emit *e, Ref ring) {
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++)
-        if (cuda_of(e)->rings.at[i].ring == ring) return &cuda_of(e)->rings.at[i];
-    ice(e->k->module->trap, "cuda: a ring without a plan");
-}
-
-static RingPlan *ring_of_slot(Emit *e, Ref slot) { return ring_find(e, ir_value(e->k, slot)->op->operands[0]); }
-
-static const Expr *field_at(Emit *e, const RingPlan *ring, int field, const Expr *slot) {
-    if (ring->slots == 1 && !ring->each) return ex_name(e->arena, ring->field_name[field]);
-    return ex(e->arena, "(%s + %p * %s)", ring->field_name[field], slot, ring->bytes_name);
-}
-
 const Expr *ring_barrier(Emit *e, const char *base, const Expr *slot) {
     return ex_is_int(slot, 0) ? ex_name(e->arena, base) : ex(e->arena, "%s + %p * 8", base, slot);
-}
-
-/* --- the schedule --- */
-/* Of a ring with one put, that. */
-static const Op *put_of(Emit *e, const Region *region, Ref ring) {
-    const Op *put = NULL;
-    for (const Op *op = region->first; op && !put; op = op->next) {
-        if (op->code == OP_PUT && hand_ring(e->k, op) == ring) return op;
-        for (int i = 0; i < op->region_count && !put; i++) put = put_of(e, op->regions[i], ring);
-    }
-    return put;
-}
-
-static void read_ring(Emit *e, const Op *op) {
-    RingPlan r = {.ring = op->results[0], .slots = (int)op_int(op, AT_SLOTS, 1), .hold = (int)op_int(op, AT_HOLD, 1)};
-    const Type *type = ir_type(e->k, r.ring);
-    Word means = op_word(op, AT_MEANS, MEANS_TMA);
-    /* A ring of one loaded tile is called after it, as the source calls that: ring_q_full. */
-    r.of_tile = type->field_count == 1 && ring_producer(op) == ROLE_LOAD;
-    r.name = r.of_tile ? cs_fresh(&e->p, arena_printf(e->arena, "ring_%s", type->fields[0].name))
-                       : cs_name(&e->p, r.ring);
-    r.offset = op_int(op, AT_AT, 0);
-    r.slot_bytes = op_int(op, AT_SLOT_BYTES, 0);
-    r.skewed = means == MEANS_ASYNC;
-    r.shows = op_attr(op, AT_PROXY);
-    r.fused = r.skewed || means == MEANS_BUFFER;
-    for (int i = 0; i < type->field_count; i++) {
-        r.field[i] = *layout_field(e->k, r.ring, i);
-        r.field_offset[i] = op_attr(op, AT_FIELDS)->list.at[i];
-    }
-    if (!r.fused) {
-        const int64_t *at = op_attr(op, AT_BARRIERS)->list.at, *count = op_attr(op, AT_COUNTS)->list.at;
-        r.full = at[0], r.empty = at[1];
-        r.full_count = (int)count[0], r.empty_count = (int)count[1];
-    }
-    r.parts = (int)op_int(op, AT_PARTS, 0);
-    r.solo = (int)op_int(op, AT_SOLO, 0);
-    if (r.parts || r.solo) r.part = put_of(e, e->k->body, r.ring);
-    r.shared = op_flag(op, AT_PAIRED);
-    r.each = op_flag(op, AT_EACH);
-    r.by_lane = op_flag(op, AT_LANES);
-    *VEC_PUSH(&cuda_of(e)->rings, e->arena) = r;
-}
-
-/* What its parts are called in the text. */
-static void name_ring(Emit *e, RingPlan *r) {
-    const Type *type = ir_type(e->k, r->ring);
-    for (int i = 0; i < type->field_count; i++)
-        r->field_name[i] = cs_fresh(&e->p, arena_printf(e->arena, "%s_%s", r->name,
-                                                        r->of_tile ? "at" : type->fields[i].name));
-    r->bytes_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_bytes", r->name));
-    r->full_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_full", r->name));
-    r->empty_name = cs_fresh(&e->p, arena_printf(e->arena, "%s_empty", r->name));
-}
-
-void ring_read(Emit *e) {
-    for (const Op *op = e->k->body->first; op; op = op->next)
-        if (op->code == OP_RING) read_ring(e, op);
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) name_ring(e, &cuda_of(e)->rings.at[i]);
 }
 
 /* --- TMA --- */
@@ -261,11 +175,6 @@ static void store_by_tma(Emit *e, const Op *store) {
 }
 
 /* --- hand-overs --- */
-/* Names of the role's counters: slot and phase of the next item. */
-const char *ring_counter(Emit *e, const RingPlan *r, const char *what) {
-    return arena_printf(e->arena, "%s_%s", r->name, what);
-}
-
 /* By how much the role's slot moves on: programs side by side have every so-manieth one. */
 static int stride(const Emit *e, const RingPlan *r) {
     return cuda_of(e)->in_gang && r->each ? cuda_of(e)->gang.programs : 1;
@@ -309,18 +218,6 @@ static const Expr *take_slot(Emit *e, const RingPlan *r, Ref slot) {
     return number;
 }
 
-/* Without barriers there are no phases: the slots of the next put and of the next get. */
-static void take_skewed(Emit *e, const RingPlan *r, Ref slot, const char *side) {
-    const Expr *number = &expr_zero;
-    const char *next = ring_counter(e, r, side);
-    if (r->slots > 1) {
-        number = ex_name(e->arena, cs_fresh(&e->p, arena_printf(e->arena, "%s_slot", r->name)));
-        cs_line(&e->p, "const u32 %p = %s;", number, next);
-        cs_line(&e->p, "%s = %s == %d ? 0 : %s + 1;", next, next, r->slots - 1, next);
-    }
-    emit_set(e, slot, HOLD_SLOT, number);
-}
-
 /* Stores beside the threads have read their shared memory. */
 static void drain(Emit *e, const Op *op) {
     if (op_flag(op, AT_DRAINS)) cs_line(&e->p, "if (%p) tw_bulk_wait_read(0);", parts_issuers(e));
@@ -329,7 +226,7 @@ static void drain(Emit *e, const Op *op) {
 static void emit_acquire(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->skewed) {
-        take_skewed(e, r, op->results[0], "put");
+        ring_by_threads(e, op);
         return;
     }
     if (r->fused) {
@@ -352,9 +249,7 @@ static void emit_put(Emit *e, const Op *op) {
     RingPlan *r = ring_of_slot(e, op->operands[0]);
     const Expr *slot = emit_hold(e, op->operands[0])->by;
     int field = hand_field(op);
-    const Expr *at = field_at(e, r, field, slot);
-    Ref value = op_operand(op, 1);
-    const Layout *layout = emit_layout(e, value);
+    const Expr *at = ring_field_at(e, r, field, slot);
     if (op->list_count[0]) {
         emit_refuse(e, op, "a put of part of a field");
         return;
@@ -367,25 +262,11 @@ static void emit_put(Emit *e, const Op *op) {
         if (!all) cs_close(&e->p);
         return;
     }
-    if (mover == MOVER_ASYNC) {
-        copy_emit(e, op, &r->field[field], at);
-        return;
-    }
-    if (r->parts) return; /* with its store */
-    if (r->solo) {
+    if (mover != MOVER_ASYNC && r->parts) return; /* with its store */
+    if (mover != MOVER_ASYNC && r->solo)
         solo_put(e, r);
-        return;
-    }
-    sync_before(e, op);
-    if (layout) {
-        shared_store_tile(e, op, value, &r->field[field], at);
-    } else {
-        cs_open(&e->p, "if (warp == 0 && lane == 0)");
-        Elem elem = ir_type(e->k, value)->elem;
-        cs_line(&e->p, "const %s word = %p;", cs_memory_type(elem), cs_pack(&e->p, elem, emit_scalar(e, value)));
-        cs_line(&e->p, "tw_sts(1, %p, &word);", at);
-        cs_close(&e->p);
-    }
+    else
+        ring_put(e, op);
 }
 
 static void emit_commit(Emit *e, const Op *op) {
@@ -403,8 +284,7 @@ static void emit_commit(Emit *e, const Op *op) {
 static void emit_wait(Emit *e, const Op *op) {
     RingPlan *r = ring_find(e, op->operands[0]);
     if (r->skewed) {
-        skew_catch_up(e, op);
-        take_skewed(e, r, op->results[0], "get");
+        ring_by_threads(e, op);
         return;
     }
     if (r->fused) {
@@ -427,30 +307,6 @@ void ring_wait_again(Emit *e, const Op *wait) {
                              ? ex(e->arena, "%s ^ (%s == 0)", phase, ring_counter(e, r, "next"))
                              : ex(e->arena, "%s ^ (%s < %d)", phase, ring_counter(e, r, "next"), stride(e, r));
     cs_line(&e->p, "tw_mbar_wait(%p, %p);", ring_barrier(e, r->full_name, slot), parity);
-}
-
-static void emit_get(Emit *e, const Op *op) {
-    RingPlan *r = ring_of_slot(e, op->operands[0]);
-    int field = hand_field(op);
-    const Expr *at = field_at(e, r, field, emit_hold(e, op->operands[0])->by);
-    Ref result = op->results[0];
-    const Layout *layout = emit_layout(e, result);
-    sync_before(e, op);
-    if (layout && layout->home == HOME_SHARED) {
-        emit_set(e, result, HOLD_SHARED, at);
-        return;
-    }
-    if (layout) {
-        shared_load_tile(e, op, &r->field[field], at);
-        return;
-    }
-    const Type *type = ir_type(e->k, result);
-    const char *name = cs_name(&e->p, result), *raw = cs_fresh(&e->p, "raw");
-    cs_line(&e->p, "%s %s;", cs_memory_type(type->elem), raw);
-    cs_line(&e->p, "tw_lds(1, &%s, %p);", raw, at);
-    cs_line(&e->p, "const %s %s = %p;", cs_value_type(&e->p, type), name,
-            cs_unpack(&e->p, type->elem, ex_name(e->arena, raw)));
-    emit_set_name(e, result, HOLD_SCALAR, name);
 }
 
 void ring_show_read(Emit *e, const RingPlan *r, const Op *release) {
@@ -490,7 +346,7 @@ void ring_op(Emit *e, const Op *op) {
     case OP_PUT: emit_put(e, op); return;
     case OP_COMMIT: emit_commit(e, op); return;
     case OP_WAIT: emit_wait(e, op); return;
-    case OP_GET: emit_get(e, op); return;
+    case OP_GET: ring_get(e, op); return;
     case OP_RELEASE: emit_release(e, op); return;
     case OP_TSTORE: store_by_tma(e, op); return;
     default: return; /* RING, ROLE: planned */

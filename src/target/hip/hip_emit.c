@@ -4,6 +4,7 @@
 #include "target/hip/hip.h"
 #include "target/hip/hip_dot.h"
 #include "target/simt/simt_box.h"
+#include "target/simt/simt_ring.h"
 
 /* --- what there is no text for --- */
 static bool is_wide(const Kernel *k, const Op *op) {
@@ -52,6 +53,7 @@ static void refuse_missing(Emit *e, const Region *region) {
 
 /* --- loads of rows that are not aligned --- */
 static bool load(Emit *e, const Op *op) {
+    if (op_word(op, AT_MOVER, MOVER_LANES) != MOVER_LANES) return true; /* its put moves it */
     if (!op_attr(op, AT_BATCH)) return false;
     Ref result = op->results[0];
     const Type *type = ir_type(e->k, result);
@@ -68,15 +70,103 @@ static bool load(Emit *e, const Op *op) {
     return true;
 }
 
+/* --- rings whose loads run ahead --- */
+static void write_tasks(Emit *e, const Op *tasks) {
+    const Op *role = NULL;
+    for (const Op *op = role_first(tasks); op; op = role_next(op))
+        if (!role_is_guest(op)) {
+            if (role) ice(e->k->module->trap, "hip: roles side by side");
+            role = op;
+        }
+    ring_constants(e);
+    cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
+    tasks_count(e, tasks, &tasks_plain, "tasks");
+    CLines before = e->p.lines, top = {0}, *outer = e->top;
+    int depth = e->top_depth;
+    e->p.lines = (CLines){0};
+    e->role = role;
+    e->group = tasks_group(role);
+    e->top = &top;
+    e->top_depth = e->p.depth;
+    ring_slots_begin(e, role);
+    tasks_open(e, tasks);
+    tasks_decode(e, tasks, &tasks_plain);
+    tasks_role(e, tasks, role);
+    cs_close(&e->p);
+    CLines body = e->p.lines;
+    e->p.lines = before;
+    cs_append(&e->p, &top);
+    cs_append(&e->p, &body);
+    e->role = NULL;
+    e->top = outer;
+    e->top_depth = depth;
+}
+
+static bool write_op(Emit *e, const Op *op) {
+    if (op->code == OP_TASKS) {
+        write_tasks(e, op);
+        return true;
+    }
+    return ring_is(op) && ring_by_threads(e, op);
+}
+
+static void *loop_begin(Emit *e, const Op *loop) {
+    const Op *ahead = skew_twin(e, loop);
+    if (ahead) skew_begin(e, loop, ahead);
+    return (void *)ahead;
+}
+
+static void trip_begin(Emit *e, const Op *loop, void *ahead, const char *at) {
+    if (ahead) skew_step(e, loop, ahead, at);
+}
+
+static void trip_end(Emit *e, const Op *loop, void *ahead) {
+    if (ahead) skew_turn_end(e, loop, ahead);
+}
+
+static void loop_end(Emit *e, const Op *loop, void *ahead) {
+    (void)loop;
+    if (ahead) skew_end(e, ahead);
+}
+
+static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
+static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
+static void side_end(Emit *e, const void *state, int side) { skew_side_end(e, state, side); }
+
+/* Loads are counted one by one, and where the last turn is not there its loads are not. */
+static void copies_issued(Emit *e) { (void)e; }
+static void copies_land(Emit *e, const Op *loop, int turns, const Expr *last_is_there) {
+    long long flying = turns ? (long long)op_int(loop, AT_FLYING, 0) : 0;
+    if (flying) {
+        cs_line(&e->p, "if (%p) tw_copies_wait(%lld);", last_is_there, flying);
+        cs_line(&e->p, "else tw_copies_wait(0);");
+    } else {
+        cs_line(&e->p, "tw_copies_wait(0);");
+    }
+}
+
 /* What its own text calls its variables, beside those of entry_words. */
-static const char *const own_words[] = {"fa", "fb", "wm", "wn", NULL};
+static const char *const own_words[] = {"fa",    "fb",    "wm",     "wn",       "task",   "tasks", "turn",  "turns",
+                                        "half",  "paired", "beyond", "group",    "in_group",
+                                        "group_rows", "number", "mirror",
+                                        "width", "at",    "first",  NULL};
 
 static const SimtTarget hip_target = {.name = "hip",
                                       .prelude = "tilewright_hip.h",
                                       .dialect = &dialect_cuda,
                                       .words = own_words,
+                                      .op = write_op,
                                       .multiply = hip_multiply,
-                                      .load = load};
+                                      .load = load,
+                                      .loop_begin = loop_begin,
+                                      .trip_begin = trip_begin,
+                                      .trip_end = trip_end,
+                                      .loop_end = loop_end,
+                                      .branch_begin = branch_begin,
+                                      .side_begin = side_begin,
+                                      .side_end = side_end,
+                                      .copies_issued = copies_issued,
+                                      .copies_land = copies_land};
 
 SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
     if (!pass_takes_form(k, FORM_SCHEDULE, "target hip") || !schedule_check(cx, k)) return NULL;
@@ -87,11 +177,14 @@ SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
     emit_begin(&e, &hip_target, cx, k);
     refuse_missing(&e, k->body);
     if (k->module->diag->errors) return NULL;
-    entry_plan(&e, plan, "flat");
+    const Op *tasks = tasks_of(k);
+    e.persist = tasks && op_flag(tasks, AT_PERSIST);
+    if (tasks) ring_read(&e);
+    entry_plan(&e, plan, tasks && ring_execution(&e) ? ring_execution(&e) : "flat");
     if (!emit_kernel(&e, &top)) return NULL;
     entry_params(&e, &plan->params, &params);
     entry_grid(&e, &plan->params, &params);
-    plan->text = entry_file(&e, &(EntryFile){.plan = plan, .params = &params, .top = &top, .names_thread = true});
+    plan->text = entry_file(&e, &(EntryFile){.plan = plan, .params = &params, .top = &top, .names_thread = !tasks});
     entry_requirements(&e);
     pass_find(cx, k->range, FIND_BLOCK, plan->execution, plan->threads, (long long)plan->shared_bytes);
     return plan;

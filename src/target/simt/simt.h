@@ -58,6 +58,7 @@ typedef struct Hold {
 
 typedef struct Emit Emit;
 typedef struct Dot Dot;
+typedef struct RingPlan RingPlan;
 
 /* What a target does in its own way; NULL where it has nothing of the kind. */
 typedef struct SimtTarget {
@@ -88,6 +89,10 @@ typedef struct SimtTarget {
     void (*stored)(Emit *e, const Op *op); /* behind a store by threads; NULL: nothing stands there */
     void (*wait_for_dot)(Emit *e);         /* the dot in flight has read its operands */
     void (*wait_for_stores)(Emit *e);      /* stores that run beside the threads are done */
+    /* Loads that are copies (simt_copy.c): those of a turn are issued; all have landed, but those of the `turns` last
+     * ones of the loads' loop (NULL: outside of one), of which the last is that of value `last`, if it is there. */
+    void (*copies_issued)(Emit *e);
+    void (*copies_land)(Emit *e, const Op *loop, int turns, const Expr *last_is_there);
 } SimtTarget;
 
 /* A part of a coordinate that has a variable. */
@@ -124,6 +129,13 @@ struct Emit {
     bool lean;               /* tiles are too large for the registers: simt_lean.c */
     bool persist;
     const Op *end; /* where the run of ops being written ends */
+    /* rings (simt_ring.h) */
+    VEC(RingPlan) rings;
+    const Op *ahead;        /* skew: where the load role stands */
+    const Op *skew_loop;    /* the loop being written, whose loads run ahead */
+    const Op *covered;      /* the loop of its loads, whose turn is written behind a product (`covers`) .. */
+    const char *covered_at; /* .. and the variable of the loop being written */
+    Map rows_of;            /* load -> how its rows are called (simt_copy.c) */
 };
 
 /* --- simt_emit.c --- */

@@ -20,6 +20,7 @@ typedef struct Box {
     int vector;
     bool whole;                  /* a vector is inside the inner bound or outside, never both */
     const Expr *index[MAX_RANK]; /* of the tensor, at register r */
+    const SharedTile *places;    /* copies by place: the last axis counts them as they lie, swizzled; NULL: elements */
     const Expr *row;             /* address without the inner index */
     const Expr *condition;       /* all bounds, unless vectors may lie across the inner one: then without it;
                         NULL: true */

@@ -84,6 +84,9 @@ static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
     if (emit_is_tile(e, at)) return ex(e->arena, "(i64)%p", index_of(e, at, b->layout, t));
     const Expr *offset = emit_scalar(e, at);
     const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (b->places && t == b->tile->rank - 1)
+        coord = ex(e->arena, "tw_tile_column(%p, %p, %d, %d)", place_coord(e, b->layout, 0, &place_r), coord,
+                   b->places->width, b->places->elem_bytes);
     if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
     return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
 }
@@ -132,7 +135,7 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
     bool first = ir_const_int(e->k, at, &number) && number == 0;
     if (!tensor || tensor->code != OP_TENSOR || !is_straight(b->op) || box_wraps(b->op, d) || (inner && !b->whole))
         return INDEX_64;
-    if (b->layout && b->layout->registers > b->vector) return INDEX_64;
+    if (b->places || (b->layout && b->layout->registers > b->vector)) return INDEX_64;
     if (!first && (!is_i32(e, at) || emit_is_tile(e, at))) return INDEX_64;
     bool alone = t < 0 || ex_is_int(place_coord(e, b->layout, t, &place_r), 0);
     if (!alone && !bounds_32(e, tensor, d)) return INDEX_64;

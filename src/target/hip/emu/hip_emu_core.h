@@ -2,6 +2,7 @@
 #ifndef TARGET_HIP_EMU_HIP_EMU_CORE_H
 #define TARGET_HIP_EMU_HIP_EMU_CORE_H
 #include "target/hip/emu/hip_emu.h"
+#include "base/vec.h"
 #include "target/simt/emu/emu_core.h"
 
 #include "target/hip/emu/include/hip_table.h"
@@ -14,12 +15,28 @@ typedef struct HipWave {
     const unsigned *a[EMU_MAX_LANES], *b[EMU_MAX_LANES];
 } HipWave;
 
+/* A word on its way to shared memory. */
+typedef struct HipCopy {
+    uint32_t s;
+    const void *from; /* NULL: zeros */
+} HipCopy;
+typedef struct HipThread {
+    VEC(HipCopy) copies; /* from number `landed` on, counted from 0 */
+    uint32_t landed;
+} HipThread;
+
 typedef struct HipEmu {
     Emu emu; /* first */
     HipWave *wave;
+    HipThread *thread;
 } HipEmu;
 
 static inline HipEmu *hip_emu(Emu *emu) { return (HipEmu *)emu; }
+
+/* hip_emu_copy.c */
+void hip_emu_copy(Emu *emu, int line, unsigned s, const void *p);
+void hip_emu_copies_wait(Emu *emu, int line, int left);
+void hip_emu_happen(Emu *emu, const Event *event);
 
 /* hip_emu_matrix.c */
 void hip_emu_matrix(Emu *emu, int line, int kind, int type, void *d, const unsigned *a, const unsigned *b);

@@ -146,6 +146,21 @@ TW_SHARED_ATOMIC(max)
 #define tw_lds_tree_4 TW_TREE
 #define tw_lds_tree_8 TW_TREE
 
+/* ---- copies past the registers: a word a lane, side by side from s (of the first lane) on; zeros where not on ---- */
+#ifdef __GFX9__
+#ifdef __gfx90a__
+#define TW_LOAD_TO_LDS "global_load_dword %1, off lds"
+#else
+#define TW_LOAD_TO_LDS "global_load_lds_dword %1, off"
+#endif
+static __attribute__((device)) const u32 tw_nothing[4] = {0, 0, 0, 0};
+TW_FN void tw_copy_wave(u32 s, const void *p, bool on) {
+    const void *from = on ? p : (const void *)tw_nothing;
+    asm volatile("s_mov_b32 m0, %0\n\ts_nop 0\n\t" TW_LOAD_TO_LDS :: "s"(tw_uniform((i32)s)), "v"(from) : "memory");
+}
+#define tw_copies_wait(n) asm volatile("s_waitcnt vmcnt(" #n ")" ::: "memory")
+#endif
+
 /* ---- atomics: for the GPU, and as name_system for all that share its memory ---- */
 #define TW_ATOMIC_AS(name, reach, T, builtin)                                                      \
     TW_FN T name(T *p, T v) { return builtin(p, v, __ATOMIC_RELAXED, reach); }

@@ -2,13 +2,15 @@
  *
  * The words are those of every machine with lanes, and mean the same as on CUDA (legend in tilewright.cuh): types, place,
  * convert, integers, floats, global, shared, warp, block. A warp is a wave: 64 lanes on CDNA, 32 on RDNA, TW_LANES of them.
- * Shared memory is the LDS. Blocks are one-dimensional, whole waves. There are no clusters, mbarriers, TMA, cp.async, named
+ * Shared memory is the LDS. Blocks are one-dimensional, whole waves. There are no clusters, mbarriers, TMA, named
  * barriers, and no printf: the vendor's device library may be absent. Compile with contraction off:
  *
  *     clang++ -x hip --cuda-device-only -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17 -ffp-contract=off kernel.hip
  *
  *  matrix    tw_mfma_32x32_T tw_mfma_16x16_T(sum *d, const u32 *a, const u32 *b), tw_wmma_16x16_T: hip_matrix.h
  *  global    tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
+ *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros
+ *            where not on. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)
  *  lanes     hip_lanes.h says which instruction trades what
  *  math      hip_math.h: our own, errors stated there */
 #ifndef TILEWRIGHT_HIP_H

@@ -21,7 +21,8 @@
  *  tw_ldg_hinted(V, on, to, p, fill, hint)  tw_load_row_hinted(.., hint)  tw_stg_hinted(V, on, p, from, hint)
  *  tw_store_row_hinted(.., hint)              the same with a hint for the caches (legend of the target)
  *  tw_tile_at(s, r, c, panel, width, bytes)   where element (r, c) of a tile in shared memory lies: panels of `width`
- *                                             bytes a row, `panel` bytes each, swizzled */
+ *                                             bytes a row, `panel` bytes each, swizzled
+ *  tw_tile_column(r, c, width, bytes)         the column of what lies where (r, c) would without the swizzle */
 #ifndef TILEWRIGHT_TILE_CUH
 #define TILEWRIGHT_TILE_CUH
 
@@ -384,4 +385,5 @@ TW_FN u32 tw_tile_at(u32 s, u32 r, u32 c, u32 panel, u32 width, u32 bytes) {
 #endif
     return at;
 }
+TW_FN i32 tw_tile_column(i32 r, i32 c, i32 width, i32 bytes) { return c ^ (r * width >> 3 & (width - 16) & 0x70) / bytes; }
 #endif

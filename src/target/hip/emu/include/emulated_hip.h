@@ -29,6 +29,12 @@ TW_FN void tw_ldg_anywhere(int size, void *to, const void *p, TW_LINE) {
     for (int i = 0; i < 16; i += size) TW_CALL(load_global, (u8 *)to + i, (const u8 *)p + i, size);
 }
 
+/* ---- copies ---- */
+TW_FN void tw_copy_wave(u32 s, const void *p, bool on, TW_LINE) {
+    TW_HIP(copy, tw_uniform((i32)s, line) + 4 * tw_lane(), on ? p : 0);
+}
+TW_FN void tw_copies_wait(i32 n, TW_LINE) { TW_HIP(copies_wait, n); }
+
 /* ---- lanes ---- */
 /* DPP: four choices of two bits below 0x100, then rotations of a row, mirrors of a row and of its halves, and, on RDNA, a
  * mask that is xored to the place in a row. -1: no such control. */

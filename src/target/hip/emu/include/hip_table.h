@@ -13,6 +13,9 @@ typedef struct HipTable {
     EmuTable simt; /* first */
     /* d += a b, registers of the calling lane: those of the sum (f32, f64 or i32), and words of the operands. */
     void (*matrix)(Emu *, int line, int kind, int type, void *d, const unsigned *a, const unsigned *b);
+    /* A word from p (NULL: zeros) to shared memory, later; all of the thread's but the last `left` have landed. */
+    void (*copy)(Emu *, int line, unsigned s, const void *p);
+    void (*copies_wait)(Emu *, int line, int left);
 } HipTable;
 
 #ifdef __cplusplus

@@ -1,25 +1,25 @@
-/* cuda_skew.c: load and compute on the same threads, the loads d items ahead: one loop, cp.async
+/* simt_skew.c: load and compute on the same threads, the loads d items ahead: one loop, copies
  * into the ring's slots.
  *
  * A role that fills rings and runs `on` the role that empties them is not a branch of its own. The pass
  * `schedule` has matched its loops with those of the other role (`twin`); innermost ones run ahead (`ahead`):
  *
- *     for (d items) load(item); commit
- *     for (..) { wait for the item; barrier; load(item + d); commit; compute(item) }
+ *     for (d items) load(item)
+ *     for (..) { wait for the item; barrier; load(item + d); compute(item) }
  *
  * or, where compute begins with a product (`covers`), the load while that runs.
  *
  * Loops and branches around them run in step; a branch inside of them is one of each turn, that of the loads d turns
  * ahead: which items there are is known from the trip alone, and puts and gets count for themselves. The copies of one
- * turn are one cp.async group; what cp.async cannot do (a fill other than 0, elements that are not aligned) is loaded
- * and stored at once, which is right, if not ahead. */
-#include "target/cuda/cuda_emit.h"
+ * turn are waited for together, in the target's way (cp.async groups; a count of loads); what cannot be copied (a fill
+ * other than 0, elements that are not aligned) is loaded and stored at once, which is right, if not ahead. */
+#include "target/simt/simt_ring.h"
 
 #include <string.h>
 
 /* Writes ops of the load role from the cursor to `until` (not included; NULL: all that is left in the region). */
 static void run_to(Emit *e, const Op *until) {
-    const Op *op = cuda_of(e)->ahead;
+    const Op *op = e->ahead;
     while (op && op != until && op->code != OP_YIELD && op->code != OP_RETURN) {
         if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead++;
         if (elementwise_is(op))
@@ -28,31 +28,31 @@ static void run_to(Emit *e, const Op *until) {
             emit_op(e, op);
         op = op->next;
     }
-    cuda_of(e)->ahead = op;
+    e->ahead = op;
 }
 
-static void land(Emit *e, const Op *op, int groups) {
-    cs_line(&e->p, "tw_cp_async_wait(%d);", groups);
+static void land(Emit *e, const Op *op, int turns, const Expr *last_is_there) {
+    e->target->copies_land(e, op, turns, last_is_there);
     e->shows |= sync_shows(op);
-    for (size_t i = 0; i < cuda_of(e)->rings.count; i++) e->shows |= cuda_of(e)->rings.at[i].shows;
+    for (size_t i = 0; i < e->rings.count; i++) e->shows |= e->rings.at[i].shows;
     sync_step(e);
 }
 
 void skew_catch_up(Emit *e, const Op *wait) {
-    if (cuda_of(e)->skew_loop) return; /* the loop has waited for the whole turn */
+    if (e->skew_loop) return; /* the loop has waited for the whole turn */
     RingPlan *r = ring_find(e, wait->operands[0]);
-    const Op *commit = cuda_of(e)->ahead;
+    const Op *commit = e->ahead;
     if (r->ahead) { /* it was loaded on the way to what was needed before */
         r->ahead--;
-        land(e, wait, 0);
+        land(e, wait, 0, NULL);
         return;
     }
     while (!(commit->code == OP_COMMIT && commit->operands[0] == wait->operands[0])) commit = commit->next;
     sync_before(e, wait);
     run_to(e, commit->next);
     r->ahead--;
-    cs_line(&e->p, "tw_cp_async_commit();");
-    land(e, wait, 0);
+    e->target->copies_issued(e);
+    land(e, wait, 0, NULL);
 }
 
 /* What the load loop carries, such as an address found by the turn before, lies in variables of its own and is as far
@@ -64,15 +64,15 @@ static void carry(Emit *e, const Op *loop) {
 
 /* One turn of the load loop, at the value `at` of its variable. */
 static void load_turn(Emit *e, const Op *loop, const char *at) {
-    const Op *kept = cuda_of(e)->ahead;
+    const Op *kept = e->ahead;
     emit_forget(e, loop->regions[0]); /* of the turns before the loop */
     emit_set_name(e, loop->regions[0]->args[0], HOLD_SCALAR, at);
-    cuda_of(e)->ahead = loop->regions[0]->first;
+    e->ahead = loop->regions[0]->first;
     run_to(e, NULL);
     for (const Op *op = loop->regions[0]->first; op; op = op->next) /* the loop's own waits take them */
         if (op->code == OP_COMMIT) ring_find(e, op->operands[0])->ahead = 0;
     carry(e, loop);
-    cuda_of(e)->ahead = kept;
+    e->ahead = kept;
 }
 
 /* The same of the turn `at`, should the loop have it, as a group of copies: its number stands in `at`_wide. */
@@ -82,19 +82,19 @@ static void load_if_there(Emit *e, const Op *loop, const char *at) {
     cs_line(&e->p, "const %s %s = (%s)%s_wide;", type, at, type, at);
     load_turn(e, loop, at);
     cs_close(&e->p);
-    cs_line(&e->p, "tw_cp_async_commit();");
+    e->target->copies_issued(e);
 }
 
 /* The loop or branch of the load role that belongs to this one of compute; what stands before it is written. */
 const Op *skew_twin(Emit *e, const Op *op) {
     int64_t twin = op_int(op, AT_TWIN, 0);
     if (!twin) return NULL;
-    const Op *other = cuda_of(e)->ahead;
+    const Op *other = e->ahead;
     while (op_int(other, AT_TWIN, 0) != twin) other = other->next;
-    bool fills = twin_fills(cuda_of(e)->ahead, other);
+    bool fills = twin_fills(e->ahead, other);
     if (fills) sync_before(e, op);
     run_to(e, other);
-    if (fills) cs_line(&e->p, "tw_cp_async_commit();");
+    if (fills) e->target->copies_issued(e);
     return other;
 }
 
@@ -105,13 +105,13 @@ const Op *skew_branch(Emit *e, const Op *branch) {
     return other;
 }
 
-void skew_side_begin(Emit *e, const Op *other, int side) { cuda_of(e)->ahead = other->regions[side]->first; }
+void skew_side_begin(Emit *e, const Op *other, int side) { e->ahead = other->regions[side]->first; }
 
 void skew_side_end(Emit *e, const Op *other, int side) {
     const Op *last = other->regions[side]->last;
     run_to(e, NULL);
     if (last) emit_copies(e, other->results, last->operands, other->result_count);
-    cuda_of(e)->ahead = other->next;
+    e->ahead = other->next;
 }
 
 /* --- loops --- */
@@ -131,31 +131,32 @@ void skew_begin(Emit *e, const Op *loop, const Op *other) {
 }
 
 void skew_step(Emit *e, const Op *loop, const Op *other, const char *at) {
-    cuda_of(e)->ahead = other->next;
+    e->ahead = other->next;
     if (twin_is_outer(loop)) {
         emit_set_name(e, other->regions[0]->args[0], HOLD_SCALAR, at);
-        cuda_of(e)->ahead = other->regions[0]->first;
+        e->ahead = other->regions[0]->first;
         return;
     }
-    cuda_of(e)->skew_loop = loop;
+    e->skew_loop = loop;
     int d = (int)op_int(loop, AT_AHEAD, 0);
     if (!d) {
         sync_within(e, loop);
         load_turn(e, other, at);
-        cs_line(&e->p, "tw_cp_async_commit();");
-        land(e, loop, 0);
+        e->target->copies_issued(e);
+        land(e, loop, 0, NULL);
         return;
     }
-    land(e, loop, d - 1);
-    cuda_of(e)->covered = other;
-    cuda_of(e)->covered_at = at;
+    const Expr *last = d > 1 ? emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d - 1)) : NULL;
+    land(e, loop, d - 1, last ? emit_goes_on(e, other, last) : NULL);
+    e->covered = other;
+    e->covered_at = at;
     if (!twin_cover(loop)) skew_cover(e);
 }
 
 void skew_cover(Emit *e) {
-    const Op *other = cuda_of(e)->covered;
-    const char *at = cuda_of(e)->covered_at;
-    int d = (int)op_int(cuda_of(e)->skew_loop, AT_AHEAD, 0);
+    const Op *other = e->covered;
+    const char *at = e->covered_at;
+    int d = (int)op_int(e->skew_loop, AT_AHEAD, 0);
     const char *next = cs_fresh(&e->p, "next");
     const Expr *later = emit_trips_on(e, other, ex_name(e->arena, at), ex_int(e->arena, d));
     cs_line(&e->p, "const i64 %s_wide = %p;", next, later);
@@ -170,6 +171,6 @@ void skew_turn_end(Emit *e, const Op *loop, const Op *other) {
 
 void skew_end(Emit *e, const Op *other) {
     for (int i = 0; i < other->result_count; i++) emit_same(e, other->results[i], other->regions[0]->args[i + 1]);
-    cuda_of(e)->skew_loop = NULL;
-    cuda_of(e)->ahead = other->next;
+    e->skew_loop = NULL;
+    e->ahead = other->next;
 }

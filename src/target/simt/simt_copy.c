@@ -1,4 +1,4 @@
-/* cuda_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
+/* simt_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
  * writes nothing, its put writes
  *
  *     for (int r = 0; r < 32; r += 8) {
@@ -11,7 +11,7 @@
  *
  *     for (..) { a_row_on |= (u32)((u64)i0 < (u64)M) << (r / 8); a_row[r / 8] = A + i0 * sa; }
  *     .. tw_cp_async(16, .., a_row[r / 8] + i1, (u64)i1 < (u64)K && (a_row_on >> (r / 8) & 1) != 0); */
-#include "target/cuda/cuda_emit.h"
+#include "target/simt/simt_ring.h"
 #include "target/simt/simt_box.h"
 
 /* The loop over the copies of a thread. */
@@ -69,7 +69,7 @@ static void find_rows(Emit *e, const Op *load) {
     cs_line(&e->p, "%s[%p] = %p;", rows->name, number, b.row);
     cs_close(&e->p);
     if (rows->some) cs_line(&e->p, "tw_fresh(1, &%s_on);", rows->name); /* bits, not again what they are made of */
-    map_put_number(&cuda_of(e)->rows_of, e->arena, (uintptr_t)load, rows);
+    map_put_number(&e->rows_of, e->arena, (uintptr_t)load, rows);
 }
 
 void copy_begin(Emit *e, const Op *loop) {
@@ -90,7 +90,7 @@ static void copy_one(Emit *e, const Box *b, const Expr *at, const Expr *row) {
 }
 
 static void copy_rows(Emit *e, const Op *put, Box b, const SharedTile *tile, const Expr *offset) {
-    const Rows *rows = map_find_number(&cuda_of(e)->rows_of, (uintptr_t)b.op)->value;
+    const Rows *rows = map_find_number(&e->rows_of, (uintptr_t)b.op)->value;
     const Expr *number = ex(e->arena, "r / %d", b.vector);
     open_copies(e, &b);
     box_part(e, &b, BOX_ALONG);
@@ -115,6 +115,20 @@ static void copy_cut_rows(Emit *e, const Op *put, const Box *b, const SharedTile
     cs_close(&e->p);
 }
 
+/* Copies of a warp that go to a slot side by side: the warp says where its first lane's goes. Which element belongs
+ * there each lane knows from the swizzle (layout_wave.c). */
+static void copy_by_wave(Emit *e, Box *b, const SharedTile *tile, const Expr *offset) {
+    int bytes = e->lanes * e->cx->machine->wave_copy_bytes, warps = 1 << b->layout->map.count[LL_WARP];
+    open_copies(e, b);
+    b->places = tile;
+    box_indices(e, b, op_operand(b->op, 1));
+    const Expr *at = warps > 1 ? ex(e->arena, "%p + warp * %d", offset, bytes) : offset;
+    if (b->layout->registers > b->vector) at = ex(e->arena, "%p + r / %d * %d", at, b->vector, bytes * warps);
+    cs_line(&e->p, "tw_copy_wave(%p, %p + %p, %p);", at, b->row, b->index[b->inner_dim],
+            b->condition ? b->condition : &expr_true);
+    cs_close(&e->p);
+}
+
 /* --- copies --- */
 void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offset) {
     const Op *load = ir_value(e->k, op_operand(put, 1))->op;
@@ -122,7 +136,9 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
     int bytes = elem_info[type->elem].bytes;
     sync_before(e, load);
     Box b = box_of(e, load, type, emit_layout(e, load->results[0]));
-    if (op_flag(load, AT_ENDS)) {
+    if (e->cx->machine->wave_copy_bytes) {
+        copy_by_wave(e, &b, tile, offset);
+    } else if (op_flag(load, AT_ENDS)) {
         copy_cut_rows(e, put, &b, tile, offset);
     } else if (op_flag(load, AT_ROWS)) {
         copy_rows(e, put, b, tile, offset);
@@ -133,5 +149,8 @@ void copy_emit(Emit *e, const Op *put, const SharedTile *tile, const Expr *offse
         cs_close(&e->p);
     }
     shared_zero_tail(e, tile, offset);
-    emit_find(e, load, FIND_LOAD_ASYNC, b.vector * bytes);
+    if (e->cx->machine->wave_copy_bytes)
+        emit_find(e, load, FIND_LOAD_BY_WAVE, e->lanes * e->cx->machine->wave_copy_bytes);
+    else
+        emit_find(e, load, FIND_LOAD_ASYNC, b.vector * bytes);
 }
