@@ -118,6 +118,7 @@ typedef struct Machine {
                             its thread says */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */
+    bool bounded_loads; /* a load has a base that all lanes share; 2^31 bytes behind it and farther it brings 0 */
     int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
     int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */

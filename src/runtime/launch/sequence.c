@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sequence.c: kernels that are several launches, one after the other (a TileLang function with more than one T.Kernel).
  *
  * Each launch is a kernel of its own, compiled from the same source with the same arguments; the first one is what the
