@@ -15,6 +15,7 @@ void print_hints(const char *message) {
         {"the sanitizer (", "the sanitizer is asked for with --sanitize"},
         {" yourself", "a constant is given with --arg NAME=VALUE"},
         {"its emitted source", "`tilewright emit --target T -o DIR` writes the emitted source"},
+        {"the page `options`", "`tilewright docs options` prints that page"},
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
