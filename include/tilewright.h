@@ -705,15 +705,19 @@ TW_API tw_status tw_kernel_launch_with(tw_kernel *kernel, const tw_launch_option
 
 typedef struct tw_build_options {
     size_t struct_size;
-    const tw_compile_options *compile; /* target (cpu, cuda), arguments, options; TW_ARG_ARRAY_TYPE and
-                                          TW_ARG_NUMBER_TYPE are enough for the arguments. NULL: none. stage is
+    const tw_compile_options *compile; /* target (cpu, cuda, hip, tenstorrent), arguments, options; TW_ARG_ARRAY_TYPE
+                                          and TW_ARG_NUMBER_TYPE are enough for the arguments. NULL: none. stage is
                                           ignored */
-    const char *path;                  /* PATH.o and PATH.h are written */
+    const char *path;                  /* PATH.o and PATH.h are written; target tenstorrent: files in the folder PATH */
     const char *name;                  /* of the C function; NULL: the kernel's, `_` in place of what C does not take */
     const char *isa;                   /* instruction sets, with commas between them, the best of which is chosen when
                                           the kernel runs: "baseline", on x86-64 also "v3" (AVX2, FMA) and "v4"
-                                          (AVX-512); NULL: all. Target cuda: architectures, as in "sm_90a,sm_80";
-                                          NULL: these two, or the target's own where its name has one */
+                                          (AVX-512); NULL: all. GPUs: architectures, as in "sm_90a,sm_80"; NULL: these
+                                          two, of target hip all that it knows, or the target's own where its name has
+                                          one */
+    void (*wrote)(void *user, const char *path); /* is told each file, when all are there; may be NULL. Must not call
+                                          into the same context */
+    void *wrote_user;
 } tw_build_options;
 
 TW_API void tw_build_options_init(tw_build_options *options);
@@ -722,12 +726,25 @@ TW_API void tw_build_options_init(tw_build_options *options);
  * header with one typed function for it, NAME, and NAME_error for its results. The function checks its arguments and
  * chooses among the ways in which the kernel was compiled as tw_kernel_launch does. The object needs the C library,
  * libm and threads; neither this library, nor a compiler, nor files, and several of them can be linked into one
- * program. For target cuda it holds cubins, and PTX for later GPUs, made by NVRTC, opens NVIDIA's driver when it is
- * first called, and launches on a stream of the caller's. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another
- * target; cpu: a kernel with workers of its own; cuda: one with memory between its launches), TW_ERROR_NOT_FOUND
- * (instruction set, architecture), TW_ERROR_UNAVAILABLE (no NVRTC), TW_ERROR_IO. After an error neither file is
+ * program. For target cuda it holds cubins, and PTX for later GPUs, for target hip code objects; it opens the GPU's
+ * driver when it is first called, and launches on a stream of the caller's. For target tenstorrent a folder is written:
+ * kernels, host program and CMakeLists.txt for TT-Metalium. Errors: as tw_kernel_compile; TW_ERROR_UNSUPPORTED (another
+ * target), TW_ERROR_NOT_FOUND (instruction set, architecture), TW_ERROR_ARGUMENT (name is no name of a C function, or
+ * one of the C library's), TW_ERROR_UNAVAILABLE (no compiler for the GPU), TW_ERROR_IO. After an error no file is
  * written. Since 0.1. */
 TW_API tw_status tw_build(tw_module *module, const char *name, const tw_build_options *options);
+
+typedef struct tw_build_item { /* a kernel of several, as in tw_build; `path` and `wrote` have no part in it */
+    tw_module *module;
+    const char *kernel;
+    const tw_build_options *options;
+} tw_build_item;
+
+/* tw_build of several kernels, of modules of one context, into an archive PATH.a and one header PATH.h. A program that
+ * links it gets the kernels that it calls. `failed` (may be NULL): which item an error is about. Errors: as tw_build;
+ * TW_ERROR_ARGUMENT (two functions of one name), TW_ERROR_UNSUPPORTED (target tenstorrent). Since 0.1. */
+TW_API tw_status tw_build_all(tw_context *context, const tw_build_item *items, size_t count, const char *path,
+                              size_t *failed);
 
 /* --- streams --- */
 

@@ -13,6 +13,8 @@ cd "$(dirname "$0")/.." || exit 2
 wanted="$*"
 # Python's modules are read once: torch alone takes 2.5 s a process else, and dozens import it.
 export PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$PWD/build/pycache"
+# A warning is a fault here; in the build of a user it is a warning.
+export WERROR=-Werror
 processors=$(nproc 2>/dev/null || echo 2)
 jobs=$(((processors + 1) / 2)) # of a lane
 venv=.venv
@@ -99,7 +101,7 @@ property() { tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws
 # 120 random programs (60 of Triton, 40 of the IR, 20 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     tests/shards.sh "$jobs" build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
-    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "sanitize,cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
     tests/shards.sh "$jobs" python3 tests/numeric/tilelang_kernels.py --targets interp,cpu ${cxx:+--also cuda-emulated --every 5} || return 1
     for kind in "build/tests/random_triton 60" "build/tests/random_ir 40" "tests/numeric/random_tilelang.py 20"; do
         # shellcheck disable=SC2086
@@ -107,6 +109,8 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
+    # shellcheck disable=SC2086
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --roles --seed "${TILEWRIGHT_SEED:-1}" --count 24 --targets sanitize,cpu ${cxx:+--also cuda-emulated,cuda-written --every 2} || return 1
     for family in order rings rows corners carried; do
         [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
     done
@@ -150,7 +154,7 @@ machines() {
 scheduled() { python3 tests/wild/scheduled.py; }
 wild() { python3 tests/wild/run.py --targets "cpu${cxx:+,cuda}"; }
 pages() { python3 tests/draw/run.py; }
-built() { python3 tests/built/run.py; }
+built() { make -s -j"$jobs" build/libinside.a && python3 tests/built/run.py; }
 library() { python3 tests/library.py; }
 process() { python3 tests/process/run.py; }
 ops() { tests/shards.sh "$jobs" build/tests/ops; }

@@ -8,7 +8,7 @@ BEGIN, END = "<!-- files: made by tools/file_table.py -->", "<!-- end of files -
 
 
 def purpose(path):
-    text = path.read_text(errors="replace")
+    text = "".join(line for line in path.read_text(errors="replace").splitlines(True) if "SPDX-License-Identifier" not in line)
     found = re.search(r"(?:/\*|//|#)[ *]*[\w./-]+: ?(.*?)(?:\.\s|;|\*/|\n[ */#]*\n|:\n)", text[:3000], re.S)
     words = re.sub(r"\s*\n[ */#]*", " ", found.group(1)).strip() if found else ""
     return words.rstrip(".:;, ").replace("|", "\\|")[:160]

@@ -302,11 +302,10 @@ bool entry_init(void);
 
 /* --- native_launch.c: from arguments to an entry, and its launch --- */
 
-/* What is done with the arguments of a launch. */
-typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE } Purpose;
+/* What is done with the arguments of a launch. Emitted is for a target, which stands in the place of the grid:
+ * (name,), or (None,) for where the arguments lie; the result is a Kernel, and nothing is built or has to run here. */
+typedef enum Purpose { PURPOSE_LAUNCH, PURPOSE_WARMUP, PURPOSE_SANITIZE, PURPOSE_PREPARE, PURPOSE_EMIT } Purpose;
 PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwargs, Purpose purpose);
-/* The texts for these arguments, for a target (NULL: where they lie): a Kernel. */
-PyObject *launch_emit(Function *f, PyObject *args, PyObject *kwargs, const char *target);
 
 /* --- native_shape.c: arguments whose shape is part of the kernel --- */
 

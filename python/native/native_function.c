@@ -316,8 +316,9 @@ static PyObject *function_launch(PyObject *self, PyObject *args) {
     int purpose;
     if (!PyArg_ParseTuple(args, "OO!O!i", &grid, &PyTuple_Type, &positional, &PyDict_Type, &named, &purpose))
         return NULL;
-    if (purpose < PURPOSE_LAUNCH || purpose > PURPOSE_PREPARE) {
-        PyErr_SetString(PyExc_ValueError, "a launch is 0, a warmup 1, a sanitized launch 2, a compile ahead 3");
+    if (purpose < PURPOSE_LAUNCH || purpose > PURPOSE_EMIT) {
+        PyErr_SetString(PyExc_ValueError,
+                        "a launch is 0, a warmup 1, a sanitized launch 2, a compile ahead 3, texts 4");
         return NULL;
     }
     return launch_run((Function *)self, grid, positional, named, (Purpose)purpose);
@@ -325,10 +326,13 @@ static PyObject *function_launch(PyObject *self, PyObject *args) {
 
 /* emit(args, kwargs, target or None) -> Kernel with the texts for these arguments */
 static PyObject *function_emit(PyObject *self, PyObject *args) {
-    PyObject *positional, *named;
+    PyObject *positional, *named, *result = NULL;
     const char *target;
     if (!PyArg_ParseTuple(args, "O!O!z", &PyTuple_Type, &positional, &PyDict_Type, &named, &target)) return NULL;
-    return launch_emit((Function *)self, positional, named, target);
+    PyObject *place = Py_BuildValue("(z)", target);
+    if (place) result = launch_run((Function *)self, place, positional, named, PURPOSE_EMIT);
+    Py_XDECREF(place);
+    return result;
 }
 
 /* parameters() -> [(name, is a constant, is an output), ..], as the compiler sees them */
@@ -421,7 +425,7 @@ bool function_init(PyObject *module) {
     static PyMethodDef methods[] = {
         {"launch", function_launch, METH_VARARGS,
          "launch(grid, args, kwargs, purpose): 0 launches, 1 compiles, 2 launches sanitized, 3 compiles into the cache "
-         "on disk"},
+         "on disk, 4 emits texts for the target in the place of the grid"},
         {"forget", function_forget, METH_NOARGS, "drops all compiled kernels"},
         {"results", function_results, METH_NOARGS, "all that launches have returned so far"},
         {"lower", function_lower, METH_VARARGS,

@@ -382,8 +382,11 @@ static PyObject *run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
     } else if (ok && call.structured) {
         result = launch_structured(&call, args, kwargs, extents, meta, purpose);
     } else if (ok) {
-        Entry *e = entry_find(f, &call);
-        if (purpose == PURPOSE_PREPARE) {
+        Entry *e = purpose == PURPOSE_EMIT ? NULL : entry_find(f, &call);
+        if (purpose == PURPOSE_EMIT) {
+            const char *target;
+            if (PyArg_ParseTuple(grid, "z", &target)) result = entry_emit(&call, target);
+        } else if (purpose == PURPOSE_PREPARE) {
             if (e || entry_prepare(&call)) result = Py_NewRef(Py_None);
         } else {
             if (!e) e = entry_make(&call, purpose == PURPOSE_WARMUP);
@@ -404,16 +407,4 @@ PyObject *launch_run(Function *f, PyObject *grid, PyObject *args, PyObject *kwar
     PyObject *result = run(f, grid, args, kwargs, purpose);
     f->users--;
     return result;
-}
-
-PyObject *launch_emit(Function *f, PyObject *args, PyObject *kwargs, const char *target) {
-    Call call;
-    PyObject *kernel = NULL;
-    f->users++;
-    if (refresh(f) && call_begin(&call, f)) {
-        if (bind(&call, args, kwargs, true) && classify(&call)) kernel = entry_emit(&call, target);
-        call_end(&call);
-    }
-    f->users--;
-    return kernel;
 }

@@ -14,7 +14,7 @@ from . import _native
 # suffice how much is needed and how much there is; the end of the text that says what to write instead ("": none by itself).
 Diagnostic = collections.namedtuple("Diagnostic", "severity code text file line column length needed available fix")
 
-LAUNCH, WARMUP, SANITIZE, PREPARE = range(4)  # what a launch of the extension is for
+LAUNCH, WARMUP, SANITIZE, PREPARE, EMIT = range(5)  # what a launch of the extension is for; EMIT: its target stands for the grid
 
 type_canonicalisation_dict = {
     "bool": "i1", "int1": "i1", "uint1": "u1", "i1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

@@ -247,8 +247,8 @@ bool ll_cut(const LinearLayout *layout, const int64_t *extent, LinearLayout *par
     uint32_t dropped = 0;
     for (int d = 0; d < layout->rank; d++)
         for (int bit = part->log2[d]; bit < layout->log2[d]; bit++) {
-            LayoutInput input;
-            int at;
+            LayoutInput input = LL_REGISTER;
+            int at = 0;
             if (!ll_find_bit(layout, d, bit, &input, &at) || input != LL_REGISTER) return false;
             dropped |= (uint32_t)1 << at;
         }

@@ -73,7 +73,9 @@ struct Fiber {
 #define SYMBOL_TEXT_(prefix, name) #prefix name
 #define SYMBOL_TEXT(prefix, name)  SYMBOL_TEXT_(prefix, name)
 #define SYMBOL(name)               SYMBOL_TEXT(__USER_LABEL_PREFIX__, name)
-#ifdef __ELF__
+#if defined(FIBER_LOCAL)
+#define FUNCTION(name) ".text\n" name ":\n" /* each object that includes this text has its own */
+#elif defined(__ELF__)
 #define FUNCTION(name) ".text\n.globl " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
 #else
 #define FUNCTION(name) ".text\n.globl " name "\n.private_extern " name "\n" name ":\n"
@@ -225,7 +227,7 @@ static void prepare(Fiber *fiber) {
 #endif
 }
 
-Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg) {
+FIBER_API Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t object = (sizeof(Fiber) + 63) & ~(size_t)63;
     if (stack_bytes > SIZE_MAX / 2) return NULL;
@@ -251,7 +253,7 @@ Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg) {
     return fiber;
 }
 
-void fiber_restart(Fiber *fiber, void (*body)(void *arg), void *arg) {
+FIBER_API void fiber_restart(Fiber *fiber, void (*body)(void *arg), void *arg) {
     fiber->body = body;
     fiber->arg = arg;
     fiber->done = false;
@@ -262,7 +264,7 @@ void fiber_restart(Fiber *fiber, void (*body)(void *arg), void *arg) {
     prepare(fiber);
 }
 
-void fiber_resume(Fiber *fiber) {
+FIBER_API void fiber_resume(Fiber *fiber) {
 #ifdef FIBER_ASAN
     __sanitizer_start_switch_fiber(&fiber->caller_side, fiber->stack, fiber->stack_bytes);
 #endif
@@ -276,15 +278,15 @@ void fiber_resume(Fiber *fiber) {
 #endif
 }
 
-void fiber_yield(Fiber *self) {
+FIBER_API void fiber_yield(Fiber *self) {
     leave(self, false);
     arrive(self, false);
     if (self->dropped) leave(self, true);
 }
 
-bool fiber_done(const Fiber *fiber) { return fiber->done; }
+FIBER_API bool fiber_done(const Fiber *fiber) { return fiber->done; }
 
-void fiber_destroy(Fiber *fiber) {
+FIBER_API void fiber_destroy(Fiber *fiber) {
     if (!fiber) return;
 #ifdef FIBER_ASAN
     if (!fiber->done && fiber->own_side) {

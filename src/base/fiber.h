@@ -17,16 +17,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifndef FIBER_API
+#define FIBER_API /* `static` where the text is included as a whole: kernels that are built ahead of time */
+#endif
 typedef struct Fiber Fiber;
 
-Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg);
+FIBER_API Fiber *fiber_create(size_t stack_bytes, void (*body)(void *arg), void *arg);
 /* Runs the fiber until it yields or its body returns. Not allowed on a fiber that is done or running. */
-void fiber_resume(Fiber *fiber);
+FIBER_API void fiber_resume(Fiber *fiber);
 /* Called on the fiber itself: back to the fiber_resume that runs it. */
-void fiber_yield(Fiber *self);
-bool fiber_done(const Fiber *fiber);
+FIBER_API void fiber_yield(Fiber *self);
+FIBER_API bool fiber_done(const Fiber *fiber);
 /* Gives a fiber that is done a new body, keeping its stack: much cheaper than destroy and create. */
-void fiber_restart(Fiber *fiber, void (*body)(void *arg), void *arg);
+FIBER_API void fiber_restart(Fiber *fiber, void (*body)(void *arg), void *arg);
 /* Also for one that never finished: its frames are dropped, nothing on them is run. NULL is allowed. */
-void fiber_destroy(Fiber *fiber);
+FIBER_API void fiber_destroy(Fiber *fiber);
 #endif

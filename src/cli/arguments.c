@@ -333,16 +333,23 @@ int session_choose(Session *s, const Options *o) {
     return fail_status(s->context, status == TW_OK ? TW_ERROR_INTERNAL : status);
 }
 
-int session_open(Session *s, const Options *o, bool data) {
-    *s = (Session){0};
+int session_open(Session *s, const Options *o, bool data) { return session_open_in(s, o, data, NULL); }
+
+static tw_status open_context(Session *s) {
     tw_context_options own;
     tw_context_options_init(&own);
     own.print = print_text;
     own.print_user = s;
-    s->speech = data && !o->json ? stdout : stderr; /* what is shown is not mixed with what the source says */
     tw_status status = tw_context_create(&own, &s->context);
+    if (status == TW_OK) signals_watch(s->context);
+    return status;
+}
+
+int session_open_in(Session *s, const Options *o, bool data, tw_context *shared) {
+    *s = (Session){.context = shared, .borrows = shared != NULL};
+    s->speech = data && !o->json ? stdout : stderr; /* what is shown is not mixed with what the source says */
+    tw_status status = shared ? TW_OK : open_context(s);
     if (status != TW_OK) return fail("%s", tw_status_text(status));
-    signals_watch(s->context);
     status = load_source(s->context, o, &s->module);
     if (status != TW_OK) return fail_status(s->context, status);
     print_warnings(s->context);
@@ -420,6 +427,7 @@ void session_close(Session *s) {
     choice_free(&s->tuned);
     tw_kernel_destroy(s->kernel);
     tw_module_destroy(s->module);
+    if (s->borrows) return;
     signals_watch(NULL);
     tw_context_destroy(s->context);
 }

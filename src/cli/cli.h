@@ -35,6 +35,7 @@ typedef struct Pairs {
 } Pairs;
 
 typedef struct Options {
+    struct Options *next; /* `build`: of the kernel behind --and */
     const char *command;
     char **words; /* of the whole command, as typed */
     int word_count;
@@ -151,6 +152,7 @@ typedef struct Argument {
 } Argument;
 typedef struct Session {
     tw_context *context;
+    bool borrows; /* another session's */
     tw_module *module;
     tw_kernel *kernel;
     size_t index; /* of the kernel in the module */
@@ -173,6 +175,7 @@ tw_status load_source(tw_context *cx, const Options *o, tw_module **module);
 int session_choose(Session *s, const Options *o); /* which kernel of the module */
 /* Context, module, kernel, arguments; 0 or the exit status. `data`: arrays get their contents. */
 int session_open(Session *s, const Options *o, bool data);
+int session_open_in(Session *s, const Options *o, bool data, tw_context *shared); /* which is closed after it */
 int session_compile(Session *s, const Options *o, const char *target, int stage);
 /* What a compile for the target is told. */
 void session_compile_options(Session *s, const Options *o, const char *target, int stage, tw_compile_options *options);
@@ -191,7 +194,7 @@ typedef struct Timing { /* of launches; seconds */
     double median, least;
     int launches;   /* 0: nothing was timed */
     double give_up; /* it is enough when the third launch took longer than this; 0: never */
-    double limit;   /* when the first takes longer than this, SIGALRM ends the process; 0: never */
+    double limit;   /* a launch that takes longer is ended, where the target cannot by SIGALRM; 0: never */
 } Timing;
 double seconds_now(void);
 /* Compiles for the target, and asks for what a launch needs. */
@@ -241,7 +244,7 @@ int measure_peaks(const Options *o, int32_t dtype, Peaks *peaks);
 void print_hints(const char *message);    /* which options a message of the library speaks of */
 void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
-int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+int fail_missing(Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
 
 void print_pass_times(const Session *s);
 #endif

@@ -20,7 +20,7 @@ static const CommandRow commands[] = {
      command_bench},
     {"tune", 'u', "FILE[:KERNEL] [options]", "find the fastest constants and options of a kernel", command_tune},
     {"build", 'b', "FILE[:KERNEL] [options]",
-     "compile a kernel into an object and a C header, to be linked into programs", command_build},
+     "compile kernels into an object or archive and a C header, to be linked into programs", command_build},
     {"cache", 'k', "", "say what the cache of compiled kernels holds, or make it hold less", command_cache},
     {"list", 'l', "FILE", "list the kernels of a file, their parameters and configurations", command_list},
     {"targets", 't', "", "list the targets, and what runs them here", command_targets},
@@ -70,6 +70,7 @@ typedef enum OptionId {
     O_TRY,
     O_SECONDS,
     O_TUNED,
+    O_AND,
     O_HELP
 } OptionId;
 static const OptionRow rows[] = {
@@ -108,12 +109,15 @@ static const OptionRow rows[] = {
     {O_SECONDS, "--seconds", "N", VALUE, "u", "how long it may take; default 60"},
     {O_OUTPUT, "-o", "FILE", VALUE, "u", "keep the choice there, for --tuned and Python's TILEWRIGHT_TUNED"},
     {O_OUTPUT, "-o", "DIR", VALUE, "e", "write the files there"},
-    {O_OUTPUT, "-o", "OUT", VALUE, "b", "write OUT.o and OUT.h"},
+    {O_OUTPUT, "-o", "OUT", VALUE, "b",
+     "write OUT.o and OUT.h; of several kernels OUT.a and OUT.h; of target tenstorrent a folder OUT"},
+    {O_AND, "--and", "", NOTHING, "b",
+     "what follows is another kernel, with options of its own; --target, --isa, -I and -o hold for those behind too"},
     {O_NAME, "--name", "NAME", VALUE, "b", "what the C function is called; default: as the kernel"},
     {O_ISA, "--isa", "A,B", VALUE, "b",
      "instruction sets, the best of which is chosen when it runs: baseline, and on x86-64\n"
      "                          v3 (AVX2, FMA) and v4 (AVX-512); default: all. Target cuda: architectures,\n"
-     "                          sm_90a and sm_80 by default"},
+     "                          sm_90a and sm_80 by default; target hip: all of `tilewright targets`"},
     {O_ASSEMBLY, "--assembly", "", NOTHING, "e",
      "the assembler text too: PTX for target cuda (needs NVRTC, no device)"},
     {O_PASSES, "--passes", "A,B", VALUE, "iex", "run just these passes"},
@@ -260,6 +264,7 @@ static int set_option(Options *o, const OptionRow *row, const char *value) {
         o->seconds = strtod(value, &end);
         return *value && !*end && o->seconds > 0 ? 0 : fail("--seconds takes a number above 0, not `%s`", value);
     case O_TUNED: o->tuned = value; return 0;
+    case O_AND: /* by run_command */
     case O_HELP: return 0;
     }
     return 0;
@@ -328,7 +333,31 @@ static void free_pairs(Pairs *pairs) {
     free(pairs->at);
 }
 
+static void free_options(Options *o) {
+    free(o->file);
+    free(o->kernel);
+    Pairs *all[] = {&o->defines, &o->args, &o->sets, &o->saves, &o->expects, &o->includes, &o->overs, &o->tries};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
+    if (o->next) free_options(o->next);
+    free(o->next);
+}
+
+/* The options of another kernel of the command, with what holds for all. */
+static Options *next_options(Options *o) {
+    Options *next = o->next = get_memory(sizeof *next);
+    *next = (Options){.command = o->command,
+                      .words = o->words,
+                      .word_count = o->word_count,
+                      .target = o->target,
+                      .include_anywhere = o->include_anywhere,
+                      .tolerance = -1};
+    for (size_t i = 0; i < o->includes.count; i++)
+        push_pair(&next->includes, copy_bytes(o->includes.at[i].name, strlen(o->includes.at[i].name)), "");
+    return next;
+}
+
 static int run_command(const CommandRow *command, Options *o, int argc, char **argv) {
+    Options *const first = o;
     int words = 0;
     bool options = true; /* until `--` */
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -339,6 +368,8 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
         int status = 0;
         if (options && strcmp(argv[i], "--") == 0)
             options = false;
+        else if (options && command->letter == 'b' && o->file && strcmp(argv[i], "--and") == 0)
+            o = next_options(o), words = 0;
         else if (options && argv[i][0] == '-' && argv[i][1])
             status = take_option(o, command, argc, argv, &i);
         else if (words++ || !*command->usage)
@@ -350,7 +381,11 @@ static int run_command(const CommandRow *command, Options *o, int argc, char **a
         if (status) return status;
     }
     if (*command->usage == 'F' && !o->file) return fail("which file? tilewright %s %s", command->name, command->usage);
-    return command->run(o);
+    for (Options *one = first; one; one = one->next) {
+        if (one->output) first->output = one->output;
+        if (one->next && !one->next->isa && strcmp(one->next->target, one->target) == 0) one->next->isa = one->isa;
+    }
+    return command->run(first);
 }
 
 int main(int argc, char **argv) {
@@ -366,10 +401,7 @@ int main(int argc, char **argv) {
     o.command = command->name;
     int status = run_command(command, &o, argc, argv);
     die_if_asked();
-    free(o.file);
-    free(o.kernel);
-    Pairs *all[] = {&o.defines, &o.args, &o.sets, &o.saves, &o.expects, &o.includes, &o.overs, &o.tries};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_pairs(all[i]);
+    free_options(&o);
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written && !status) status = fail("the output could not be written");
     return status;

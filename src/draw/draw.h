@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "pass/finding.h"
 #include "pass/machine.h"
+#include "pass/work.h"
 #include "target/tenstorrent/tt.h"
 
 enum { WIDTH = 960, HUES = 8 };
@@ -43,7 +44,7 @@ void draw_boxes(Text *t, const Kernel *k);                            /* tiles o
 void draw_lanes(Text *t, const Kernel *k, const Machine *machine);    /* a register tile over lanes */
 void draw_banks(Text *t, const Kernel *k, const Machine *machine);    /* a shared tile over banks */
 void draw_rings(Text *t, const Kernel *k, const Machine *machine);    /* rings over time */
-void draw_roofline(Text *t, const Kernel *k, const Machine *machine); /* what bounds it */
+void draw_roofline(Text *t, const Work *program, const Machine *machine); /* what bounds it */
 /* tenstorrent: cores, their tasks, what they send each other. `known`: extents of tasks, 0: only a launch knows. */
 void draw_tensix(Text *t, const TtPlan *plan, const int64_t *known);
 #endif

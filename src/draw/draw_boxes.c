@@ -46,17 +46,10 @@ typedef struct Panel {
     const Op *op;
     const Type *box;
     bool writes;
+    const char *name, *at; /* of the array; where the box lies */
+    unsigned from[2];      /* what moves it along rows and columns */
+    int times;             /* that it stands in the text */
 } Panel;
-
-static void find_boxes(const Kernel *k, const Region *region, Panel *panels, int *count) {
-    for (const Op *op = region->first; op; op = op->next) {
-        bool load = op->code == OP_TLOAD, store = op->code == OP_TSTORE || op->code == OP_TATOMIC;
-        Ref tile = load ? op->results[0] : store ? op_operand(op, 1) : REF_NONE;
-        if (tile && *count < MOST && ir_type(k, tile)->kind == TY_TILE && ir_type(k, tile)->rank)
-            panels[(*count)++] = (Panel){op, ir_type(k, tile), store};
-        for (int i = 0; i < op->region_count; i++) find_boxes(k, op->regions[i], panels, count);
-    }
-}
 
 static const char *array_name(const Kernel *k, Ref tensor) {
     const Value *v = ir_value(k, tensor);
@@ -64,49 +57,84 @@ static const char *array_name(const Kernel *k, Ref tensor) {
     return v->name ? v->name : "an array";
 }
 
-static void draw_panel(Text *t, const Kernel *k, const Panel *p, double x, double y) {
+static void place_panel(const Kernel *k, Panel *p, Arena *arena) {
+    Text at = text_new(arena);
     Ref tensor = op_operand(p->op, 0);
     RefList offsets = op_list(p->op, 0);
     int rank = ir_type(k, tensor)->rank;
-    double size[2] = {ROOM * 0.7, ROOM * 1.3};
-    int parts[2] = {1, 1}, from[2] = {FROM_NOTHING, FROM_NOTHING};
-    Text at = text_new(t->arena);
     for (int a = 0; a < p->box->rank; a++) {
         int dim = box_dim(p->op, rank, p->box->rank, a), side = 2 - p->box->rank + a;
         if (dim < 0 || dim >= offsets.count) continue;
         if (at.length) text_add(&at, ", ");
         add_offset(&at, k, offsets.at[dim], 3);
-        if (side < 0) continue;
-        from[side] = (int)comes_from(k, offsets.at[dim], DEEP);
-        parts[side] = from[side] == FROM_NOTHING ? 1 : 5;
+        if (side >= 0) p->from[side] = comes_from(k, offsets.at[dim], DEEP);
     }
-    svg_text(t, "", x, y + 14, FROM_LEFT, PANEL - 12, "%s %s", p->writes ? "store" : "load", array_name(k, tensor));
+    p->name = array_name(k, tensor);
+    p->at = at.at;
+    p->times = 1;
+}
+
+static bool moves(const Panel *p) { return (p->from[0] | p->from[1]) & FROM_LOOP; }
+
+/* The same box again is no picture of its own, nor is the first of those that a loop goes on with. */
+static bool joins(Panel *known, const Panel *p) {
+    bool same = known->writes == p->writes && strcmp(known->name, p->name) == 0 && ty_same_shape(known->box, p->box);
+    bool again = same && strcmp(known->at, p->at) == 0;
+    if (again)
+        known->times++;
+    else if (!same || moves(known) == moves(p))
+        return false;
+    else if (moves(p))
+        *known = *p;
+    return true;
+}
+
+static void find_boxes(const Kernel *k, const Region *region, Panel *panels, int *count, Arena *arena) {
+    for (const Op *op = region->first; op; op = op->next) {
+        bool load = op->code == OP_TLOAD, store = op->code == OP_TSTORE || op->code == OP_TATOMIC;
+        Ref tile = load ? op->results[0] : store ? op_operand(op, 1) : REF_NONE;
+        if (tile && ir_type(k, tile)->kind == TY_TILE && ir_type(k, tile)->rank) {
+            Panel p = {.op = op, .box = ir_type(k, tile), .writes = store};
+            int i = 0;
+            place_panel(k, &p, arena);
+            while (i < *count && !joins(&panels[i], &p)) i++;
+            if (i == *count && i < MOST) panels[(*count)++] = p;
+        }
+        for (int i = 0; i < op->region_count; i++) find_boxes(k, op->regions[i], panels, count, arena);
+    }
+}
+
+static void draw_panel(Text *t, const Panel *p, double x, double y) {
+    double size[2] = {ROOM * 0.7, ROOM * 1.3};
+    int parts[2];
+    for (int side = 0; side < 2; side++) parts[side] = p->from[side] == FROM_NOTHING ? 1 : 5;
+    svg_text(t, "", x, y + 14, FROM_LEFT, PANEL - 12, "%s %s", p->writes ? "store" : "load", p->name);
     svg_text(t, "soft small", x, y + 30, FROM_LEFT, PANEL - 12, "%s", ty_text(p->box, t->arena));
     double high = size[0] / parts[0], wide = size[1] / parts[1];
     for (int r = 0; r < parts[0]; r++)
         for (int c = 0; c < parts[1]; c++) {
-            bool row_grid = from[0] & FROM_GRID, column_grid = from[1] & FROM_GRID;
+            bool row_grid = p->from[0] & FROM_GRID, column_grid = p->from[1] & FROM_GRID;
             bool mine = (!row_grid || r == 1) && (!column_grid || c == 2);
             bool now = (r == (row_grid ? 1 : 0)) && (c == (column_grid ? 2 : 0));
             const char *fill = !mine ? "quiet" : now ? svg_hue(p->writes) : p->writes ? "two faint" : "one faint";
             svg_box(t, fill, x + c * wide, y + 38 + r * high, wide, high, NULL);
         }
-    svg_text(t, "soft small", x, y + 38 + size[0] + 16, FROM_LEFT, PANEL - 12, "at [%s]", at.at);
-    bool moves = (from[0] | from[1]) & FROM_LOOP;
-    svg_text(t, "soft small", x, y + 38 + size[0] + 32, FROM_LEFT, PANEL - 12, "%s",
-             moves ? "a loop moves it" : "once a program");
+    svg_text(t, "soft small", x, y + 38 + size[0] + 16, FROM_LEFT, PANEL - 12, "at [%s]", p->at);
+    svg_text(t, "soft small", x, y + 38 + size[0] + 32, FROM_LEFT, PANEL - 12, "%s%s",
+             moves(p) ? "a loop moves it" : "once a program",
+             p->times > 1 ? arena_printf(t->arena, ", in %d places", p->times) : "");
 }
 
 void draw_boxes(Text *t, const Kernel *k) {
     Panel panels[MOST];
     int count = 0;
-    find_boxes(k, k->body, panels, &count);
+    find_boxes(k, k->body, panels, &count, t->arena);
     if (!count) return;
     draw_section(t, "Tiles on the grid",
                  "What one program loads (blue) and stores (yellow): the tile of the first trip, and "
                  "paler those of later "
                  "trips. Grey: tiles of other programs.");
     svg_begin(t, (count + PER_ROW - 1) / PER_ROW * STEP + 10, "tiles that a program loads and stores");
-    for (int i = 0; i < count; i++) draw_panel(t, k, &panels[i], 8 + i % PER_ROW * PANEL, i / PER_ROW * STEP);
+    for (int i = 0; i < count; i++) draw_panel(t, &panels[i], 8 + i % PER_ROW * PANEL, i / PER_ROW * STEP);
     svg_end(t);
 }

@@ -15,18 +15,30 @@ static const Value *largest(const Kernel *k) {
     return best;
 }
 
+/* Of the corner; index of [r, c] in the map. */
+static uint32_t index_of(const LinearLayout *map, int r, int c) {
+    return (uint32_t)r << ll_shift(map, 0) | (uint32_t)c << ll_shift(map, 1);
+}
+
+static bool in_one_warp(const LinearLayout *map, int rows, int columns) {
+    LayoutPlace place;
+    for (int i = 0; i < rows * columns; i++)
+        if (ll_find(map, index_of(map, i / columns, i % columns), &place) && place.at[LL_WARP]) return false;
+    return true;
+}
+
 void draw_lanes(Text *t, const Kernel *k, const Machine *machine) {
     const Value *v = largest(k);
     if (!v) return;
     const LinearLayout *map = &v->layout->map;
     int rows = v->type->extent[0] < CORNER ? (int)v->type->extent[0] : CORNER;
     int columns = v->type->extent[1] < CORNER ? (int)v->type->extent[1] : CORNER;
+    bool one = in_one_warp(map, rows, columns);
     draw_section(t, arena_printf(t->arena, "Registers: %s, %s", v->name, ty_text(v->type, t->arena)),
                  arena_printf(t->arena,
-                              "Each cell is an element: lane.register of the first warp that holds it. Equal "
-                              "colours are "
-                              "one lane in %d. A thread holds %d registers of this tile.",
-                              HUES, v->layout->registers));
+                              "Each cell is an element: %slane.register of the first warp that holds it. Equal "
+                              "colours are one lane in %d. A thread holds %d registers of this tile.",
+                              one ? "" : "warp, ", HUES, v->layout->registers));
     svg_begin(t, TOP + rows * HIGH + 12, "which lane holds which element");
     svg_text(t, "soft small", LEFT, 14, FROM_LEFT, WIDTH - LEFT, "%dx%d corner of %lldx%lld, %d lanes a warp", rows,
              columns, (long long)v->type->extent[0], (long long)v->type->extent[1], machine->lanes);
@@ -36,13 +48,13 @@ void draw_lanes(Text *t, const Kernel *k, const Machine *machine) {
         svg_text(t, "soft small", LEFT - 8, TOP + r * HIGH + 16, FROM_RIGHT, LEFT, "%d", r);
         for (int c = 0; c < columns; c++) {
             LayoutPlace place;
-            uint32_t index = (uint32_t)r << ll_shift(map, 0) | (uint32_t)c << ll_shift(map, 1);
-            if (!ll_find(map, index, &place)) continue;
+            if (!ll_find(map, index_of(map, r, c), &place)) continue;
             const char *tip = arena_printf(t->arena, "[%d, %d]: warp %u, lane %u, register %u", r, c, place.at[LL_WARP],
                                            place.at[LL_LANE], place.at[LL_REGISTER]);
             svg_box(t, svg_hue((int)place.at[LL_LANE]), LEFT + c * CELL, TOP + r * HIGH, CELL, HIGH, tip);
-            svg_text(t, "small on", LEFT + c * CELL + CELL / 2, TOP + r * HIGH + 16, CENTRED, CELL, "%u.%u",
-                     place.at[LL_LANE], place.at[LL_REGISTER]);
+            svg_text(t, "small on", LEFT + c * CELL + CELL / 2, TOP + r * HIGH + 16, CENTRED, CELL, "%s%u.%u",
+                     one ? "" : arena_printf(t->arena, "w%u ", place.at[LL_WARP]), place.at[LL_LANE],
+                     place.at[LL_REGISTER]);
         }
     }
     svg_end(t);

@@ -13,7 +13,8 @@ static const char style[] =
     "auto;padding:0 20px;overflow-wrap:anywhere}\n"
     "h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2.2rem 0 .2rem}p{color:var(--soft);margin:.2rem 0 "
     ".8rem}\n"
-    "svg{display:block;width:100%;height:auto;font-family:ui-monospace,monospace;font-size:13px}\n"
+    "div.wide{overflow-x:auto}svg{display:block;width:100%;min-width:760px;height:auto;"
+    "font-family:ui-monospace,monospace;font-size:13px}\n"
     "svg text{fill:var(--ink)}svg text.small{font-size:11px}svg text.soft{fill:var(--soft)}svg "
     "text.on{fill:var(--on)}\n"
     "rect{stroke:var(--rule);stroke-width:1}rect.quiet{fill:var(--cell)}rect.none{fill:none}rect.mark{stroke:var(--"
@@ -25,7 +26,8 @@ static const char style[] =
     "table{border-collapse:collapse;width:100%;font-size:13px}td{border-top:1px solid var(--rule);padding:.25rem "
     ".6rem .25rem "
     "0;vertical-align:top}td.place,td.subject{white-space:nowrap}"
-    "td.place{font-family:ui-monospace,monospace}td.text{white-space:pre-wrap}\n";
+    "td.place{font-family:ui-monospace,monospace}td.text{white-space:pre-wrap}"
+    "td.lines{white-space:pre;font:11px/1.5 ui-monospace,monospace}\n";
 
 void draw_begin(Text *t, const char *kernel, const char *target) {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -48,7 +50,7 @@ void draw_section(Text *t, const char *heading, const char *about) {
 
 void draw_findings(Text *t, const Finding *findings, size_t count, const SourceMap *sources) {
     if (count) draw_section(t, "What was proved and chosen", "Each line with its place in the source.");
-    text_add(t, "<table>\n");
+    text_add(t, "<div class=\"wide\"><table>\n");
     for (size_t i = 0; i < count; i++) {
         Place place;
         text_add(t, "<tr><td class=\"place\">");
@@ -59,11 +61,11 @@ void draw_findings(Text *t, const Finding *findings, size_t count, const SourceM
         }
         text_add(t, "</td><td class=\"subject\">");
         html_text(t, findings[i].subject);
-        text_add(t, "</td><td class=\"text\">");
+        text_add(t, "</td><td class=\"%s\">", strchr(findings[i].text, '\n') ? "lines" : "text");
         html_text(t, findings[i].text);
         text_add(t, "</td></tr>\n");
     }
-    text_add(t, "</table>\n");
+    text_add(t, "</table></div>\n");
 }
 
 void draw_end(Text *t) { text_add(t, "</body></html>\n"); }

@@ -53,7 +53,7 @@ static double draw_one(Text *t, const Kernel *k, const Machine *machine, const O
              scaled ? arena_printf(t->arena, "; a copy %lld clocks, an item's products %lld", (long long)copy,
                                    (long long)use)
                     : "; in steps, not in clocks");
-    int64_t issue[ITEMS], landed[ITEMS], begin[ITEMS], end[ITEMS];
+    int64_t issue[ITEMS], landed[ITEMS], begin[ITEMS], end[ITEMS] = {0};
     int items = loop ? ITEMS : 1;
     for (int i = 0; i < items; i++) {
         issue[i] = i < slots ? 0 : end[i - slots];

@@ -1,6 +1,6 @@
 /* draw_roofline.c: what bounds the kernel: operations for each byte that its programs load and store, under the roof of
- * the machine's data sheet. Counted from the IR: a loop whose end only a launch knows is taken as UNKNOWN_TRIPS trips.
- * Bytes are those that cross the edge of a multiprocessor; less reaches memory where programs share tiles in the L2. */
+ * the machine's data sheet. Bytes are those that cross the edge of a multiprocessor; less reaches memory where programs
+ * share tiles in the L2. */
 #include "draw/draw.h"
 #include "pass/work.h"
 
@@ -12,8 +12,8 @@ enum { HEIGHT = 330, LEFT = 96, RIGHT = 930, TOP = 24, BOTTOM = 280 };
 static double across(double intensity) { return LEFT + (log10(intensity) + 1) / 5 * (RIGHT - LEFT); } /* 0.1 .. 10^4 */
 static double up(double gflops, double top) { return BOTTOM - (log10(gflops) - 1) / (log10(top) - 1) * (BOTTOM - TOP); }
 
-void draw_roofline(Text *t, const Kernel *k, const Machine *machine) {
-    Work w = work_count(k, NULL, NULL, NULL);
+void draw_roofline(Text *t, const Work *program, const Machine *machine) {
+    Work w = *program;
     double work = w.products + w.others;
     if (!machine->sheet_gbytes || w.bytes <= 0 || work <= 0) return;
     double roof = w.matrix ? machine->sheet_matrix * 16.0 / (w.bits > 16 ? 32 : w.bits ? w.bits : 16)
@@ -21,14 +21,15 @@ void draw_roofline(Text *t, const Kernel *k, const Machine *machine) {
     double slope = machine->sheet_gbytes, intensity = work / w.bytes;
     double reach = intensity * slope < roof ? intensity * slope : roof, top = roof * 4, ridge = roof / slope;
     double x = across(intensity < 0.1 ? 0.1 : intensity > 1e4 ? 1e4 : intensity);
+    const char *trips = "";
+    if (w.guessed)
+        trips = arena_printf(t->arena, "; loops whose ends only a launch knows are taken as %d trips", UNKNOWN_TRIPS);
     draw_section(t, "Roofline",
                  arena_printf(t->arena,
-                              "%.1f operations for each byte that a program loads or stores; loops whose ends "
-                              "only a launch "
-                              "knows are taken as %d trips. Programs that share tiles find them in the L2, so "
-                              "memory sees "
-                              "fewer bytes: the point then moves to the right.",
-                              intensity, UNKNOWN_TRIPS));
+                              "%.1f operations for each byte that a program loads or stores%s. Programs that share "
+                              "tiles find them in the L2, so memory sees fewer bytes: the point then moves to the "
+                              "right.",
+                              intensity, trips));
     svg_begin(t, HEIGHT, "the kernel under the roof of the machine");
     for (int e = -1; e <= 4; e++) {
         svg_line(t, "rule", across(pow(10, e)), TOP, across(pow(10, e)), BOTTOM);

@@ -24,12 +24,12 @@ const char *svg_hue(int number) {
 }
 
 void svg_begin(Text *t, double height, const char *title) {
-    text_add(t, "<svg viewBox=\"0 0 %d %.6g\" role=\"img\"><title>", WIDTH, height);
+    text_add(t, "<div class=\"wide\"><svg viewBox=\"0 0 %d %.6g\" role=\"img\"><title>", WIDTH, height);
     html_text(t, title);
     text_add(t, "</title>\n");
 }
 
-void svg_end(Text *t) { text_add(t, "</svg>\n"); }
+void svg_end(Text *t) { text_add(t, "</svg></div>\n"); }
 
 void svg_box(Text *t, const char *classes, double x, double y, double width, double height, const char *tip) {
     text_add(t, "<rect class=\"%s\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"", classes, x, y, width,

@@ -21,7 +21,7 @@ void elem_read_f64(Elem elem, const void *from, int64_t n, double *to);
 void elem_write_f64(Elem elem, void *to, int64_t n, const double *from);
 
 static inline int64_t elem_get_i64(Elem elem, const void *from) {
-    int64_t x;
+    int64_t x = 0;
     if (elem == EL_I32) return *(const int32_t *)from;
     elem_read_i64(elem, from, 1, &x);
     return x;

@@ -160,8 +160,8 @@ static bool parse_shape(Parser *p, int *rank, int64_t *extent) {
 /* type = ["*"] elem shape | "tensor<" elem "," INT ">" | "buf<" elem shape "," scope ">" | "{" field {"," field} "}" |
  * "bar" field = FIELD ":" type ["#" NAME] */
 const Type *reader_type(Parser *p) {
-    Elem elem;
-    int rank;
+    Elem elem = EL_I1;
+    int rank = 0;
     int64_t extent[MAX_RANK] = {0};
     if (++p->depth > MAX_NESTING) return reader_error(p, p->token.range, "types are nested too deep"), NULL;
     const Type *type = NULL;

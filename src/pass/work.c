@@ -59,8 +59,10 @@ static double trips_of(Counter *c, const Op *loop) {
     int64_t first, last, step;
     c->steps = MOST_STEPS;
     if (!value_of(c, loop->operands[0], &first) || !value_of(c, loop->operands[1], &last) ||
-        !value_of(c, loop->operands[2], &step) || step <= 0)
+        !value_of(c, loop->operands[2], &step) || step <= 0) {
+        c->work.guessed = true;
         return UNKNOWN_TRIPS;
+    }
     return last > first ? ceil(((double)last - (double)first) / (double)step) : 0;
 }
 

@@ -14,6 +14,7 @@ typedef struct Work {
     double scattered;        /* elements of gathers and scatters: each is an access of its own */
     bool matrix;             /* some products are by matrix instructions .. */
     int bits;                /* .. of factors this wide */
+    bool guessed;            /* there are loops whose ends are not known */
 } Work;
 
 /* The value of an integer scalar that the arguments of a launch decide; false: they do not, or it is not known. */

@@ -253,6 +253,7 @@ tw_status kernel_assembly(tw_kernel *k, const char **text);
 const char *kernel_page(tw_kernel *k);
 tw_status kernel_own_grid(tw_kernel *k, const tw_arg *args, size_t count, int64_t grid[3]);
 /* What a launch would do (estimate.c); nothing is read of arrays but their extents, wherever they lie. */
+struct Work kernel_program_work(tw_kernel *k); /* of one program, with the numbers that it was compiled for */
 tw_status kernel_work(tw_kernel *k, const int64_t *grid, const tw_arg *args, size_t count, tw_work_info *info);
 /* What is asked for, and what a launch beside other calls lacks. */
 typedef struct LaunchRequest {

@@ -8,6 +8,7 @@
 
 #include "add.h"
 #include "guarded.h"
+#include "hand.h"
 #include "matmul.h"
 #include "says.h"
 #include "softmax.h"
@@ -250,6 +251,43 @@ static void print_all(void) {
     CHECK(says(x, 2, h, 2, -1, 1, 1, 1, NULL) == TW_BUILT_OK);
 }
 
+/* --- workers that hand tiles to each other --- */
+
+static void hand_over(void) {
+    static float x[256], y[256];
+    tw_built_options own = {sizeof own, 0, parallel, &parallel_calls, NULL, NULL};
+    const tw_built_options *ways[] = {NULL, &own};
+    for (int i = 0; i < 256; i++) x[i] = (float)i;
+    for (int way = 0; way < 2; way++) {
+        int wrong = 0;
+        memset(y, 0, sizeof y);
+        CHECK(hand(x, 256, y, 256, ways[way]) == TW_BUILT_OK);
+        for (int i = 0; i < 256; i++) wrong += y[i] != 4 * x[i / 64 * 64 + 63 - i % 64] + 6;
+        CHECK(!wrong);
+    }
+}
+
+/* --- a pool of the caller that does not keep its word --- */
+
+static void run_one_part(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work) {
+    (void)user, (void)count;
+    part(work, 0);
+}
+static void run_others(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work) {
+    (void)user;
+    for (int32_t i = -1; i <= count + 1; i++) part(work, i);
+}
+
+static void catch_liars(void) {
+    static float x[4096], y[4096], z[4096];
+    void (*liars[])(void *, int32_t, void (*)(void *, int32_t), void *) = {run_one_part, run_others};
+    for (int i = 0; i < 2; i++) {
+        tw_built_options own = {sizeof own, 0, liars[i], NULL, NULL, NULL};
+        CHECK(add(x, 4096, y, 4096, z, 4096, 4096, 4, 1, 1, &own) == TW_BUILT_PARALLEL);
+    }
+    CHECK(strstr(add_error(TW_BUILT_PARALLEL), "parallel"));
+}
+
 /* --- many callers --- */
 
 static void *call_often(void *user) {
@@ -296,6 +334,8 @@ int main(void) {
     run_all();
     refuse_all();
     print_all();
+    hand_over();
+    catch_liars();
     call_from_threads();
     fprintf(stderr, "%d checks, %d failed\n", checks, failures);
     return failures > 0;

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "cuda_add.h"
 #include "cuda_matmul.h"
+#include "cuda_splitk.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -129,6 +130,24 @@ static void test_matmul(void) {
     CHECK(MATMUL(K) == TW_BUILT_MACHINE); /* its blocks have less shared memory than the code wants */
 }
 
+/* --- memory between two launches --- */
+
+static void test_space(void) {
+    use_device(0);
+    forget();
+#define SPLITK cuda_splitk(a, 64 * 96, b, 96 * 64, (float *)(void *)memory, 64 * 64, (void *)5)
+    CHECK(SPLITK == TW_BUILT_OK && last_stream() == (void *)5);
+    CHECK(calls("cuMemAllocAsync") == 1 && calls("cuMemFreeAsync") == 1);
+    CHECK(calls("cuLaunchKernel") + calls("cuLaunchKernelEx") == 2);
+    forget();
+    setenv("FAKE_CUDA", "cuMemAllocAsync=2", 1);
+    CHECK(SPLITK == TW_BUILT_CUDA + 2 && calls("cuLaunchKernel") + calls("cuLaunchKernelEx") == 0);
+    setenv("FAKE_CUDA", "cuLaunchKernel=701 cuLaunchKernelEx=701", 1);
+    forget();
+    CHECK(SPLITK == TW_BUILT_CUDA + 701 && calls("cuMemFreeAsync") == 1); /* it is given back all the same */
+    unsetenv("FAKE_CUDA");
+}
+
 int main(int argc, char **argv) {
     (void)argv;
     if (argc > 1) return cuda_add(memory, 8, memory, 8, memory, 8, 8, 1, 1, 1, NULL) == TW_BUILT_DRIVER ? 0 : 1;
@@ -144,6 +163,7 @@ int main(int argc, char **argv) {
     test_add();
     test_devices();
     test_matmul();
+    test_space();
     printf("cuda: %d checks, %d failures\n", checks, failures);
     return failures != 0;
 }

@@ -28,6 +28,31 @@ def guarded(x, n):
     tl.device_assert(n <= 64, "n \\"fits\\"\\\\?")
     tl.store(x + i, one + 1, mask=i < n)
 '''
+HAND = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def hand(N=256, B=64):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(N // B, threads=2 * B) as b:
+            t = T.get_thread_binding()
+            s = T.alloc_shared((B,), "float32")
+            full = T.alloc_barrier(B)
+            free = T.alloc_barrier(B)
+            for k in range(4):
+                if t < B:
+                    T.barrier_wait(free, (k + 1) % 2)
+                    s[t] = X[b * B + t] + T.cast(k, "float32")
+                    T.barrier_arrive(full)
+                else:
+                    T.barrier_wait(full, k % 2)
+                    Y[b * B + t - B] += s[2 * B - 1 - t]
+                    T.barrier_arrive(free)
+
+    return main
+'''
 POINTERS = ["a_ptr", "b_ptr", "c_ptr"]
 NUMBERS = ["M", "N", "K", "stride_am", "stride_ak", "stride_bk", "stride_bn", "stride_cm", "stride_cn"]
 # name: file, and the rest of the command
@@ -40,10 +65,17 @@ KERNELS = {
     "tc_matmul": ("tilec/matmul.tile.c", "", "baseline"),
     "guarded": (None, "x=*f32 n=i32", "baseline"),
     "says": (None, "x=*f32 h=*f16 n=i64", "baseline"),
+    "hand": (None, "--set=written=on", "baseline"),
 }
 CUDA = {
     "cuda_add": KERNELS["add"][:2],
     "cuda_matmul": ("triton/matmul.py", KERNELS["matmul"][1].replace("*f32", "*bf16").replace("BM=32 BN=32 BK=32", "BM=128 BN=128 BK=64")),
+    "cuda_splitk": KERNELS["splitk"][:2],
+}
+HIP = {
+    "hip_add": (KERNELS["add"][0], KERNELS["add"][1].replace("=1024", "=64")),
+    "hip_matmul": ("triton/matmul_nt.py", "a_ptr=*bf16 b_ptr=*bf16 c_ptr=*f32 M=i32 N=i32 K=i32 stride_am=i32 stride_bn=i32 stride_cm=i32 BM=32 BN=32 BK=64"),
+    "hip_splitk": KERNELS["splitk"][:2],
 }
 SAYS = '''import triton
 import triton.language as tl
@@ -115,7 +147,7 @@ def under_tsan(tilewright, folder, cc):
 
 
 def arguments(words):
-    return [part for word in words.split() for part in ([word] if word.startswith("-D") else ["--arg", word])]
+    return [part for word in words.split() for part in ([word] if word.startswith("-") else ["--arg", word])]
 
 
 def run_cuda(tilewright, folder, cc):
@@ -129,13 +161,81 @@ def run_cuda(tilewright, folder, cc):
               "-o", name], folder, dict(os.environ, TILEWRIGHT_NVRTC=fake))
         if symbols(folder, name) != {name, f"{name}_error"}:
             raise Failure(f"{name}.o defines {symbols(folder, name)}")
-    call([cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-o", "cuda", HERE / "cuda_cases.c", "cuda_add.o", "cuda_matmul.o",
+    call([cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-o", "cuda", HERE / "cuda_cases.c", "cuda_add.o", "cuda_matmul.o", "cuda_splitk.o",
           "-ldl", "-lpthread"], folder)
     print(call(["/usr/bin/env", "-i", f"LD_LIBRARY_PATH={fake}", "./cuda"], folder).strip())
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         call(["/usr/bin/env", "-i", "./cuda", "none"], folder)
+
+
+def run_hip(tilewright, folder, cc, library):
+    """The same for AMD's: three kernels in one archive; what stands in for the driver runs them."""
+    if not shutil.which("g++"):
+        return print("hip: no C++ compiler is here for the emulator")
+    fake = os.path.join(folder, "fake_hip")
+    os.mkdir(fake)
+    call([cc, "-shared", "-fPIC", f"-I{ROOT}/src", f"-I{ROOT}/include", "-o", "fake_hip/libamdhip64.so", ROOT / "tests/gpu/fake_hip.c", library, "-ldl", "-lm",
+          "-lpthread"], folder)
+    shutil.copy(f"{fake}/libamdhip64.so", f"{fake}/libhiprtc.so")
+    words = ["--target", "hip", "--isa", "gfx1100,gfx942"]
+    for name, (file, rest) in HIP.items():
+        words += [*(["--and"] if "hip_add" in words else []), ROOT / "kernels" / file, *arguments(rest), "--name", name]
+    call([tilewright, "build", *words, "-o", "hip_all"], folder, dict(os.environ, TILEWRIGHT_HIPRTC=fake))
+    call([cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-o", "hip", HERE / "hip_cases.c", "hip_all.a", "-ldl", "-lpthread"], folder)
+    for arch in ("gfx942:sramecc+:xnack-", "gfx1100"):
+        print(call(["/usr/bin/env", "-i", f"LD_LIBRARY_PATH={fake}", f"FAKE_ARCH={arch}", "./hip"], folder).strip())
+    try:
+        ctypes.CDLL("libamdhip64.so")
+    except OSError:
+        call(["/usr/bin/env", "-i", "./hip", "none"], folder)
+
+
+ALL = """#include "lib/all.h"
+int main(void) {
+    static float x[1024];
+    int32_t status = lean_and_mean_kernel_of_many_letters(x, 1024, x, 1024, x, 1024, 1024, 1, 1, 1, NULL);
+    return status ? status : softmax_of_all(x, 128, x, 128, 128, 128, 128, 1, 1, 1, NULL);
+}
+"""
+
+
+def several(tilewright, folder, cc):
+    """One command, several kernels: an archive of which a program takes what it calls; the same bytes each time; nothing where one is wrong."""
+    file, words, _ = KERNELS["add"]
+    add = [ROOT / "kernels" / file, *arguments(words), "--name", "lean_and_mean_kernel_of_many_letters"]
+    file, words, _ = KERNELS["softmax"]
+    softmax = [ROOT / "kernels" / file, *arguments(words), "--name"]
+    os.mkdir(os.path.join(folder, "lib"))
+    command = [tilewright, "build", *add, "--isa", "baseline", "--and", *softmax, "softmax_of_all", "--and", *softmax, "unused"]
+    said = call([*command, "-o", "lib/all.a"], folder)
+    if said != "lib/all.a\nlib/all.h\n":
+        raise Failure(f"build of several kernels says {said}")
+    call([*command, "-o", "lib/again"], folder)
+    if pathlib.Path(folder, "lib/all.a").read_bytes() != pathlib.Path(folder, "lib/again.a").read_bytes():
+        raise Failure("an archive is another one when it is made again")
+    pathlib.Path(folder, "all.c").write_text(ALL)
+    call([cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "all.c", "-Llib", "-l:all.a", "-lm", "-lpthread", "-o", "all"], folder)
+    call(["/usr/bin/env", "-i", "./all"], folder)
+    if "unused" in call(["readelf", "-sW", "all"], folder) or "softmax_of_all" not in call(["readelf", "-sW", "all"], folder):
+        raise Failure("a program takes more of an archive than it calls, or less")
+    listed = call(["ar", "t", "lib/all.a"], folder)
+    if listed.split() != ["lean_and_mean_kernel_of_many_letters.o", "softmax_of_all.o", "unused.o"]:
+        raise Failure(f"the archive has {listed}")
+    call(["ar", "d", "lib/all.a", "unused.o"], folder)
+    for wrong, why in (([*add, "--and", *add], "two functions would be called"), ([*add, "--and", *softmax, "lean_and_mean_kernel_of_many_letters_error"], "two functions"),
+                       ([*add[:-1], "expf"], "the C library has"), ([*add, "--and", *softmax, "x", "--target", "tenstorrent"], "folder of sources"),
+                       ([*add, "--target", "interp"], "it can for cpu, cuda, hip, tenstorrent"), ([*add, "--and", ROOT / "kernels/triton/softmax.py"], "lacks arguments"),
+                       ([*add, "--and"], "which file"), ([*add, "--name", "size_t"], "no name of a C function")):
+        said = call([tilewright, "build", *wrong, "-o", "lib/wrong"], folder, status=1)
+        if why not in said or list(pathlib.Path(folder, "lib").glob("wrong*")):
+            raise Failure(f"build {wrong} leaves {list(pathlib.Path(folder, 'lib').glob('wrong*'))} and says {said}")
+    said = call([tilewright, "build", *add, "--target", "tenstorrent", "-o", "tensix"], folder)
+    if not {"reader.cpp", "compute.cpp", "writer.cpp", "host.cpp", "CMakeLists.txt", "plan.json"} <= set(os.listdir(os.path.join(folder, "tensix"))) or \
+            sorted(said.split()) != sorted(f"tensix/{name}" for name in os.listdir(os.path.join(folder, "tensix"))):
+        raise Failure(f"a folder of target tenstorrent: {said}")
+    call([tilewright, "build", *add, "--target", "tenstorrent", "-o", "all.c"], folder, status=1)
 
 
 def build(tilewright, folder, name, out=None, isa=None, environment=None):
@@ -225,6 +325,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "guarded.py").write_text(GUARDED)
         pathlib.Path(folder, "says.py").write_text(SAYS)
+        pathlib.Path(folder, "hand.py").write_text(HAND)
         pathlib.Path(folder, "plus.cpp").write_text(CPLUSPLUS)
         for name in KERNELS:
             build(tilewright, folder, name)
@@ -257,7 +358,10 @@ def main():
             call([cxx, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", "plus", "plus.cpp", "add.o", "tl_add.o", *libraries], folder)
             call(["/usr/bin/env", "-i", "./plus"], folder)
         call([cc, "-shared", "-o", "libkernels.so", *objects, *libraries], folder)
+        several(tilewright, folder, cc)
         run_cuda(tilewright, folder, cc)
+        inside = os.path.join(os.path.abspath(options.bin), "libinside.a")
+        run_hip(tilewright, folder, cc, inside)
         run_examples(tilewright, folder, cc)
         if options.tsan:
             under_tsan(tilewright, folder, cc)

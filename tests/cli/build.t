@@ -10,10 +10,10 @@ one.h
 one.o
 tile.py
 $ sed -n '1,3p;/^int32_t/p;/_error/p' one.h
-/* Made by Tilewright 0.1.0 from kernel add_kernel of add.py. */
+/* Made by Tilewright 0.1.0. */
 #ifndef TW_BUILT_add_kernel_H
 #define TW_BUILT_add_kernel_H
- * its source failed first. NAME_error(number) is the text. */
+ * its source failed first; TW_BUILT_MEMORY, _STUCK and _PARALLEL: parts of it may have run. NAME_error(number) is the text. */
 int32_t add_kernel(const float *x_ptr, size_t x_ptr_count, const float *y_ptr, size_t y_ptr_count, float *output_ptr, size_t output_ptr_count, int32_t n_elements, int64_t grid_x, int64_t grid_y, int64_t grid_z, const tw_built_options *options);
 const char *add_kernel_error(int32_t result);
 $ tilewright build tile.py -DM=8 -DN=8 -Ddtype=float16 --isa baseline --name add_f16 -o two && sed -n '/ \*   /p;/^int32_t/p' two.h
@@ -40,18 +40,33 @@ $ tilewright build add.py -o three
 error: kernel `add_kernel` lacks arguments: x_ptr (an array), y_ptr (an array), output_ptr (an array), n_elements (a number), BLOCK_SIZE (a constant); for example:
   tilewright build add.py -o three --arg 'x_ptr=*f32' --arg 'y_ptr=*f32' --arg 'output_ptr=*f32' --arg n_elements=i32 --arg BLOCK_SIZE=128
 [1]
-$ tilewright build $(cat add) -o three --target hip
-error: kernel `add_kernel`: objects are built for targets cpu and cuda; for target hip its emitted source can be taken along and compiled with that target's own tools
-hint: `tilewright emit --target T -o DIR` writes the emitted source
+$ tilewright build $(cat add) -o three --target interp
+error: kernel `add_kernel` cannot be built for target interp; it can for cpu, cuda, hip, tenstorrent
+[1]
+$ tilewright build $(cat add) -o three --target hip --isa gfx942,sm_80
+error: target hip knows no architecture `sm_80`; ...
+[1]
+$ tilewright build $(cat add) -o three --name exp
+error: the C library has a function `exp`, which the program could not call any more; give the kernel's another name
+[1]
+$ tilewright build $(cat add) -o three --and $(cat add)
+error: two functions would be called `add_kernel`; give one of the kernels another name
+[1]
+$ tilewright build $(cat add) -o three --and add.py --name other
+error: kernel `add_kernel` lacks arguments: ...
+...
+[1]
+$ tilewright build $(cat add) -o three --and
+error: which file? tilewright build FILE[:KERNEL] [options]
+[1]
+$ tilewright run add.py --and add.py
+error: `--and` does not go with `tilewright run`; it is an option of `build`
 [1]
 $ tilewright build $(cat add) -o three --target cuda --isa sm_90a,sm_12
 error: target cuda knows no architecture `sm_12`; it knows cuda:sm_80, cuda:sm_89, cuda:sm_90a, cuda:sm_100 (sm_90a is Hopper and the default; sm_80, sm_89 and sm_100 run on later GPUs too)
 [1]
 $ TILEWRIGHT_NVRTC=/nowhere tilewright build $(cat add) -o three --target cuda
-error: NVRTC makes cubins: NVRTC is not here: TILEWRIGHT_NVRTC names /nowhere, where no libnvrtc.so can be opened
-[1]
-$ tilewright build "$ROOT/kernels/tilelang/gemm_splitk.py" -DM=64 -DN=64 -DK=96 -o three --target cuda
-error: kernel `gemm_splitk` has memory between its launches, which the launcher of kernels built for target cuda does not give; launch it with the library
+error: ...NVRTC is not here: TILEWRIGHT_NVRTC names /nowhere, where no libnvrtc.so can be opened...
 [1]
 $ tilewright build $(cat add) -o three --target vax
 error: there is no target `vax`; the targets are cpu, cuda, cuda-emulated, ...interp, tenstorrent
@@ -77,6 +92,13 @@ one.o
 tile.py
 two.h
 two.o
+#! Several kernels are an archive; OUT.o is OUT.
+$ tilewright build $(cat add) --isa baseline -o five.o --and $(cat add) --name add_again && ar t five.a && grep -c '^int32_t add' five.h && rm five.*
+five.a
+five.h
+add_kernel.o
+add_again.o
+2
 #! What was there stays when it cannot be made again.
 $ cp one.o kept.o && CC=false tilewright build $(cat add) -o one || cmp one.o kept.o
 error: the C compiler `false` refused the emitted code:

@@ -77,7 +77,7 @@ tilewright: compiles tile kernels written in Triton's language, TileLang's, or T
   tilewright explain    FILE[:KERNEL] [options]    say what the compiler proved and chose
   tilewright bench      FILE[:KERNEL] [options]    time a kernel over shapes and targets, beside what the machine can do
   tilewright tune       FILE[:KERNEL] [options]    find the fastest constants and options of a kernel
-  tilewright build      FILE[:KERNEL] [options]    compile a kernel into an object and a C header, to be linked into programs
+  tilewright build      FILE[:KERNEL] [options]    compile kernels into an object or archive and a C header, to be linked into programs
   tilewright cache                                 say what the cache of compiled kernels holds, or make it hold less
   tilewright list       FILE                       list the kernels of a file, their parameters and configurations
   tilewright targets                               list the targets, and what runs them here

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """run.py: pages of `explain --html`, looked at in a browser: what they must show is there, no text reaches out of its
-picture or lies on another one, by day and by night something is drawn, and no page has a script or fetches anything.
+picture or lies on another one, wide and narrow, by day and by night something is drawn, and no page has a script or fetches anything.
 
     run.py [--bin DIR] [--keep DIR]        --keep leaves pages and screenshots there, to be looked at"""
 import argparse
@@ -15,9 +15,15 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MATMUL = "kernels/triton/matmul.py a_ptr=*bf16 b_ptr=*bf16 c_ptr=*bf16 M=i32 N=i32 K=i32 stride_am=i32 stride_ak=1 stride_bk=i32 stride_bn=1 stride_cm=i32 stride_cn=1 BM=128 BN=128 BK=64"
-# name, target, kernel and arguments, headings that the page has
+SOFTMAX = "kernels/tilelang/softmax.py M=128 N=1000"
+# name, target, kernel and arguments, what the page has: headings, and texts behind `+`
 CASES = [
     ("cuda", "cuda", MATMUL, ["Tiles on the grid", "Rings over time", "Registers: ", "Shared memory: ", "Roofline", "What was proved"]),
+    # K is known: 2 * 128 * 128 * 4096 operations for 2 * (4096 * (128 + 128) + 128 * 128) bytes
+    ("numbers", "cuda", MATMUL.replace(" K=i32", " K=4096"), ["+>63.0 operations for each byte that a program loads or stores. Programs"]),
+    # rows lie in warps of their own; the two loads of X are one picture; no TMA
+    ("hip", "hip", SOFTMAX, ["Registers: ", "+>w3 7.1<", "+>a loop moves it, in 2 places<", "+>vectors require "]),
+    ("templates", "cuda", "kernels/tilec/attention_lcf.tile.c", ["Rings over time", "Registers: "]),
     ("tenstorrent", "tenstorrent", MATMUL, ["Tiles on the grid", "Rings over time", "The grid of Tensix cores", "Circular buffers", "What was proved"]),
     ("cpu", "cpu", MATMUL, ["Tiles on the grid", "What was proved"]),
 ]
@@ -36,7 +42,7 @@ for (const svg of document.querySelectorAll('svg')) {
 if (document.documentElement.scrollWidth > innerWidth) bad.push('wider than the window');
 document.body.innerHTML = '<pre id=measured>' + bad.join('\\n') + '</pre>';
 </script>"""
-CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1040,2600"]
+CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
 
 
 def colours(png):
@@ -81,10 +87,13 @@ def mistakes(tilewright, case, folder):
     page, measured = folder / f"{name}.html", folder / f"{name}-measured.html"
     page.write_text(done.stdout)
     measured.write_text(done.stdout.replace("</body>", MEASURE + "</body>"))
-    bad = [f"no section `{heading}`" for heading in headings if f"<h2>{heading}" not in done.stdout]
+    wanted = [what[1:] if what[0] == "+" else f"<h2>{what}" for what in headings]
+    bad = [f"no `{what}`" for what in wanted if what not in done.stdout]
     bad += [f"the page has {found}" for found in re.findall(r"<script|https?:|\bsrc=|@import|url\(", done.stdout)]
-    found = re.search(r'<pre id="measured">(.*?)</pre>', browse(measured, "--dump-dom"), re.S)
-    bad += found.group(1).split("\n") if found and found.group(1) else [] if found else ["the browser measured nothing"]
+    for window in ["--window-size=1040,2600", "--window-size=500,2600"]:
+        found = re.search(r'<pre id="measured">(.*?)</pre>', browse(measured, window, "--dump-dom"), re.S)
+        lines = found.group(1).split("\n") if found and found.group(1) else [] if found else ["the browser measured nothing"]
+        bad += [f"{window}: {line}" for line in lines]
     return bad
 
 
@@ -93,7 +102,7 @@ def shots(folder):
     bad = []
     for name, more, paper in (("day", [], b"\xff\xff\xff"), ("night", ["--blink-settings=preferredColorScheme=0"], b"\x14\x18\x1f")):
         shot = folder / f"{name}.png"
-        browse(folder / "cuda.html", f"--screenshot={shot}", *more)
+        browse(folder / "cuda.html", "--window-size=1040,2600", f"--screenshot={shot}", *more)
         counts = colours(shot) if shot.exists() else {}
         whole = sum(counts.values())
         if not counts or counts.get(paper, 0) < whole * 0.2:

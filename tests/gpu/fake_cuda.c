@@ -147,6 +147,12 @@ API(cuMemAlloc_v2, (uint64_t *address, size_t bytes)) {
     if (!result) fake_place(*address = (uint64_t)(uintptr_t)malloc(bytes), now());
     return result;
 }
+API(cuMemAllocAsync, (void **address, size_t bytes, void *stream)) {
+    int result = ANSWER;
+    (void)stream, *address = result ? NULL : malloc(bytes);
+    return result;
+}
+API(cuMemFreeAsync, (void *address, void *stream)) { return (void)stream, free(address), ANSWER; }
 API(cuMemFree_v2, (uint64_t address)) { return free((void *)(uintptr_t)address), ANSWER; }
 API(cuMemGetInfo_v2, (size_t *left, size_t *all)) { return *left = 1000, *all = (size_t)1 << 33, ANSWER; }
 API(cuMemsetD8_v2, (uint64_t to, unsigned char value, size_t bytes)) { return memset((void *)(uintptr_t)to, value, bytes), ANSWER; }

@@ -73,6 +73,14 @@ API(hipFree, (void *address)) {
         }
     return 1;
 }
+API(hipMallocAsync, (void **address, size_t bytes, void *stream)) {
+    int result = ANSWER;
+    return (void)stream, result ? result : hipMalloc(address, bytes);
+}
+API(hipFreeAsync, (void *address, void *stream)) {
+    int result = ANSWER;
+    return (void)stream, result ? result : hipFree(address);
+}
 API(hipMemsetD8, (void *to, unsigned char value, size_t bytes)) { return memset(to, value, bytes), ANSWER; }
 API(hipMemcpyHtoD, (void *to, const void *from, size_t bytes)) { return memcpy(to, from, bytes), wait_ends(__func__); }
 API(hipMemcpyDtoH, (void *to, const void *from, size_t bytes)) { return memcpy(to, from, bytes), wait_ends(__func__); }

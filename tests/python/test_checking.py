@@ -90,14 +90,30 @@ def test_emit_and_explain():
     x = np.zeros(64, np.float32)
     texts = fresh.emit("cuda", x, BLOCK=64)
     assert "__global__" in texts["fresh.cu"]
-    assert "tw_run" in fresh.emit("cpu")["fresh.c"]
-    assert "store" in fresh.explain() and "store" in fresh.explain(x, BLOCK=32)
+    assert "tw_run" in fresh.emit("cpu", x, BLOCK=64)["fresh.c"]
+    assert "store" in fresh.explain(x, BLOCK=32)
     kernel = fresh[(1, )](x, BLOCK=64)
+    assert "store" in fresh.explain()
     assert kernel.emit("cuda:sm_80")["fresh.cu"] != "" and kernel.explain() == fresh.explain(x, BLOCK=64)
     with pytest.raises(ValueError, match="vulkan"):
         kernel.emit("vulkan")
     fresh.sanitize[(1, )](x, BLOCK=16)  # what was compiled last; the text is that of a plain launch
     assert "__global__" in fresh.emit("cuda")["fresh.cu"] and "tw_run" in fresh.emit("cpu")["fresh.c"]
+
+
+@triton.jit
+def of_a_gpu(x, n: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    values = tl.load(x[0] + offsets)
+    tl.store(x[1] + offsets, tl.inline_asm_elementwise("add.s32 $0, $1, 1;", "=r,r", [values], tl.int32, is_pure=True, pack=1))
+
+
+def test_texts_for_a_target_need_no_kernel_for_this_machine():
+    x = np.arange(64, dtype=np.int32)
+    with pytest.raises(triton.CompilationError, match="target cpu does not run"):
+        of_a_gpu[(1, )]((x, x), 64, BLOCK=64)
+    assert "add.s32" in of_a_gpu.emit("cuda", (x, x), 64, BLOCK=64)["of_a_gpu.cu"]
+    assert "add.s32" in of_a_gpu.emit("cuda:sm_80", (x, x), 64, 64)["of_a_gpu.cu"]
 
 
 def test_run():

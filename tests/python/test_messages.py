@@ -62,3 +62,14 @@ def test_message(tmp_path, statement, words):
     report = caught.value.report
     line = len(HEAD.split("\n"))
     assert re.match(rf"{re.escape(str(file))}:{line}:\d+: error: .* \[[\w-]+\]\n +{line} \|     {re.escape(statement)}\n +\| +\^", report), report
+
+
+@triton.jit
+def of_triton_1(p, n, **meta):
+    BLOCK = meta["BLOCK"]
+
+
+def test_keywords_of_any_name_are_refused_at_the_launch():
+    for launch in (of_triton_1[(1, )], triton.autotune([triton.Config({})], key=[])(of_triton_1)[(1, )]):
+        with pytest.raises(triton.CompilationError, match=r"cannot take `\*\*meta`.*`NAME: tl.constexpr`"):
+            launch(np.zeros(4, np.float32), 3, BLOCK=16)

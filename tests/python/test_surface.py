@@ -414,9 +414,10 @@ def test_what_is_missing_is_said_when_it_is_called():
     from tilewright.triton.backends.nvidia.compiler import CUDAOptions, PTXASError, ptx_get_version
     from tilewright.triton.compiler.code_generator import CodeGenerator, ast_to_ttir
     from tilewright.triton.language.core import extern, extern_elementwise
+    from tilewright.triton.language.extra.cuda.gdc import gdc_wait
     from tilewright.triton.language.extra.cuda.utils import smid
     from tilewright.triton.language.random import N_ROUNDS_DEFAULT
-    assert issubclass(PTXASError, Exception) and smid is tl.extra.cuda.smid and extern(test_what_is_missing_is_said_when_it_is_called) and N_ROUNDS_DEFAULT == 10
+    assert issubclass(PTXASError, Exception) and smid is tl.extra.cuda.smid and gdc_wait is tl.extra.cuda.gdc_wait and extern(test_what_is_missing_is_said_when_it_is_called) and N_ROUNDS_DEFAULT == 10
 
     class Mine(CodeGenerator):
         pass

@@ -145,6 +145,16 @@ static void run_parts(void *user, int32_t count, void (*part)(void *work, int32_
     atomic_fetch_add(&parts_run, count);
 }
 
+/* One that does not keep its word. */
+static void run_first(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work) {
+    (void)user, (void)count;
+    part(work, 0);
+}
+static void run_too_many(void *user, int32_t count, void (*part)(void *work, int32_t i), void *work) {
+    (void)user;
+    for (int32_t i = -1; i <= count; i++) part(work, i);
+}
+
 static void test_options(tw_context *cx) {
     Kernel add = compile(cx, add_text, BLOCK), count = compile(cx, count_text, BLOCK);
     tw_buffer *x = new_buffer(cx, "arange"), *y = new_buffer(cx, "zeros");
@@ -162,6 +172,12 @@ static void test_options(tw_context *cx) {
     int bad = 0;
     for (int i = 0; i < SIZE; i++) bad += out[i] != (float)i + 1;
     CHECK(bad == 0);
+    how.parallel = run_first;
+    CHECK(tw_kernel_launch_with(add.kernel, &how, args, 4) == TW_ERROR_ARGUMENT);
+    CHECK(strstr(tw_context_message(cx), "5 parts of kernel `add`, each once, and has come back after 1"));
+    how.parallel = run_too_many;
+    CHECK(tw_kernel_launch_with(add.kernel, &how, args, 4) == TW_ERROR_ARGUMENT);
+    how.parallel = run_parts;
     args[0] = array(y);
     args[2] = number(13); /* an assertion that fails on the caller's threads */
     CHECK(tw_kernel_launch_with(count.kernel, &how, args, 4) == TW_ERROR_LAUNCH);

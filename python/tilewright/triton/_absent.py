@@ -34,6 +34,7 @@ _TABLE = {
                      "dispatch extern=language.core:builtin extern_elementwise is_negative_zero tensor_descriptor_base_type "
                      "validate_block_shape",
     "language.extra.cuda": "convert_custom_float8_sm70 convert_custom_float8_sm80",
+    "language.extra.cuda.gdc": "gdc_launch_dependents=language.extra.cuda gdc_wait=language.extra.cuda",
     "language.extra.cuda.utils": "convert_custom_float8 convert_custom_float8_sm70 convert_custom_float8_sm80 globaltimer=language.extra.cuda "
                                  "num_threads=language.extra.cuda num_warps=language.extra.cuda smid=language.extra.cuda",
     "language.extra.hip": "memrealtime",

@@ -351,6 +351,10 @@ bool names_certain(const Names *names, const char *id); /* does the file give it
 /* The expression that a name of the file is assigned, or NULL. */
 const PyNode *names_node(const Names *names, const char *id);
 
+/* --- python_random.c --- */
+/* Enciphers the counter; false after a message. */
+bool py_philox(Lower *l, Val counter[4], Val k0, Val k1, int64_t rounds);
+
 /* --- python_structure.c --- */
 /* What is done at a leaf of an argument: path is its name ("a.0"); constant: of a block shape. */
 typedef Val (*StructureLeaf)(void *user, const char *path, bool constant);

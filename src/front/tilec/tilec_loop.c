@@ -189,6 +189,7 @@ static void end_carry(Tc *tc, Carry *c) {
         ir_value(k, c->args[i])->index = c->first + c->results++;
     }
     replace_refs(c->region, map);
+    tc_rename_events(tc, map);
     for (int i = 0; i < c->results; i++)
         if (ref_is_value(yields[i]) && map[yields[i]]) yields[i] = map[yields[i]];
     c->region->args = kept;

@@ -25,6 +25,8 @@ tw_status api_past_last(tw_context *cx);
 bool api_take_options(void *ours, size_t size, const void *theirs);
 /* The other way round, for info structs. */
 bool api_give_info(void *theirs, const void *ours, size_t size);
+/* What the caller says of a compile, in our version of the struct; what is wrong with it, or NULL. */
+const char *api_take_compile_options(tw_compile_options *ours, const tw_compile_options *theirs);
 bool api_args_ok(const tw_arg *args, size_t count);
 bool api_pairs_ok(const tw_pair *pairs, size_t count);
 /* What is said where these are false. */

@@ -10,7 +10,6 @@ typedef struct KernelCall {
     tw_module *module;
     const char *name;
     const tw_compile_options *options;
-    const tw_build_options *build;
     tw_kernel *kernel;
     LaunchRequest *launch;
     int64_t *own_grid;
@@ -52,37 +51,13 @@ static tw_status work_body(tw_context *cx, void *user) {
     return kernel_work(c->kernel, c->own_grid, c->args, c->count, c->work);
 }
 
-static tw_status build_body(tw_context *cx, void *user) {
-    KernelCall *c = user;
-    (void)cx;
-    c->kernel = kernel_new(c->module);
-    return build_kernel(c->kernel, c->name, c->build);
-}
-
 static const char bad_stage[] = "stage is one of TW_STAGE_RUN, TW_STAGE_EMIT, TW_STAGE_IR, TW_STAGE_BUILD";
 
-/* What the caller says of a compile, in our version of the struct; what is wrong with it, or NULL. */
-static const char *take_compile_options(tw_compile_options *ours, const tw_compile_options *theirs) {
+const char *api_take_compile_options(tw_compile_options *ours, const tw_compile_options *theirs) {
     if (!api_take_options(ours, sizeof *ours, theirs)) return api_bad_struct;
     if (!api_args_ok(ours->args, ours->arg_count)) return api_bad_args;
     if (!api_pairs_ok(ours->options, ours->option_count)) return api_bad_pairs;
     return ours->stage < TW_STAGE_RUN || ours->stage > TW_STAGE_BUILD ? bad_stage : NULL;
-}
-
-tw_status tw_build(tw_module *m, const char *name, const tw_build_options *user_options) {
-    tw_build_options options;
-    tw_compile_options compile;
-    if (!m || !user_options) return api_absent(API_CONTEXT_OF(m));
-    tw_context *cx = m->context;
-    if (!api_take_options(&options, sizeof options, user_options)) return api_misuse(cx, api_bad_struct);
-    const char *wrong = take_compile_options(&compile, options.compile);
-    if (!wrong && (!options.path || !*options.path)) wrong = "path says where the object and the header go";
-    if (wrong) return api_misuse(cx, wrong);
-    options.compile = &compile;
-    KernelCall call = {.module = m, .name = name, .build = &options};
-    tw_status status = api_guarded(cx, build_body, &call);
-    tw_kernel_destroy(call.kernel);
-    return status;
 }
 
 tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_options *user_options, tw_kernel **out) {
@@ -90,7 +65,7 @@ tw_status tw_kernel_compile(tw_module *m, const char *name, const tw_compile_opt
     if (out) *out = NULL;
     if (!m || !out) return api_absent(API_CONTEXT_OF(m));
     tw_context *cx = m->context;
-    const char *wrong = take_compile_options(&options, user_options);
+    const char *wrong = api_take_compile_options(&options, user_options);
     if (wrong) return api_misuse(cx, wrong);
     KernelCall call = {.module = m, .name = name, .options = &options};
     tw_status status = api_guarded(cx, compile_body, &call);

@@ -113,7 +113,9 @@ static void print_asserts(const Build *b, Text *t) {
 
 const char *build_cpu_codes(Build *b, const char *level_list, int level_count) {
     Text t = text_new(b->arena);
-    bool prints = false;
+    bool prints = false, workers = false;
+    for (size_t c = 0; c < b->codes.count; c++) workers |= cpu_code(b->codes.at[c])->has_workers;
+    text_add(&t, workers ? "#define BUILT_WORKERS 1\n" : "");
     text_add(&t, "#include \"launcher.h\"\n\n");
     print_codes(b, level_count, &t);
     for (size_t c = 0; c < b->codes.count; c++) prints |= cpu_code(b->codes.at[c])->print_count > 0;

@@ -169,11 +169,15 @@ static void print_function(const Build *b, Text *t) {
     text_add(t, "i32 entry(%s%s%s) {\n%s", params.at, type, last, b->kind->begin);
     text_add(t, "    char *spaces[%zu] = {0};\n    i32 status = 0;\n", spaces + 1);
     for (size_t i = 0; i < spaces; i++)
-        text_add(t, "    if (!status && !(spaces[%zu] = aligned_alloc(64, %lld))) status = TW_BUILT_MEMORY;\n", i,
-                 (long long)(space_bytes(&k->sequence.spaces.at[i]) + 63) / 64 * 64 + 64);
+        text_add(t, "    if (!status) status = built_take_space(&spaces[%zu], %lld, %s);\n", i,
+                 (long long)space_bytes(&k->sequence.spaces.at[i]), last);
     for (size_t l = 0; l < b->launches.count; l++)
         text_add(t, "    if (!status) status = launch_%zu(%s%s, spaces);\n", l, args.at, last);
-    for (size_t i = 0; i < spaces; i++) text_add(t, "    free(spaces[%zu]);\n", i);
+    for (size_t i = 0; i < spaces; i++)
+        text_add(t,
+                 "    const i32 given_%zu = built_give_space(spaces[%zu], %s);\n"
+                 "    if (!status) status = given_%zu;\n",
+                 i, i, last, i);
     text_add(t, "    return status;\n}\n");
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/target/cpu_tools.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <string.h>
 
 static const char *c_type(Elem elem, bool array) {
@@ -39,11 +40,23 @@ const char *build_c_name(Arena *arena, const char *name) {
         "not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict return short "
         "signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
         "typedef typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq "
-        "i386 errno NULL main grid_x grid_y grid_z options stream ";
+        "i386 errno NULL main grid_x grid_y grid_z options stream size_t int8_t int16_t int32_t int64_t uint8_t "
+        "uint16_t uint32_t uint64_t tw_built_options ";
     char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
     for (char *at = copy; *at; at++)
         if (!isalnum((unsigned char)*at)) *at = '_';
     return strstr(words, arena_printf(arena, " %s ", copy)) ? arena_printf(arena, "%s_", copy) : copy;
+}
+
+bool build_is_taken(const char *name) {
+    Dl_info info;
+    void *at = dlsym(RTLD_DEFAULT, name);
+    if (!at || !dladdr(at, &info) || !info.dli_fname) return false;
+    const char *slash = strrchr(info.dli_fname, '/'), *file = slash ? slash + 1 : info.dli_fname;
+    static const char *const libraries[] = {"libc.", "libm.", "libpthread.", "libdl.", "ld-"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strncmp(file, libraries[i], strlen(libraries[i])) == 0) return true;
+    return false;
 }
 
 static void add_param(Build *b, const RunParam *param) {
@@ -140,26 +153,31 @@ static void explain_param(const BuildParam *p, const tw_kernel *k, Text *t) {
     text_add(t, "\n");
 }
 
-const char *build_header(const Build *b) {
+const char *build_declaration(const Build *b) {
     const tw_kernel *k = b->kernel;
-    const EmbeddedFile *common = cpu_embedded("cpu/include/", "built.h");
     const char *file = k->origin->unit.file->name, *slash = strrchr(file, '/');
     Text t = text_new(b->arena), about = text_new(b->arena);
-    text_add(&t, "/* Made by Tilewright %s from kernel %s of %s. */\n", tw_version(), k->name,
-             slash ? slash + 1 : file);
-    text_add(&t, "#ifndef TW_BUILT_%s_H\n#define TW_BUILT_%s_H\n", b->name, b->name);
-    text_add(&t, "#include <stddef.h>\n#include <stdint.h>\n\n");
-    text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s\n", common->text);
     for (size_t i = 0; i < b->params.count; i++) explain_param(&b->params.at[i], k, &about);
     text_add(&t,
-             "/* %s\n * X_count: how many elements lie at X. Any threads may call it at once. The result is one of "
-             "TW_BUILT_..%s%s */\n",
-             b->kind->about, about.length ? "\n" : "", about.at);
+             "/* Kernel %s of %s.\n * %s\n * X_count: how many elements lie at X. Any threads may call it at once. The "
+             "result is one of TW_BUILT_..%s%s */\n",
+             k->name, slash ? slash + 1 : file, b->kind->about, about.length ? "\n" : "", about.at);
     text_add(&t, "int32_t %s(", b->name);
     for (size_t i = 0; i < b->params.count; i++) print_param(&b->params.at[i], &t);
     if (!k->grid) text_add(&t, "int64_t grid_x, int64_t grid_y, int64_t grid_z, ");
     text_add(&t, "%s%s);\n", b->kind->last_type, b->kind->last);
     text_add(&t, "/* What a result means. */\nconst char *%s_error(int32_t result);\n", b->name);
+    return t.at;
+}
+
+const char *build_header(Arena *arena, const char *name, const Build *all, size_t count) {
+    const EmbeddedFile *common = cpu_embedded("cpu/include/", "built.h");
+    Text t = text_new(arena);
+    text_add(&t, "/* Made by Tilewright %s. */\n", tw_version());
+    text_add(&t, "#ifndef TW_BUILT_%s_H\n#define TW_BUILT_%s_H\n", name, name);
+    text_add(&t, "#include <stddef.h>\n#include <stdint.h>\n\n");
+    text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s", common->text);
+    for (size_t i = 0; i < count; i++) text_add(&t, "\n%s", all[i].header);
     text_add(&t, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     return t.at;
 }

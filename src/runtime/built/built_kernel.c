@@ -7,19 +7,12 @@
  * all that for each. */
 #include "runtime/built/built_kernel.h"
 
-#include "runtime/compile/cache.h"
-
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* --- the ways to compile it --- */
 
 static int find_code(Build *b, tw_kernel *k) {
-    const char *text = b->kind->text(k);
+    const char *text = b->kind->text(b, k);
     for (size_t i = 0; i < b->codes.count; i++)
         if (strcmp(b->texts.at[i], text) == 0) return (int)i;
     *VEC_PUSH(&b->codes, b->arena) = k;
@@ -90,79 +83,69 @@ static tw_status compile_launches(Build *b, tw_kernel *k) {
     return status;
 }
 
-static tw_status check_target(const Build *b, const tw_kernel *k) {
-    if (k->target == b->kind->target) return TW_OK;
-    return context_fail(b->context, TW_ERROR_UNSUPPORTED,
-                        "kernel `%s`: objects are built for targets cpu and cuda; for target %s its emitted source can "
-                        "be taken along and compiled with that target's own tools",
-                        k->name, k->target->name);
+/* --- the kernel --- */
+
+static const BuildKind *const kinds[] = {&build_cpu, &build_cuda, &build_hip, &build_folder};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const BuildKind *find_kind(const Target *target) {
+    for (int i = 0; i < KINDS; i++)
+        if (kinds[i]->target == target) return kinds[i];
+    return NULL;
 }
 
-/* --- files --- */
-
-static tw_status cannot_write(tw_context *cx, const char *path, int why) {
-    return context_fail(cx, TW_ERROR_IO, "%s cannot be written: %s", path, strerror(why));
+static tw_status no_kind(const Build *b, const char *name, const Target *target) {
+    Text known = text_new(b->arena);
+    for (int i = 0; i < KINDS; i++) text_add(&known, "%s%s", i ? ", " : "", kinds[i]->target->name);
+    return context_fail(b->context, TW_ERROR_UNSUPPORTED, "kernel `%s` cannot be built for target %s; it can for %s",
+                        name, target->name, known.at);
 }
 
-static tw_status name_files(Build *b, const char *path) {
-    static const char *const endings[] = {".o", ".h"};
-    for (int i = 0; i < 2; i++) {
-        struct stat info;
-        b->places[i] = arena_printf(b->arena, "%s%s", path, endings[i]);
-        b->parts[i] = arena_printf(b->arena, "%s.part", b->places[i]);
-        if (stat(b->places[i], &info) == 0 && !S_ISREG(info.st_mode))
-            return cannot_write(b->context, b->places[i], S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
-    }
+static tw_status check_name(Build *b, const char *name) {
+    if (!*name || strcmp(build_c_name(b->arena, name), name) != 0)
+        return context_fail(b->context, TW_ERROR_ARGUMENT, "`%s` is no name of a C function", name);
+    if (build_is_taken(name))
+        return context_fail(b->context, TW_ERROR_ARGUMENT,
+                            "the C library has a function `%s`, which the program could not call any more; give the "
+                            "kernel's another name",
+                            name);
     return TW_OK;
 }
 
-/* Both, or none. */
-static tw_status write_files(const Build *b, const char *header, const void *object, size_t size) {
-    const char *const *places = b->places, *const *parts = b->parts;
-    const void *data[] = {object, header};
-    const size_t sizes[] = {size, strlen(header)};
-    tw_status status = TW_OK;
-    int made = 0;
-    for (; made < 2 && status == TW_OK; made++)
-        if (!file_replace(parts[made], data[made], sizes[made], 0666))
-            status = cannot_write(b->context, places[made], errno);
-    for (int i = 0; i < made; i++) {
-        if (status == TW_OK && rename(parts[i], places[i]) != 0) status = cannot_write(b->context, places[i], errno);
-        if (status != TW_OK) unlink(parts[i]);
+static tw_status compile_all(Build *b, tw_kernel *k, const char *name, const tw_build_options *options) {
+    tw_compile_options compile = *options->compile;
+    const char *archs[BUILD_ARCHS] = {compile.target};
+    int count = 1;
+    tw_status status = b->kind && b->kind->archs ? build_archs(b, compile.target, archs, &count) : TW_OK;
+    const char *warnings = seat_find(b->context)->warnings;
+    compile.stage = TW_STAGE_EMIT;
+    for (int i = 0; i < count && status == TW_OK; i++) {
+        tw_kernel *first = i ? add_kernel(b) : k;
+        compile.target = archs[i];
+        status = kernel_compile(first, name, &compile);
+        if (!i) warnings = seat_find(b->context)->warnings;
+        if (status == TW_OK && !b->kind) status = no_kind(b, first->name, first->target);
+        if (status == TW_OK && b->kind->make) status = compile_launches(b, first);
     }
+    if (status == TW_OK) seat_find(b->context)->warnings = warnings;
     return status;
 }
 
-tw_status build_kernel(tw_kernel *k, const char *name, const tw_build_options *options) {
+tw_status build_kernel(Build *b, tw_kernel *k, const char *name, const tw_build_options *options) {
     tw_context *cx = k->context;
-    Build b = {.context = cx, .arena = context_texts(cx), .kernel = k, .isa = options->isa};
-    tw_compile_options compile = *options->compile;
-    compile.stage = TW_STAGE_EMIT;
-    if (options->name && (!*options->name || strcmp(build_c_name(b.arena, options->name), options->name) != 0))
-        return context_fail(cx, TW_ERROR_ARGUMENT, "`%s` is no name of a C function", options->name);
-    const char *archs[BUILD_ARCHS] = {compile.target};
-    int count = 1;
-    b.kind = compile.target && target_find(compile.target, NULL) == &target_cuda ? &build_cuda : &build_cpu;
-    tw_status status = name_files(&b, options->path);
-    if (status == TW_OK && b.kind == &build_cuda) status = build_cuda_archs(&b, compile.target, archs, &count);
-    const char *warnings = seat_find(cx)->warnings;
-    for (int i = 0; i < count && status == TW_OK; i++) {
-        tw_kernel *first = i ? add_kernel(&b) : k;
-        compile.target = archs[i];
-        status = kernel_compile(first, name, &compile);
-        if (!i) warnings = seat_find(cx)->warnings;
-        if (status == TW_OK) status = check_target(&b, first);
-        if (status == TW_OK) status = compile_launches(&b, first);
-    }
+    const char *target = options->compile->target;
+    *b = (Build){.context = cx, .arena = context_texts(cx), .kernel = k, .isa = options->isa, .name = options->name};
+    b->kind = find_kind(target ? target_find(target, NULL) : &target_cpu);
+    tw_status status = b->name ? check_name(b, b->name) : TW_OK;
+    if (status == TW_OK) status = compile_all(b, k, name, options);
     if (status != TW_OK) return status;
-    b.name = options->name ? options->name : build_c_name(b.arena, k->request->kernel->name);
-    build_find_params(&b);
-    void *object = NULL;
-    size_t size = 0;
-    const char *header = build_header(&b);
-    status = b.kind->object(&b, &object, &size);
-    if (status == TW_OK) status = write_files(&b, header, object, size);
-    if (object) munmap(object, size);
+    if (!b->name) b->name = build_c_name(b->arena, k->request->kernel->name);
+    if (!b->kind->make) return TW_OK;
+    if (!options->name) status = check_name(b, b->name);
+    const char *warnings = seat_find(cx)->warnings;
+    build_find_params(b);
+    b->header = build_declaration(b);
+    if (status == TW_OK) status = b->kind->make(b, &b->object, &b->size);
     if (status == TW_OK) seat_find(cx)->warnings = warnings;
     return status;
 }

@@ -1,5 +1,5 @@
 /* built_object.c: a built kernel as one relocatable object: for target cpu each code compiled for each instruction set,
- * and the entry; for cuda the entry alone, which has the codes as images in it.
+ * and the entry; for GPUs the entry alone, which has the codes as images in it.
  *
  * Names that several files of it share are hidden and begin with tw_NAME; the pool's is weak and shared by all built
  * kernels that carry the same launcher (launcher.h). So objects of several kernels go into one program. */
@@ -63,10 +63,11 @@ static void add_file(Build *b, FileList *files, const char *name, const char *te
 
 /* The launcher's texts; what they are tells their shared state from that of others. */
 static const char *add_launcher(Build *b, FileList *files) {
-    static const char *const names[] = {"launcher.h",         "launcher_cuda.h",    "arguments.h",
+    static const char *const names[] = {"launcher.h",         "launcher_gpu.h",    "arguments.h",
                                         "built.h",            "base/allocator.h",   "base/scalar_ops.h",
                                         "base/speech_line.h", "runtime/launch/pool.c",
-                                        "runtime/launch/pool.h"};
+                                        "runtime/launch/pool.h", "base/fiber.c", "base/fiber.h",
+                                        "runtime/target/cpu_beside.c", "runtime/target/cpu_beside.h"};
     Digest d;
     char hex[DIGEST_HEX];
     digest_begin(&d);
@@ -152,26 +153,24 @@ static tw_status make_cpu(Build *b, void **bytes, size_t *size) {
     return toolchain_make(b->context, &cc, files.at, (int)files.count, runs.at, (int)runs.count, bytes, size);
 }
 
-tw_status build_cuda_object(Build *b, void **bytes, size_t *size) {
+tw_status build_entry_object(Build *b, const char *codes, void **bytes, size_t *size) {
     Toolchain cc;
     FileList files = {0};
     RunList runs = {0};
-    const char *codes = NULL;
-    tw_status status = build_cuda_codes(b, &codes);
-    if (status == TW_OK) status = cpu_choose_compiler(b->context, b->arena, &cc);
+    tw_status status = cpu_choose_compiler(b->context, b->arena, &cc);
     if (status != TW_OK) return status;
     add_entry(b, &files, &runs, codes, add_launcher(b, &files));
     return toolchain_make(b->context, &cc, files.at, (int)files.count, runs.at, (int)runs.count, bytes, size);
 }
 
-static const char *cpu_text(tw_kernel *k) { return cpu_code(k)->text; }
+static const char *cpu_text(const Build *b, tw_kernel *k) {
+    (void)b;
+    return cpu_code(k)->text;
+}
 
 static tw_status check_cpu(tw_kernel *k) {
-    if (!cpu_code(k)->has_workers) return TW_OK;
-    return context_fail(k->context, TW_ERROR_UNSUPPORTED,
-                        "kernel `%s` has workers that run side by side as they are written, which a built "
-                        "kernel has no launcher for; launch it with the library",
-                        k->name);
+    (void)k;
+    return TW_OK;
 }
 
 static void add_cpu_way(Text *t, int code, const char *fits) {
@@ -188,5 +187,5 @@ const BuildKind build_cpu = {
     .way = add_cpu_way,
     .text = cpu_text,
     .check = check_cpu,
-    .object = make_cpu,
+    .make = make_cpu,
 };

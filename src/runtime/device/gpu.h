@@ -63,6 +63,9 @@ tw_status gpu_build(tw_kernel *k);
 void gpu_destroy(tw_kernel *k);
 /* Text -> code, or PTX (`ptx`), malloc'ed. The log of a compiler that refuses goes into the message. */
 tw_status gpu_compile(tw_kernel *k, GpuState *state, const char *arch, bool ptx, void **made, size_t *size);
+/* Code for an architecture that need not be here, or PTX, in the kernel's arena and closed by a NUL. */
+tw_status gpu_image(tw_kernel *k, const GpuVendor *vendor, const char *arch, bool ptx, const char **image,
+                    size_t *size);
 /* --- gpu_launch.c --- */
 const char *gpu_native(const Target *target, tw_context *cx, int ordinal);
 bool gpu_available(const Target *target, tw_context *cx, Arena *arena, const char **note);

@@ -156,6 +156,59 @@ static tw_status compile_by_tool(tw_kernel *k, const char *tool, const char *arc
     return context_fail(cx, TW_ERROR_TOOL, "%s refused the emitted code:\n%s", vendor->tool, output);
 }
 
+/* --- code that is taken along --- */
+static tw_status image_by_rtc(tw_kernel *k, GpuState *state, const char *arch, bool ptx, const char **image,
+                              size_t *size) {
+    free(state->made);
+    state->made = NULL;
+    tw_status status = gpu_compile(k, state, arch, ptx, &state->made, size);
+    if (status != TW_OK) return status;
+    if (ptx && *size) --*size; /* its NUL */
+    *image = arena_string(&k->arena, state->made, *size);
+    free(state->made);
+    state->made = NULL;
+    return TW_OK;
+}
+
+/* Memory for code on its way into the arena, which may throw while a folder is open. */
+static void state_keep(GpuState *state, int64_t bytes) {
+    free(state->made);
+    state->made = bytes > 0 ? malloc((size_t)bytes) : NULL;
+}
+
+static tw_status image_by_tool(tw_kernel *k, const char *tool, const char *arch, const char **image, size_t *size) {
+    tw_context *cx = k->context;
+    char path[CACHE_PATH + 32];
+    Room room;
+    if (!room_open(&room, may_work_in(vendor_of(k), cx->cache_dir) ? cx->cache_dir : NULL, context_cancel(cx)))
+        return no_room(cx);
+    tw_status status = compile_by_tool(k, tool, arch, &room, "image");
+    snprintf(path, sizeof path, "%s/image", room.path);
+    int64_t bytes = status == TW_OK ? file_size(path) : 0;
+    state_keep(gpu_state(cx, vendor_of(k)), bytes);
+    void *made = gpu_state(cx, vendor_of(k))->made;
+    if (status == TW_OK && (bytes <= 0 || !made || file_read(path, made, (size_t)bytes) != bytes))
+        status = context_fail(cx, TW_ERROR_IO, "what %s made of kernel `%s` cannot be read", vendor_of(k)->tool,
+                              k->name);
+    room_close(&room);
+    if (status != TW_OK) return status;
+    *size = (size_t)bytes;
+    *image = arena_string(&k->arena, made, *size);
+    return TW_OK;
+}
+
+tw_status gpu_image(tw_kernel *k, const GpuVendor *vendor, const char *arch, bool ptx, const char **image,
+                    size_t *size) {
+    GpuState *state = gpu_state(k->context, vendor);
+    char why[GPU_WHY] = "", tool[CACHE_PATH] = "";
+    *size = 0;
+    if (gpu_rtc_open(state, why)) return image_by_rtc(k, state, arch, ptx, image, size);
+    if (ptx) return context_fail(k->context, TW_ERROR_UNAVAILABLE, "%s makes PTX: %s", vendor->rtc.title, why);
+    if (vendor->find_tool(tool, sizeof tool)) return image_by_tool(k, tool, arch, image, size);
+    return context_fail(k->context, TW_ERROR_UNAVAILABLE, "no %s compiler: %s; %s is not in PATH either",
+                        vendor->driver.title, why, vendor->tool);
+}
+
 /* --- loading --- */
 /* The module, its function, and what is known of it. */
 static GpuResult load_code(tw_kernel *k, const GpuDevice *device, const void *image) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sequence.c: kernels that are several launches, one after the other (a TileLang function with more than one T.Kernel).
  *
  * Each launch is a kernel of its own, compiled from the same source with the same arguments; the first one is what the
@@ -82,8 +83,8 @@ static tw_status make_spaces(tw_kernel *k, tw_buffer **at) {
         if (status == TW_ERROR_MEMORY && !options.device && !k->target->memory) {
             Text shown = text_new(context_texts(k->context));
             buffer_show(at[i], &shown);
-            return context_fail(k->context, status, "out of memory: kernel `%s` states %s for itself, %zu bytes", k->name,
-                                shown.at, at[i]->size);
+            return context_fail(k->context, status, "out of memory: kernel `%s` states %s for itself, %zu bytes",
+                                k->name, shown.at, at[i]->size);
         }
         if (status != TW_OK) return status;
     }
@@ -95,7 +96,8 @@ static void drop_spaces(const tw_kernel *k, SpaceSet *set) {
     set->whole = false;
 }
 
-/* The spaces for a run in that queue. What an attempt without memory left, also one that ended in a throw, goes first. */
+/* The spaces for a run in that queue. What an attempt without memory left, also one that ended in a throw, goes
+ * first. */
 static tw_status take_spaces(tw_kernel *k, const tw_stream *stream) {
     void *queue = stream && stream->queue ? stream->queue : stream ? stream->native : NULL;
     size_t count = k->sequence.spaces.count, at = 0;

@@ -16,30 +16,30 @@ struct TwTeam {
     int32_t workers, threads;
 };
 
-typedef struct Worker {
+typedef struct Turning { /* a worker */
     TwTeam *team;
     WorkerBody *body;
     int32_t number;
     Fiber *fiber;
-} Worker;
+} Turning;
 
 static void run_worker(void *argument) {
-    Worker *w = argument;
+    Turning *w = argument;
     w->body(w->team, w->number);
 }
 
-void cpu_turn(TwTeam *team) {
-    Worker *running = team->host;
+BESIDE_API void cpu_turn(TwTeam *team) {
+    Turning *running = team->host;
     fiber_yield(running->fiber);
 }
 
 /* In turn, until all are done, or a round has passed in which nobody did anything that others could wait for. */
-static bool run_all(TwTeam *team, Worker *workers) {
+static bool run_all(TwTeam *team, Turning *workers) {
     for (;;) {
         int left = 0, ended = 0;
         team->moved = 0;
         for (int i = 0; i < team->workers; i++) {
-            Worker *w = &workers[i];
+            Turning *w = &workers[i];
             if (fiber_done(w->fiber)) continue;
             team->host = w;
             fiber_resume(w->fiber);
@@ -56,11 +56,11 @@ static bool run_all(TwTeam *team, Worker *workers) {
     }
 }
 
-bool cpu_run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count) {
-    Worker *workers = calloc((size_t)team->workers, sizeof *workers);
+BESIDE_API bool cpu_run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count) {
+    Turning *workers = calloc((size_t)team->workers, sizeof *workers);
     bool good = workers != NULL;
     for (int i = 0; good && i < team->workers; i++) {
-        workers[i] = (Worker){team, bodies[count > 1 ? i : 0], i, NULL};
+        workers[i] = (Turning){team, bodies[count > 1 ? i : 0], i, NULL};
         workers[i].fiber = fiber_create(STACK_BYTES, run_worker, &workers[i]);
         good = workers[i].fiber != NULL;
     }

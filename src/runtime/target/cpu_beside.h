@@ -5,10 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifndef BESIDE_API
+#define BESIDE_API /* as FIBER_API */
+#endif
 typedef struct TwTeam TwTeam;
 typedef void WorkerBody(TwTeam *team, int32_t worker);
 
 /* One body for all workers, or one for each of them. False: they wait for each other for ever, or memory is short. */
-bool cpu_run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count);
-void cpu_turn(TwTeam *team); /* called by a worker: lets others run */
+BESIDE_API bool cpu_run_beside(TwTeam *team, WorkerBody *const *bodies, int32_t count);
+BESIDE_API void cpu_turn(TwTeam *team); /* called by a worker: lets others run */
 #endif

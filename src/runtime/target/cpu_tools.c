@@ -9,12 +9,14 @@
 
 #if defined(__aarch64__)
 #define NATIVE "-mcpu=native"
+#define OWN    "-mno-outline-atomics", /* those are functions of libgcc, which is not linked */
 #else
 #define NATIVE "-march=native"
+#define OWN
 #endif
 #define FLAGS                                                                                          \
     "-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w", "-fPIC",  \
-        "-fno-strict-aliasing", "-fno-strict-overflow", "-pipe"
+        "-fno-strict-aliasing", "-fno-strict-overflow", OWN "-pipe"
 /* Without start files and libraries the link is twice as fast; what the compiler calls on its own
  * (memcpy) the process has. */
 #define LIBRARY NATIVE, "-shared", "-nostdlib"

@@ -48,6 +48,7 @@ struct Target {
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
     bool runs_externs;           /* of kernels that bring functions in its own language */
+    bool externs_in_c;           /* which is C, and not CUDA */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     bool launches_beside; /* launch may run on many threads at once, without the context's lock */
@@ -78,4 +79,6 @@ tw_status cuda_assemble(tw_kernel *k, const char *artifact);
 /* A cubin, or PTX, for the machine that the kernel was compiled for, which need not be here; in the kernel's arena, and
  * closed by a NUL. */
 tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size);
+/* target_hip.c: a code object for it, in the same way; there is no `assembly`. */
+tw_status hip_image(tw_kernel *k, bool assembly, const char **image, size_t *size);
 #endif

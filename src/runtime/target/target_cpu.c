@@ -140,6 +140,7 @@ typedef struct Work {
     int64_t first, programs;
     int32_t parts;
     atomic_int no_memory;
+    atomic_int begun; /* parts, of those that the caller's threads run */
 } Work;
 
 static void place_of(const TwLaunch *launch, int64_t program, int64_t pid[3]) {
@@ -230,6 +231,8 @@ static void run_part(void *user, int32_t i) {
     enum { ON_STACK = 16384, LINE = 64 };
     Work *work = user;
     Allocator allocator = work->k->context->allocator;
+    atomic_fetch_add(&work->begun, 1);
+    if (i < 0 || i >= work->parts) return;
     int64_t each = work->programs / work->parts, more = work->programs % work->parts;
     int64_t begin = each * i + (i < more ? i : more), end = begin + each + (i < more);
     _Alignas(LINE) unsigned char here[ON_STACK];
@@ -282,6 +285,11 @@ static tw_status cpu_launch(tw_kernel *k, const LaunchCall *call) {
         int64_t parts = limit > 0 ? limit : PARTS;
         work.parts = (int32_t)(parts < call->programs ? parts : call->programs);
         call->parallel(call->parallel_user, work.parts, run_part, &work);
+        int begun = atomic_load(&work.begun);
+        if (begun != work.parts)
+            return context_fail(cx, TW_ERROR_ARGUMENT,
+                                "`parallel` was to run %d parts of kernel `%s`, each once, and has come back after %d",
+                                work.parts, k->name, begun);
     } else if (limit == 1 || call->programs == 1 || !run_pooled(&work, limit))
         run_alone(&work, call->seat);
     if (atomic_load_explicit(&work.no_memory, memory_order_relaxed))
@@ -301,6 +309,7 @@ const Target target_cpu = {
     .build = cpu_build,
     .launch = cpu_launch,
     .runs_externs = true,
+    .externs_in_c = true,
     .launches_beside = true,
     .destroy = cpu_destroy,
     .available = cpu_available,

@@ -160,21 +160,8 @@ static const GpuVendor vendor_cuda = {
 };
 
 tw_status cuda_image(tw_kernel *k, bool ptx, const char **image, size_t *size) {
-    GpuState *state = gpu_state(k->context, &vendor_cuda);
     const Machine *machine = k->pass.machine;
-    char why[GPU_WHY] = "";
-    *size = 0;
-    if (!gpu_rtc_open(state, why))
-        return context_fail(k->context, TW_ERROR_UNAVAILABLE, "NVRTC makes %s: %s", ptx ? "PTX" : "cubins", why);
-    free(state->made);
-    state->made = NULL;
-    tw_status status = gpu_compile(k, state, ptx ? machine->assembly_arch : machine->arch, ptx, &state->made, size);
-    if (status != TW_OK) return status;
-    if (ptx && *size) --*size; /* its NUL */
-    *image = arena_string(&k->arena, state->made, *size);
-    free(state->made);
-    state->made = NULL;
-    return TW_OK;
+    return gpu_image(k, &vendor_cuda, ptx ? machine->assembly_arch : machine->arch, ptx, image, size);
 }
 
 tw_status cuda_assemble(tw_kernel *k, const char *artifact) {

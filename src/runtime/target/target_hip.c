@@ -92,6 +92,10 @@ static const GpuVendor vendor_hip = {
     .most_threads = UINT32_MAX,
 };
 
+tw_status hip_image(tw_kernel *k, bool assembly, const char **image, size_t *size) {
+    return gpu_image(k, &vendor_hip, k->pass.machine->arch, assembly, image, size);
+}
+
 static const TargetMemory hip_memory = GPU_MEMORY;
 
 const Target target_hip = {

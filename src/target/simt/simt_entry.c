@@ -156,5 +156,6 @@ void entry_requirements(Emit *e) {
             text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
         }
     }
-    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS, t.at);
+    if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS,
+                            e->cx->machine->has_tma ? "vectors and TMA" : "vectors", t.at);
 }

@@ -90,6 +90,11 @@ _CPU_REGISTERS, _CPU_SHARED = 32, 1024
 _numbers = itertools.count()  # of kernels, as they were compiled
 
 
+def texts_of(emitted):
+    """The texts of an emitted kernel, by name: {"add_kernel.cu": ..}."""
+    return {name: text for name, text in emitted.artifacts().items() if isinstance(text, str)}
+
+
 class CompiledKernel:
     """A kernel compiled for the types and constants of one launch."""
 
@@ -145,8 +150,7 @@ class CompiledKernel:
 
     def emit(self, target):
         """The texts that are emitted for a target, by name: {"add_kernel.cu": ..}."""
-        made = self._function.lower(self, target).artifacts()
-        return {name: text for name, text in made.items() if isinstance(text, str)}
+        return texts_of(self._function.lower(self, target))
 
     def _texts(self):
         lowered = self._function.lower(self, None)

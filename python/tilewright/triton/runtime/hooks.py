@@ -125,6 +125,12 @@ def _check_warps(given):
         raise OutOfResources(32 * warps, 1024, "threads")
 
 
+def check(function):
+    """Raises what is wrong with a function as it was declared."""
+    if function.contradiction:
+        raise CompilationError(error_message=function.contradiction)
+
+
 def before_compile(function, tags, constants, options, device, warmup):
     """What make_kernel will need, or None: a hook says that the kernel is not to be compiled."""
     _check_warps(options.get("num_warps"))
@@ -132,8 +138,7 @@ def before_compile(function, tags, constants, options, device, warmup):
         raise ValueError("TRITON_KERNEL_OVERRIDE is set, and kernels cannot be replaced by texts of Triton's here; unset it")
     cache.follow()
     written = getattr(function, "origin", function)
-    if written.contradiction:
-        raise CompilationError(error_message=written.contradiction)
+    check(written)
     discarded.check(written)
     compile = Compile(function, tags, constants, options, device, warmup)
     hook = knobs.runtime.jit_cache_hook

@@ -8,9 +8,10 @@ import functools
 import inspect
 
 from ... import _native, host
-from ...host import LAUNCH, PREPARE, SANITIZE, WARMUP, type_canonicalisation_dict
+from ...host import EMIT, LAUNCH, PREPARE, SANITIZE, WARMUP, type_canonicalisation_dict
 from .. import knobs
 from ..compiler import errors
+from ..compiler.compiler import texts_of
 from . import annotations, cache, hooks, interpreter, keys, reference
 from ._async_compile import active_mode
 from .errors import OutOfResources, SanitizerError
@@ -171,7 +172,10 @@ class JITFunction(JITCallable, _native.Function):
             if unaligned and ours.is_constexpr:
                 self.contradiction = f"{param.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment"
             self.params.append(ours)
-            if param.kind is inspect.Parameter.VAR_POSITIONAL:
+            if param.kind is inspect.Parameter.VAR_KEYWORD:
+                self.contradiction = (f"a kernel cannot take `**{param.name}`, as in Triton 1: give each constant a parameter, "
+                                      f"`NAME: tl.constexpr`, and write `NAME` for `{param.name}[\"NAME\"]`")
+            elif param.kind is inspect.Parameter.VAR_POSITIONAL:
                 self._rest = i
                 rows.append((param.name, (), True, plain))
             else:
@@ -185,7 +189,7 @@ class JITFunction(JITCallable, _native.Function):
         _native.Function.__init__(self, fn.__name__, self.file, text, self.starting_line_number, fn.__globals__, host.cells(fn), rows)
         self._rows = rows
         self._interpreted = bool(knobs.runtime.interpret)
-        self.hooked = self._rest is not None or self._interpreted
+        self.hooked = self._rest is not None or self._interpreted or self.contradiction is not None
         self._repr = repr
         self.device_caches = _DeviceCaches(self)
         self.__doc__ = fn.__doc__
@@ -271,6 +275,7 @@ class JITFunction(JITCallable, _native.Function):
 
     def run_hooked(self, grid, args, kwargs, warmup=False):
         """A launch that hooks see, or that is interpreted."""
+        hooks.check(self)
         kwargs = kwargs or {}
         for hook in self.pre_run_hooks:
             hook(*args, **kwargs)
@@ -305,22 +310,24 @@ class JITFunction(JITCallable, _native.Function):
         """kernel.sanitize[grid](..): a launch on the host that raises SanitizerError for what the kernel does wrong."""
         return _Sanitized(self)
 
-    def _specialization(self, args, kwargs):
+    def _emitted(self, target, args, kwargs):
+        """The kernel for these arguments (or what was compiled last), emitted for a target; it need not run here."""
         if args or kwargs:
-            return self.warmup(*args, grid=(1, ), **kwargs)
+            kwargs = {name: MockTensor.wrap_dtype(arg) for name, arg in kwargs.items()}
+            return self.launch((target, ), tuple(map(MockTensor.wrap_dtype, args)), kwargs, EMIT)
         known = self.results()
         if not known:
             raise ValueError(f"`{self.__name__}` was not compiled yet: launch it, or pass the arguments of a launch")
-        return known[-1]
+        return self.lower(known[-1], target)
 
     def emit(self, target, *args, **kwargs):
         """The texts that are emitted for a target ("cpu", "cuda", "cuda:sm_80", "tenstorrent"), by name; for the arguments of a launch,
         or, without them, for the kernel that was compiled last."""
-        return self._specialization(args, kwargs).emit(target)
+        return texts_of(self._emitted(target, args, kwargs))
 
     def explain(self, *args, **kwargs):
         """What the compiler proved and chose, one line a finding; for the arguments of a launch, or the kernel that was compiled last."""
-        return self._specialization(args, kwargs).explain()
+        return self._emitted(None, args, kwargs).explain()
 
     def add_pre_run_hook(self, hook):
         assert callable(hook)

@@ -67,7 +67,9 @@ static __attribute__((unused)) const char *built_error(i32 code) {
         "no memory for what a thread works in",
         "the processor or the GPU runs nothing that the kernel was built for",
         "struct_size of the options is not set",
-        "NVIDIA's driver (libcuda.so.1) is not here, or lacks functions of CUDA 12",
+        "the GPU's driver is not here (libcuda.so.1, libamdhip64.so), or lacks functions of CUDA 12 or ROCm 6",
+        "workers of a program wait for each other for ever",
+        "`parallel` came back, and had not begun each part once",
     };
     return code >= 0 && code < (i32)(sizeof texts / sizeof *texts) ? texts[code] : "unknown";
 }

@@ -19,7 +19,7 @@ typedef struct tw_built_options {
 } tw_built_options;
 
 /* What a kernel returns. Other numbers than 0: it did not run; but TW_BUILT_ASSERT + i: it ran, and the assertion i of
- * its source failed first. NAME_error(number) is the text. */
+ * its source failed first; TW_BUILT_MEMORY, _STUCK and _PARALLEL: parts of it may have run. NAME_error(number) is the text. */
 enum {
     TW_BUILT_OK = 0,
     TW_BUILT_NULL = 1,      /* an array is NULL and has elements */
@@ -31,8 +31,11 @@ enum {
     TW_BUILT_MEMORY = 7,    /* no memory for what a thread works in */
     TW_BUILT_MACHINE = 8,   /* the processor or the GPU runs nothing that the kernel was built for */
     TW_BUILT_OPTIONS = 9,   /* struct_size of the options is not set */
-    TW_BUILT_DRIVER = 10,   /* NVIDIA's driver (libcuda.so.1) is not here, or lacks functions of CUDA 12 */
+    TW_BUILT_DRIVER = 10,   /* the GPU's driver is not here (libcuda.so.1, libamdhip64.so), or lacks functions of CUDA 12
+                               or ROCm 6 */
+    TW_BUILT_STUCK = 11,    /* workers of a program wait for each other for ever */
+    TW_BUILT_PARALLEL = 12, /* `parallel` came back, and had not begun each part once */
     TW_BUILT_ASSERT = 100,
-    TW_BUILT_CUDA = 100000  /* + r: a call of the driver gave the CUresult r */
+    TW_BUILT_CUDA = 100000  /* + r: a call of the GPU's driver gave r, a CUresult or a hipError_t */
 };
 #endif

@@ -13,6 +13,13 @@
 #include "runtime/launch/pool.c"
 
 #include "arguments.h"
+#ifdef BUILT_WORKERS
+#define FIBER_LOCAL 1
+#define FIBER_API   static __attribute__((unused))
+#define BESIDE_API static __attribute__((unused))
+#include "base/fiber.c"
+#include "runtime/target/cpu_beside.c"
+#endif
 
 typedef void BuiltRun(TwLaunch *launch, i64 begin, i64 end, u8 *scratch);
 
@@ -87,6 +94,8 @@ typedef struct BuiltWork {
     i64 programs;
     i32 parts;
     atomic_int no_memory;
+    atomic_int stuck; /* workers that wait for each other for ever */
+    atomic_int begun; /* parts, of those that the caller's threads run */
     const BuiltPrint *prints;
     const tw_built_options *options;
 } BuiltWork;
@@ -131,6 +140,21 @@ static void built_print(TwLaunch *launch, i32 number, i64 program, const void *c
 
 static void built_rest(void) { sched_yield(); }
 
+static __attribute__((unused)) void built_lost(TwLaunch *launch) { atomic_store(&((BuiltWork *)launch)->stuck, 1); }
+
+#ifdef BUILT_WORKERS
+static i32 built_beside(TwTeam *team, WorkerBody *const *bodies, i32 count) {
+    if (cpu_run_beside(team, bodies, count)) return 1;
+    built_lost(*(TwLaunch **)team); /* its first member */
+    return 0;
+}
+#define BUILT_BESIDE built_beside
+#define BUILT_TURN cpu_turn
+#else
+#define BUILT_BESIDE 0
+#define BUILT_TURN 0
+#endif
+
 static void *built_resize(void *user, void *block, size_t old_size, size_t new_size) {
     (void)user;
     (void)old_size;
@@ -162,6 +186,13 @@ static void built_part(void *user, int32_t i) {
     free(block);
 }
 
+/* A part on a thread of the caller. */
+static void built_own_part(void *user, int32_t i) {
+    BuiltWork *work = user;
+    atomic_fetch_add(&work->begun, 1);
+    if (i >= 0 && i < work->parts) built_part(work, i);
+}
+
 static i32 built_pooled(BuiltWork *work, BuiltCode *code, i32 limit) {
     BuiltShared *shared = &BUILT_SHARED;
     if (pthread_mutex_trylock(&shared->busy) != 0) return 0;
@@ -181,6 +212,20 @@ static __attribute__((destructor)) void built_end(void) {
     pthread_mutex_unlock(&shared->busy);
 }
 
+/* ---- memory between the launches of a kernel ---- */
+
+static __attribute__((unused)) i32 built_take_space(char **at, size_t bytes, const tw_built_options *options) {
+    (void)options;
+    *at = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
+    return *at ? TW_BUILT_OK : TW_BUILT_MEMORY;
+}
+
+static __attribute__((unused)) i32 built_give_space(char *at, const tw_built_options *options) {
+    (void)options;
+    free(at);
+    return TW_BUILT_OK;
+}
+
 static __attribute__((unused)) i32 built_options_ok(const tw_built_options *options) {
     return !options || options->struct_size >= sizeof *options;
 }
@@ -193,7 +238,8 @@ static __attribute__((unused)) i32 built_launch(const BuiltKernel *kernel, Built
     while (isa < kernel->level_count && kernel->levels[isa] > level) isa++;
     if (isa == kernel->level_count) return TW_BUILT_MACHINE;
     if (kernel->threads && (limit <= 0 || limit > kernel->threads)) limit = kernel->threads;
-    BuiltWork work = {.launch = {.args = words, .print = built_print, .rest = built_rest, .locks = BUILT_SHARED.locks},
+    BuiltWork work = {.launch = {.args = words, .print = built_print, .rest = built_rest, .locks = BUILT_SHARED.locks,
+                                 .beside = BUILT_BESIDE, .turn = BUILT_TURN, .lost = built_lost},
                       .prints = code->prints,
                       .options = options,
                       .run = code->runs[isa],
@@ -204,9 +250,11 @@ static __attribute__((unused)) i32 built_launch(const BuiltKernel *kernel, Built
     if (options && options->parallel && limit != 1 && work.programs > 1) {
         const i64 parts = limit > 0 ? limit : PARTS;
         work.parts = (i32)(parts < work.programs ? parts : work.programs);
-        options->parallel(options->user, work.parts, built_part, &work);
+        options->parallel(options->user, work.parts, built_own_part, &work);
+        if (atomic_load(&work.begun) != work.parts) return TW_BUILT_PARALLEL;
     } else if (limit == 1 || work.programs == 1 || !built_pooled(&work, code, limit))
         built_part(&work, 0);
     if (atomic_load(&work.no_memory)) return TW_BUILT_MEMORY;
+    if (atomic_load(&work.stuck)) return TW_BUILT_STUCK;
     return work.launch.failed ? TW_BUILT_ASSERT + code->asserts[work.launch.failed - 1] : TW_BUILT_OK;
 }

@@ -1,9 +1,9 @@
-/* launcher_cuda.h: what the entry of a kernel that was built ahead of time for GPUs launches it with. NVIDIA's driver is
- * opened when the first launch wants it. All of it is static code of that entry.
+/* launcher_gpu.h: what the entry of a kernel that was built ahead of time for GPUs launches it with: NVIDIA's, or with
+ * BUILT_HIP AMD's. The driver is opened when the first launch wants it. All of it is static code of that entry.
  *
  * A launch runs in the context that is the calling thread's current one (CUDA's runtime, torch and others make the
- * primary one that). A module is loaded when a context first needs it and stays as long as that: what was found out is
- * kept in lists which only grow, so that a launch that finds it takes no lock. */
+ * primary one that), of HIP on the thread's current device. A module is loaded when a context first needs it and stays
+ * as long as that: what was found out is kept in lists which only grow, so that a launch that finds it takes no lock. */
 #define _GNU_SOURCE
 #include "cpu.h"
 
@@ -45,10 +45,33 @@ enum {
     CUDA_CLUSTER = 4,
     CUDA_PROMOTE_256 = 3,
     CUDA_NO_CONTEXT = 201,
-    CUDA_NO_BINARY = 209
+    CUDA_NO_BINARY = 209,
+    /* HIP's own */
+    HIP_UNITS = 63,
+    HIP_BLOCK_BYTES = 74,
+    HIP_PROPERTIES_BYTES = 4096,
+    HIP_PROPERTIES_ARCH = 1160, /* "gfx942:sramecc+:xnack-", in hipDeviceProp_t of HIP 6 and later */
+    HIP_ARCH_BYTES = 32
 };
 
-/* X(name, symbol, parameters): functions of the driver; all return a CUresult. */
+/* X(name, symbol, parameters): functions of the driver; all return a CUresult, or a hipError_t. */
+#ifdef BUILT_HIP
+#define BUILT_LIBRARIES "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "/opt/rocm/lib/libamdhip64.so"
+#define BUILT_DRIVER(X)                                                                                            \
+    X(init, "hipInit", (u32))                                                                                      \
+    X(device, "hipGetDevice", (i32 *))                                                                             \
+    X(attribute, "hipDeviceGetAttribute", (i32 *, i32, i32))                                                       \
+    X(properties, "hipGetDevicePropertiesR0600", (void *, i32))                                                    \
+    X(load, "hipModuleLoadData", (void **, const void *))                                                          \
+    X(unload, "hipModuleUnload", (void *))                                                                         \
+    X(function, "hipModuleGetFunction", (void **, void *, const char *))                                           \
+    X(occupancy, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", (i32 *, void *, i32, size_t))               \
+    X(take, "hipMallocAsync", (void **, size_t, void *))                                                           \
+    X(give, "hipFreeAsync", (void *, void *))                                                                      \
+    X(error_name, "hipDrvGetErrorName", (i32, const char **))                                                      \
+    X(launch, "hipModuleLaunchKernel", (void *, u32, u32, u32, u32, u32, u32, u32, void *, void **, void **))
+#else
+#define BUILT_LIBRARIES "libcuda.so.1"
 #define BUILT_DRIVER(X)                                                                                            \
     X(init, "cuInit", (u32))                                                                                       \
     X(context, "cuCtxGetCurrent", (void **))                                                                       \
@@ -63,11 +86,14 @@ enum {
     X(free, "cuMemFree_v2", (u64))                                                                                 \
     X(clear, "cuMemsetD8_v2", (u64, u8, size_t))                                                                   \
     X(wait, "cuStreamSynchronize", (void *))                                                                       \
+    X(take, "cuMemAllocAsync", (void **, size_t, void *))                                                          \
+    X(give, "cuMemFreeAsync", (void *, void *))                                                                    \
     X(encode, "cuTensorMapEncodeTiled",                                                                            \
       (BuiltMap *, i32, u32, void *, const u64 *, const u64 *, const u32 *, const u32 *, i32, i32, i32, i32))      \
     X(error_name, "cuGetErrorName", (i32, const char **))                                                          \
     X(launch, "cuLaunchKernel", (void *, u32, u32, u32, u32, u32, u32, u32, void *, void **, void **))             \
     X(launch_by, "cuLaunchKernelEx", (const BuiltConfig *, void *, void **, void **))
+#endif
 
 static struct BuiltDriver {
 #define BUILT_FIELD(name, symbol, parameters) i32(*name) parameters;
@@ -75,9 +101,10 @@ static struct BuiltDriver {
 #undef BUILT_FIELD
 } built_driver;
 
-typedef struct BuiltGpu { /* of a context */
+typedef struct BuiltGpu { /* of a context; of HIP, of a device, from 1 */
     void *context;
     i32 level, units, shared; /* ten times major plus minor; multiprocessors; bytes of a block */
+    char arch[HIP_ARCH_BYTES]; /* of HIP, in place of the level */
     struct BuiltGpu *next;
 } BuiltGpu;
 
@@ -96,6 +123,7 @@ typedef struct BuiltCode { /* one of the ways in which a kernel was compiled */
     i32 level, level_only; /* of the GPUs that run it: from there on, or that one alone */
     i32 threads, shared, persist, cooperative;
     i32 made; /* tensor maps that a block makes */
+    const char *arch;
     _Atomic(BuiltLoaded *) loaded;
 } BuiltCode;
 
@@ -107,8 +135,10 @@ static i32 built_result(i32 result) { return result ? TW_BUILT_CUDA + result : T
 /* Under the lock. */
 static i32 built_open(void) {
     static i32 open;
-    void *library = open ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    static const char *const names[] = {BUILT_LIBRARIES};
+    void *library = NULL;
     if (open) return TW_BUILT_OK;
+    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++) library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!library) return TW_BUILT_DRIVER;
     i32 all = 1;
     void *at;
@@ -123,9 +153,47 @@ static i32 built_open(void) {
     return status;
 }
 
+#ifdef BUILT_HIP
+static i32 built_context(void **out) {
+    i32 device = 0;
+    const i32 result = built_driver.device(&device);
+    *out = result ? NULL : (void *)(uintptr_t)(device + 1);
+    return result;
+}
+
+static i32 built_ask_gpu(BuiltGpu *gpu) {
+    const i32 device = (i32)(uintptr_t)gpu->context - 1;
+    char properties[HIP_PROPERTIES_BYTES] = "";
+    i32 result = built_driver.properties(properties, device);
+    memcpy(gpu->arch, properties + HIP_PROPERTIES_ARCH, HIP_ARCH_BYTES - 1);
+    gpu->arch[strcspn(gpu->arch, ":")] = 0;
+    if (!result) result = built_driver.attribute(&gpu->units, HIP_UNITS, device);
+    return result ? result : built_driver.attribute(&gpu->shared, HIP_BLOCK_BYTES, device);
+}
+
+static __attribute__((unused)) i32 built_runs(const BuiltGpu *gpu, const BuiltCode *code) {
+    return strcmp(gpu->arch, code->arch) == 0 && code->shared <= gpu->shared;
+}
+#else
+static i32 built_context(void **out) { return built_driver.context(out); }
+
+static i32 built_ask_gpu(BuiltGpu *gpu) {
+    i32 device = 0, major = 0, minor = 0, result = built_driver.device(&device);
+    if (!result) result = built_driver.attribute(&major, CUDA_LEVEL_MAJOR, device);
+    if (!result) result = built_driver.attribute(&minor, CUDA_LEVEL_MINOR, device);
+    if (!result) result = built_driver.attribute(&gpu->units, CUDA_UNITS, device);
+    gpu->level = 10 * major + minor;
+    return result ? result : built_driver.attribute(&gpu->shared, CUDA_BLOCK_BYTES, device);
+}
+
+static __attribute__((unused)) i32 built_runs(const BuiltGpu *gpu, const BuiltCode *code) {
+    return (code->level_only ? gpu->level == code->level : gpu->level >= code->level) && code->shared <= gpu->shared;
+}
+#endif
+
 static BuiltGpu *built_find_gpu(void) {
     void *context = NULL;
-    if (built_driver.context(&context) || !context) return NULL;
+    if (built_context(&context) || !context) return NULL;
     for (BuiltGpu *gpu = atomic_load_explicit(&built_gpus, memory_order_acquire); gpu; gpu = gpu->next)
         if (gpu->context == context) return gpu;
     return NULL;
@@ -133,18 +201,13 @@ static BuiltGpu *built_find_gpu(void) {
 
 /* Under the lock. */
 static i32 built_add_gpu(BuiltGpu **out) {
-    i32 device = 0, major = 0, minor = 0, status = built_open();
+    i32 status = built_open();
     if (status || (*out = built_find_gpu())) return status;
     BuiltGpu gpu = {.next = atomic_load(&built_gpus)};
-    status = built_result(built_driver.context(&gpu.context));
+    status = built_result(built_context(&gpu.context));
     if (!status && !gpu.context) status = built_result(CUDA_NO_CONTEXT);
-    if (!status) status = built_result(built_driver.device(&device));
-    if (!status) status = built_result(built_driver.attribute(&major, CUDA_LEVEL_MAJOR, device));
-    if (!status) status = built_result(built_driver.attribute(&minor, CUDA_LEVEL_MINOR, device));
-    if (!status) status = built_result(built_driver.attribute(&gpu.units, CUDA_UNITS, device));
-    if (!status) status = built_result(built_driver.attribute(&gpu.shared, CUDA_BLOCK_BYTES, device));
+    if (!status) status = built_result(built_ask_gpu(&gpu));
     if (status) return status;
-    gpu.level = 10 * major + minor;
     if (!(*out = malloc(sizeof gpu))) return TW_BUILT_MEMORY;
     **out = gpu;
     atomic_store_explicit(&built_gpus, *out, memory_order_release);
@@ -162,11 +225,27 @@ static __attribute__((unused)) i32 built_gpu(BuiltGpu **out) {
     return status;
 }
 
-static __attribute__((unused)) i32 built_runs(const BuiltGpu *gpu, const BuiltCode *code) {
-    return (code->level_only ? gpu->level == code->level : gpu->level >= code->level) && code->shared <= gpu->shared;
+/* ---- memory between the launches of a kernel, in the order of its stream ---- */
+
+static __attribute__((unused)) i32 built_take_space(char **at, size_t bytes, void *stream) {
+    BuiltGpu *gpu;
+    void *memory = NULL;
+    i32 status = built_gpu(&gpu);
+    if (!status) status = built_result(built_driver.take(&memory, bytes, stream));
+    *at = memory;
+    return status;
+}
+
+static __attribute__((unused)) i32 built_give_space(char *at, void *stream) {
+    return at ? built_result(built_driver.give(at, stream)) : TW_BUILT_OK;
 }
 
 /* ---- loading ---- */
+
+#ifdef BUILT_HIP
+static i32 built_prepare(const BuiltCode *code, BuiltLoaded *l) { return (void)code, (void)l, 0; }
+static void built_drop_room(const BuiltLoaded *l) { (void)l; }
+#else
 
 /* A place for each block that can run at once, whichever launches they are of. */
 static i32 built_give_room(const BuiltCode *code, BuiltLoaded *l) {
@@ -179,6 +258,16 @@ static i32 built_give_room(const BuiltCode *code, BuiltLoaded *l) {
     return result ? result : built_driver.wait(NULL); /* whichever stream a launch comes by */
 }
 
+static i32 built_prepare(const BuiltCode *code, BuiltLoaded *l) {
+    const i32 result = code->shared > 48 << 10 ? built_driver.set(l->function, CUDA_FUNCTION_BYTES, code->shared) : 0;
+    return result ? result : built_give_room(code, l);
+}
+
+static void built_drop_room(const BuiltLoaded *l) {
+    if (l->room) built_driver.free(l->room);
+}
+#endif
+
 /* Under the lock. */
 static i32 built_load_module(const BuiltCode *code, BuiltLoaded *l) {
     void *module = NULL;
@@ -186,13 +275,11 @@ static i32 built_load_module(const BuiltCode *code, BuiltLoaded *l) {
     if (result == CUDA_NO_BINARY && code->ptx) result = built_driver.load(&module, code->ptx);
     if (result) return built_result(result);
     result = built_driver.function(&l->function, module, code->name);
-    if (!result && code->shared > 48 << 10) result = built_driver.set(l->function, CUDA_FUNCTION_BYTES, code->shared);
+    if (!result) result = built_prepare(code, l);
     if (!result && code->persist)
         result = built_driver.occupancy(&each, l->function, code->threads, (size_t)code->shared);
     l->blocks = (i64)(each < 1 ? 1 : each) * l->gpu->units;
-    if (!result) result = built_give_room(code, l);
-    if (result && l->room) built_driver.free(l->room);
-    if (result) built_driver.unload(module);
+    if (result) built_drop_room(l), built_driver.unload(module);
     return built_result(result);
 }
 
@@ -221,6 +308,7 @@ static __attribute__((unused)) i32 built_load(const BuiltGpu *gpu, BuiltCode *co
 
 /* ---- launch ---- */
 
+#ifndef BUILT_HIP
 /* Contiguous dimension first; strides in bytes, from the second one on. Extents above 2^31 the driver encodes, and the
  * chip traps on. */
 static __attribute__((unused)) i32 built_map(BuiltMap *map, i32 type, i32 rank, u64 base, const u64 *dims,
@@ -231,6 +319,7 @@ static __attribute__((unused)) i32 built_map(BuiltMap *map, i32 type, i32 rank, 
     return built_result(built_driver.encode(map, type, (u32)rank, (void *)(uintptr_t)base, dims, strides, box, steps, 0,
                                             swizzle, CUDA_PROMOTE_256, 0));
 }
+#endif
 
 /* `swept`: the axis that changes places with the first; 0: none. `cluster`: blocks of one; 1: none. */
 static __attribute__((unused)) i32 built_launch(const BuiltCode *code, const BuiltLoaded *l, const i64 *grid, i32 swept,
@@ -245,20 +334,25 @@ static __attribute__((unused)) i32 built_launch(const BuiltCode *code, const Bui
     }
     if (blocks[1] > LATER_BLOCKS || blocks[2] > LATER_BLOCKS) return TW_BUILT_GRID;
     const u32 x = (u32)blocks[0], y = (u32)blocks[1], z = (u32)blocks[2], threads = (u32)code->threads;
-    if (cluster == 1 && !code->cooperative)
-        return built_result(built_driver.launch(l->function, x, y, z, threads, 1, 1, (u32)code->shared, stream, params, NULL));
-    BuiltAttribute attributes[2] = {{0}};
-    BuiltConfig config = {{x, y, z}, {threads, 1, 1}, (u32)code->shared, stream, attributes, 0};
-    if (cluster != 1) attributes[config.count++] = (BuiltAttribute){CUDA_CLUSTER, 0, {(u32)cluster, 1, 1}};
-    if (code->cooperative) attributes[config.count++] = (BuiltAttribute){CUDA_COOPERATIVE, 0, {1}};
-    return built_result(built_driver.launch_by(&config, l->function, params, NULL));
+#ifdef BUILT_HIP
+    if (blocks[0] * code->threads > UINT32_MAX) return TW_BUILT_GRID; /* threads along an axis */
+#else
+    if (cluster != 1 || code->cooperative) {
+        BuiltAttribute attributes[2] = {{0}};
+        BuiltConfig config = {{x, y, z}, {threads, 1, 1}, (u32)code->shared, stream, attributes, 0};
+        if (cluster != 1) attributes[config.count++] = (BuiltAttribute){CUDA_CLUSTER, 0, {(u32)cluster, 1, 1}};
+        if (code->cooperative) attributes[config.count++] = (BuiltAttribute){CUDA_COOPERATIVE, 0, {1}};
+        return built_result(built_driver.launch_by(&config, l->function, params, NULL));
+    }
+#endif
+    return built_result(built_driver.launch(l->function, x, y, z, threads, 1, 1, (u32)code->shared, stream, params, NULL));
 }
 
 /* The driver's own name of it. */
-static const char *built_cuda_error(i32 result) {
+static const char *built_gpu_error(i32 result) {
     const char *name = NULL;
     pthread_mutex_lock(&built_lock);
     const i32 open = built_open();
     pthread_mutex_unlock(&built_lock);
-    return !open && !built_driver.error_name(result, &name) && name ? name : "a call of NVIDIA's driver failed";
+    return !open && !built_driver.error_name(result, &name) && name ? name : "a call of the GPU's driver failed";
 }
