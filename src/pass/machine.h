@@ -44,6 +44,7 @@ typedef struct MachineCost {
     int other_registers; /* that a thread needs beside its tiles: addresses, partial results */
     int lead_registers;  /* .. the same where products are issued a trip early: two slots more, and their descriptors */
     int held_registers; /* of a thread, that tiles which live through a trip may take with what is loaded ahead of it */
+    int sum_registers;   /* of a thread, that the sum of a product may take, else more warps have it; 0: any number */
     int joined_registers; /* .. and the sums of products which run beside each other */
     int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
