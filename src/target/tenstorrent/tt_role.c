@@ -42,7 +42,8 @@ void role_need(Role *role, Ref ref) {
         role_need(role, owner->operands[0]);
         for (int i = 0; i < owner->region_count; i++) role_need(role, owner->regions[i]->last->operands[v->index]);
     } else if (v->op) {
-        for (int i = 0; i < owner->operand_count; i++) role_need(role, owner->operands[i]);
+        bool is_told = role->kernel == TENSIX_COMPUTE && (owner->code == OP_TLOAD || owner->code == OP_LOAD);
+        for (int i = 0; i < owner->operand_count && !is_told; i++) role_need(role, owner->operands[i]);
     }
 }
 
