@@ -25,8 +25,9 @@ static bool fits_memory(Lower *l, const Call *c, Elem elem, Word combine) {
     int width = elem_info[elem].bits;
     bool good = elem_is_float(elem) ? !bits && width >= 16 : width >= 16;
     if (!good)
-        lang_types(l, c->range, arena_printf(l->arena, "T.%s cannot work on %s in memory; use a type of at least 16 bits",
-                                             c->builtin->name, lang_elem_name(elem)));
+        lang_types(l, c->range,
+                   arena_printf(l->arena, "T.%s cannot work on %s in memory; use a type of at least 16 bits",
+                                c->builtin->name, lang_elem_name(elem)));
     return good;
 }
 
