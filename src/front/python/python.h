@@ -375,6 +375,7 @@ Names *names_import(Lower *l, const SourceFile *from, const char *dotted);
 /* An object of the host as a value; name is what messages call it. UNBOUND when there is none. */
 /* A plain function of the program as one that is run here, from its text; other values as they are. */
 Val py_live_function(Lower *l, Val v, Range range);
+Val py_live_peek(Lower *l, Val v, Range range); /* the same, if its text is there */
 Val py_live_value(Lower *l, const FrontObject *object, const char *name, Range range);
 Val py_live_lookup(Lower *l, void *scope, const char *name, Range range);
 Val py_live_attribute(Lower *l, const Host *of, const char *attr, Range range);

@@ -40,14 +40,15 @@ static void scan_node(void *user, PyNode *node) {
         const char *id = node->Call.func->Name.id;
         const Local *local = NULL;
         for (Frame *f = s->frame; f && !local; f = f->function ? f->function->around : NULL) local = py_local(f, id);
-        Val v = local ? local->val : names_lookup(s->l, id, node->range);
+        Val v = py_live_peek(s->l, local ? local->val : names_lookup(s->l, id, node->range), node->range);
         if (v.kind == VAL_BUILTIN && strchr(v.builtin->kinds, 'W')) s->found = true;
         if (v.kind == VAL_FUNCTION && v.function->node->kind == PY_FunctionDef) {
             Frame *here = s->frame;
+            Names *names = s->l->names;
             const PyNode *def = v.function->node;
-            s->depth++, s->frame = v.function->around;
+            s->depth++, s->frame = v.function->around, s->l->names = v.function->names;
             for (uint32_t i = 0; i < def->FunctionDef.body->count; i++) scan_node(s, def->FunctionDef.body->at[i]);
-            s->depth--, s->frame = here;
+            s->depth--, s->frame = here, s->l->names = names;
         }
     }
     py_each_child(node, scan_node, s);
