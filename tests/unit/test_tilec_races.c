@@ -183,6 +183,15 @@ static const struct {
      "warpgroup_sync(1); warpgroup_zero(&s);", "`s` is still being stored; write tma_store_async_read_wait()"},
     {"warpgroup_load(&s, g.x, at(0)); warpgroup_sync(1); if (warpgroup_laneid() == 0) tma_store_async(g.o, &s, at(0));\n"
      "tma_store_async_read_wait(); warpgroup_zero(&s);", "`s` is written here, and may not be read"},
+    /* a thread of the only warpgroup loads */
+    {"semaphore m; if (threadIdx.x == 0) { init_semaphore(&m, 1, 0); tma_expect(&m, &s); tma_load_async(&s, g.x, at(0), &m); }\n"
+     "__syncthreads(); wait(&m, 0); warpgroup_load(&r, &s);", ""},
+    {"semaphore m; if (threadIdx.x == 0) { init_semaphore(&m, 1, 0); tma_expect(&m, &s); tma_load_async(&s, g.x, at(0), &m); }\n"
+     "__syncthreads(); warpgroup_load(&r, &s); wait(&m, 0);", "`s` is still being loaded; write wait(&m, phase) before this"},
+    {"semaphore m; if (threadIdx.x == 0) { init_semaphore(&m, 1, 0); tma_expect(&m, &s); tma_load_async(&s, g.x, at(0), &m); }\n"
+     "wait(&m, 0); warpgroup_load(&r, &s);", "`m` may not be set up yet when other threads get here"},
+    {"semaphore m; if (threadIdx.x == 0) { init_semaphore(&m, 1, 0); tma_expect(&m, &s); tma_load_async(&s, g.x, at(0), &m); }\n"
+     "__syncthreads(); if (g.n > 3) wait(&m, 0); warpgroup_load(&r, &s);", "`s` is still being loaded"},
     /* vectors */
     {"warpgroup_load(&w, g.x, at(0)); warpgroup_store(&v, &w); warpgroup_load(&w, &v);", ""},
     {"warpgroup_load(&v, g.x, at(0)); warpgroup_load(&w, &v);", "`v` is read here, and may not be written"},

@@ -335,7 +335,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     lower_grid(tc, node);
     if (tc->failed) return;
     bind_parameters(tc, node);
-    if (tc_has_semaphores(node->kids[2]) && tc->threads > 128 && tc->threads % 128 == 0) {
+    if (tc_has_semaphores(node->kids[2]) && tc->threads % 128 == 0) {
         lower_workers(tc, node);
         return;
     }

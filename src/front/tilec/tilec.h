@@ -232,7 +232,7 @@ typedef struct Tc {
         int group;           /* 1 + the warpgroup whose it is, or BARRIER_OF_ALL; 0: nobody's yet */
         Range range;
     } barriers[16];
-    bool uninitialised; /* semaphores were set up, and not all threads know of it */
+    const bool *initialiser; /* threads that set up semaphores, until all have met behind it; NULL: all know */
     Ranges *joined;              /* arrays of tiles that share a buffer; kept from one attempt to the next */
     bool again;                  /* one more was found: lower once more */
     Semaphore semaphores[SEM_COUNT];
@@ -436,6 +436,7 @@ void tc_note_sync(Tc *tc, bool by_all, Range range);
 void tc_note_taken(Tc *tc, const Block *block);
 void tc_note_given(Tc *tc, const Block *block, const char *semaphore, Range range);
 void tc_note_arrivals(Tc *tc, const Block *block, Range range);
+void tc_note_own_load(Tc *tc, const Object *semaphore, Ref which, Range range); /* the tile touched last */
 void tc_note_own(Tc *tc, bool arrives, const Object *semaphore, Ref which, Range range);
 void tc_rename_events(Tc *tc, const Ref *map);
 

@@ -54,7 +54,27 @@ static bool own(const Seen *a, const Seen *b) {
 
 /* ---- semaphores of the kernel's own ---- */
 
+/* A thread of the only warpgroup loads: what it has begun is there when the semaphore says so. */
+static void load_own(Race *r, const TcEvent *event) {
+    if (r->tc->threads > 128) return; /* roles: pass/merge/merge_check.c */
+    Flight f = {.kind = EVENT_OWN_LOAD, .stamp = ++r->stamp, .event = event, .semaphore = event->place};
+    f.which = event->rank ? race_number(r, event->at[0], NULL) : 0;
+    f.part[2] = seen_of(r, event->d);
+    *VEC_PUSH(&r->now.flights, r->tc->arena) = f;
+}
+
+static void land_own(Race *r, const TcEvent *event) {
+    int64_t which = event->rank ? race_number(r, event->at[0], NULL) : 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->now.flights.count; i++) {
+        const Flight f = r->now.flights.at[i];
+        if (f.kind != EVENT_OWN_LOAD || f.semaphore != event->place || f.which != which) r->now.flights.at[kept++] = f;
+    }
+    r->now.flights.count = kept;
+}
+
 static void wait_own(Race *r, const TcEvent *event) {
+    land_own(r, event);
     if (r->loaded) r->waited.count = 0;
     r->loaded = false;
     *VEC_PUSH(&r->waited, r->tc->arena) = event->place;
@@ -107,6 +127,10 @@ static void touch(Race *r, const TcEvent *event) {
         const Flight *f = &r->now.flights.at[i];
         bool product = f->kind == EVENT_PRODUCT, reads = false;
         for (int p = 0; p < 3 && !reads; p++) reads = (p == 2 || event->writes) && overlap(&f->part[p], &now);
+        if (f->kind == EVENT_OWN_LOAD) {
+            if (!event->writes && overlap(&f->part[2], &now)) fault(r, FAULT_OWN_LOAD, event, f->event);
+            continue;
+        }
         if (!reads || (product && event->follows && overlap(&f->part[2], &now))) continue;
         fault(r, product ? FAULT_PRODUCT : f->kind == EVENT_LOAD ? FAULT_LOAD : FAULT_STORE, event,
               f->part[f->kind == EVENT_STORE ? 0 : 2].event);
@@ -287,6 +311,7 @@ void race_event(Race *r, const TcEvent *e) {
     case EVENT_TAKEN: take(r, e->block); break;
     case EVENT_ARRIVE: arrive(r, e); break;
     case EVENT_GIVEN: give(r, e); break;
+    case EVENT_OWN_LOAD: load_own(r, e); break;
     case EVENT_OWN_WAIT: wait_own(r, e); break;
     case EVENT_OWN_ARRIVE: arrive_own(r, e); break;
     }

@@ -211,6 +211,9 @@ static void report(Race *r, const Found *f) {
     case FAULT_PRODUCT: TC_ERROR(tc, TC_MMA_PENDING, f->event->range, name_of(f->event)); return;
     case FAULT_LOAD: TC_ERROR(tc, TC_LOAD_PENDING, f->event->range, name_of(f->event)); return;
     case FAULT_STORE: TC_ERROR(tc, TC_STORE_PENDING, f->event->range, name_of(f->event)); return;
+    case FAULT_OWN_LOAD:
+        TC_ERROR(tc, TC_TMA_PENDING, f->event->range, name_of(f->event), name_of(f->other));
+        return;
     case FAULT_ARRIVE_PRODUCT:
         TC_ERROR(tc, TC_RELEASE_EARLY, f->event->range, name_of(f->event),
                  arena_printf(tc->module->arena, "a product still reads `%s`; add warpgroup_mma_wait(0) before it",

@@ -13,7 +13,9 @@ typedef struct Seen { /* an access that later ones may have to wait for */
 
 typedef struct Flight { /* under way */
     EventKind kind;
-    int64_t stamp;
+    int64_t stamp, which; /* of semaphores of the kernel's own: which one it arrives at */
+    const Object *semaphore;
+    const TcEvent *event;
     Seen part[3]; /* a, b, d; no event: none */
 } Flight;
 
@@ -26,7 +28,7 @@ typedef struct State {
 typedef enum Fault {
     FAULT_SYNC,                            /* touched while other warps may still touch it, */
     FAULT_OTHERS,                          /* .. or other warpgroups */
-    FAULT_PRODUCT, FAULT_LOAD, FAULT_STORE, /* touched while these are under way */
+    FAULT_PRODUCT, FAULT_LOAD, FAULT_STORE, FAULT_OWN_LOAD, /* touched while these are under way */
     FAULT_GIVEN_PRODUCT, FAULT_GIVEN_STORE, FAULT_GIVEN, /* a block is handed on while products, stores, warps use it */
     FAULT_ARRIVE_PRODUCT, FAULT_ARRIVE                   /* the same of what a semaphore of the kernel's own guards */
 } Fault;

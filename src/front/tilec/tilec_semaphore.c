@@ -74,10 +74,11 @@ static bool bar_of(Tc *tc, const Expr *e, Ref *bar, Ref *number) {
         return false;
     }
     if (lv->index_count == 0 && lv->place->type->kind == TC_ARRAY) *number = ir_int(&tc->b, EL_I32, 0);
-    if (tc->uninitialised) {
-        TC_ERROR(tc, TC_UNINITIALISED, e->range, lv->place->name);
-        return false;
-    }
+    for (int t = 0; tc->initialiser && t < tc->threads; t++)
+        if (tc->active[t] && !tc->initialiser[t]) {
+            TC_ERROR(tc, TC_UNINITIALISED, e->range, lv->place->name);
+            return false;
+        }
     for (int d = 0; d < lv->index_count; d++) {
         Ref index = tc_uniform(tc, lv->index[d], e->range);
         if (!index) return false;
@@ -99,7 +100,7 @@ Expr bi_init_semaphore(Tc *tc, const Call *call) {
     if (place->buffer && place->field != (int)(arrivals + more))
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "semaphores of one array with different arrivals",
                        "make them two arrays");
-    tc->uninitialised = true;
+    tc->initialiser = tc->active;
     if (place->buffer) return tc_nothing(call);
     Op *bar = ir_begin(tc->outside, OP_BAR);
     op_set(tc->kernel, bar, (Attr){.id = AT_ARRIVALS, .number = arrivals + more});
@@ -172,6 +173,7 @@ void tc_loaded_own(Tc *tc, const Call *call, const Expr *semaphore, int64_t byte
     TcExpected *e = &tc->expected;
     Ref bar, number;
     if (!bar_of(tc, semaphore, &bar, &number)) return;
+    tc_note_own_load(tc, semaphore->lvalue.place, number, call->range);
     bool same = e->place == semaphore->lvalue.place && e->region == tc->b.region && e->bytes >= bytes &&
                 same_number(tc->kernel, e->number, number);
     if (!same) {

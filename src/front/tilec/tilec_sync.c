@@ -226,7 +226,7 @@ Expr bi_sync(Tc *tc, const Call *call) {
         op_set(tc->kernel, op, (Attr){.id = AT_ARRIVALS, .number = tc->worker_count * 128});
     }
     ir_end(&tc->b, op, NULL);
-    if (block) tc->uninitialised = false;
+    if (block) tc->initialiser = NULL;
     if (block || workers || (group && tc->unit == 4)) tc_note_sync(tc, block || workers, call->range);
     return tc_nothing(call);
 }

@@ -132,6 +132,14 @@ static TcEvent *note_threads(Tc *tc, EventKind kind, Range range) {
     return event;
 }
 
+void tc_note_own_load(Tc *tc, const Object *semaphore, Ref which, Range range) {
+    TcEvent *event = note(tc, EVENT_OWN_LOAD, range);
+    event->d = tc->touched;
+    event->place = semaphore;
+    event->rank = which ? 1 : 0;
+    event->at[0] = which;
+}
+
 void tc_note_own(Tc *tc, bool arrives, const Object *semaphore, Ref which, Range range) {
     TcEvent *event = note_threads(tc, arrives ? EVENT_OWN_ARRIVE : EVENT_OWN_WAIT, range);
     if (tc->by_workers) event->first = 0;

@@ -17,6 +17,7 @@ typedef enum EventKind {
     EVENT_TAKEN,  /* a block was handed to this role */
     EVENT_ARRIVE, /* threads `active` say that they are done with the block */
     EVENT_GIVEN,  /* .. and it is handed on */
+    EVENT_OWN_LOAD,  /* tma_load_async is under way into d, */
     EVENT_OWN_WAIT,  /* at a semaphore of the kernel's own */
     EVENT_OWN_ARRIVE
 } EventKind;

@@ -297,9 +297,19 @@ static void run_op(Worker *w, const Op *op) {
     for (int r = 0; r < op->region_count; r++) run_region(w, op->regions[r]);
 }
 
+/* A choice between numbers: `if (++slot == slots) { slot = 0; phase ^= 1; }`. */
+static void choose_numbers(Worker *w, const Op *op) {
+    int64_t holds;
+    if (check_number(w, op->operands[0], &holds)) run_branch(w, op, holds ? 0 : 1);
+    else
+        for (int i = 0; i < op->result_count; i++) know(w, op->results[i], false, 0);
+}
+
 static void run_region(Worker *w, const Region *region) {
-    for (const Op *op = region->first; op && !w->c->why; op = op->next)
+    for (const Op *op = region->first; op && !w->c->why; op = op->next) {
         if (has_matter(op)) run_op(w, op);
+        else if (op->code == OP_IF && op->result_count) choose_numbers(w, op);
+    }
 }
 
 static void worker_body(void *argument) {
