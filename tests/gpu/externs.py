@@ -36,3 +36,4 @@ def turned(A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32")):
         T.import_source(SOURCE)
         for i in T.Parallel(8):
             B[i] = A[T.call_extern("int32", "tag", T.cast(i, "int8"))]
+# SPDX-License-Identifier: Apache-2.0

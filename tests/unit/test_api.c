@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_api.c: the public API from load to launch, on every host target, with IR text. */
 #include "check.h"
 #include "tilewright.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_matrix.c: the tables of machines and matrix instructions: rows make sense by themselves and together, and the
  * fragments are those that the emulator moves, which were written from PTX's manual and run on the chip, and from AMD's. */
 #include "check.h"

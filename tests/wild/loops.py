@@ -327,3 +327,4 @@ def rows_to_the_last_number(x, y, lo, hi, B: tl.constexpr):
     for i in range(lo, hi, 5):
         acc = acc * 0.5 + tl.load(x + (i - lo) * B + r)
     tl.store(y + r, acc)
+# SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_ring.c: rings in shared memory: how many slots fit, where they lie, who waits for whom at which barrier.
  *
  *     ring<from=load, to=compute, slots=4, hold=2, by=tma, at=0, bytes=32768, fields=[0,16384],

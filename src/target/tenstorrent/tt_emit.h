@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
