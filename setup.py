@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """setup.py: builds the Python package: the library and the command by the Makefile, then the extension tilewright._native over it.
 
 From CPython 3.11 on the extension uses Python's stable ABI, so that one build serves them all; older ones (3.9, 3.10), whose stable ABI

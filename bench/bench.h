@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h: what the files of the CPU bench share.
  *
  *     bench_cpu.c   the table: arithmetic, rows of matrices, products, attention; what a launch costs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_cpu.c: kernels of kernels/triton on the CPU target against what else this machine has.
  *
  *     make bench

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_moves.c: rows of the bench that move data: rows that numbers choose (copied, added up), transposes, convolutions. */
 #include "bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_row.c: one row of the table: ours and its rivals compiled, compared, timed in turns, printed (bench_cpu.c). */
 #include "bench.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu.py: the CUDA target against Triton, torch, cuBLAS and cuDNN, in one process, on the same arrays (`make bench-gpu`).
 
     python3 bench/gpu.py [--only TEXT,..] [--quick] [--out build/bench-gpu/TIME] [--list]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_alone.py: the rows of the GPU bench without torch: our kernels alone, through the C API and the CUDA driver.
 
 Arrays are filled with normal numbers (a pattern of 2^16 of them, repeated), times come from the driver's events, and the figures

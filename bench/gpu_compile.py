@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_compile.py: two rows of the GPU bench that are about the host: cold compiles, and launches from Python.
 
 A cold compile goes from source text to a kernel that is loaded on the device, without any cache, in a process that has compiled

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_launch.c: what a warm launch of a kernel with four arguments costs the host: through
  * tw_kernel_launch, and the same cubin through cuLaunchKernel alone.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_library.py: libtilewright.so from Python by its C API alone, as much of it as the GPU bench needs.
 
     library = Library()                                   one context, with the cache on disk; Library(cache=False) without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_rivals.py: whom the rows race, made ready: Triton on the same file, torch, torch.compile, cuBLAS, cuDNN, Triton's tutorials.
 
 Triton's tutorials are read from the folder TILEWRIGHT_BASELINES (03-matrix-multiplication.py, 06-fused-attention.py); without it

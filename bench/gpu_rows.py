@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_rows.py: the rows of the GPU bench: kernel, arrays, configurations, what the result should be, and whom it races.
 
 A row names its arrays (Array: shape, dtype, contents), its launches (Step: a kernel of kernels/triton, arguments, grid) and the

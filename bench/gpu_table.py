@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_table.py: the runs of the GPU bench in one table: what each row reached in each of them, and whether all of them meet its bar.
 
     python3 bench/gpu_table.py build/bench-gpu/FIRST.json build/bench-gpu/SECOND.json > table.md

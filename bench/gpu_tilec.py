@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_tilec.py: the rows of the GPU bench for kernels/tilec: constants are definitions (-D), grids are the kernels' own.
 
 Whom they race: cuBLAS, cuDNN and cuFFT by way of torch, torch.compile, and for Mamba-2 Triton on the form that mamba_ssm has

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """gpu_tilelang.py: the kernels of kernels/tilelang on a GPU, each beside what torch has for the same (cuBLAS, cuDNN, flash attention).
 
     PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT] [--except TEXT] [--small]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hand.c: the loops that ours are measured against: what a careful C programmer writes for this
  * machine, with vectors through the compiler's extensions, and threads that split the rows.
  *

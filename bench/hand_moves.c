@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hand_moves.c: loops by hand that move data: rows that numbers choose, transposes, convolutions; threads as in hand.c.
  *
  * A transpose goes through registers in blocks of 16 bytes by 8 (or 4) rows, blocks in squares that the first-level cache

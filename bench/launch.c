@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c: what a warm launch on target cpu costs beyond its work: add over one block of 64 numbers, through
  * tw_kernel_launch, by one thread and then by several at once on the same kernel.
  *

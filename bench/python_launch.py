@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """python_launch.py: what a warm launch costs from Python, in microseconds of the launching thread's own time.
 
     PYTHONPATH=build/python python3 bench/python_launch.py

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rivals.c: libraries that are opened if they are there, and torch behind a pipe.
  *
  * torch runs in a process of its own (torch_side.py), which does one piece of work a request and

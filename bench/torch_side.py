@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch_side.py: torch's side of the bench. Reads "threads name sizes..", does the work once, answers with the seconds: by the
 clock, and of the calling thread."""
 import sys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile_c.c: a C program that compiles two kernels of Tile C, a product and an attention on the load-compute-finish template,
  * and launches them on its own memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vector_add.c: compiles a Triton kernel and runs it on the CPU.   cc vector_add.c $(pkg-config --cflags --libs tilewright) */
 #include <stdio.h>
 #include <tilewright.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # all.sh: what `make test` runs. Each group runs with what this machine has; what is missing is skipped, and the end of
 # the output lists it with the command that would add it. The exit status is that of the groups that ran.
 #

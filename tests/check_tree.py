@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_tree.py: rules about the tree itself.
 
 - docs/architecture.md names every file of src/, and no file that is not there;
@@ -8,10 +9,12 @@
 - the preludes of emitted CUDA and HIP have no templates: who reads a kernel reads C;
 - texts of the library speak of no option of the command line: programs in C and Python read them too;
 - C is no wider than .clang-format says, comments included; file names are unique; README.md is under 150 lines; every markdown link to a file leads to one, and
-  every row of a table has the cells of its head: a `|` inside of one is written `\\|`.
+  every row of a table has the cells of its head: a `|` inside of one is written `\\|`;
+- each source file says its license (tools/spdx.py).
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -120,6 +123,7 @@ def main():
     check_width(errors)
     check_prelude(errors)
     check_markdown(errors)
+    errors += subprocess.run([sys.executable, str(ROOT / "tools/spdx.py"), "--check"], stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     print("\n".join(errors) if errors else "the tree keeps its rules")
     return 1 if errors else 0
 

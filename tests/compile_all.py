@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """compile_all.py: the kernels of the tree, emitted for CUDA, compile by themselves, within bounds.
 
 Each case is emitted into a folder (`tilewright emit --target cuda:ARCH -o FOLDER`) and compiled there by NVRTC; some also by

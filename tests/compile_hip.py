@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """compile_hip.py: the kernels of the tree, emitted for AMD's GPUs, compile by themselves, within bounds.
 
 The cases are those of compile_all.py. Each is emitted for every architecture (`tilewright emit --target hip:ARCH -o FOLDER`) and

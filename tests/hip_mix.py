@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """hip_mix.py: what the inner loops of some kernels are made of on AMD's GPUs, and how much of its time the matrix pipe would be busy.
 
 Nothing is measured: there is no GPU. The kernel is emitted and compiled by clang 19; the innermost loop with matrix instructions (the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """large_kernels.py: Triton kernels of many statements, to see that compile time grows with them and not with their square.
 
     large_kernels.py FOLDER        writes FOLDER/loads.py and the others, prints their names

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """library.py: what the library shows to programs that link it, and that it is the same wherever it is built.
 
     tests/library.py [--bin DIR]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # measures.sh: what the compiler itself takes, as numbers: run by `make measures`, judged by people (machines differ).
 #   memory   the largest resident set of our process, without the compiler that it starts, over the kernels of kernels/
 #   front    door and passes of each kernel, median of 5 (bound: 5 ms; of TileLang a gemm 3 ms, attention 10 ms)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # random_long.sh: many random programs of every door over all processors, against the interpreter (TileLang's and Tile C's
 # against plain Python and C too).
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py: transcript tests of the command line.
 
 A transcript is a text in which lines starting with `$ ` are commands and the lines behind them are what they print

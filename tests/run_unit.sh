@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # run_unit.sh: runs one unit test, quietly unless it fails; says how long it took.
 started=$(date +%s)
 if "$1" >"$1.log" 2>&1; then

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # shards.sh: one test program as several processes, and the sum of what they say.
 #
 #   tests/shards.sh COUNT PROGRAM [ARGUMENT...]      PROGRAM ARGUMENT... --shard 0/COUNT .. COUNT-1/COUNT, side by side

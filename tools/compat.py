@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """compat.py: runs the unit tests of another compiler's checkout under our package, and counts what passes: for triton_compat.py and tilelang_compat.py.
 
 Each job is a process with every n-th case; one that crashes or hangs is started again behind the case that it met, which counts as failed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cuda_on_cpu.py: install() lets a program that puts its tensors on a CUDA device run where there is none: they lie on the CPU, and kernels run there.
 
 For other people's tests and examples (tilelang_compat.py, tilelang_examples.py). What asks the device for its properties is told of an H100; streams and events

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* embed.c: turns files into one C table, so that the library carries its preludes inside itself.
  *
  *   embed PREFIX FILE...  > embedded.c

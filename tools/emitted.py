@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """emitted.py: what two builds emit for the kernels of the repository, compared.
 
     tools/emitted.py build/tilewright > before             a line for each kernel, plan and file: its digest

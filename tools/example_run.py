@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """example_run.py: one example for tilelang_examples.py: `python -m tilewright -m example_run SCRIPT`, on the device that TILEWRIGHT_EXAMPLE_DEVICE names.
 
 cuda: as it stands. cpu: tensors of CUDA lie on the CPU. none: tensors have no memory, and a kernel that would be launched is compiled only: for the CPU and for sm_90a;

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """file_table.py: rewrites the table of files in docs/architecture.md from the first sentence of each file's own header."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_compat.py: runs TileLang's own unit tests on our CPU target (or, with --device cuda, on a GPU) and prints the table of docs/tilelang-compat.md.
 
     tools/tilelang_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file language] [--match EXPRESSION] [--device cpu]

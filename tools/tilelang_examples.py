@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_examples.py: runs TileLang's own examples, as they stand, under `python -m tilewright`, and says what came of each.
 
     tools/tilelang_examples.py CHECKOUT [--jobs 16] [--each 45] [--seconds 400] [--device cuda] [--match TEXT] [--log FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_numbers.py: kernels of TileLang's own examples at small and ragged sizes, each against its formula in float64.
 
     tools/tilelang_numbers.py CHECKOUT [--emulate] [--match TEXT] [--jobs N] [--each SECONDS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """triton_compat.py: runs Triton's own unit tests on our CPU target (or, with --device cuda, on a GPU) and prints the table of docs/triton-compat.md.
 
     tools/triton_compat.py CHECKOUT [--jobs 2] [--sample 10] [--file language/test_core.py] [--match EXPRESSION] [--device cpu]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine.c: an engine that ships kernels: they were built ahead of time, run on the engine's own threads, and are called by
  * eight requests at once. docs/embedding.md says how to build it. */
 #include "add.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c: what a built kernel costs: its first launch in a process, the first that wants threads, and each one
  * afterwards. add.h and add.o are made as docs/embedding.md says, with --isa left out. */
 #define _POSIX_C_SOURCE 200809L

@@ -76,3 +76,4 @@ void attention(struct globals g) {
     warp_add(&total, &total, &most);
     warpgroup_store(g.l, &total, at(batch, head, 0, block));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

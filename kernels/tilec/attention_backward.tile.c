@@ -142,3 +142,4 @@ void queries(struct query_globals g) {
     warp_mul(&dq, &dq, scale);
     group8_store(g.dq, &dq, at(batch, head, block, 0));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -117,3 +117,4 @@ lcf_kernel(attention,
     .producer_arrivals = 1, .common_setup = common_setup,
     .producer = {producer_setup, producer_load},
     .consumer = {consumer_setup, consumer_compute, consumer_finish});
+/* SPDX-License-Identifier: Apache-2.0 */

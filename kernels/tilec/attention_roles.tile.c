@@ -96,3 +96,4 @@ void attention(struct globals g) {
         warpgroup_store(g.o, &o, at(batch, head, block, 0));
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -65,3 +65,4 @@ void attention_warp(struct globals g) {
     div_row(&o, &o, &total);
     store(g.o, &o, at(batch, head, block, 0));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

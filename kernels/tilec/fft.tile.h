@@ -59,3 +59,4 @@ static void convolve(sums *z, factors *s, real_tile *x, complex_tile *tmp) {
     warpgroup_mma_AB(&z->real, &s->finv.imag, &tmp->imag);
     warpgroup_mma_wait(0);
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -41,3 +41,4 @@ void fftconv(struct globals g) {
         warpgroup_sync(4);
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

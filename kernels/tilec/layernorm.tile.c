@@ -42,3 +42,4 @@ void layernorm(struct globals g) {
     add(&x, &x, &r);
     store(g.o, &x, at(row, 0));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -77,3 +77,4 @@ void linear_attention(struct globals g) {
         mma_AtB(&state, &k, &v);
     }
 }
+/* SPDX-License-Identifier: Apache-2.0 */

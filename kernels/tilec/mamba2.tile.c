@@ -169,3 +169,4 @@ lcsf_kernel(mamba2,
     .input_stages = STAGES, .output_stages = STAGES, .blocks_per_sm = BLOCKS, .producer_arrivals = 1, .common_setup = common_setup,
     .producer = {producer_setup, producer_load, producer_store},
     .consumer = {consumer_setup, consumer_compute, consumer_finish});
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -122,3 +122,4 @@ lcf_kernel(matmul,
     .common_setup = common_setup,
     .producer = {producer_setup, producer_load},
     .consumer = {consumer_setup, consumer_compute, consumer_finish});
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -43,3 +43,4 @@ void micro_tk(const __grid_constant__ micro_globals g) {
     store(g.o, o_s, at(0, 0, 0, 0));
     __syncthreads();
 }
+/* SPDX-License-Identifier: Apache-2.0 */

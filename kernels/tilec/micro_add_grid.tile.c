@@ -20,3 +20,4 @@ void micro_grid(micro_globals g) {
     block_sync();
     store(g.o, o_s, at(blockIdx.y, blockIdx.x, 0, 0));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

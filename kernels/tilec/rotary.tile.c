@@ -42,3 +42,4 @@ void rotary(struct globals g) {
     turn(&d, &b, &c, &a, &s, 1);
     store(g.o, &d, at(batch, head, n, 1));
 }
+/* SPDX-License-Identifier: Apache-2.0 */

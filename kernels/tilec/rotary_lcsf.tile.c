@@ -98,3 +98,4 @@ lcsf_kernel(rotary,
     .output_stages = STAGES, .producer_arrivals = 1, .common_setup = common_setup,
     .producer = {producer_setup, producer_load, producer_store},
     .consumer = {consumer_setup, consumer_compute, consumer_finish});
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -58,3 +58,4 @@ def attention(Z, H, G, M, N, D, causal=False, block_M=64, block_N=64, num_stages
             T.copy(o, O[z, h, bm * block_M : (bm + 1) * block_M, :])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -101,3 +101,4 @@ def attention_backward(Z, H, G, M, N, D, causal=False, block_M=64, block_N=64, n
             T.copy(dq, DQ[z, h, bm * block_M : (bm + 1) * block_M, :])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

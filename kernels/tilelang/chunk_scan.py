@@ -49,3 +49,4 @@ def chunk_scan(Z, L, H, G, P, N, chunk=64, block_M=64, block_P=64, block_N=32, b
             T.copy(o, O[z, row : row + block_M, h, p : p + block_P])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

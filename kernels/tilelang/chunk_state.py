@@ -37,3 +37,4 @@ def chunk_state(Z, L, H, G, P, N, chunk=64, block_P=64, block_N=64, block_L=32, 
             T.copy(s, S[z, c, h, p : p + block_P, n : n + block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

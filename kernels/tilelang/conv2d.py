@@ -25,3 +25,4 @@ def conv2d(N, H, W, C, O, K=3, stride=1, dilation=1, pad=1, block_M=64, block_N=
             T.copy(y, places[by * block_M, bx * block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -87,3 +87,4 @@ def flash_decoding(Z, H, G, N, D, parts=3, block_H=16, block_N=64, num_stages=2,
         join(out, sums, O)
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,4 @@ def matmul(M, N, K, block_M=64, block_N=64, block_K=64, num_stages=3, dtype="flo
             T.copy(C_local, C[by * block_M, bx * block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,4 @@ def gemm_dequant(M, N, K, group=32, block_M=64, block_N=64, block_K=64, num_stag
             T.copy(c, C[by * block_M, bx * block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -22,3 +22,4 @@ def gemm(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M,
 
         for i, j in T.Parallel(32, 32):
             C[by * 32 + i, bx * 32 + j] = C_tile[i, j]
+# SPDX-License-Identifier: Apache-2.0

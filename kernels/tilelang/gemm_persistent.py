@@ -21,3 +21,4 @@ def gemm_persistent(M, N, K, blocks=132, group=8, block_M=64, block_N=64, block_
                 T.copy(c, C[by * block_M, bx * block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ def gemm_scaled(M, N, K, dtype="int8", promote=4, block_M=64, block_N=64, block_
                 C[row, column] = T.cast(total[i, j], "float32") * SA[row] * SB[column]
 
     return main
+# SPDX-License-Identifier: Apache-2.0

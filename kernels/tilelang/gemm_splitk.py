@@ -45,3 +45,4 @@ def gemm_splitk(M, N, K, parts=3, atomic=False, block_M=64, block_N=64, block_K=
                 T.copy(sum, C[by * block_M, bx * block_N])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ def layernorm(M, N, block_M=4, block_N=128, eps=1e-5, dtype="float16", threads=1
                     Y[row, column] = (X[row, column] - mean[i]) * scale[i] * W[column] + B[column]
 
     return main
+# SPDX-License-Identifier: Apache-2.0

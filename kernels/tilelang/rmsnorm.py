@@ -25,3 +25,4 @@ def rmsnorm(M, N, block_M=4, block_N=128, eps=1e-6, dtype="float16", threads=128
                     Y[bx * block_M + i, k * block_N + j] = X[bx * block_M + i, k * block_N + j] * scale[i] * W[k * block_N + j]
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,4 @@ def row_sum(M, N, block_M=4, block_N=1024, num_stages=2, threads=128, dtype="flo
             T.copy(y, Y[bx * block_M : (bx + 1) * block_M])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -8,3 +8,4 @@ def elementwise_add(A: T.Buffer[(M, N), "float16"],
         for i, j in T.Parallel(32, 32):
             C[by * 32 + i, bx * 32 + j] = \
                 A[by * 32 + i, bx * 32 + j] + B[by * 32 + i, bx * 32 + j]
+# SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,4 @@ def matmul(A: T.Buffer[(M, K), "float16"],
         # Write result back to global memory
         for i, j in T.Parallel(32, 32):
             C[by * 32 + i, bx * 32 + j] = C_tile[i, j]
+# SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,4 @@ def reduce_sum(A: T.Buffer[(M, N), "float16"],
         # Write result
         for i in T.Parallel(32):
             B[bx * 32 + i] = partial_sum[i]
+# SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,4 @@ def softmax(M, N, block_M=4, block_N=128, dtype="float16", threads=128):
                     Y[bx * block_M + i, k * block_N + j] = T.exp2(X[bx * block_M + i, k * block_N + j] * LOG2_E - top[i]) / total[i]
 
     return main
+# SPDX-License-Identifier: Apache-2.0

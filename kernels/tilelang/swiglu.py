@@ -14,3 +14,4 @@ def swiglu(M, N, block_M=8, block_N=256, threads=256, dtype="float16"):
                 C[by * block_M + i, bx * block_N + j] = a / (1.0 + T.exp(-a)) * B[by * block_M + i, bx * block_N + j]
 
     return main
+# SPDX-License-Identifier: Apache-2.0

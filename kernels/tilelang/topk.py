@@ -28,3 +28,4 @@ def topk(M, N, k, block_M=8, dtype="float32", threads=128):
                     x[i, j] = T.if_then_else(j == first[i], -T.infinity("float32"), x[i, j])
 
     return main
+# SPDX-License-Identifier: Apache-2.0

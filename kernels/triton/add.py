@@ -37,3 +37,4 @@ def add(x, y):
     grid = lambda meta: (triton.cdiv(n_elements, meta['BLOCK_SIZE']),)
     add_kernel[grid](x, y, output, n_elements, BLOCK_SIZE=1024)
     return output
+# SPDX-License-Identifier: Apache-2.0

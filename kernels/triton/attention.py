@@ -50,3 +50,4 @@ def attention(q, k, v, causal=False, BM=64, BN=64):
     attention_kernel[grid](
         q, k, v, o, D ** -0.5, N, q.stride(0), q.stride(1), BM=BM, BN=BN, D=D, CAUSAL=causal)
     return o
+# SPDX-License-Identifier: Apache-2.0

@@ -144,3 +144,4 @@ def attention_backward(q, k, v, o, do, causal=False, BM=64, BN=64):
     attention_dq_kernel[rows](
         q, k, v, do, lse, delta, dq, scale, N, *strides, BM2=BM, BN2=BN, D=D, CAUSAL=causal)
     return dq, dk, dv
+# SPDX-License-Identifier: Apache-2.0

@@ -109,3 +109,4 @@ def attention_i8(q, k, v, q_scale, k_scale, causal=False, BM=128, BN=64):
     attention_i8_kernel[(triton.cdiv(N, BM), heads)](
         q, k, v, o, q_scale, k_scale, N, q.stride(0), q.stride(1), BM=BM, BN=BN, D=D, CAUSAL=causal)
     return o
+# SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,4 @@ def batched_matmul(a, b, BM=64, BN=64, BK=32, BB=None, **options):
     else:
         batched_matmul_kernel[(*tiles, count)](a, b, c, M, N, K, *strides, BM=BM, BN=BN, BK=BK, **options)
     return c
+# SPDX-License-Identifier: Apache-2.0

@@ -147,3 +147,4 @@ def chunk_dx(cb, x, dt, a, b, dy, dstates, d, BM=64, BK=32):
     chunk_dx_kernel[grid](cb, x, dt, a, b, dy, dstates, d, dx, ddt, length, size, heads, groups, P, N,
                           BM=BM, BN=max(triton.next_power_of_2(P), 16), BK=BK, BD=max(triton.next_power_of_2(N), 16))
     return dx, ddt
+# SPDX-License-Identifier: Apache-2.0

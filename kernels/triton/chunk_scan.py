@@ -59,3 +59,4 @@ def chunk_scan(cb, x, dt, a, c, before, d, BM=64, BN=64, BK=32):
     chunk_scan_kernel[grid](cb, x, dt, a, c, before, d, y, length, size, heads, groups, P, N,
                             BM=BM, BN=BN, BK=BK, BD=max(triton.next_power_of_2(N), 16))
     return y
+# SPDX-License-Identifier: Apache-2.0

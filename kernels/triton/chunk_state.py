@@ -50,3 +50,4 @@ def chunk_state(x, b, dt, a, BM=64, BN=64, BK=32):
     grid = (triton.cdiv(P, BM) * triton.cdiv(N, BN), batch * chunks, heads)
     chunk_state_kernel[grid](x, b, dt, a, states, length, size, heads, groups, P, N, BM=BM, BN=BN, BK=BK)
     return states
+# SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ def conv2d(x, weight, step=1, pad=0, BM=64, BN=64, BC=32):
     grid = (triton.cdiv(N * P * Q, BM), triton.cdiv(K, BN))
     conv2d_kernel[grid](x, f, y, N * P * Q, C, H, W, K, P, Q, *x.stride(), *f.stride(), *y.stride(), step, pad, R=R, S=S, BM=BM, BN=BN, BC=BC)
     return y
+# SPDX-License-Identifier: Apache-2.0

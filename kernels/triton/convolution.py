@@ -69,3 +69,4 @@ def convolution(x, w, stride=1, pad=0, BM=64, BN=64, BK=32, **options):
     kernel[(triton.cdiv(images * P * Q, BM), triton.cdiv(F, BN))](
         x, w, y, images, H, W, P, Q, F, C=C, R=R, S=S, STRIDE=stride, PAD=pad, BM=BM, BN=BN, BK=BK, **options)
     return y
+# SPDX-License-Identifier: Apache-2.0

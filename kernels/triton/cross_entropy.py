@@ -51,3 +51,4 @@ def cross_entropy_backward(logits, target, lse, dloss, ignored=-100, BLOCK=2048)
     grid = (rows, triton.cdiv(cols, BLOCK))
     cross_entropy_backward_kernel[grid](logits, target, lse, dloss, dlogits, logits.stride(0), cols, ignored, BLOCK=BLOCK)
     return dlogits
+# SPDX-License-Identifier: Apache-2.0

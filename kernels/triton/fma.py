@@ -19,3 +19,4 @@ def fma(x, y, z, block=1024):
     n = x.numel()
     fma_kernel[(triton.cdiv(n, block),)](x, y, z, out, n, BLOCK=block)
     return out
+# SPDX-License-Identifier: Apache-2.0

@@ -142,3 +142,4 @@ def delta_back(q, k, w, g, do, inner, scale, size=64, BV=64):
     grid = (triton.cdiv(V, BV), batch * heads)
     delta_back_kernel[grid](q, k, w, g, do, inner, dh, dnew, scale, length, heads, V, K=K, BT=size, BV=BV)
     return dh, dnew
+# SPDX-License-Identifier: Apache-2.0

@@ -49,3 +49,4 @@ def geglu_backward(dout, gate, up, BLOCK=2048):
     grid = (rows, triton.cdiv(cols, BLOCK))
     geglu_backward_kernel[grid](dout, gate, up, dgate, dup, gate.stride(0), dout.stride(0), cols, BLOCK=BLOCK)
     return dgate, dup
+# SPDX-License-Identifier: Apache-2.0

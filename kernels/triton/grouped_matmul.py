@@ -43,3 +43,4 @@ def grouped_matmul_kernel(
 
 def grouped_matmul(a, b, c, sizes, starts, programs=64, BM=64, BN=64, BK=32):
     grouped_matmul_kernel[(programs,)](a, b, c, sizes, starts, sizes.shape[0], BM=BM, BN=BN, BK=BK)
+# SPDX-License-Identifier: Apache-2.0

@@ -45,3 +45,4 @@ def int4_matmul(a, packed, scales, BM=32, BN=32, BK=32, **options):
     int4_matmul_kernel[(triton.cdiv(M, BM) * triton.cdiv(N, BN),)](
         a, packed, scales, c, M, N, K, a.stride(0), c.stride(0), GROUP=K // scales.shape[0], BM=BM, BN=BN, BK=BK, **options)
     return c
+# SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,4 @@ def layernorm(x, w, b, eps=1e-5):
     y = torch.empty_like(x)
     layernorm_kernel[(rows,)](x, y, w, b, x.stride(0), cols, eps, BLOCK=triton.next_power_of_2(cols))
     return y
+# SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,4 @@ def matmul(a, b, BM=128, BN=128, BK=32):
         BM=BM, BN=BN, BK=BK,
     )
     return c
+# SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,4 @@ def matmul_nt_kernel(
         b_ptrs += BK
     c = acc.to(c_ptr.dtype.element_ty)
     tl.store(c_ptr + rm[:, None] * stride_cm + rn[None, :], c, mask=(rm[:, None] < M) & (rn[None, :] < N))
+# SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,4 @@ def matmul_persistent_kernel(
             b = b_desc.load([k * BK, tile_n * BN])
             acc = tl.dot(a, b, acc)
         c_desc.store([tile_m * BM, tile_n * BN], acc.to(c_ptr.dtype.element_ty))
+# SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,4 @@ def matmul_split(a, b, BM=64, BN=64, BK=32, SPLIT=4, **options):
     matmul_split_kernel[(triton.cdiv(M, BM), triton.cdiv(N, BN), SPLIT)](
         a, b, c, M, N, K, a.stride(0), b.stride(0), c.stride(0), BM=BM, BN=BN, BK=BK, SPLIT=SPLIT, **options)
     return c
+# SPDX-License-Identifier: Apache-2.0

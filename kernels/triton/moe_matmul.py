@@ -81,3 +81,4 @@ def moe_matmul(a, b, experts, factors=None, scales=None, BM=64, BN=64, BK=32, **
         a.stride(0), b.stride(0), b.stride(1), c.stride(0),
         TOP=top, SCALE=factors is not None, BM=BM, BN=BN, BK=BK, scale_ptr=scales, **options)
     return c
+# SPDX-License-Identifier: Apache-2.0

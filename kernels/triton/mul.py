@@ -18,3 +18,4 @@ def mul(x, y, block=1024):
     n = x.numel()
     mul_kernel[(triton.cdiv(n, block),)](x, y, out, n, BLOCK=block)
     return out
+# SPDX-License-Identifier: Apache-2.0

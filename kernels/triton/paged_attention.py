@@ -56,3 +56,4 @@ def paged_attention(q, k_cache, v_cache, pages, lengths, BM=64, BN=32, **options
         q, k_cache, v_cache, o, pages, lengths, D ** -0.5, queries, pages.shape[1], *q.stride()[:3], *k_cache.stride()[:3],
         SHARE=heads // k_cache.shape[2], PAGE=k_cache.shape[1], BM=BM, BN=BN, D=D, **options)
     return o
+# SPDX-License-Identifier: Apache-2.0

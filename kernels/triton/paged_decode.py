@@ -75,3 +75,4 @@ def paged_decode(q, k_cache, v_cache, pages, lengths, PARTS=4, BN=32, **options)
         H=H, SHARE=share, ROWS=max(16, triton.next_power_of_2(share)), PAGE=k_cache.shape[1], PARTS=PARTS, BN=BN, D=D, **options)
     paged_combine_kernel[(seqs * H,)](part, lse, o, PARTS=PARTS, D=D)
     return o
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def rmsnorm(x, w, eps=1e-6):
     y = torch.empty_like(x)
     rmsnorm_kernel[(rows,)](x, y, w, x.stride(0), cols, eps, BLOCK=triton.next_power_of_2(cols))
     return y
+# SPDX-License-Identifier: Apache-2.0

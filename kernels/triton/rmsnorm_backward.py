@@ -45,3 +45,4 @@ def rmsnorm_backward(dy, x, w, rstd, programs=264, BM=32, BN=64):
     rmsnorm_backward_kernel[(parts.shape[0],)](dy, x, w, rstd, dx, parts, x.stride(0), rows, cols, rows_each, BLOCK=triton.next_power_of_2(cols))
     add_parts_kernel[(triton.cdiv(cols, BN),)](parts, dw, parts.shape[0], cols, BM=BM, BN=BN)
     return dx, dw
+# SPDX-License-Identifier: Apache-2.0

@@ -19,3 +19,4 @@ def row_sum(x, BLOCK=4096):
     out = torch.empty(rows, device=x.device, dtype=torch.float32)
     row_sum_kernel[(rows,)](x, out, x.stride(0), cols, BLOCK=BLOCK)
     return out
+# SPDX-License-Identifier: Apache-2.0

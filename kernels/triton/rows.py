@@ -44,3 +44,4 @@ def scatter_add(x, index, rows, BM=16, BC=256):
     grid = (triton.cdiv(index.numel(), BM), triton.cdiv(x.shape[1], BC))
     scatter_add_kernel[grid](x, index, out, index.numel(), x.shape[1], x.stride(0), out.stride(0), BM=BM, BC=BC)
     return out
+# SPDX-License-Identifier: Apache-2.0

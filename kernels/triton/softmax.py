@@ -21,3 +21,4 @@ def softmax(x):
     y = torch.empty_like(x)
     softmax_kernel[(rows,)](y, x, x.stride(0), y.stride(0), cols, BLOCK=triton.next_power_of_2(cols))
     return y
+# SPDX-License-Identifier: Apache-2.0

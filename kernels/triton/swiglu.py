@@ -41,3 +41,4 @@ def swiglu_backward(dout, gate, up, BLOCK=2048):
     grid = (rows, triton.cdiv(cols, BLOCK))
     swiglu_backward_kernel[grid](dout, gate, up, dgate, dup, gate.stride(0), dout.stride(0), cols, BLOCK=BLOCK)
     return dgate, dup
+# SPDX-License-Identifier: Apache-2.0

@@ -87,3 +87,4 @@ def tables(problems, device):
 def table_matmul(memory, problems, programs=64, BM=64, BN=64, BK=32, boxes=False, **options):
     kernel = table_matmul_box_kernel if boxes else table_matmul_kernel
     kernel[(programs,)](memory, *tables(problems, memory.device), len(problems), BM=BM, BN=BN, BK=BK, **options)
+# SPDX-License-Identifier: Apache-2.0

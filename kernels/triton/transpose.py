@@ -17,3 +17,4 @@ def transpose(x, BM=64, BN=64):
     y = torch.empty(cols, rows, device=x.device, dtype=x.dtype)
     transpose_kernel[(triton.cdiv(rows, BM), triton.cdiv(cols, BN))](x, y, rows, cols, x.stride(0), y.stride(0), BM=BM, BN=BN)
     return y
+# SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native.h: what the files of the Python extension `tilewright._native` share.
  *
  * The extension is a thin skin over include/tilewright.h: it holds one context, gives the compiler

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_arguments.c: what one argument of a launch is: a number, a constant, or memory with its
  * dtype.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_cuda.c: where arguments lie, and on which stream a launch on a CUDA device goes.
  *
  * A tensor lies on the host, on a CUDA device, or does not say (a class of the user with data_ptr()

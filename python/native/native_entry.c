@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_entry.c: the dispatch table of a jit function: one entry for each combination of tags and
  * constants.
  *

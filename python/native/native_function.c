@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_function.c: the type Function: a jit function with its source and parameters, and
  * kernel[grid] (Bound).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_kernel.c: the type Kernel: one compiled kernel, as Python sees it: its name and the texts
  * that the compiler made.
  *

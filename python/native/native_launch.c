@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_launch.c: one launch: arguments bound to parameters, tagged and hashed; the entry found or
  * made; the grid read; the kernel run.
  *

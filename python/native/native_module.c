@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_module.c: the module tilewright._native: its init and the functions that are not methods.
  *
  *     version()         "0.1.0"

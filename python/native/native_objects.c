@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_objects.c: Python objects as the compiler sees them, and the callbacks that find them.
  *
  * A name in a kernel means what it means to Python: a cell of the closure, a global of the

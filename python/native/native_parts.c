@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_parts.c: descriptors of the host among the arguments of a launch, taken apart.
  *
  *     TensorDescriptor(base, shape, strides, block)  ->  base, shape.., strides.., block..

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_run.c: run_file: a kernel of any door (Triton, TileLang, Tile C, IR), out of a file, on arrays of the program.
  *
  *     run_file(path, kernel or None, grid or None, {name: number, text, None, or (array, shape, strides)},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_session.c: the one context of the process, its lock, and errors as Python exceptions.
  *
  * A call into the library goes

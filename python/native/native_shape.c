@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_shape.c: arguments of TileLang's kernels, whose shapes are part of the kernel; the arrays that a call makes.
  *
  *     kernel = matmul(1024, 1024, 1024)      out_idx=[-1]: C is an output

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* native_tuner.c: the type Tuner: a kernel with its configurations, of which triton's Autotuner is a subclass.
  *
  *     Tuner.__init__(function or None, arg_names, key_names)

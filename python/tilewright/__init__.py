@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright: tile kernels from Python.
 
     import tilewright.triton as triton          Triton's own interface

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m tilewright script.py args.. | -m module args.. | -c code | pytest args..
 
 Runs a program in which `import triton` means tilewright.triton and `import tilelang` tilewright.tilelang. Nothing is changed outside of this process and of the Python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.command: the command `tilewright` of an installed package: the program that lies in its folder `bin`."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.host: what the extension asks of Python, for all languages: names of dtypes, exceptions, texts of functions.
 
 A function that was compiled says itself which exceptions its mistakes are (`make_error`); what belongs to none is plain.

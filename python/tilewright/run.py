@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.run: what `tilewright run` does on the command line, on arrays of the program."""
 from . import _native
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers `import triton` with tilewright.triton, `import tilelang` with tilewright.tilelang, and `import tvm` with the little of it there.
 
 install() does so for this process: `triton.x` and `tilewright.triton.x` are then one module. pass_on() does so for the Python

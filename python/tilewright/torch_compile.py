@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch.compile under `python -m tilewright`.
 
 Dynamo traces launches of our kernels as it does Triton's (fullgraph, torch.library.triton_op, wrap_triton). Inductor, its default

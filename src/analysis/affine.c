@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine.c: see affine.h. Forms are made on demand and kept by reference; here are sums, products,
  * shapes and conversions, and what is known of the polynomials in them. */
 #include "analysis/affine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine.h: what integer and pointer tiles are, as functions of their indices.
  *
  * v[i0, i1, ..] = base + start + sum over axes of step * i  (+ scale * ((first + i) rem modulus)

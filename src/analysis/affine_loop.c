@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine_loop.c: closed forms of what a `for` carries, and where values are visible.
  *
  *     for %k = 0, %n, 1 (%p = %p0) { .. yield ptr_add(%p, 64) }        %p = %p0 + 64 * %k

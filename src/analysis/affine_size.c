@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine_size.c: how large can it be?
  *
  * Bounds of polynomials, from the types of their factors, literals, loop bounds and places in the

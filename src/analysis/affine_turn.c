@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine_turn.c: remainders, quotients and clamps of indices.
  *
  *     (64*pid + i) / 64, i < 64        pid: the quotient does not move inside the tile

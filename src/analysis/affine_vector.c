@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* affine_vector.c: parts of an axis that no sum of steps says.
  *
  *     expand<1> (load ..)            i32[128,1]: a part of axis 0, numbers from memory

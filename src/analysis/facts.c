@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts.c: see facts.h. */
 #include "analysis/facts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts.h: what is known of a scalar without running the kernel: what it is a multiple of, and
  * whether it is >= 0.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* facts_ends.c: how far a number goes, in numbers that the launch computes.
  *
  *     tasks %part in %np { for %k = 0, %n, 1 { %at = 64 * %part + 512 * %k } }

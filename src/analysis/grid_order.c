@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid_order.c: the grid decodings that are worth knowing.
  *
  * A kernel with a grid of one dimension computes from its program id where its tile lies. When the

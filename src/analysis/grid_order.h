@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid_order.h: known ways to turn a program id into the place of a tile. */
 #ifndef ANALYSIS_GRID_ORDER_H
 #define ANALYSIS_GRID_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linear_layout.c: the algebra of layouts; linear_layout.h says what a layout is.
  *
  * Everything rests on one solver: the bases of a layout, input by input, are reduced to echelon

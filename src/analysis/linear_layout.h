@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linear_layout.h: the algebra of layouts; ir/tile_layout.h says what one is.
  *
  * Making them (blocked, the fragments of matrix instructions, swizzled shared memory), changing them as ops change

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* poly.c: see poly.h. */
 #include "analysis/poly.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* poly.h: polynomials with integer coefficients over scalar values of a kernel.
  *
  * 64*k*sb + pm*128 is three numbers and some references. Addresses, bounds and trip counts are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.c: see runs.h. One walk from a value to what it is made of, for one length and one demand. */
 #include "analysis/runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h: tiles of numbers that come in runs.
  *
  * Along the only axis that it moves along, a tile comes in runs of n (a power of two) when the n places from each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sums.c: see sums.h. */
 #include "analysis/sums.h"
 

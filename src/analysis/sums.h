@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sums.h: what the products of a loop take of a thread's registers. */
 #ifndef ANALYSIS_SUMS_H
 #define ANALYSIS_SUMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* allocator.h: where memory comes from. */
 #ifndef BASE_ALLOCATOR_H
 #define BASE_ALLOCATOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h: memory that dies together.
  *
  * An arena hands out zeroed, 16-byte-aligned blocks and frees them all at once. When memory runs out it throws

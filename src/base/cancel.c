@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cancel.c: see cancel.h. */
 #include "base/cancel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cancel.h: is the work that is under way still wanted?
  *
  * One Cancel belongs to a context. Another thread or a signal handler asks for the end with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diag.h: what we say to the user, from one table (diag.def).
  *
  *     diag_emit(diag, DIAG_UNKNOWN_NAME, range, "%s" arguments of the row...);

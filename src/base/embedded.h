@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* embedded.h: the files that the library carries inside itself (made from src/target by tools/embed.c). */
 #ifndef BASE_EMBEDDED_H
 #define BASE_EMBEDDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fiber.c: stacks and the switch between them.
  *
  * A switch stores the registers that a call must preserve on the running stack, exchanges stack

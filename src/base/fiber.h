@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fiber.h: asymmetric coroutines, for simulators that run thousands of small threads of control in
  * a fixed order.
  *

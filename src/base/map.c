@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.c: open addressing over an insertion-ordered array; see map.h. */
 #include "base/map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.h: a hash map from strings (or 64-bit numbers) to pointers, in an arena.
  *
  * Keys are copied; a value of NULL is allowed. Iteration runs in order of insertion, so no output ever depends on hash

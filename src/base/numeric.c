@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* numeric.c: see numeric.h. One routine down and one up serve every format; they work on the bits,
  * so they do not depend on the host's rounding mode or on a flush-to-zero setting. */
 #include "base/numeric.h"

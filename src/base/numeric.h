@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* numeric.h: the small float formats, converted exactly.
  *
  * f16 and bf16 overflow to infinity; the 8-bit formats saturate to their largest finite number

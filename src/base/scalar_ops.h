@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scalar_ops.h: what operations on integers mean: to the folder (fold_algebra.c), to the numbers that a launch computes
  * (scalars.c), and to those that a kernel built ahead of time computes, whose entry includes this very text.
  *

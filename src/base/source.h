@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* source.h: the texts being compiled, and places in them.
  *
  * All files of a compile share one space of offsets: file i covers [base, base + size]. So a Range is two numbers,

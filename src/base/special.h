@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* special.h: functions that C's math library does not have, and those of Bessel with the edges of CUDA's, in plain C of
  * doubles. One text for all: the interpreter includes it, the CPU's prelude and the emulator's carry it along;
  * a GPU calls its own. The functions of <math.h> that it uses are declared before. Results are within 1e-14 of the true

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speech_line.h: the lines that `print` says (ir/speech.h shows them), in plain C: for targets that run on this machine
  * (speech.c), and for kernels that are built ahead of time, whose entry includes this very text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h: building text in an arena, and small string questions.
  *
  *     Text t = text_new(arena);

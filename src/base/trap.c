@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trap.c: see trap.h. */
 #include "base/trap.h"
 

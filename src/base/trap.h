@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trap.h: the one way out for what no caller can mend.
  *
  * Out of memory and internal faults leave by longjmp to the frame that armed the trap (the API entry, or the body of a

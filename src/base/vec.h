@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vec.h: typed growable arrays in an arena.
  *
  *     VEC(int) v = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* advice.c: what the command line adds to the library's messages: which option does what they speak of, and, when
  * arguments are missing, the whole command with examples of them, to copy. */
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arguments.c: what --arg says, as numbers and arrays; the life of a run's objects.
  *
  * SPEC is a number, true, false, none, any other word (a string), or an array:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* child.c: work in processes of their own: what one says goes to a file that has no name, what it finds out comes back
  * through a pipe, and what it breaks is its own. It ends with the one that started it, however that ends, and takes its
  * compiler and folder along. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h: what the files of the command line share. The command line is a user of the public API
  * like any other: it sees tilewright.h and nothing else of the library.
  *

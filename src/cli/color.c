@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* color.c: colours of messages on terminals: their first words (`error:`, `warning:`, `hint:` ..) and the carets below
  * a line of source. NO_COLOR is honoured, and --color. */
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_bench.c: `bench` times a kernel over shapes and on targets, beside what the machine can do: how fast it
  * copies, and how many operations a second its products do, both measured here (probe.c). A launch takes at least
  * as long as its bytes by the one, or its operations by the other; `of bound` is that time's share of the measured.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_build.c: `build` makes an object, an archive or a folder of kernels, to be taken along by programs. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_cache.c: `cache` says what the cache holds, lists it, and makes it hold less. */
 #include "cli/cli.h"
 

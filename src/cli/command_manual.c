@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_manual.c: `man` prints the man page, `completion` what a shell needs to complete commands and options; all of
  * it made from the tables of table.h. */
 #include "cli/table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_run.c: `run` launches a kernel; `check` also compares what it wrote with the
  * interpreter, or with given arrays. With --json either says it as one object. */
 #include "cli/cli.h"

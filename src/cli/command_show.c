@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_show.c: commands that show what the compiler does: emit, ir, explain, list, targets, docs. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command_tune.c: `tune` finds the fastest constants and options of a kernel for the arguments that are given.
  *
  * Candidates are the products of what --try lists, or the configurations of the source. Each goes through the passes

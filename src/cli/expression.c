@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expression.c: integer expressions over named arguments, as --grid and shapes use them.
  *
  *     sum = product { ("+" | "-") product }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guarded.c: arrays of a launch on the host between pages that nobody may touch.
  *
  * An array ends at such a page, but for the few bytes that let it begin at a line of the cache. On

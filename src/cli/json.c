@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c: answers for programs: JSON on standard output, and with --json what goes wrong as JSON on standard error, an
  * object a line. Commas come by themselves. */
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: the commands and options of `tilewright`, one table each, and the help made from them. */
 #include "cli/table.h"
 

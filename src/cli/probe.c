@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c: what a target of this machine can do at most, as two kernels measure it: bytes a second of a copy (read and
  * written) of arrays larger than most caches, operations a second of a product. Targets that model a machine have
  * none. */

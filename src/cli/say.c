@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.c: messages, memory and files of the command line. */
 #include "cli/cli.h"
 

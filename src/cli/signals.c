@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signals.c: Ctrl-C and its kin.
  *
  * A signal that asks for the end ends the process at once, by that signal, unless something outside of

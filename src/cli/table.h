@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h: the commands and options of `tilewright` as tables (main.c), for all that is made from them: parsing and
  * help (main.c), the man page and the completions of shells (command_manual.c). */
 #ifndef CLI_TABLE_H

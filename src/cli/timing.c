@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timing.c: compiles and launches a session's kernel, and takes its time. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tuned.c: choices that `tune` made, in files that Python's kernel.pin and TILEWRIGHT_TUNED read too:
  *
  *     {"kernels": {"add.add_kernel": [{"key": null, "target": "cpu", "values": {"BLOCK": 128},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw.h: what the compiler decided, as pictures: one HTML page of inline SVG, without scripts, styles from elsewhere
  * or fonts to fetch. A picture reads the IR behind the passes (or a plan of a target) and decides nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_banks.c: the first rows of a tile as they lie over the banks of shared memory. A column of the picture is what
  * one chunk of 16 bytes covers of them; what a wavefront reads at once should take each column once. */
 #include "draw/draw.h"

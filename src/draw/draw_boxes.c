@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_boxes.c: which part of which array a program touches: every load and store of a box, on its tensor. Along a
  * dimension whose offset comes from the grid there are the tiles of other programs (pale); along one whose offset a
  * loop moves, the tiles of the other trips. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_lanes.c: which lane of a warp holds which element of a tile, and in which of its registers. The largest tile of
  * two dimensions that the kernel keeps in registers is drawn; its upper left corner, where all of it does not fit. */
 #include "draw/draw.h"

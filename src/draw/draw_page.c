@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_page.c: the page around the pictures: its head, its colours by day and by night, and the list of findings. */
 #include "draw/draw.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_rings.c: rings over time, played from the schedule: a copy is issued when a slot is free, lands after the
  * machine's copy_clocks, and is used when the item before it has been. Nothing is run: how long an item is used is what
  * the matrix instructions of its loop take; where neither is known the picture is in steps. */

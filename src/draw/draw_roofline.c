@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_roofline.c: what bounds the kernel: operations for each byte that its programs load and store, under the roof of
  * the machine's data sheet. Bytes are those that cross the edge of a multiprocessor; less reaches memory where programs
  * share tiles in the L2. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draw_tensix.c: the grid of Tensix cores: which have tasks, how many, and who reads for whom; below, the circular
  * buffers of a core as parts of its L1. */
 #include "draw/draw.h"

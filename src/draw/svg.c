@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* svg.c: the shapes of pictures; see draw.h. */
 #include "draw/draw.h"
 

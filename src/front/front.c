@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* front.c: the table of doors, and which door a text takes.
  *
  * The end of the name decides where it can: `x.tile.c` is Tile C, `x.ir` is IR text. A Python

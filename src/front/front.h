@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* front.h: the doors. A door turns source text into IR, in two steps:
  *
  *     open    parses the file and lists its kernels with their parameters (FrontUnit)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* irtext.c: the door for Tile IR written as text.
  *
  * Types stand in the text, so opening is parsing and every parameter is known; lowering finds the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manual_pages.c: what each door knows, as Markdown, made from the doors' own tables (docs/triton.md, docs/tilelang.md,
  * docs/tile-c.md). A name that is listed works; a name that is not listed is refused by name. */
 #include "front/front.h"

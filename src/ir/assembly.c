@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assembly.c: see assembly.h. */
 #include "ir/assembly.h"
 

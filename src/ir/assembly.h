@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assembly.h: constraints of inline assembly, as LLVM writes them: "=r,=f,r,l,0,~{memory}".
  *
  * Outputs come first, then inputs, then what is overwritten. A letter is a kind of register:

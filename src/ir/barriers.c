@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* barriers.c: see barriers.h. */
 #include "ir/barriers.h"
 

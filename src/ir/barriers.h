@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* barriers.h: phases of mbarriers as numbers, for those who run through a kernel's control without its data.
  *
  * A walk knows the loop variables that its user sets, and computes small integers from them. Arrivals at a barrier and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* barriers_order.c: barriers of a program that one worker runs, proved by running through its control.
  *
  * Arrivals and phases are numbers there: if each wait finds its phase ended, that order is one that the roles may take.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build.c: see build.h. */
 #include "ir/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* build.h: making and changing IR.
  *
  * A Builder points at a place; ops go in before `before`, or at the end of the region. Simple ops have one-line makers:

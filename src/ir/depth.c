@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* depth.c: how many ops stand one behind the other; see ir_find_deep in build.h. */
 #include "ir/build.h"
 

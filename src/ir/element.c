@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* element.c: see element.h. Each function is one switch over the type around one tight loop. */
 #include "ir/element.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* element.h: elements of the IR's types in memory, read and written as host numbers.
  *
  * Rows of n elements lie side by side; the wide side is int64_t for integers (unsigned ones as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* externs.c: the parameters of an `extern` op's function; see externs.h. */
 #include "ir/externs.h"
 

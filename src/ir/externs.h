@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* externs.h: which functions an `extern` op may call: what they are called, and of which numbers they are. */
 #ifndef IR_EXTERNS_H
 #define IR_EXTERNS_H

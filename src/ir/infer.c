@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer.c: the type rule of every op.
  *
  * First the operands are matched against the op's mini-language (ops.def): classes, equal element types for equal

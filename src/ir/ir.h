@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir.h: Tile IR in memory.
  *
  * A Module owns types and kernels; all of it lives in one arena. A kernel is structured SSA: a region is a list of ops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* literal.c: the type of a literal that stands without one in the text.
  *
  * `add %x, 1` means 1 in %x's element type. The rule looks only at operands that are no literals, at the given type and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manual.c: the op table as a Markdown page (docs/ops.md). */
 #include "ir/ir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c: reads the text form that print.c writes (grammar: docs/ir.md).
  *
  * One pass, one token of look-ahead, no backtracking. Ops end at a newline or `;`. The first error of a kernel ends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_name.c: names of values, and the layouts that they are defined with.
  *
  * A region sees the names of those around it; at its end its own are gone. What the printer made of a hint is undone

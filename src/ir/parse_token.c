@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_token.c: tokens of the text form, and types.
  *
  * Ops end at a newline or `;`, which are kept as a mark on the token behind them. Comments start with `//`. Names are

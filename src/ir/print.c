@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.c: the text form of a kernel; parse.c reads it back, and print(parse(t)) == t for every text printed here.
  *
  *     kernel @add(%X, %Y: *f32, %n: i32) {

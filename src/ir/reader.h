@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reader.h: what the files that read the text form share (docs/ir.md has the grammar).
  *
  *   parse_token.c   tokens, numbers, strings, types

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ringform.c: see ringform.h. */
 #include "ir/ringform.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roots.c: see roots.h. */
 #include "ir/roots.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* roots.h: through which parameters a kernel reaches memory.
  *
  * A pointer is made from others by adding, reshaping, choosing, carrying it through a loop; at the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speech.c: see speech.h. */
 #include "ir/speech.h"
 

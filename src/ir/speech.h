@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* speech.h: what `print` says, the same on every target that runs on this machine.
  *
  * A line an element, with the place in the grid and in the tile, as Triton prints it; the message

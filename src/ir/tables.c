@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tables.c: the .def tables as data, and questions to them. */
 #include "ir/ir.h"
 

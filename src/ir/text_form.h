@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_form.h: what printer and parser of the IR text share. */
 #ifndef IR_TEXT_FORM_H
 #define IR_TEXT_FORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threads.c: which values of a region of threads differ between them, and barriers that the source leaves out. See
  * threads.h. */
 #include "ir/barriers.h"

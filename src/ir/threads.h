@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threads.h: code of single threads (`spmd` regions whose workers are threads) beside what a block does as a whole.
  *
  * Inside of such a region a value either is the same in all threads (uniform) or may differ. Operations on whole

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threads_cut.c: a region of threads in pieces, between what the block does as a whole. See threads.h.
  *
  * All happens in place: the ops of the region go in front of it, those of the block stay where they are, those of

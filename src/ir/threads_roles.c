@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threads_roles.c: roles that a kernel writes side by side, one behind the other in an order that their barriers
  * allow.
  *

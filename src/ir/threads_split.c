@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* threads_split.c: roles that a kernel writes for its warpgroups, each as it is written, side by side.
  *
  *     spmd %t in 256 <unit=thread> {               spmd %w in 2 <unit=warpgroup> {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile_layout.c: layouts as data: questions that need no algebra, what a type says of one, and their text.
  *
  *     regs<128x64, reg (0,1) (0,2) (0,4) (64,0), lane (0,8) (0,16) (0,32) (1,0) (2,0), warp (4,0) (8,0)>

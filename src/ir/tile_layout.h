@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile_layout.h: where the elements of a tile live. In layout form every tile value has a Layout.
  *
  * In registers: a linear map over F2 sends hardware bits to the bits of a tile index: L(a ^ b) = L(a) ^ L(b), so the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* types.c: interned types, modules, kernels, values and literals. Equal types are equal pointers, because a type is
  * found by its text, which is exact. */
 #include "ir/ir.h"

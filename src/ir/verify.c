@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: is this kernel well-formed?
  *
  * Checked: every use sees its definition; types follow the table; regions are closed by the right terminator with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* batch.c: 32 programs of a row each become one task, for machines whose tiles have 32 rows.
  *
  * Contract: ring form in and out, each row is computed as it was. A kernel whose program handles one row of its tensors

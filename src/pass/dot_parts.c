@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dot_parts.c: dots that the matrix units of a SIMT machine do in parts, taken apart before their instruction is
  * stamped.
  *

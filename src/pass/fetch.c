@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fetch.c: pass `fetch`, for machines with threads: small loads of a loop are fetched a trip ahead.
  *
  * Tiles come through rings, long before they are needed. What stands beside them (scales of a quantised product,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* finding.h: what the compiler proved and chose, as data (findings.def): a line of `explain`, an object of its JSON.
  *
  *     pass_find(cx, op->range, FIND_RING_PLACED, 5, "s", 16384LL, 0LL, "by TMA")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guard.c: a mask that rarely masks is asked for once a tile, not once an element.
  *
  * Contract: access form in and out, stamps kept; no bit of the result changes. Inside a loop, on

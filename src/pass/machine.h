@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h: what the compiler needs to know about a chip, as data: machine.def has a row a machine, in named fields.
  * Nothing else in src/pass, src/analysis or src/ir asks for a target's name or knows a number of a chip, and nobody
  * takes a name apart: what a name would tell is a field. */

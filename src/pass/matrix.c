@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* matrix.c: see matrix.h. */
 #include "pass/matrix.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* matrix.h: matrix instructions as data. matrix.def has a row for each; `stamp` chooses one for every dot (attribute
  * `instr`), and whoever needs to know more of the instruction reads its row: layout, ring, schedule, the emitters. */
 #ifndef PASS_MATRIX_H

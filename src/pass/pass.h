@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass.h: what every pass is given, and the list of passes.
  *
  * A pass changes one kernel and says whether it did; mistakes of the user go to the module's diag, findings that

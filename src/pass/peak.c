@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peak.c: the largest of scaled numbers is the scaled largest of the numbers.
  *
  * Contract: access form in and out, stamps kept; runs where options.fuse allows one rounding for two. Inside a

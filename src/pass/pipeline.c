@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.c: the passes, in order, in one straight line; and what surrounds each of them.
  *
  * pipeline_run takes a verified kernel from a door and leaves it in the form that the machine

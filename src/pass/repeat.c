@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repeat.c: rows that an index vector names several times in a row are loaded once, and repeated.
  *
  * Contract: access form in and out, no bit of the result changes. Weights of 4 bits lie eight a word along K, and

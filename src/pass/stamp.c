@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stamp.c: fixes the order of sums before the cut.
  *
  * Contract: access form in and out. Every `dot` gets the matrix instruction that the machine will use for it (`instr`):

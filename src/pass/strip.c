@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* strip.c: trips of loops whose tiles are more than a thread can hold, in strips.
  *
  * Contract: ring form in and out, flat kernels of machines with threads; no bit of the result changes. A row of 65536

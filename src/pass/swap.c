@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* swap.c: products whose right operand is computed, turned round.
  *
  * Contract: access form in and out, no bit of the result changes. A matrix instruction that runs beside its threads

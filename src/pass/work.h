@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* work.h: what one program of a kernel does, counted from its IR behind the passes: operations and bytes; and how long
  * launches of it take by a coarse model of the machine, good enough to say which of two variants of one kernel to try
  * first. A loop whose end is not known is taken as UNKNOWN_TRIPS trips. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runtime.h: the objects behind the public API, and what the files of the runtime share.
  *
  *     api.c        the public entries: checks, the one setjmp frame, getters

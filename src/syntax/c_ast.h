@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_ast.h: the syntax tree of Tile C. One regular node; the table says what each kind keeps where.
  *
  *     x = a + 1;      expression

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_const.c: integer constant expressions (c_eval of c_ast.h): #if lines, enum values, array sizes,
  * tile arguments.
  *

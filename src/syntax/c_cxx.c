@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_cxx.c: spellings of ThunderKittens, which is C++, refused with ours beside them:
  *
  *     warpgroup::mma_AB(..)        warpgroup_mma_AB(..)            kittens::group<8>::sync(1)   group8_sync(1)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_dump.c: the tree as text for golden tests and for people; see c_dump in c_ast.h.
  *
  *     variable acc

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_lex.c: see c_lex.h. Comments and spliced lines vanish here; numbers are read later, by
  * c_number, because a skipped #if branch may hold anything. */
 #include "syntax/c_lex.h"

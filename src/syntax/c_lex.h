@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_lex.h: the words of Tile C.
  *
  * One file becomes one vector of tokens, ended by CT_END. Punctuators, keywords and their printed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_macro.c: macros of Tile C's preprocessor: frames of tokens, arguments, # and ##, and expansion.
  *
  * A macro met again while its own replacement is being read is a loop and is reported with its chain (C would leave the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parse.c: the parser's entry, its tokens, nodes and names; the grammar is in c_parse_expr.c,
  * c_parse_decl.c and c_parse_stmt.c. See c_parse.h for the contract and c_parser.h for what the
  * four share. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parse.h: from the text of a `*.tile.c` file to its tree.
  *
  * The parser knows C; the words of Tile C (tile types, specifiers, templates, headers that are

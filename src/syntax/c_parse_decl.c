@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parse_decl.c: declarations and types of Tile C.
  *
  *     declaration = specifiers [declarator ["=" initializer] {"," ..}] ";"

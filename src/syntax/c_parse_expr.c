@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parse_expr.c: expressions and initializers of Tile C, by precedence climbing.
  *
  * Where C has only expressions, two places also take a type: arguments of a call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parse_stmt.c: statements of Tile C. Each block recovers by itself, so that one broken statement
  * costs one message and the rest of the function is still read. */
 #include "syntax/c_parser.h"

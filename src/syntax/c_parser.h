@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_parser.h: what the files of the C parser share; nobody else includes it.
  *
  * A Parser walks a token vector. Functions named parse_x read their rule and return a node, never

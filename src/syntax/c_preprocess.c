@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_preprocess.c: Tile C's small preprocessor: #include, #define (object- and function-like, # and ##, variadic),
  * #undef, #if and its family, #error, #pragma once. Macros are expanded in c_macro.c.
  *

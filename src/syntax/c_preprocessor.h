@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* c_preprocessor.h: what the two files of the preprocessor share; nobody else includes it.
  *
  *   c_preprocess.c   files and directives

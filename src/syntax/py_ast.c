@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_ast.c: the field tables of the Python tree (from py_ast.def), and what walks a tree by them.
  *
  * Whatever treats all kinds alike (dump, walk, height) goes through py_kinds: the type of field i

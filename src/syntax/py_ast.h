@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_ast.h: the tree of a Python file, and the parser's entry.
  *
  * A node is a head (kind, range, height) and the fields of its kind, as py_ast.def lists them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_dump.c: the Python tree as text, for goldens and for comparison with CPython's own tree.
  *
  *     if x: y = 1          If (Name x Load)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_lex.c: cuts Python text into tokens; the contract is in py_lex.h.
  *
  *     if x:  # why         IF NAME P_COLON NEWLINE

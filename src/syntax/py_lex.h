@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_lex.h: the tokens of a Python text.
  *
  * py_lex cuts a whole file (or the text of one f-string field) at once; the parser walks the array. As in CPython,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse.c: the parser's machinery: tokens, failure and recovery, making nodes, blocks, the
  * entry.
  *

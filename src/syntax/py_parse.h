@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse.h: what the files of the Python parser share.
  *
  * Recursive descent over the token array, one function a rule of CPython 3.11's grammar; each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse_atom.c: the innermost Python expressions: names, literals, brackets, comprehensions,
  * calls, subscripts, attributes; and the parameters of functions.
  *

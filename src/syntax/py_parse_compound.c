@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse_compound.c: Python's statements with blocks: def, class, if, loops, with, try, and their
  * decorators.
  *

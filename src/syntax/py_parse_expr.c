@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse_expr.c: Python expressions from `lambda` down to the arithmetic operators, and
  * assignment targets.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse_match.c: the match statement and its patterns.
  *
  *     match command:                     `match` and `case` are names elsewhere, so the header is tried first

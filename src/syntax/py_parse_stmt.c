@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_parse_stmt.c: Python's simple statements, those that fit on a line: assignments, imports,
  * return and the like.
  *

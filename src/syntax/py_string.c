@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* py_string.c: string literals: prefixes, escapes, joining of neighbours, and f-strings with their
  * fields.
  *

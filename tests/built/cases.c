@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.c: kernels that were built ahead of time, linked into a plain C program: what they compute, what they refuse, with
  * threads of their own, of the caller and none; eight callers at once; how long a launch takes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases.h: launches of built kernels, and the same for the library (reference.c). All arrays of a case lie in one block
  * of memory, so that what is beside them, and what lies over each other, is compared too. */
 #ifndef BUILT_CASES_H

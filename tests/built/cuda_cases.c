@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_cases.c: kernels that were built for GPUs, in a plain C program with a driver that stands in for NVIDIA's
  * (tests/gpu/fake_cuda.c): what it is asked to load and to launch, with what; what is refused. The vector add is really
  * computed, out of the parameters that the driver is given.

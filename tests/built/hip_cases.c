@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_cases.c: kernels that were built for AMD's GPUs, in a plain C program. The driver stands in for AMD's and runs what it
  * is given on the emulator (tests/gpu/fake_hip.c): numbers, arguments, grids and memory are those of a launch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reference.c: a case by the library, with the arrays at the same places. */
 #include "cases.h"
 #include "tilewright.h"

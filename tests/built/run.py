@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py: kernels that `tilewright build` makes: what they compute is what the library computes, bit for bit; they link
 into C and C++ and run where there is nothing else.
 

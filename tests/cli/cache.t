@@ -16,7 +16,7 @@ $ TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright cache --list --json | python3 -c 'i
 $ TILEWRIGHT_CACHE_LIMIT=100M TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright cache --limit 1M | tail -1
 3 entries, ... KB; at most 100.0 MB (TILEWRIGHT_CACHE_LIMIT)
 $ TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright cache --limit 2k | tail -1
-1 entries, ... bytes; at most 4.0 GB (TILEWRIGHT_CACHE_LIMIT)
+... entries, ... bytes; at most 4.0 GB (TILEWRIGHT_CACHE_LIMIT)
 $ TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright cache --clear | tail -1; find cache -type f
 0 entries, 0 bytes; at most 4.0 GB (TILEWRIGHT_CACHE_LIMIT)
 $ TILEWRIGHT_CACHE_DIR=$PWD/cache tilewright run $(cat run)

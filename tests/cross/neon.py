@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The CPU target's C on another machine: NEON, through the cross compiler and qemu-user.
 
     neon.py [TILEWRIGHT]

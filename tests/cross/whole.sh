@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # whole.sh: the compiler built for arm64, under qemu: it compiles kernels with a cross compiler, runs them, and builds objects, which a
 # program of arm64 links and calls. Everything but the processor is as on such a machine. In `make test-long`.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py: pages of `explain --html`, looked at in a browser: what they must show is there, no text reaches out of its
 picture or lies on another one, wide and narrow, by day and by night something is drawn, and no page has a script or fetches anything.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """deletions.py: every barrier, fence, wait and arrival of emitted kernels is left out once; the emulator must notice.
 
     tests/emu/deletions.py [--bin build] [--only TEXT]

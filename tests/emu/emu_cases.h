@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_cases.h: the kernels of this folder, run on shapes that matter and compared with float64
  * references; and their mutants, each with the fault it deserves.
  *

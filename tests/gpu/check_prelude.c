@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_prelude.c: the kernels of tests/emu on a GPU (sm_90a), with the same references as on the
  * emulator: the device prelude does what its legend says, and the emulator's fragments, descriptors
  * and swizzles are the chip's.

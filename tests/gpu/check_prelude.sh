@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check_prelude.sh: compares the device prelude with the emulator on a GPU, fragments register by register (check_prelude.c).
 # Needs nvcc and cuda.h; says so and does nothing without them.
 set -e

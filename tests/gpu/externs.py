@@ -78,3 +78,4 @@ def counted(B: T.Tensor((8,), "float64")):
         T.call_extern("count", T.access_ptr(x[2], "w", 5), 5, dtype="float64")
         x[0] = x[1] = x[7] = -1
         T.copy(x, B)
+# SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake.h: what the drivers that stand in for real ones share (fake_cuda.c, fake_hip.c): calls are counted, and fail if they were told to. */
 #ifndef TESTS_GPU_FAKE_H
 #define TESTS_GPU_FAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_cuda.c: a CUDA driver and an NVRTC without a GPU, for tests of the host side: every call is counted, and fails if it was told
  * to. Kernels do nothing; memory is the host's; what the last launch was given can be asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_hip.c: HIP's runtime and hipRTC without a GPU. Its compiler is the host's, its device the emulator (src/target/hip/emu): a kernel
  * that is launched here really runs, with the arguments as they were packed, and what the emulator finds is an error of the device.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ops.py: a kernel that moves, combines, sorts, counts, exchanges and talks; compiled by compile_all.py, run by anybody."""
 import triton
 import triton.language as tl

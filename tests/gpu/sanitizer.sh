@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # sanitizer.sh: the numeric tests on a device under compute-sanitizer.
 #
 #   tests/gpu/sanitizer.sh [BUILD FOLDER [WORD..]]       words: memcheck, racecheck; ops, matrix, kernels, wild, property, random

@@ -177,3 +177,4 @@ def single(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32")):
             s[tx - 128] = A[tx - 128] * 3
             if tx == 128:
                 T.barrier_arrive(there)
+# SPDX-License-Identifier: Apache-2.0

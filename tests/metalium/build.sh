@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # build.sh DIR: compiles DIR/host.cpp, as `tilewright emit` wrote it, against the fake of the host API into DIR/host.
 # Warnings are errors. Needs build/libinside.a.
 set -e

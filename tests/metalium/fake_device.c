@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_device.c: runs programs of the fake host API on the model of the Tensix grid; see fake_metalium.hpp. */
 #include "fake_device.h"
 #include "tensix_harness.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* fake_metalium.hpp: the calls of TT-Metalium's host API that emitted host programs make, level v0.77, with the functional model of
  * the Tensix grid behind them.
  *

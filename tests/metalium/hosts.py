@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """hosts.py: emitted host programs, compiled against the fake of the host API (fake_metalium.hpp) and run.
 
 For each case: `tilewright run` on the model saves the arrays; `tilewright emit` writes the program, whose plan.json must keep

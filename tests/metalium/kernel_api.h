@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_api.h: the calls of kernels, declared only, with the parameters of TT-Metalium's public headers at v0.77: what emitted kernels
  * call must fit these types. hosts.py puts it under the names of the headers that kernels include. */
 #pragma once

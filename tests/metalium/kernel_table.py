@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kernel_table.py: the kernels of kernels/ and the shapes at which kernels.py runs them on Tenstorrent.
 
 (KERNEL, ARGUMENTS, {SHAPE: NUMBERS}): {..} in the arguments is an expression over the shape's numbers; p2(n) is the power of two that

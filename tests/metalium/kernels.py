@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kernels.py: every kernel of kernels/ on the model of both chips, against the interpreter.
 
     kernels.py [--only TEXT] [--every N] [--shard I/N] [--emit] [--bless] [--bin build]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* amx_twin.h: the tile registers of AMX as arrays, for tests of prelude/tiles.h on machines that have none.
  *
  * Every TW_TILE_ macro does what Intel's manual says of its instruction: the shapes are read from the 64 bytes of ldtilecfg,

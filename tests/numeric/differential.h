@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* differential.h: random programs on several targets against the interpreter, and the search for a small one that fails.
  *
  * A generator draws every decision through `pick`; the decisions of a program are a list of numbers. A seed makes a fresh

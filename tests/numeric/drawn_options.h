@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawn_options.h: compile options at random, for any random program (`--options`, differential.h).
  *
  * No option of this table says what a kernel computes, so whatever is drawn, results are the interpreter's, within what the program

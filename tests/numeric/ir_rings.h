@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_rings.h: random kernels in ring form, for random_ir.c.
  *
  * A tree of loops, branches and hand-overs is drawn once and printed by every role: load fills the input rings, compute adds what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* matrix.c: every kernel of the table on every target, through the command line, against a float64 reference.
  *
  *     matrix [--demo] [--bin DIR] [--targets a,b] [--only SUBSTRING] [--random N] [--seed S] [--shard I/N]

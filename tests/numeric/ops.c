@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c: operation x element type x shape on a target, against the interpreter.
  *
  *     ops [--all] [--only SUBSTRING] [--target T] [--list] [--shard I/N]

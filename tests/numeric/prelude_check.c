@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prelude_check.c: the dots, products, transposes and functions of the CPU prelude by themselves, without the library: so they can be
  * compiled for machines that are not here (tests/all.sh, group machines). A dot must be a chain of
  * fused multiply-adds in the order of k, in every bit, and one of pairs of bf16 (AVX-512 BF16, AMX; with -DTW_PAIRS or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* property.c: what is a plan never changes a bit. Stages, roles, persistence, warps, threads and the interpreter's order of
  * open choices are drawn at random or all tried; each result must equal the one of the plain options in every byte.
  *

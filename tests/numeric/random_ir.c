@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* random_ir.c: random kernels of Tile IR, run on the interpreter and on other targets (differential.h).
  *
  * What a Triton program rarely says comes here more often: boxes of tensors with fills, wraps, chosen dimensions,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* random_tenstorrent.c: random Triton kernels in the shapes that the Tenstorrent target is for (differential.h).
  *
  * Boxes of matrices, masks of indices and of data, sums and maxima along an axis, products with every transpose, loops in

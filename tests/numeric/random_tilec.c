@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* random_tilec.c: random Tile C kernels, run on the interpreter and on other targets (differential.h), and against what C
  * would compute.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """random_tilelang.py: random TileLang programs on several targets, each against the program run as plain Python (tilelang_reference.py).
 
     random_tilelang.py --count 200 --seed 1 --targets cpu         200 programs from seed 1 on; interp always runs too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* random_triton.c: random Triton kernels, run on the interpreter and on other targets (differential.h).
  *
  * Every program is valid, so a message from the door is a failure too. For each variable the generator knows dtype and

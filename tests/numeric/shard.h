@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shard.h: the cases of a test dealt out to several processes, and random numbers that do not depend on who runs a case.
  *
  *     Shard shard = SHARD_ALL;                        all cases; or, from `--shard 2/8`:

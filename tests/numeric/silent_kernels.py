@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """silent_kernels.py: kernels of the shapes that went wrong in silence, or hung, in TileLang: hazards of pipelines, layouts that do not fit the threads, tiles that
 matrix instructions do not cover, reductions over odd numbers of threads, tails. tilelang_kernels.py compares each with its mathematics, for several stages and
 threads."""

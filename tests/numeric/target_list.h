@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_list.h: the targets that a test was asked for, as `--targets a,b`.
  *
  *     if (!targets_known(value)) return 2;            a name that is mistyped would else be a test that runs nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* tensix_scalar_check.cpp: the scalar part of Tenstorrent's prelude against the compiler's own conversions and libm, on all numbers of
  * 16 bits, on edges, and on bits drawn at random.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_kernels.c: the kernels of kernels/tilec that are more than a product, on every target, against float64.
  *
  *     tilec_kernels [--targets interp,cpu,emulated,tenstorrent] [--only SUBSTRING] [--shard I/N]

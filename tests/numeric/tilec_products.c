@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_products.c: matrix products of Tile C: every transposition, square and not, from every place that an operand can
  * come from, in templates and in flat kernels, against a product in integers.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_kernels.py: the kernels of kernels/tilelang, and those of silent_kernels.py, on several targets, at small ragged shapes, each against its mathematics in
 float64.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_programs.py: random TileLang programs, drawn from a list of numbers (Choices); random_tilelang.py runs them.
 
 Every program is valid, and its result does not depend on the order of a sum: floats are small whole numbers, whose largest magnitude is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_reference.py: a TileLang program run as plain Python, one element after the other, as its text says.
 
     program = Program("k.py", {"N": 64})        runs the file with a `tilelang` of our own; program.tensors are its parameters

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_roles.py: random TileLang programs whose warpgroups have roles and hand tiles over by barriers; a family of random_tilelang.py.
 
 A producer brings tiles, one or two consumers use each of them (both, or every other one), and a writer may take what they make. Slots, trips (0 and

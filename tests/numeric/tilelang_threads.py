@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang_threads.py: random TileLang programs that name their threads; a family of random_tilelang.py.
 
 Each thread has tiles of its own, all of them shared ones. What a thread reads of others is behind a barrier, and so is what they write there

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_arguments.h: statements of random Triton kernels (random_triton.c) whose arguments are hostile: bounds, strides and shifts that are
  * negative, zero, one, huge or equal to each other, sums and products of them that wrap around, ranges of one element, remainders of
  * negative numbers, bounds of 64 bits.

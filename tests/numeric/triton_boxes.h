@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_boxes.h: statements of random Triton kernels (random_triton.c) that move boxes of arrays through tensor descriptors and
  * block pointers that advance, random numbers, and the ways out of a kernel or a loop. */
 #ifndef TESTS_TRITON_BOXES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_carried.h: random Triton kernels (random_triton.c) whose loops carry tiles, what was reduced from them, and comparisons of both.
  *
  * A program has a state: x[M, N] and its turned twin y[N, M], a number for each row (u) and column (v), truths b[M, N], places of columns

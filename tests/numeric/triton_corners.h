@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_corners.h: random Triton kernels (random_triton.c) made of pieces that the other families do not reach.
  *
  *     atomics    every type, kind and order, with NaN, infinities and -0, one place for each element (and then their old values)

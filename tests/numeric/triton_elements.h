@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_elements.h: statements of random Triton kernels (random_triton.c) that work element by element: loads, stores, block
  * pointers, atomics, arithmetic, comparisons, casts. Each adds lines to the program and, for its result, a variable with what
  * is known of it. */

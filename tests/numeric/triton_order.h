@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_order.h: random Triton kernels (random_triton.c) whose accesses depend on each other.
  *
  * A kernel has three arrays of one type, some of them views of others: equal, shifted, or apart. Tiles are stored, loaded and

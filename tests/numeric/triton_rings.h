@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_rings.h: random Triton kernels (random_triton.c) of loops whose loads may go through rings, and of what stands in the way.
  *
  * One to three loops in a row, of products, of two or three products in a row, of four as in gradients, or of sums without one, of 0 and more trips (some by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_rows.h: random Triton kernels (random_triton.c) whose addresses are a sum of one term an axis: rows, columns or both by numbers
  * from memory, pages of a table, quotients, remainders, clamps, products.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_shapes.h: statements of random Triton kernels (random_triton.c) that change shapes or combine elements: reshapes, joins,
  * reductions, scans, sorts, gathers, dots. */
 #ifndef TESTS_TRITON_SHAPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_values.h: what the generator of random Triton kernels knows (random_triton.c): dtypes, the variables of the program with shape,
  * bound and error, how an operand is found among them, and the arguments of the kernel. */
 #ifndef TESTS_TRITON_VALUES_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """folders.py: caches, temporary folders, compilers and file names as a hostile environment sets them.
 
 Every run gives the right numbers or a refusal in words; a cache that cannot be used is said once; nothing is taken for an option of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py: nothing brings the process down, and nothing stays behind it.
 
     tests/process/run.py [--bin DIR] [strays] [signals] [folders]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """signals.py: Ctrl-C and its kin while a compiler hangs and while a kernel does not end.
 
 The process ends by the signal, within a second (a busy machine is given more); no compiler, nothing it started, and no folder stays.

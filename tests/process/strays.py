@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """strays.py: kernels that leave their arrays, on every target that runs here, by `run` and `check`.
 
 Whatever a kernel does to its pointers, the command says so in words and ends with status 1 (or 0, where a stray read of a few bytes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared by the Python tests. Tests that use torch ask for the fixture of that name: they carry the mark `torch`, and are shown as
 skipped where it is not installed.
 """

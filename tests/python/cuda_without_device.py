@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cuda_without_device.py: what test_cuda.py runs in a process of its own, on a driver that only counts (tests/gpu/fake_cuda.c):
 which driver calls a launch makes, on which stream, and what is said when the driver refuses. Prints "fine"."""
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """installed.py: is the package that pip installed whole? Launches a kernel, runs a child through `python -m tilewright`, and the
 command."""
 import os

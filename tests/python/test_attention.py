@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attention of kernels/triton, forward and backward, against torch and its autograd, at a length that blocks do not divide."""
 import pathlib
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checking and looking from Python: sanitized launches, TRITON_INTERPRET, emit, explain, tilewright.run; and structured errors."""
 import os
 import pathlib

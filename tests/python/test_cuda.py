@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUDA tensors: where a launch runs, on which stream, what it returns. What needs a device is skipped without one (the fixture
 `cuda`); how arguments are told apart is tested anywhere, with objects that claim to lie on a device.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tl.dot_scaled against products in float64: every pair of formats, every scale, and what is refused."""
 import numpy as np
 import pytest

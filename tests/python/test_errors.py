@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of a kernel's source, as Python sees them."""
 import os
 import pickle

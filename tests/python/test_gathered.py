@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of kernels/triton whose rows are picked by data, against float64: embeddings, mixture of experts, attention over pages. On the CPU
 from Python, and on the emulator, where their loads run through rings, from the command line."""
 import pathlib

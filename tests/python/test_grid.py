@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Grids that are functions: they are called before anything is read off the arguments."""
 import numpy as np
 import pytest

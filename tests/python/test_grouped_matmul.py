@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """grouped_matmul of kernels/triton against torch: problems of unlike sizes, an empty one among them, in one launch."""
 import pathlib
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C ends what takes long, as KeyboardInterrupt, and leaves a process that goes on working."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of kernels/triton that train and run language models, against torch in float64: activations, losses, a norm's gradient, the
 chunks of a state-space model with their gradients, and the gated delta rule, at sizes that blocks do not divide."""
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cache_key: the digest of a kernel's source, of what it calls and of the constants that it reads; what is kept by it; and warmups that
 would compile the same kernel."""
 import concurrent.futures

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the language that need a Python program around the kernel, and the names of older and newer releases."""
 import contextlib
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launching: arguments of every kind, grids, what a launch returns, and errors at the call."""
 import array
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of libdevice that C's math library does not have, on all targets of the host."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Broken kernels: each message stands at its place, says the rule, and what to write instead."""
 import importlib.util
 import re

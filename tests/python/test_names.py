@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What names in a kernel mean: globals, closures, builtins and modules of the running program, under any alias."""
 import enum
 import inspect

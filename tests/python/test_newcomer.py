@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What someone meets in the first hour: mistakes in helper functions, words printed while compiling, and how long tuning takes."""
 import importlib.util
 import re

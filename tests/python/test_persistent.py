@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products by few programs that go from tile to tile in a loop of their own, on the emulator, against float64.
 
 The tile is counted twice, for what is loaded and for what is stored. Each warpgroup stores its own rows (by TMA, where C allows it) and waits for no

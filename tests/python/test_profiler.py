@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.profiler: launches and scopes as a tree with counts and times, written and read again."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subarrays of unequal size, through triton.tools.ragged_tma: boxes that hang over an end read zeros and write nothing there."""
 import numpy as np
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of kernels/triton off the beaten path, at odd sizes against float64: convolutions by // and %, sums shared by atomics, products of
 many small matrices, tiles of 16 and 32 rows. On the CPU from Python, and as CUDA text on the emulator. And rows of odd lengths, which other
 launches of a kernel do not have: each array has vectors as far as its own rows allow."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m tilewright: `import triton` means ours, in that process and in the Python processes that it starts."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that are made of others: tuples, named tuples, tensor descriptors, `*args` of a kernel."""
 from typing import NamedTuple
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What packages touch beside kernels: caches, knobs, texts, scopes, pickling, threads."""
 import ast
 import concurrent.futures

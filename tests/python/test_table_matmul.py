@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """table_matmul of kernels/triton: products whose matrices lie wherever a table says, on the CPU and on the emulator, against float64.
 
 What is stored may be what a later tile reads, or the table itself: then one program sees its tiles in order, whatever runs ahead."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of the host on the model of a Tenstorrent card: TILEWRIGHT_TARGET chooses it for a whole program."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that launch a kernel for the first time at once: one of them parses it, each gets its result."""
 import importlib.util
 import threading

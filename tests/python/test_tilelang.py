@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.tilelang: kernels of TileLang in a Python program, on numpy's arrays: lazy, eager, outputs, sizes, names, errors, threads."""
 import threading
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """T.ieee_*: one operation, rounded once as its mode says; compared with exact fractions."""
 import fractions
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.tilelang: operations of the language that are seldom met, each by what it computes."""
 import numpy as np
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.tilelang around kernels: torch's tensors, the profiler, tuning, targets, Tenstorrent, what is missing, `python -m tilewright`."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch.compile around functions that launch our kernels, under `python -m tilewright`."""
 import os
 import pathlib

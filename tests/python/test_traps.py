@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a second implementation of Triton gets wrong, one test a trap. Types are asked inside of kernels, at compile time."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tuning: compiles side by side, choices that are stable, kept, pinned and exported; failed configurations by name."""
 import json
 import os

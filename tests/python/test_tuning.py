@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """autotune, heuristics, hooks, timing."""
 import numpy as np
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects of the extension that were made behind its back: without their __init__, with a failed one, by copy or pickle,
 with arguments that are nonsense. Each may raise; none may bring the process down.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels as they stand in projects that use Triton: norms, losses, state-space updates, paged attention, gating, quantised products,
 recurrences, locks, pointers to pointers. Compared with torch."""
 import pytest

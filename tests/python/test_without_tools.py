@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where there is no C compiler: installing says so in one line, and so does a launch."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads and roles that run as they are written (tests/gpu/written.py), against numpy."""
 import pathlib
 

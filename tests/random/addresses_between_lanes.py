@@ -24,3 +24,4 @@ def kernel(x, a, b, flag, y, n, m):
     tl.store(y + at, tl.load(x + o, mask=o < m))
 
 # arguments: x=u8[16384] wild 3 0 a=f16[993] whole 3 0 b=f16[528] whole 3 0 flag=i32[16] plain 2 0 y=u8[80] plain 3 0 n=31 m=90 grid=1,1,1 --set fuse=off
+# SPDX-License-Identifier: Apache-2.0

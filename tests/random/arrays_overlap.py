@@ -15,3 +15,4 @@ def kernel(m0, m1, m2, s3):
     tl.store(s3 + pid * 512 + r, tl.load(m1 + pid * 1024 + r) + b)
 
 # arguments: m0=i32[3200] whole 4 0 m1@1+0=i32[3200] whole 4 0 m2@1+9=i32[3191] whole 4 0 s3=i32[1536] whole 1 0 grid=3,1,1
+# SPDX-License-Identifier: Apache-2.0

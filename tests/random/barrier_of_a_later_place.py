@@ -31,3 +31,4 @@ def kernel(x, e, s, n):
     tl.store(s + (r + tl.program_id(0) * 64)[:, None] * 32 + c[None, :], acc)
 
 # arguments: x=f16[40000] whole 3 0 e=i32[256] plain 4 0 s=f32[4096] plain 1 0 n=2 grid=2,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,4 @@ def kernel(x0, x1, x2, e3, s4, n0, n1, n2):
     tl.store(s4 + (r + pid * 128)[:, None] * 128 + c[None, :], acc)
 
 # arguments: x0=f16[180000] whole 3 0 x1=f16[180000] whole 2 0 x2=f16[180000] whole 3 0 e3=i32[256] plain 4 0 s4=f32[32768] plain 1 0 n0=1 n1=5 n2=0 grid=2,1,1 --set slots=2
+# SPDX-License-Identifier: Apache-2.0

@@ -14,3 +14,4 @@ def kernel(x0, y1, y2, y3, y4, least, most, five):
     tl.store(y4 + r, tl.load(x0 + r, mask=(w >= most) | (w < least), other=7), mask=five * 2 + w >= most)
 
 # arguments: x0=i32[64] plain 1 0 y1=i32[64] plain 1 0 y2=i32[64] plain 1 0 y3=i32[64] plain 1 0 y4=i32[64] plain 1 0 least=-9223372036854775808 most=9223372036854775807 five=5 grid=3,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def kernel(x0, y1):
     tl.store(y1 + pid * 16 + tl.arange(0, 4)[:, None] * 4 + tl.arange(0, 4)[None, :], v0)
 
 # arguments: x0=i32[16384] whole 1 0 y1=i32[32] plain 1 0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

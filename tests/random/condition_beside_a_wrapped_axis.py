@@ -30,3 +30,4 @@ def kernel(x0, e1, e2, s3, n0, n1, n2):
     tl.store(s3 + pid * 1024 + i5[:, None, None] * 256 + i6[None, :, None] * 16 + i7[None, None, :] * 1, acc.to(s3.dtype.element_ty))
 
 # arguments: x0=f16[80000] whole 1 0 e1=i32[256] plain 1 0 e2=i64[256] plain 1 0 s3=f32[2048] plain 1 0 n0=1 n1=96 n2=0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def kernel(m0, m1, m2, n0, n1):
         tl.store(m1 + r + k, tl.load(m0 + r + 1) + k)
 
 # arguments: m0=i32[700] plain 4 0 m1@1+1=i32[699] plain 4 0 m2@1+64=i32[636] plain 4 0 n0=200 n1=130 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,4 @@ def kernel(m0, m1, x2, s3, n0):
     tl.store(s3 + o, acc)
 
 # arguments: m0=f16[12288] whole 3 0 m1@1+512=f16[11776] whole 3 0 x2=f16[4096] whole 2 0 s3=f32[4096] whole 1 0 n0=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

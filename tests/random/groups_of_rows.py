@@ -27,3 +27,4 @@ def kernel(x, y, sizes, w, tiles, step):
                 tl.store(w + (group * 32 + rn)[:, None] * 64 + rk[None, :], acc.to(tl.bfloat16))
 
 # arguments: x=bf16[10240] whole 3 0 y=bf16[5120] whole 3 0 sizes=i32[4] whole 40 0 w=bf16[8192] plain 1 0 tiles=2 step=1 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

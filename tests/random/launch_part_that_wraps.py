@@ -16,3 +16,4 @@ def kernel(x4, y9, n22, n24, n13, n23, n25):
     tl.store(y9 + pid * 1 + tl.arange(0, 1), v27)
 
 # arguments: x4=i32[16384] plain 1 0 y9=i32[17] plain 3 0 n22=4 n24=2 n13=1073741824 n23=2147483630 n25=17 grid=1,1,1 --set variant=0
+# SPDX-License-Identifier: Apache-2.0

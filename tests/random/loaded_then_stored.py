@@ -19,3 +19,4 @@ def kernel(x, a, b, y, z, n):
     tl.store(z + tl.arange(0, 7)[:, None] * 128 + tl.arange(0, 128)[None, :], copied)
 
 # arguments: x=f8e5m2[1024] plain 4 0 a=f32[1857] whole 3 0 b=f32[465] whole 1 0 y=f32[528] plain 4 0 z=f8e5m2[1024] plain 1 0 n=58 grid=1,1,1 --set fuse=off
+# SPDX-License-Identifier: Apache-2.0

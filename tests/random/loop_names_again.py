@@ -21,3 +21,4 @@ def kernel(x0, y1):
     tl.store(y1 + tl.arange(0, 4), w)
 
 # arguments: x0=i32[16] whole 3 0 y1=i32[16] plain 1 0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

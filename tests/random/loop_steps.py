@@ -25,3 +25,4 @@ def kernel(a, b, y, z, C, n, back):
     tl.store(z + r, t)
 
 # arguments: a=f16[4096] whole 1 0 b=f16[4096] whole 1 0 y=f32[1024] whole 1 0 z=f32[256] whole 3 0 C=128 n=4 back=-1 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

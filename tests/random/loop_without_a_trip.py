@@ -22,3 +22,4 @@ def kernel(m0, m1, s2, y3, n):
     tl.store(y3 + at, acc)
 
 # arguments: m0=f16[97] whole 1 0 m1=f16[193] whole 1 0 s2=f32[400] plain 2 0 y3=f32[400] plain 3 0 n=12 grid=1,1,1 --set fuse=off
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def kernel(x0, y1, y2, n, p):
     tl.store(y2 + r[:, None] * 4 + tl.arange(0, 4)[None, :], 1.0, mask=(n * p * n < r)[:, None])
 
 # arguments: x0=i32[32] plain 1 0 y1=i32[16] plain 1 0 y2=f32[64] plain 1 0 n=-2147483648 p=1 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,4 @@ def kernel(a, b, y, n, m):
     tl.store(y + rm[:, None] * 16 + rm[None, :], acc)
 
 # arguments: a=f32[900] whole 3 0 b=f32[1100] whole 1 0 y=f32[256] plain 4 0 n=50 m=7 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -10,3 +10,4 @@ def kernel(x, y):
     tl.store(y, tl.load(x + 1, mask=five <= small, other=0))
 
 # arguments: x=i8[16] plain 2 0 y=i8[16] plain 1 0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def kernel(x0, y1, y2, y3, n):
     tl.store(y3 + all, tl.load(x0 + (one % n + all), mask=one + all * 0 < n, other=7.0))
 
 # arguments: x0=f32[256] plain 1 0 y1=f32[32] plain 1 0 y2=f32[256] plain 1 0 y3=f32[32] plain 1 0 n=5 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

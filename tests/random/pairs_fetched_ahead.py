@@ -18,3 +18,4 @@ def kernel(x, y, z, e, out, n, m):
         tl.store(out + q * 1024 + r[:, None] * 32 + r[None, :], acc)
 
 # arguments: x=f16[4096] whole 2 0 y=f16[4096] whole 2 0 z=f16[4096] whole 2 0 e=i32[64] whole 1 0 out=f32[2048] plain 1 0 n=3 m=2 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

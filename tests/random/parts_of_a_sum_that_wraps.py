@@ -52,3 +52,4 @@ def kernel(x0, x1, x2, x3, x4, x5, x6, x7, y8, n0, n1, n2, n3, n4, n5, n6, n7, n
     tl.store(y8 + pid * 1024 + tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :], v21, mask=((r20_0) < (n0)))
 
 # arguments: x0=i16[16384] plain 2 0 x1=f8e5m2[16384] wild 1 0 x2=i64[16384] plain 4 0 x3=i16[16384] wild 2 0 x4=i16[16384] whole 4 0 x5=i32[16384] plain 3 0 x6=i8[16384] plain 2 0 x7=i32[16384] wild 1 0 y8=i32[2064] plain 1 0 n0=1 n1=4 n2=1073741824 n3=0 n4=4 n5=3 n6=11 n7=13 n8=0 n9=-3 n10=-2147483645 n11=1 n12=2147483579 n13=2 n14=0 n15=-17 grid=1,2,1 --set variant=4
+# SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,4 @@ def kernel(m0, m1, m2, x3, n0, n1):
     tl.store(tl.where(n1 > 2, a, c) + o, tl.load(b + o))
 
 # arguments: m0=f16[4096] whole 3 0 m1=f16[4096] whole 3 0 m2=f16[4096] whole 3 0 x3=f16[4096] whole 2 0 n0=4 n1=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -14,3 +14,4 @@ def kernel(x0, y1, y2, n, p, q, r):
     tl.store(y2 + rn, tl.load(x0 + rn, mask=r + rn < p * q, other=5.0), mask=rn + r < p * q + 40)
 
 # arguments: x0=f32[6144] whole 3 0 y1=f32[32] plain 1 0 y2=f32[64] plain 1 0 n=3 p=65536 q=65536 r=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

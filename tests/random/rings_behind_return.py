@@ -22,3 +22,4 @@ def kernel(m0, m1, y2, n0):
     tl.store(y2 + rm[:, None] * 17 + rn[None, :], acc)
 
 # arguments: m0=f16[801] whole 4 0 m1=f16[851] whole 4 0 y2=f32[272] plain 3 0 n0=50 grid=3,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def kernel(m2, m3, m4, y5, K):
     tl.store(y5 + rm[:, None] * 64 + rn[None, :], acc)
 
 # arguments: m2=f16[65536] whole 3 0 m3=f16[65536] whole 1 0 m4=f16[65536] whole 1 0 y5=f32[16384] plain 1 0 K=96 grid=1,1,1 --set fuse=off
+# SPDX-License-Identifier: Apache-2.0

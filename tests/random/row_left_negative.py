@@ -15,3 +15,4 @@ def kernel(x0, x1, y2, y3, n0):
     tl.store(y3 + pid * 2 + tl.arange(0, 2)[:, None] * 1 + tl.arange(0, 1)[None, :], v1)
 
 # arguments: x0=u32[4096] wild 3 0 x1=u16[4096] whole 1 0 y2=u16[48] plain 1 0 y3=u32[20] plain 1 0 n0=1 grid=1,2,1
+# SPDX-License-Identifier: Apache-2.0

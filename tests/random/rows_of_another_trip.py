@@ -13,3 +13,4 @@ def kernel(x0, x1, y2, n, M):
         last = tl.load(x1 + (m + i) % M)
 
 # arguments: x0=i32[16] plain 1 0 x1=f32[64] plain 1 0 y2=f32[256] plain 1 0 n=8 M=40 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

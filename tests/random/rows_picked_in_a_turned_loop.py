@@ -24,3 +24,4 @@ def kernel(x0, x1, e3, s4, n0):
     tl.store(s4 + r[:, None] * 64 + c[None, :], acc)
 
 # arguments: x0=f16[180000] whole 4 0 x1=f16[180000] whole 4 0 e3=i32[256] plain 3 0 s4=f32[4096] plain 1 0 n0=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

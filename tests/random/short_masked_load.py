@@ -18,3 +18,4 @@ def kernel(x0, y1, y2):
     tl.store(y2 + pid * 64 + tl.arange(0, 4)[:, None, None] * 16 + tl.arange(0, 4)[None, :, None] * 4 + tl.arange(0, 4)[None, None, :], v7)
 
 # arguments: x0=i32[4096] whole 1 0 y1=i32[80] plain 1 0 y2=i32[80] plain 1 0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,4 @@ def kernel(x0, x1, s2, n0, n1, n2):
         w4_1 = v9
 
 # arguments: x0=i16[16384] whole 4 0 x1=f8e5m2[16384] wild 2 0 s2=i16[272] plain 1 0 n0=115 n1=2 n2=0 grid=2,2,1
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def kernel(m0, m1, y2, e3):
     tl.store(y2 + r, t + tl.load(m0 + r))
 
 # arguments: m0=i32[256] plain 1 0 m1@1+0=i32[256] plain 1 0 y2=i32[256] plain 1 0 e3=i32[256] plain 1 0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

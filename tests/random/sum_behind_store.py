@@ -14,3 +14,4 @@ def kernel(x0, s1, y2, n):
     tl.store(y2 + tl.arange(0, 4), w)
 
 # arguments: x0=i32[16] whole 3 0 s1=i32[16] plain 1 0 y2=i32[16] plain 1 0 n=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def kernel(x0, x1, m2, n0):
     tl.store(m2 + o + 1280, small(acc + 3.0))
 
 # arguments: x0=f16[8192] whole 3 0 x1=f16[8192] whole 3 0 m2=f16[8192] whole 3 0 n0=4 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

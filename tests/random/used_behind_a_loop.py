@@ -41,3 +41,4 @@ def kernel(m0, m1, m2, x3, x4, e5, x6, s7, n0, n1, n2):
     tl.store(s7 + (r + pid * 64)[:, None] * 64 + c[None, :], acc)
 
 # arguments: m0=f16[100352] whole 1 0 m1=f16[100352] whole 4 0 m2@1+64=f16[100288] whole 3 0 x3=f16[24576] whole 4 0 x4=f16[24576] whole 1 0 e5=i32[512] plain 4 0 x6=i32[16] plain 3 0 s7=f32[16384] plain 1 0 n0=1 n1=5 n2=0 grid=4,1,1 --set workers=2 --set cluster=2 --set roles=off
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def kernel(m0, m1, m2, x3, n0):
     tl.store(m1 + o, small(acc + 2.0), mask=acc > 1)
 
 # arguments: m0=f16[16384] whole 3 0 m1@1+8=f16[16376] whole 3 0 m2@1+512=f16[15872] whole 3 0 x3=f16[4096] whole 2 0 n0=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,4 @@ def kernel(x0, e1, e2, a3, s4, n0, n1):
     tl.store(s4 + pid * 1024 + i9[:, None, None] * 256 + i10[None, :, None] * 16 + i11[None, None, :] * 1, acc.to(s4.dtype.element_ty))
 
 # arguments: x0=f16[80000] whole 1 0 e1=i32[256] plain 1 0 e2=i64[256] plain 1 0 a3=i32[80000] whole 1 0 s4=f32[2048] plain 1 0 n0=96 n1=64 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

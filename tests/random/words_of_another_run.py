@@ -19,3 +19,4 @@ def kernel(m0, m1, y2, T, K, M, N):
     tl.store(y2 + rm[:, None] * 64 + rn[None, :], total)
 
 # arguments: m0=f16[8192] whole 3 0 m1=f16[8192] whole 1 0 y2=f32[4096] plain 1 0 T=4 K=65 M=64 N=63 grid=1,1,1 --set persist=off --set num_stages=2
+# SPDX-License-Identifier: Apache-2.0

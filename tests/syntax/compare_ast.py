@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares our trees with CPython's own, node for node, ranges included.
 
     python3.11 tests/syntax/compare_ast.py build/tests/pytree [--every N] [FILE or FOLDER...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares where we report syntax errors with where CPython does.
 
     python3.11 tests/syntax/compare_errors.py build/tests/pytree [-v]

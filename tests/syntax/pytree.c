@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pytree.c: prints the tree of a Python file as py_dump writes it, for comparison with CPython's
  * ast.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h: what a unit test needs. A test is a program: main runs checks, returns check_done(). */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H

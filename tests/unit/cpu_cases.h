@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_cases.h: runs a kernel of IR text on a target (the CPU, if none is named) and on the
  * interpreter, with the same made-up arguments, and compares all memory. Pointers get 4096 elements, tensors the given
  * extents, integers the given number. Floats are a mix of ordinary numbers and special ones

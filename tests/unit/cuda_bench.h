@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_bench.h: IR text through the CUDA emitter and the emulator, beside the interpreter.
  *
  *     CudaBench b;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_ops_cases.h: kernels of ops that move elements, combine along an axis, sort, count and exchange atomically, for
  * tests that run them on warps of 32 (test_cuda_ops.c) and of 64 lanes (test_simt_lanes.c). */
 #ifndef TESTS_CUDA_OPS_CASES_H

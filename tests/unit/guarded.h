@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* guarded.h: arrays of a target whose last element lies against a page that nobody may touch, so that emitted code which reads
  * or writes whole vectors behind an array is found. Those of the host's memory; others are made by the library. */
 #ifndef TESTS_GUARDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_bench.h: runs IR text in the interpreter, for the tests of the interpreter.
  *
  *     Bench b;

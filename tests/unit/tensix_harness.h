@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_harness.h: compiles kernel files for the Tensix model, in a temporary folder.
  *
  * The API-model headers are written there from the library, as the runtime does it. Kernels are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_access.c: what `access` proves holds.
  *
  * Random kernels: index tiles made by sums, products, remainders, quotients, clamps, conversions,

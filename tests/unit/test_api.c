@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_api.c: the public API from load to launch, on every host target, with IR text. */
 #include "check.h"
 #include "tilewright.h"
@@ -473,7 +474,7 @@ static void test_first_compile(void) {
     static const char text[] = "import triton\nimport triton.language as tl\n@triton.jit\n"
                                "def k(x, stride, n, SCALE: tl.constexpr, N: tl.constexpr):\n"
                                "    tl.static_print('N', N)\n    i = tl.arange(0, N)\n    p = x + i * stride\n"
-                               "    tl.store(p, tl.cumsum(tl.load(p, mask=i < n), 0) * SCALE, mask=i < n)\n";
+                               "    tl.atomic_add(p, tl.load(p, mask=i < n) * SCALE, mask=i < n)\n";
     char heard[64] = "";
     tw_context *cx = NULL;
     tw_module *m = NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_base.c: arena, vec, map, text, source, diag, cancel. */
 #include "base/cancel.h"
 #include "base/diag.h"

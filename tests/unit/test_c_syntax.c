@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_c_syntax.c: lexer, preprocessor and parser of Tile C's C grammar: trees as text, messages as
  * the user reads them, and bounded work on hostile input. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cache.c: the cache on disk: found again, private, broken entries rebuilt, absent, read-only
  * and full directories, links and pipes in its place, directories of others, two processes at once,
  * one killed while it writes; the digest; other programs run without a shell and within their time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cancel.c: calls that take long end soon when they are asked to, and the context is good afterwards.
  *
  * Asked by another thread (tw_context_cancel) and by the host's own poll; while a kernel loops without end in native

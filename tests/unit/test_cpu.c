@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu.c: ops of the IR on the CPU target against the interpreter, every bit. Shapes, memory,
  * loops; elementwise ops are in test_cpu_elements.c. */
 #include "cpu_cases.h"

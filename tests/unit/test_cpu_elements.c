@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_elements.c: all bits of the 8- and 16-bit floats survive on the CPU target, and are what
  * bitcast shows. (Elementwise ops and conversions of every type: tests/numeric/ops.c.) */
 #include "cpu_cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_gemm.c: loops of dots that the CPU target runs as one product (cpu_gemm.c), and dots
  * that read boxes in place (cpu_dot.c), against the interpreter, bit for bit: transposed and small
  * operands, edges on all sides, sums that go on, stores into an operand, many programs on kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_math.c: the functions of prelude/vmath.h, through kernels of the CPU target, against
  * libm's double: largest errors in ulp over a million floats of all sizes, and the edge cases. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_plan.c: which form the CPU's plan gives to single ops. */
 #include "interp_bench.h"
 #include "target/cpu/cpu_plan.h"

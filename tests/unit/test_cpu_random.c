@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cpu_random.c: random kernels on the CPU target against the interpreter, every bit.
  *
  * The programs are made to strain the plan (cpu_plan.c): tiles used in several places, carried

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_emit.c: emitted CUDA kernels on the emulator, against the interpreter, and through nvcc
  * where it is found. */
 #include "cuda_bench.h"

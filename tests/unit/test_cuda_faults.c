@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_faults.c: a process that goes on after its GPU has failed: which kernels are named, what later calls say, and
  * that nothing is freed twice or waited for without end; and which launches are clusters. The driver is the one that fails as it is told
  * (tests/gpu/fake_cuda.c); the program builds it and starts itself again with it, once a story, because the loader reads

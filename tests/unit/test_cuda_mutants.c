@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_mutants.c: faults put into emitted kernels are found by the emulator, each by its name; the kernels as they
  * were emitted are clean. A mutant replaces one piece of the text: a barrier or a fence less, other bytes, an arrival
  * that does not come, an index that is off. Between them the kernels use what emitted code uses: TMA, mbarrier rings,

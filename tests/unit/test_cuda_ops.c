@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_ops.c: ops that move elements, combine along an axis, sort, count, talk and exchange atomically: the CUDA
  * text on the emulator beside the interpreter, on one and on several warps, power-of-two and odd extents. */
 #include "cuda_ops_cases.h"

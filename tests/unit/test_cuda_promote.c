@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cuda_promote.c: sums of f8 products that are added in f32 part by part, in every execution.
  *
  * Every k-step of a wgmma sums 32 products of 1/32 onto an accumulator of 2^24, the neighbours of

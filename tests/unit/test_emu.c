@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_emu.c: the CUDA emulator on hand-written kernels (tests/emu/emu_cases.h). */
 #include "base/embedded.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_expr.c: expressions as trees: what is printed reads back as the same tree, what is folded has the same value,
  * and which parentheses, terms, loops and constants a reader is spared. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_facts.c: what is known of numbers and of tiles of numbers, case by case.
  *
  * A kernel is parsed, and questions are asked about values by their names: what they are multiples

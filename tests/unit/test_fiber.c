@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fiber.c: resume and yield, nesting, registers and floating state across switches, restart,
  * unfinished fibers. */
 #include "base/fiber.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fuzz.c: broken texts through every door, all passes and emitters, and sanitized launches; broken arguments and
  * .npy files through the command line's readers. Nothing may crash, end in an internal fault or a sanitizer's report, or
  * take more than 5 s of processor time or 1 GB.

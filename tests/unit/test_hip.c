@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_hip.c: emitted kernels for AMD's GPUs on the emulator: every matrix instruction on tiles of whole and of odd extents,
  * operands that lie along K and across it, waves of 64 and of 32; and mutants of the text, each of which the emulator or the
  * numbers must catch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_host_number.c: Python's arithmetic on numbers: signs of `//` and `%`, bools, floats, and
  * what does not fit. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_indexed.c: boxes whose rows and columns index vectors choose, on the CPU and on emulated CUDA against the interpreter.
  *
  * Numbers come from memory: some lie inside, some before or behind the tensor, some are as large as their type has them;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_interp_faults.c: what the interpreter says to wrong kernels: broken rings by name, deadlocks
  * with every waiter, the reports of `sanitize`, budgets; and that right ones are left in peace. */
 #include "interp_bench.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_interp_kernels.c: whole kernels, each in several forms: equal bits in all forms, under all
  * orders of roles, numbers of slots and workers, and near a float64 reference. */
 #include "interp_bench.h"

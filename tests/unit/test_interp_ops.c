@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_interp_ops.c: elementwise ops on every element type, at the edges of each: against results
  * computed here in another way (128-bit integers, the host's own float arithmetic). */
 #include "interp_bench.h"

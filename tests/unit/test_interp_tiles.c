@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_interp_tiles.c: ops on whole tiles, memory and control, on ranks 1 to 4, extents 1 and odd.
  */
 #include "interp_bench.h"

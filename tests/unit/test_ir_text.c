@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ir_text.c: printer, parser and verifier of Tile IR. */
 #include "check.h"
 #include "ir/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_layout.c: the algebra of layouts on small cases that can be checked by hand. */
 #include "check.h"
 #include "pass/layout/layout.h"

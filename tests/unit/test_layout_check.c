@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_layout_check.c: kernels in layout form that somebody has changed by hand are refused with the rule they break.
  *
  * The texts are those of the golden tests (tests/pass/layout_*.ir), with one thing changed. Each is read, goes through the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_layout_text.c: the text form of a kernel is all of it, also in layout form.
  *
  * The kernels of tests/wild and tests/gpu/kernels.txt, as their door makes them (`tilewright ir`), go through the passes

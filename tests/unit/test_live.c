@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_live.c: a kernel inside a running program, whose names a resolver knows: modules under other
  * names, constants, functions with scopes of their own, host objects and calls, constant arguments
  * that are objects, and the specialisation of arguments of 1. */

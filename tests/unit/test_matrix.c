@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_matrix.c: the tables of machines and matrix instructions: rows make sense by themselves and together, and the
  * fragments are those that the emulator moves, which were written from PTX's manual and run on the chip, and from AMD's. */
 #include "check.h"
@@ -18,10 +19,10 @@ static void test_machines(void) {
     for (int i = 0; (m = machine_at(i)); i++) {
         CHECK(machine_find(m->name) == m);
         CHECK(m->ring_bytes > 0 && m->matrix);
-        /* A machine with lanes has numbers for them, and runs ahead somehow, but AMD's as yet. */
+        /* A machine with lanes has numbers for them. Loads run ahead where copies go to shared memory by themselves. */
         CHECK(m->has_threads == (m->lanes > 0) && is_power(m->vector_bytes));
         if (m->has_threads)
-            CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed != is_amd(m));
+            CHECK(is_power(m->lanes) && is_power(m->sector_bytes) && m->skew_allowed == (!is_amd(m) || m->wave_copy_bytes));
         const MachineCost *cost = &m->cost;
         CHECK(m->has_threads == (cost->fetch_registers > 0 && cost->fetch_elements > 0));
         CHECK(m->has_threads == (cost->again_elements > 0 && cost->again_registers > 0 && cost->again_loads > 0));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_memory.c: memory that runs out at every point of load, compile and launch: each time a
  * status, no crash, nothing lost, and the same objects work once there is memory again; and a warm launch that allocates
  * nothing. Kernels in several launches, asynchronous streams, pages and objects that are built are among them. */

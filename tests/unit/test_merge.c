@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_merge.c: the merge pass on the templates of Tile C.
  *
  * The template as the door writes it (roles, rings, a worker a warpgroup) and the flat program that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy.c: .npy files: round trips of every dtype, orders and versions that NumPy writes,
  * files that lie. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_numeric.c: every pattern of the small formats goes up and down; the fast paths agree with
  * the general routine and with a search for the nearest number; a double is rounded once. */
 #include "base/numeric.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_one_ring.c: a matmul has one ring form, whichever door it came through.
  *
  * Triton's pointers and masks, TileLang's copies and Tile C's load-compute-finish template, at

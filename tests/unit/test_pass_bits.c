@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pass_bits.c: the passes change no bit.
  *
  * Each kernel runs in the interpreter as it was written (with its sums stamped and its

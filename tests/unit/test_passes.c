@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_passes.c: golden tests of the passes, one file each in tests/pass.
  *
  * A file has sections that start with a line `---- name`:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pieces.c: conversions that go through shared memory in pieces. Layouts of many kinds (bits in any order,
  * copies in several threads; tiles that are no powers of two; elements of 1 to 8 bytes), on machines whose shared
  * memory is too small by a factor of 1, 2, 4 .. 64: as many pieces as that takes and no more, equal bits, no race. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pool.c: every number of a launch is run once, whatever the total, the limit, the estimate
  * and the speed of launches after each other; scratch is private, and its notes begin as zeros. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_products.c: loops of products of odd shapes, transposed either way, on every machine of the emulator, against the
  * interpreter. The shapes leave warps without a part of the sum, parts that begin outside of the tile, one step along K
  * a trip, and sums that have no room in shared memory on their way to the product. */

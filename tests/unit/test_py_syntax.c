@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_py_syntax.c: the Python grammar: trees, messages, recovery, bounds. The whole of the
  * standard library is compared with CPython's own trees by tests/syntax/compare_ast.py. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_python.c: plain Python around kernels (src/front/python): lists and dicts that change, functions inside of
  * functions, generators, `in`, calls with `*` and `**`, Python's own functions. Each case is a function of no
  * parameters; a kernel prints what it gives, as Python would, or there is a message. */

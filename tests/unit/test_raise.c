@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_raise.c: element loops, buffers and running sums, from IR text to IR text. */
 #include "check.h"
 #include "pass/pass.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ring_check.c: rings that are right are proved; rings broken on purpose are refuted, by name. */
 #include "check.h"
 #include "pass/ring/ring_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ringform.c: questions to ring form (ir/ringform.h), also of kernels that no checker would let through. */
 #include "check.h"
 #include "ir/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_room.c: rings under pressure. Kernels with rings of every worth, on machines with less and less shared memory: each
  * has a plan that fits and was proved, or is refused with the numbers; more memory never means a plan worth less; and all
  * plans give the same bits. */

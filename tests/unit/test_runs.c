@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_runs.c: runs of index tiles, against the numbers themselves.
  *
  * Known cases first, by name. Then random kernels: tiles are made from iotas, program ids and arguments by all that

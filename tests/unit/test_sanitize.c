@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sanitize.c: a sanitized run ends, whatever the text does.
  *
  * Random kernels that mean harm: pointers made of any number, tensors with any extents, strides and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scalars.c: what the launch computes of integers and addresses is what the interpreter computes.
  *
  * Every op that the table says can be computed at launch, on every integer type and on awkward numbers; the analysis

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_schedule_text.c: schedules that come as text. The golden kernels of tests/pass/schedule_*.ir, edited: what would give
  * wrong results is refused with its rule, other plans are taken, and nothing traps. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shapes.c: the arrays of a launch against what the kernel's text says of them.
  *
  * For each door that states shapes, on each target: every array that is smaller, larger, of another rank, or laid

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_simt_lanes.c: src/target/simt stands by itself, and the number of lanes is data: kernels for a machine whose warps
  * have 64 lanes give the bits of the interpreter behind the passes. The machine is a test's, a row of its own without matrix
  * instructions, and so is the target: it fills in no hook, its prelude is what any machine with lanes has, the emulator's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_structure.c: arguments of a Triton kernel that are made of others: which parameters a module
  * has then, what the kernel sees, and structures that are none. f-strings and their formats on the
  * way. */

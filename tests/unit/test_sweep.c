@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sweep.c: every kernel of kernels/ through the emitter of every target after every set of passes that a user can
  * ask for (`--passes`, `--stop-after`): code, or a refusal with a message; never an internal fault.
  *

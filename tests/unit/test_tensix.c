@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensix.c: the Tensix model against recorded results of a bit-exact simulator.
  *
  * tests/golden/tenstorrent/cases.txt lists the programs (a line per core, CB, buffer, kernel and

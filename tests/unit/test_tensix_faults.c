@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensix_faults.c: programs broken on purpose, and what the Tensix model says of each.
  *
  * Every row replaces one or more kernels of a good program (reader, compute, writer on two cores:

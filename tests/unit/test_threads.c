@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_threads.c: one context, kernel and cache on many threads at once; launches on the caller's threads, in ranges, in
  * streams that go on by themselves, with a limit of time. Runs under ThreadSanitizer too (group tsan). */
 #include "check.h"

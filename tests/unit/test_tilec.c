@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tilec.c: the Tile C door: IR of small kernels as text, and every message that names a rule
  * of the language. */
 #include "check.h"

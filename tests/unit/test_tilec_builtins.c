@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tilec_builtins.c: every operation of tilec_builtins.def on every element type, against numbers computed here; and
  * on every combination of operands: a kernel is compiled or refused with a message, never a fault of ours. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tilec_complex.c: operations on complex tiles of Tile C against complex numbers of C, on interp and cpu: in registers
  * and shared memory, through arrays of complex tiles at run-time places, structs of them and parts. */
 #include "check.h"

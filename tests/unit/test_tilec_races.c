@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tilec_races.c: mutants of kernels/tilec that some warps of a GPU would not survive: each is refused where it stands;
  * and the same kernels, and what is right though it looks like a mutant, are taken. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tilelang.c: the TileLang door, from source text to IR (after fold and raise), and its
  * diagnostics. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_triton.c: the Triton door: IR of small kernels, Triton's typing rules, messages. */
 #include "check.h"
 

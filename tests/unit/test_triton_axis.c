@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_triton_axis.c: Triton's reductions, scans, sorts and their kin against answers worked out by
  * hand, on the interpreter, the CPU target and emulated CUDA; any extent, any axis. */
 #include "triton_answers.h"

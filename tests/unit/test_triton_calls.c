@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_triton_calls.c: every function of the Triton door, called with what it was not made for.
  *
  * The rows of triton_builtins.def are called by every name they have (tl.f, tl.math.f, x.f, ..), with operands of all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_triton_run.c: what Triton kernels compute: control flow, tuples, calls, constants, and the
  * typing rules that are easily got wrong. Every case runs on the interpreter and compares the
  * numbers that it stores; the last table are texts that are refused, with the words that say why.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_triton_tiles.c: Triton's memory, casts, shapes, products, random numbers and mathematics
  * against answers worked out by hand, on the interpreter and the CPU target. */
 #include "triton_answers.h"

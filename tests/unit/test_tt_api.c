@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tt_api.c: Tenstorrent through the public API, from the kernels of all three doors.
  *
  * Stages of the pipeline and the number of cores change the plan and never a bit of the result; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tt_emit.c: the Tenstorrent target from ring form to numbers.
  *
  * Kernels are IR text in ring form. Every case is emitted, its three files are compiled against the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tt_mutants.c: kernels that break the rules of a core are found, with their own line and the rule.
  *
  * Texts: every call of the emitted kernels of two programs (a matmul whose loads cores share, a softmax of f32) is left out once, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tt_ops.c: ops and shapes of compute kernels on Tenstorrent, against the interpreter on the same ring form.
  *
  * Each kernel reads tensors of rank 2 (or what its row says), computes something, and writes. Inputs are normal numbers;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_tt_share.c: loads that cores share: what is read, that bits stay, that orders of landing do not matter, and that
  * readers which break the protocol are found. */
 #include "check.h"

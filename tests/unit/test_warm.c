@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_warm.c: a warm launch allocates nothing and touches no text.
  *
  * The C library's own malloc, free, strlen, strcmp, memchr, vsnprintf and their like are replaced in this program by ones that count;

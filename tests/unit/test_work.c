@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_work.c: what a launch does, counted before anything is built (tw_kernel_work). */
 #include "check.h"
 #include "tilewright.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_answers.h: small Triton kernels with their answers, run on the interpreter and the CPU
  * target.
  *

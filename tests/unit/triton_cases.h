@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_cases.h: the cases of test_triton_run.c, which says what they see. */
 /* clang-format off */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_harness.h: emits kernels in ring form for Tenstorrent, compiles them all at once, runs them on
  * the model. */
 #ifndef TESTS_TT_HARNESS_H

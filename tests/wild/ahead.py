@@ -90,3 +90,4 @@ def rows_of_results(a, b, c, rows, flag, n):
         if flag:
             row = (tl.max(acc, axis=1) > 0).to(tl.int32) + i
     tl.store(c + r[:, None] * 64 + r[None, :], acc.to(tl.float16))
+# SPDX-License-Identifier: Apache-2.0

@@ -183,3 +183,4 @@ def parts(q, qr, k, kr, v, o, N, scale, D: tl.constexpr, R: tl.constexpr, BM: tl
         l = l * a + tl.sum(p, 1)
         m = mn
     tl.store(o + (base + rm[:, None]) * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
+# SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,4 @@ def chunk_scan(cb, x, z, out, dt, dA, C, states, D, chunk_size, hdim, dstate, ba
         acc *= gate * tl.sigmoid(gate)
     out += chunk * chunk_size * s_x_seq + head * s_x_head
     tl.store(out + s_x_seq * rm[:, None] + rn[None, :], acc.to(out.dtype.element_ty), mask=(rm[:, None] < limit) & (rn[None, :] < hdim))
+# SPDX-License-Identifier: Apache-2.0

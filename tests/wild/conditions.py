@@ -104,3 +104,4 @@ def odd_k(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
     om = pid // across * BM + tl.arange(0, BM)
     on = pid % across * BN + tl.arange(0, BN)
     tl.store(c + om[:, None] * N + on[None, :], acc.to(c.dtype.element_ty), mask=(om[:, None] < M) & (on[None, :] < N))
+# SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,4 @@ def masks_of_runs(x, y, z, rows, low, high):
         a = tl.load(x + at, mask=seen, other=1.0)
         tl.store(y + at, a + 1.0, mask=seen)
         tl.atomic_add(z + at, a.to(tl.float32), mask=seen)
+# SPDX-License-Identifier: Apache-2.0

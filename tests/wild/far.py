@@ -24,3 +24,4 @@ def far_product(a_ptr, b_ptr, c_ptr, K, stride_am, stride_bk, trips, STEP: tl.co
         a_ptrs += STEP
         b_ptrs += STEP * stride_bk
     tl.store(c_ptr + part * 4096 + rm[:, None] * 64 + rm[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

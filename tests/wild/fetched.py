@@ -131,3 +131,4 @@ def stored(a, b, s, c):
         now = tl.load(s + i)
         acc += tl.dot(x, y) * now
         tl.store(c + (i * 64 + r)[:, None] * 64 + r[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

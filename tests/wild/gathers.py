@@ -251,3 +251,4 @@ def chosen_added(x, index, out, n, c, BM: tl.constexpr, BC: tl.constexpr):
     v = tl.load(x + rows[:, None] * c + cols[None, :], mask=inside, other=0)
     to = tl.load(index + rows, mask=rows < n, other=0)
     tl.atomic_add(out + to[:, None] * c + cols[None, :], v, mask=inside & (v > 2))
+# SPDX-License-Identifier: Apache-2.0

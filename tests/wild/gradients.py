@@ -134,3 +134,4 @@ def three_weights(q, k, v, w, out, other, n, D: tl.constexpr, BM: tl.constexpr, 
         two += tl.dot((p * s - u * 0.1).to(tq.dtype), tq)
     tl.store(out + at, one)
     tl.store(other + at, two)
+# SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,4 @@ def volatile_rows(x, out):
     row = tl.arange(0, 64)
     seen = tl.load(x + row, mask=row < 50, other=7, volatile=True)
     tl.store(out + row[:, None] * 32 + tl.arange(0, 32)[None, :], seen[:, None] + tl.load(x + 3, volatile=True))
+# SPDX-License-Identifier: Apache-2.0

@@ -390,3 +390,4 @@ def rows_in_rounds_of_the_launch(x, y, n, NB, NC, d: tl.constexpr, C: tl.constex
             off += C
         acc = acc * 0.5 + now
     tl.store(y + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

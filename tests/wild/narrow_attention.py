@@ -253,3 +253,4 @@ def kept_weights(q, k, v, w, o, D: tl.constexpr, BN: tl.constexpr):
         V = tl.load(v + rd[:, None] * 128 + rn[None, :])
         acc = tl.dot(p, tl.trans(V), acc)
     tl.store(o + rm[:, None] * D + rd[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

@@ -332,3 +332,4 @@ def late(m, o, n):
     tl.store(m + (r + 3)[:, None] * 64 + r[None, :], (acc * 0.125).to(tl.float16))
     tl.store(m + (63 - r)[:, None] * 64 + r[None, :], (acc * 0.25).to(tl.float16))
     tl.store(o + r[:, None] * 64 + r[None, :], acc + t)
+# SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,4 @@ def decode_page_by_page(q, k, v, o, table, lengths, scale):
         acc = acc * alpha + tl.sum(weight[:, None] * vt.to(tl.float32), 0)
         peak = now
     tl.store(o + (s * 4 + h) * 64 + rd, acc / total)
+# SPDX-License-Identifier: Apache-2.0

@@ -654,3 +654,4 @@ def tall(a, b, c, M: tl.int64, N: tl.int64, K, BM: tl.constexpr, BN: tl.constexp
         columns = tl.advance(columns, (BK, 0))
     out = tl.make_block_ptr(c, (M, N), (N, 1), (tl.program_id(0) * BM, 0), (BM, BN), (1, 0))
     tl.store(out, acc.to(tl.float16), boundary_check=(0, 1))
+# SPDX-License-Identifier: Apache-2.0

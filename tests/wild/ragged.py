@@ -111,3 +111,4 @@ def loop_in_branch_in_loop(a, b, flags, counts, c, n):
         else:
             acc += 1.0
     tl.store(c + r[:, None] * 32 + r[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

@@ -281,3 +281,4 @@ def overlapping_rows(x, o, line, BM: tl.constexpr, BN: tl.constexpr):
     v = tl.load(at)
     tl.store(at, v * 0)
     tl.store(o + m, tl.sum(v, axis=1))
+# SPDX-License-Identifier: Apache-2.0

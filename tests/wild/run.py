@@ -107,3 +107,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+# SPDX-License-Identifier: Apache-2.0

@@ -160,3 +160,4 @@ def below_quotient(x, out, n, d):
     value = tl.load(x + r, mask=r // d < n, other=-1.0)
     far = tl.load(x + r, mask=n <= r // d, other=-2.0)
     tl.store(out + r, value + far * 4 + (r // d).to(tl.float32) + (r % d).to(tl.float32) / 2)
+# SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,4 @@ def weights(a, b, sb, c, M, N, K: tl.constexpr, BM: tl.constexpr, BN: tl.constex
     s = tl.load(sb + n[:, None] * (K // 16) + tl.arange(0, K // 16)[None, :], mask=n[:, None] < N, other=0).to(tl.float8e4nv, bitcast=True)
     z = tl.dot_scaled(x, None, "fp16", y, s, "e2m1", rhs_k_pack=False)
     tl.store(c + m[:, None] * N + n[None, :], z, mask=(m[:, None] < M) & (n[None, :] < N))
+# SPDX-License-Identifier: Apache-2.0

@@ -52,3 +52,4 @@ def bitonic(x, v, i, LENGTH, N: tl.constexpr):
         keys, at = sort_some(keys, at, N, N)
     tl.store(v + row + tl.arange(0, K), keys)
     tl.store(i + row + tl.arange(0, K), at)
+# SPDX-License-Identifier: Apache-2.0

@@ -54,3 +54,4 @@ def stored_twice(w, h):
         tl.store(h + at, x)
         state = tl.dot(W, x, state)
         tl.store(h + at, state.to(tl.float16))
+# SPDX-License-Identifier: Apache-2.0

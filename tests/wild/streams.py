@@ -99,3 +99,4 @@ def matrix_vector(a, v, out, trail, rows, cols, BM: tl.constexpr, BN: tl.constex
         total += tl.sum(tile * tl.load(v + first + rn, mask=first + rn < cols, other=0.0)[None, :], axis=1)
         tl.store(trail + first // BN * rows + rm, total, mask=rm < rows)
     tl.store(out + rm, total, mask=rm < rows)
+# SPDX-License-Identifier: Apache-2.0

@@ -52,3 +52,4 @@ def of_other_shapes(z, x, y, M: tl.constexpr, N: tl.constexpr):
     tl.store(z + at, tl.sum((a[:, None, :] * b[:, None, :]), axis=1))
     tl.store(z + M * N + at, a + tl.sum(both, axis=0)[None, :])
     tl.store(z + 2 * M * N + at, tl.sum(a[:, None, :] * b[None, :, :] + 1.0, axis=1))
+# SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,4 @@ def beside_threads(memory, sizes, b, c, stride):
         y = tl.load(b + (k + rk)[:, None] * stride + r[None, :], mask=(k + rk)[:, None] < K, other=0.0)
         acc = tl.dot(da.load([0, k]), y, acc)
     tl.store(c + p * 4096 + r[:, None] * 64 + r[None, :], acc)
+# SPDX-License-Identifier: Apache-2.0

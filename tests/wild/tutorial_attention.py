@@ -88,3 +88,4 @@ def attention_forward(sm_scale, M, Z, H, desc_q, desc_k, desc_v, desc_o, N_CTX, 
     m_ptrs = M + off_hz * N_CTX + offs_m
     tl.store(m_ptrs, m_i)
     desc_o.store([qo_offset_y, 0], acc.to(dtype))
+# SPDX-License-Identifier: Apache-2.0

@@ -135,3 +135,4 @@ def causal_mixed(q, k, v, o, kept, n, scale, D: tl.constexpr, BM: tl.constexpr, 
     acc, l, m = walk_kept(acc, l, m, tile, k, v, kept, rm, n, 0, block * BM, scale, D, BN, False)
     acc, l, m = walk_kept(acc, l, m, tile, k, v, kept, rm, n, block * BM, (block + 1) * BM, scale, D, BN, True)
     tl.store(o + at, (acc / l[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < n)
+# SPDX-License-Identifier: Apache-2.0

@@ -22,3 +22,4 @@ def weighed(y, x, a, s, out, n, heads, stride, BM: tl.constexpr, BN: tl.constexp
         scale = tl.load(s + h * n + rn, mask=rn < n, other=-1.0)
         acc += tl.dot(left, right) * (tl.exp(from_m[:, None] - from_n[None, :]) * scale[None, :])
     tl.store(out + rm[:, None] * n + rn[None, :], acc, mask=(rm[:, None] < n) & (rn[None, :] < n))
+# SPDX-License-Identifier: Apache-2.0

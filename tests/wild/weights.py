@@ -194,3 +194,4 @@ def kept_rows(a, b, s, t, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl
         last = now
     acc *= last[None, :].to(tl.float32)
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+# SPDX-License-Identifier: Apache-2.0

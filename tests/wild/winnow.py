@@ -51,3 +51,4 @@ def both_ways(x_ptr, o_ptr, n, M: tl.constexpr, N: tl.constexpr):
             low = tl.min(y, 0)
             x = tl.where(x == low[:, None], 1.0, x)
     tl.store(o_ptr + at, x + tl.trans(y))
+# SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // app.cpp: a kernel that was built ahead of time, called from C++.
 #include "add.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.c: a Python module that carries built kernels and nothing else: `kernels.add(x, y, out)` on objects with
  * buffers of float32 (numpy's arrays, array.array("f"), memoryview). Where it runs neither Tilewright nor a compiler is
  * needed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Builds the kernel with `tilewright build` and links it in.
 use std::{env, path::Path, process::Command};
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run at the start of Python processes that `python -m tilewright` starts: `import triton` means the same there. Then the
 sitecustomize that would have been run without us is run.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.tilelang: TileLang's interface, on Tilewright's compiler.
 
     import tilewright.tilelang as tilelang

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang._absent: names of TileLang and TVM that programs import and that are not here: calling one says its name.
 
 A program that imports one runs as far as it does without it.

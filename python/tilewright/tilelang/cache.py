@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.cache: compiled kernels are kept on disk by the library, by their contents."""
 from .jit import compile as cached
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.errors: what goes wrong with a kernel, as exceptions."""
 from .. import host
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.tt: kernels for Tenstorrent.
 
     @annotate_tt_schedule(policy="contiguous", order="row_major")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilewright.triton: Triton's interface, on Tilewright's compiler.
 
     import tilewright.triton as triton

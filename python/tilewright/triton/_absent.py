@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton._absent: names of Triton's that programs import and that are not here.
 
 A program that imports one runs; what calls one, or makes an object of one, is told its name. Only names that Triton has are answered so:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton._internal_testing: helpers of Triton's own tests: dtypes by name, random arrays, questions about the target."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton._plot: the files of perf_report(save_path=..): a table as CSV and a picture of its lines.
 
 The picture is PNG where matplotlib is installed; else it is an SVG that is written here, so that it never is missing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton._utils: names of types."""
 from .runtime.jit import type_canonicalisation_dict
 

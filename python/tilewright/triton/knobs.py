@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.knobs: settings, from the environment or set in the program.
 
 Each group is an object; reading an attribute gives what the program set, else the environment's value, else the default.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.testing: timing and comparing.
 
 On the CPU times are of the host's clock: a launch has finished when it returns. On CUDA they are of the device's events.

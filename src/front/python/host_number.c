@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_number.c: see host_number.h. */
 #include "front/python/host_number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host_number.h: Python's arithmetic on numbers, for doors that run Python on what is known at
  * compile time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python.h: one evaluator of Python for the doors whose kernels are Python (triton, tilelang).
  *
  * A door runs a kernel's text once, as Python would, on abstract values (Val): what Python knows at compile time is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_branch.c: local variables, and how two ways of a run-time choice become one again.
  *
  *     if c:            %x_1 = if %c { yield %a } else { yield %x }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_python.c: Python's own functions on what is known at compile time: isinstance, list,
  * enumerate, zip, getattr, hasattr; and types made by calls.
  *

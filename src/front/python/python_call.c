@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_call.c: binds the arguments of a call to parameters, for builtins by the signature in
  * their row, for functions by their `def`; and the questions that lowerings ask of arguments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_eval.c: runs a Python expression; gives a Val.
  *
  * What is known is computed here; what an operator, attribute, subscript or call means for run-time values and for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_flow.h: between the files that run statements (python_stmt.c), loops (python_loop.c) and branches
  * (python_branch.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_format.c: fields of an f-string on values known at compile time.
  *
  *     f"{N}"  f"{N=}"  f"{N!r}"  f"{N:04d}"  f"{scale:.3f}"  f"{name:>8}"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_import.c: names that a file takes from other files of its folder.
  *
  *     from helpers import gelu       helpers.py beside the file, or helpers/__init__.py

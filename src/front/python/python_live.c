@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_live.c: names of the Python program around a kernel, asked of its resolver
  * (FrontResolver).
  *

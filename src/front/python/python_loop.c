@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_loop.c: loops.
  *
  * Loops over constants (tl.static_range, tuples) are unrolled. A run-time loop carries every variable that its body

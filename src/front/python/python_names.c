@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_names.c: what names mean to a kernel: the file's imports, constants and functions, the definitions of the
  * user, and the modules of the domain under whatever name the file gives them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_objects.c: lists, dicts and strings of plain Python, and their methods.
  *
  *     configs = []                                   a list that changes, here while compiling

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_random.c: Philox, the generator of random numbers that both languages have.
  *
  * A counter of four words is enciphered under a key of two in so many rounds, each two multiplications; words have 32

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_stmt.c: runs statements: assignment, branches, jumps, calls in place.
  *
  * A constant condition runs only the branch taken, and names in the other one are never looked up.

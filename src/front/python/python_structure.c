@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_structure.c: arguments of a kernel that are made of others: tuples, named tuples and
  * tensor descriptors of the host.
  *

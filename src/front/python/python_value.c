@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python_value.c: abstract values, and Python's arithmetic on those known at compile time.
  *
  * Integers are Python's as long as they fit 128 bits; division and remainder floor, as in Python. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec.c: the Tile C door: `*.tile.c` to IR.
  *
  * Kernels of a file are its functions marked `tile_kernel(threads, blocks)` or `__global__`, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec.h: what the files of the Tile C door share; nobody else includes it.
  *
  * The door walks the tree of a kernel once and emits IR as it goes: functions are inlined, pointers

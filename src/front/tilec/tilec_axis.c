@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_axis.c: operations of Tile C along rows, columns and vectors: reductions and running sums.
  *
  *     row_max(&m, &t, &m)     m[i] = max(m[i], the largest of row i of t)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_builtin.c: the operations of tilec_builtins.def: which row a call is, by name, scope and operand types, and
  * whether the threads that get there are those of its scope.
  *

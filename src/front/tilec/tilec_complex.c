@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_complex.c: operations of Tile C on complex tiles, vectors and globals.
  *
  *     crt_fl(16, 64) z;            a pair of tiles, z.real and z.imag

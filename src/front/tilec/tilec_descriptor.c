@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_descriptor.c: what lcf_kernel(..) and lcsf_kernel(..) say: types, numbers, callbacks, and the arguments that a
  * callback gets. */
 #include "front/tilec/tilec_template.h"

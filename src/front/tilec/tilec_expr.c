@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_expr.c: expressions of Tile C: what is read of places, names, operators, calls. What a place is stands in
  * tilec_place.c, what names a part of one in tilec_part.c. */
 #include "front/tilec/tilec.h"

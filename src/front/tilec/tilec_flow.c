@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_flow.c: jumps and choices of Tile C that only the run decides.
  *
  *     while (n > 0) { if (a[n] == x) break; n--; s++; }

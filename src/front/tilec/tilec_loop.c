@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_loop.c: loops of Tile C, and what is kept of variables around control flow.
  *
  *     for (int i = 0; i < 4; i++) ..          unrolled: at most UNROLL_LIMIT trips that are known here

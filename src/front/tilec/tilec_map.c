@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_map.c: operations of Tile C element by element: fills, maps, comparisons, a vector against rows or
  * columns, masks. They are done in the element type of the destination, as ThunderKittens does it. */
 #include "front/tilec/tilec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_math.c: operations of Tile C on numbers: C's functions of floats, min, max, cdiv, and the numbers of a
  * thread. */
 #include "front/tilec/tilec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_meet.c: what the walk of tilec_race.c knows at a place of the kernel: who touched what since its threads met
  * last, what is under way, who is done with a block. */
 #include "front/tilec/tilec_race.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_mma.c: matrix products of Tile C: every transposition, onto what is there or over it.
  *
  *     mma_AB(&d, &a, &b)       d += A B       one warp: A and B in registers

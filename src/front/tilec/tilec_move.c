@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_move.c: tiles and vectors between global memory, shared memory and registers.
  *
  *     load(&t, g.x, at(r, c))    tload, a box of the tensor; rows and columns outside are 0

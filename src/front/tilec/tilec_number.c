@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_number.c: arithmetic on the numbers of Tile C: literals are folded, run-time values become
  * IR, and what depends on the thread stays a table of constants.
  *

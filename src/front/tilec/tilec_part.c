@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_part.c: what names a place, or a part of one, in a form of its own:
  *
  *     at(b, d, r, c)   shared_alloc(type)   tile_view(type, tiles)   subtile(type, tile, i, j)   v[i], t[i][j] */

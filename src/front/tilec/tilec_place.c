@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_place.c: the places of Tile C: what a variable is, how it begins, and what is assigned to it.
  *
  * A variable is a Object: a scalar's current value, a tile's buffer, a struct's or array's parts. Pointers are places

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_race.c: do the warps of a kernel wait for each other where they share tiles, and for what is under way?
  *
  *     warpgroup_load(&k, g.k, at(j, 0));      pieces of k by all threads ..

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_race.h: between the walk over a kernel's events (tilec_race.c) and what it keeps of them (tilec_meet.c). */
 #ifndef FRONT_TILEC_TILEC_RACE_H
 #define FRONT_TILEC_TILEC_RACE_H

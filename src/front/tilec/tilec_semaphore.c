@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_semaphore.c: semaphores that a kernel declares for itself, and the warpgroups that meet at them.
  *
  *     semaphore full[2], empty[2];                   bar<count=.., bars=2>, outside of the workers

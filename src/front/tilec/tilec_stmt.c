@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_stmt.c: statements, branches and calls of Tile C. Loops are in tilec_loop.c.
  *
  *     if (constant) ..                        one branch

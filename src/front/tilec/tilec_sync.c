@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_sync.c: semaphores, waits and barriers of Tile C, and the rules they keep.
  *
  * In a template the skeleton owns the rings; the text still says who arrives and how many bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_template.c: lcf_kernel(name, .globals = .., ..): load, compute, finish as roles and rings; lcsf_kernel: with a
  * ring of outputs from compute to a role that stores them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_template.h: between the files of a template: its descriptor (tilec_descriptor.c) and its roles and rings
  * (tilec_template.c). */
 #ifndef FRONT_TILEC_TILEC_TEMPLATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_tile.c: tiles and vectors of Tile C as values: what is read and written of them.
  *
  *     acc                     bload %acc, [0, 0]                 the whole buffer

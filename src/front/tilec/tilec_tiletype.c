@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_tiletype.c: the types of Tile C that take arguments: tiles, vectors and globals.
  *
  *     st_bf(64, 64)   rt_fl(16, 32)   sv_fl(64)   rv(int, 16)   col_vec(rt_fl(16, 32))   gl(float, 1, 1, -1, -1)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_trace.c: notes what the threads of a kernel do at tiles, in order, for tilec_race.c.
  *
  * How the warps of a group share an operation on a shared tile decides who has to wait for whom:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_trace.h: what a kernel's threads do at tiles, in order, as the walk over the text notes it (tilec_trace.c) and
  * the checker reads it again (tilec_race.c). An event stands behind an op of the IR, or at the beginning of a
  * region. */

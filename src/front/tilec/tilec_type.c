@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_type.c: types, names and scopes of the Tile C door.
  *
  * Names live in one map; an inner declaration hides an outer one until its scope closes. A function

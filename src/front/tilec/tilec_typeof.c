@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilec_typeof.c: the type of an expression that is not computed: the side of `?:` that a constant
  * condition does not take has a part in the type of the other one.
  *

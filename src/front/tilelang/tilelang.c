@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang.c: the TileLang door: which kernels a file has, and one kernel as IR.
  *
  * A kernel is a `@T.prim_func`, at the top of the file or inside functions that return it (`@tilelang.jit def matmul(M,

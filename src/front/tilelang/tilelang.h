@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang.h: what the files of the TileLang door share.
  *
  * The door is a domain of the evaluator in front/python, and runs the kernel's Python as TileLang itself does: what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_annotate.c: annotations for Tenstorrent, which become attributes of the kernel (tt_policy, ..).
  *
  *     from tilelang.tt import annotate_tt_schedule, annotate_tt_sharding

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_atomic.c: atomic updates of elements and boxes of tensors, and of tiles, which only their block updates.
  *
  *     T.atomic_add(C[i, j], x)             an element; return_prev=True gives what was there

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_copy.c: boxes that move as a whole: T.copy, T.fill, T.clear, and what rows of the table ask of their
  * arguments.
  *

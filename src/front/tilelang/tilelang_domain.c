@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_domain.c: the TileLang door as a domain of the Python evaluator: attributes, subscripts and calls of its own
  * things, and the door's words in messages. */
 #include "front/python/python_flow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_eager.c: kernels whose tensors are stated in the body, and sizes that arguments give.
  *
  *     @tilelang.jit

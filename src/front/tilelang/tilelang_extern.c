@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_extern.c: T.import_source and T.call_extern, functions in C or CUDA.
  *
  *     T.import_source("static __device__ float scale(float x) { return 3 * x; }")

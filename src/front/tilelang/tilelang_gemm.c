@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_gemm.c: T.gemm, the product of tiles. */
 #include "front/tilelang/tilelang.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_grid.c: T.sync_grid, a barrier of all blocks of a launch.
  *
  *     with T.Kernel(n) as b:

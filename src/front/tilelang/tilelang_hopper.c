@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_hopper.c: roles, barriers and asynchronous operations that a kernel writes down for Hopper.
  *
  *     ready = T.alloc_barrier([128, 128])

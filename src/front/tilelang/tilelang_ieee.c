@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_ieee.c: T.ieee_add and its kin: one operation, rounded once, to nearest ("rn"), toward zero ("rz"), up
  * ("ru") or down ("rd"); never joined with another.
  *

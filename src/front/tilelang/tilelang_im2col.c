@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_im2col.c: T.im2col, the columns of an image as a tile for a product.
  *
  *     T.im2col(img, col, nhw_step, c_step, kernel, stride, dilation, pad)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_index.c: elements and boxes of tensors and tiles.
  *
  * What lies outside of a tensor reads 0 and is not written. A tile has no outside: an index that leaves it whatever the

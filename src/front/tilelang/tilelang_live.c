@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_live.c: kernels inside a running Python program (FrontResolver): the annotations that Python has evaluated,
  * and objects of the host that stand for values of the language.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_loop.c: loops, the launch and assignments of a TileLang kernel.
  *
  * Plain names are bindings, not variables: an assignment of a run-time value gives it a name. What changes at run time

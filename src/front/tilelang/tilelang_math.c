@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_math.c: operators and functions on numbers of a TileLang kernel.
  *
  * Host values follow Python. Run-time numbers meet as in TVM: in the wider type, float over integer, f32 over f16,

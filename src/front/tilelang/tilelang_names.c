@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_names.c: the modules `tilelang` and `tilelang.language` as a kernel sees them, and dtypes. */
 #include "front/tilelang/tilelang.h"
 

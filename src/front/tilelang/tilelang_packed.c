@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_packed.c: dtypes of 4 bits: int4, uint4, float4_e2m1fn.
  *
  * In memory two of them are a byte, the even one in the lower half: a tensor of [M, K] is an array of int8 or uint8 of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_param.c: parameters of a kernel: tensors of a stated shape, and numbers.
  *
  *     A: T.Tensor((M, K), "float16")      an address; its shape is part of the kernel, other arrays are refused

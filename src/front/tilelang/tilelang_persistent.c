@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_persistent.c: T.Persistent, the loop of a block over its share of the tiles.
  *
  *     for by, bx in T.Persistent([my, nx], wave, index, group):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_random.c: random numbers of each thread, T.rng_init and T.rng_rand, as cuRAND's Philox gives them.
  *
  *     T.rng_init(seed, sequence, offset)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_reduce.c: reductions and running sums of tiles along a dimension. */
 #include "front/tilelang/tilelang.h"
 

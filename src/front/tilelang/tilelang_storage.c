@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_storage.c: tiles and variables of a kernel, and hints that change no result. */
 #include "front/tilelang/tilelang.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_thread.c: kernels that name their threads one by one (T.get_thread_binding and its kin).
  *
  * Such a kernel is lowered as one `spmd` region over its threads, which is then cut (ir/threads.h): tile operations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_view.c: storage seen in another shape or type: T.reshape, T.view, T.Tensor(shape, dtype, x.data).
  *
  *     V = T.view(S, (32, 16), "float32")      the bytes of a tile; the first of them are the lowest bits of an element

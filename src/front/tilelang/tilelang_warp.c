@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilelang_warp.c: what threads of a kernel that names them tell each other: shuffles, votes, and reductions over a
  * warp, the block, or a dimension of the threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton.c: the Triton door: lists the kernels of a Python file (triton_open) and turns one into IR
  * (triton_lower).
  *

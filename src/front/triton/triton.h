@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton.h: what the files of the Triton door share.
  *
  * The door is a domain of the evaluator in front/python: its run-time values are tensors (VAL_TENSOR, also of scalars

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_aggregate.c: classes of the host whose fields are values of a kernel (triton.aggregate).
  *
  *     @triton.aggregate

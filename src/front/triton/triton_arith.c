@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_arith.c: Triton's operators on tensors: which type two operands meet in, how shapes meet,
  * and casts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_asm.c: tl.inline_asm_elementwise, assembly of the machine on the elements of tiles.
  *
  * Each run of the assembly takes `pack` neighbouring elements of every argument and gives as many of every result, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_attribute.c: `x.attr` in a Triton kernel: what dtypes, tensors, modules and constants know
  * about themselves.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_axis.c: builtins that work along an axis of a tile: reductions by name, running sums,
  * sorts, histograms, gathers, softmax.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_block.c: block pointers: a box of a tensor that moves.
  *
  *     p = tl.make_block_ptr(base, (M, N), (N, 1), (0, 0), (16, 32), (1, 0))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_config.c: what the decorators of a kernel say about its constants.
  *
  *     @triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4), ..], key=["n"])

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_const.c: a pointer parameter annotated tl.const is only read.
  *
  *     def k(src: tl.const, dst): tl.store(src, 1)        refused, at the store

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_descriptor.c: tensor descriptors made in a kernel.
  *
  *     d = tl.make_tensor_descriptor(base, [M, N], [N, 1], [16, 32])

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_domain.c: the Triton door as a domain of the Python evaluator: what operators, subscripts, calls, assignments
  * and loops do to tensors, and the door's words in messages. */
 #include "front/triton/triton.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_dot.c: tl.dot, the product of matrices (rank 2) and of stacks of them (rank 3).
  *
  * The precision asked for is kept as an attribute of the op: targets with narrow matrix units use

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_dot_scaled.c: tl.dot_scaled, the product of matrices in block-scaled formats (OCP microscaling).
  *
  * No target has such an instruction: the operands become bfloat16 (float16 where one of them is), each times its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_dtype.c: the names of Triton's dtypes. */
 #include "front/triton/triton.h"
 

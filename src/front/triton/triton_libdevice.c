@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_libdevice.c: the part of libdevice that is more than one op of the IR: bit counts,
  * conversions with a rounding, questions about floats, arithmetic that says how it rounds.
  *

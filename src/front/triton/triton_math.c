@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_math.c: builtins that work element by element, Python's own, and those
  * that speak at compile time. */
 #include "front/triton/triton.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_memory.c: builtins that touch memory or speak at run time: load, store, atomics,
  * asserts, hints.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_names.c: the modules `triton` and `triton.language` as a kernel sees them, under whatever name its file gives
  * them. */
 #include "front/triton/triton.h"

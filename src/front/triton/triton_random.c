@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_random.c: Triton's random numbers: Philox-4x32 (and 4x64), bit for bit, and what is made
  * of them.
  *

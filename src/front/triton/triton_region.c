@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_region.c: builtins that run a jit function of the user on single elements: reduce,
  * associative_scan and map_elementwise.
  *

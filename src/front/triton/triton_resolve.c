@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_resolve.c: what a kernel's text says before it has arguments: names that mean nothing, and which parameters
  * are used as arrays.
  *

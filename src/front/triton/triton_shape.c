@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_shape.c: builtins that make tiles and change their shape or dtype. */
 #include "front/triton/triton.h"
 

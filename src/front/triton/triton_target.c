@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_target.c: what a kernel can ask about the machine it is compiled for, and types that it makes by calls. */
 #include "front/triton/triton.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* triton_want.c: what the lowerings of Triton's builtins ask of their arguments, the table of these builtins, and what
  * messages call them. */
 #include "front/triton/triton.h"

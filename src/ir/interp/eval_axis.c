@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_axis.c: reductions, scans, sorts, histograms.
  *
  * A tile is lines along the axis, n elements apart by a stride. A reduction combines, bit after bit

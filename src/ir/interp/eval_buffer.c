@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_buffer.c: buffers, and the barriers of explicit mode.
  *
  * A buffer is a cell whose elements change; sanitized, its shadow says what was not written yet.

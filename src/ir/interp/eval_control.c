@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_control.c: blocks, loops, branches, spmd regions, tasks and roles.
  *
  * Values handed on by a terminator are collected before any is bound, so a loop may permute its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_dot.c: z + x y.
  *
  * Each element of the result is one chain of fused multiply-adds over ascending k that starts from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_elementwise.c: ops that act element by element.
  *
  * Operands are brought into one of three wide types a chunk at a time (int64_t; float for f32 and

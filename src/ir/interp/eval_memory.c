@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_memory.c: global memory: gathers and scatters through pointers, boxes of tensors, atomics.
  *
  * A box is walked in segments: runs along its last axis that lie either inside the tensor or

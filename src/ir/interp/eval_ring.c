@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_ring.c: rings as counters and records.
  *
  * Item i lives in slot i mod N. A party is one process that works on the ring: producers count what

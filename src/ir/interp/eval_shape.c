@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_shape.c: constants, and ops that move elements without changing them.
  *
  * Every move is a copy of a box between two strided places (box_copy); a stride of 0 repeats, a

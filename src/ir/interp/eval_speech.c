@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_speech.c: assert, print, and ops that only say something to the compiler. */
 #include "ir/interp/interp_core.h"
 #include "ir/speech.h"

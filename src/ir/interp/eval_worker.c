@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eval_worker.c: what the workers of an spmd region do with each other: shuffles, and atomics on buffers.
  *
  * 32 workers in a row are a warp, the last of a region perhaps fewer. At a shuffle each shows its value, waits for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp.c: a launch from its arguments to its end.
  *
  * Flat kernels run program after program, on the caller's stack unless an spmd region needs

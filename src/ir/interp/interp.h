@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp.h: the interpreter, the definition of what a kernel means.
  *
  * It runs any form of the IR: source, tile, access, ring and layout (layouts are not looked at).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_core.h: what the files of the interpreter share; nobody else includes it.
  *
  * A kernel is prepared once: each op becomes a Step with its function (ops.def's eval column), its

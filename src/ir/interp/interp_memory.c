@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_memory.c: is this access allowed?
  *
  * Every access must lie inside one of the launch's regions, and where the text shows which

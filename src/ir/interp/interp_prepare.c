@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_prepare.c: a kernel made ready to run.
  *
  * One walk turns regions into blocks of steps, materialises literals, numbers roles and rings,

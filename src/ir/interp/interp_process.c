@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_process.c: threads of control side by side.
  *
  * Each process runs on a fiber of its own until it waits; then the scheduler picks another that can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_race.c: do the workers of an spmd region meet in a buffer?
  *
  * Each element that they share remembers who touched it last, and when: the clock of a worker is that of the last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_report.c: what a running kernel did wrong, said at the kernel's own line.
  *
  * Every kind of report is made once a place. Without `sanitize` the first one ends the launch. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_sanitize.c: what is wrong with an element, carried along with it.
  *
  * A shadow byte an element. UNWRITTEN elements come from undef and unwritten buffers and spread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_shadow.c: what each program did to each byte.
  *
  * A region has a shadow page for every 4 KB that were touched. A page is cut into units as large as

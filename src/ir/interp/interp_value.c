@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_value.c: the cells that hold values.
  *
  * Cells come from the interpreter's arena in sizes of powers of two and go back to free lists, so a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access.c: pointer tiles become boxes of tensors.
  *
  * Contract: source or tile form in, access form out. Every `load` and `store`, and every `atomic` of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_boxes.c: what `explain` says about accesses that the source states as boxes of tensors
  * (TileLang, Tile C).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_carry.c: carried tiles that a loop moves as a whole.
  *
  *     while .. (%p = %p0) { .. load %p .. yield ptr_add(%p, %n) }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_close.c: index tiles that are numbers from one on, or one number, whatever they are made of.
  *
  *     (%pid * 32 + iota<0, 32>) rem 4096 / 128          -> splat (%pid * 32 rem 4096 / 128)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_demand.c: who sees the rows behind the edge?
  *
  * A matmul reads row (m + i) rem M of A, so that rows behind the edge read something instead of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_plan.c: from an address to a box of a tensor.
  *
  * The address of an element is base + start + sum of step * i over the axes of the tile (affine.h);

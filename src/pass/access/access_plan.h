@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_plan.h: between the analysis of pointer accesses and their rewriting; used by the two halves of `access`. */
 #ifndef PASS_ACCESS_ACCESS_PLAN_H
 #define PASS_ACCESS_ACCESS_PLAN_H

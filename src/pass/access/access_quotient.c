@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_quotient.c: rows that a kernel counts by dividing (pixels of images, tokens of sequences).
  *
  * Whether a quotient is below a number is a question about what was divided, and as such the end of a range:

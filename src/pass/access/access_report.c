@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_report.c: what `explain` says of accesses through pointers.
  *
  *     load: box f32[64] of X[n], strides [1], at [64*pid]; outside 0; contiguous

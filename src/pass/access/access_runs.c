@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_runs.c: index vectors along the contiguous dimension that come in runs (runs.h).
  *
  *     (d / 8) * %s + d rem 8, require s % 8 = 0     runs of 8: each 8 elements are one vector of memory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_vector.c: dimensions whose places an index vector says.
  *
  *     base + token[i] * %stride + j,  mask real[i]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* access_wish.c: what `access` believes of a launch, as `require`s at the top of the kernel.
  *
  *     require<least=0> %n                       n bounds an index: bounds are compared unsigned

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract.c: where a multiplication and an addition round once.
  *
  * Contract: with options.fuse, a `mul` of f32 or f64 that only feeds one `add` or `sub` becomes an

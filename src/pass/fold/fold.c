@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold.c: constants, exact algebra, common subexpressions, loop-invariant code, dead code.
  *
  * Contract: any form in, the same form out, every bit of the result kept; memory and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold.h: the parts of fold that other passes call, on their own output.
  *
  * fold_tidy is the whole cleanup (no contraction): constants, exact algebra, common subexpressions,

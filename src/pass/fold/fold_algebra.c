@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_algebra.c: one op at a time, into something simpler.
  *
  * Contract: only identities that are exact in every bit are used. So x * 1.0 is x, but x + 0.0

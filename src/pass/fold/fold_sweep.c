@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold_sweep.c: dead code.
  *
  * Contract: what remains is what some effect needs. Roots are the ops that write, synchronise or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout.c: pass `layout`, for machines with threads. Contract:
  *
  *   in   flat, access or ring form, orders and instructions stamped

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout.h: what the pass `layout` leaves behind, for SIMT emitters.
  *
  * After the pass every tile value has a Layout (ir/tile_layout.h): in registers (where each thread's elements are), or

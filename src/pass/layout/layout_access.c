@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_access.c: how each access to a box moves it, and how each conversion does; written to the ops.
  *
  *     tload<along=1, vector=8, whole>       16-byte vectors along dimension 1, each inside the tensor or outside

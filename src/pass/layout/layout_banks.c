@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_banks.c: bank conflicts of tiles in shared memory, counted from the layout.
  *
  * An access of a warp is served in phases of as many lanes as fill all banks once (32 banks of 4 bytes: 8 lanes of 16

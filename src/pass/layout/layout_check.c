@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_check.c: a kernel in layout form that was not made here but read, before an emitter sees it.
  *
  * The verifier has looked at each layout by itself (tile_layout.c). Here it is looked at with its neighbours: what the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_choose.c: which layout a thing asks for by its own nature; layout.c spreads them over the
  * kernel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_choose.h: layouts that accesses and dots ask for (layout_choose.c), for the pass `layout`. */
 #ifndef PASS_LAYOUT_LAYOUT_CHOOSE_H
 #define PASS_LAYOUT_LAYOUT_CHOOSE_H

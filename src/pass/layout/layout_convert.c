@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_convert.c: moving a tile from one layout to another, and shared memory without bank
  * conflicts.
  *

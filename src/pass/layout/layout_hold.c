@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_hold.c: how flat kernels hold their tiles in registers: element by element, in pairs, or not at all.
  *
  * Pairs: a vector of bf16 comes from memory as words, two elements each. If its elements are only read one by one (by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_index.c: tiles of indices, offsets, pointers and masks.
  *
  * Most are sums of rows and columns: every op between the tile and values of rank 1 works element by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_left.c: left operands that products take from registers.
  *
  * An instruction may take A from the registers of its threads (`a_from` of matrix.def). What was computed there then

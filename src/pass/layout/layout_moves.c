@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_moves.c: where tiles live around ops that move elements or combine along an axis.
  *
  * Where the elements of the result are registers of the same thread already, the layout says so and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_near.c: loads of boxes whose elements lie near the box's first one.
  *
  * Some machines load from a base that all lanes share and a distance of 32 bits, and bring zeros for lanes whose

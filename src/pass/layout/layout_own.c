@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_own.c: boxes that a kernel loads, changes and stores again.
  *
  *     state = tl.load(ptrs)      each thread has some of its elements

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_state.h: what the files of the pass `layout` share.
  *
  *   layout.c         the walk over the kernel, elementwise ops, accesses, dots, control flow

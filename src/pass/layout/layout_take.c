@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_take.c: tiles that are stored from where a product reads them.
  *
  * A tile that threads hold as a product left it goes through shared memory to be stored in whole rows, with a barrier

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_tma.c: which loads and stores TMA does (`by=tma`), in the pass `layout`.
  *
  * A box goes by TMA between global memory and a field of a ring: a load whose only use is its put, a field whose only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_want.c: a value in the layout that someone wants it in: as it is, computed again there if it floats (or is
  * read again for less than it costs to move), else by a `convert`. Each is made once a layout. */
 #include "pass/layout/layout_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* layout_wave.c: copies of a warp that go to shared memory side by side.
  *
  * On some machines an asynchronous copy of a warp says one place in shared memory: that of its first lane's word,

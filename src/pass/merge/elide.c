@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* elide.c: a template whose workers do not become whole tiles, as one program without hand-overs.
  *
  *     tasks %it while { setup; test go, .. } do (..) {        setup(0)

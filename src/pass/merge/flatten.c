@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flatten.c: ring form back to the flat program that it means.
  *
  * Contract: a checked kernel in ring form becomes a flat one: hand-overs fall away, a `get` is the

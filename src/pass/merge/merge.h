@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge.h: between the parts of `merge`: tasks to programs (merge_tasks.c) or a loop (merge_loop.c), tiles of a
  * ring's record (merge_views.c), workers and roles to one flat program on whole tiles (merge_workers.c), one after
  * the other (elide.c), or as they are (merge_keep.c). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_barriers.c: barriers of a program that one worker runs, proved and dropped.
  *
  * A door that has written roles lays them out in one order (see tilelang_hopper.c). If each wait finds its phase ended

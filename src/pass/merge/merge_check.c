@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_check.c: roles that run side by side, checked: does each make progress, is each hand-over seen once, does
  * nobody overwrite what another still reads?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_check.h: between the parts of merge_check: workers (merge_check.c), the tiles they share (merge_check_tiles.c),
  * and what is said of it all (merge_check_report.c). */
 #ifndef PASS_MERGE_MERGE_CHECK_H

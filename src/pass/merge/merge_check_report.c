@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_check_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
  * came before it. */
 #include "pass/merge/merge_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_check_tiles.c: accesses to tiles that workers share: is each behind what others did there before it? */
 #include "ir/threads.h"
 #include "pass/merge/merge_check.h"

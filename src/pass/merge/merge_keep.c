@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_keep.c: a template kept as it is written: its roles are workers side by side, its rings tiles and barriers.
  *
  *     %r = ring<slots=2> : {a: f16[64,64]}              %a = buf : buf<f16[2,64,64], shared>

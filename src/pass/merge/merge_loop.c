@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_loop.c: a template's own loop over tasks as a `while`.
  *
  *     tasks %it while { setup; test go, %v .. } do (%v ..) { .. }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_roles.c: warpgroups that part by number and meet at barriers, as one program.
  *
  *     spmd %w in 3 <unit=warpgroup> {                          a, b: every worker's own, one behind the other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_same.c: are two numbers of different workers the same, trip by trip of the loops that they are computed in?
  *
  *     while (%a = 0, %n = f(0)) { test %n >= 0 } { .. ; %b = %a + 1 ; yield %b, f(%b) }

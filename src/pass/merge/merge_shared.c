@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_shared.c: buffers that workers share, when the workers are to run one after the other.
  *
  *     bstore %kf, [0, 0], %filter     every worker writes the same           kept, or a copy for each worker

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_stack.c: ops of a worker on its tiles, as ops on the tiles of all workers, which stand above each other.
  *
  *     [64, 64] of each of two   ->   [128, 64]           row by row, the op is the same

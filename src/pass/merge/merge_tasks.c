@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_tasks.c: the tasks of a template become the programs of a grid.
  *
  *     tasks %it while {                                    grid { .. yield %n }

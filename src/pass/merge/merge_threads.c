@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_threads.c: code of single threads becomes element loops over the threads.
  *
  *     spmd %t in 128 {                         parallel %t in 128 { s[t] = .. ; own[t] = .. }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_views.c: the tiles of a ring's record, and the one tile that they are together.
  *
  *     a: [2,64,64], worker w reads [w,0,0]:[1,64,64] as [64,64]     rows 0 1, columns 2: [128,64]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_workers.c: a template's roles and workers become one flat program on whole tiles.
  *
  * In:  source form with `tasks while`, roles load and compute, `spmd` over warpgroups: what the

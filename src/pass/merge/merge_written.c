@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merge_written.c: regions of threads that do not become tile operations: they run as they are written.
  *
  * The memory that each thread has for itself goes inside, where it is a thread's own; a buffer that tile operations

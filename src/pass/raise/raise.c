@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise.c: from element loops, buffers and worker scopes to tile values.
  *
  * In:  source form, as a door made it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise.h: the steps of the raise pass (raise.c), each in a file of its own. Each says whether it changed the
  * kernel. */
 #ifndef PASS_RAISE_RAISE_H

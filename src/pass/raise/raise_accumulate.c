@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_accumulate.c: a cell that several iterations of an element loop update.
  *
  *     parallel %i, %j, %k in 32, 32, 32 {                  %c = bload %C, [0, 0] : f32[32,32]

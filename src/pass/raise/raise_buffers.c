@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_buffers.c: buffers become values.
  *
  *     bstore %C, [0, 0], %z                              %r = for %k = 0, %n, 1 (%c = %z) {

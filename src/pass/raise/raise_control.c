@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_control.c: `if` and `for` in the body of an element loop.
  *
  *     if c[i] { T[i] = e }                    T = select c, e, T: the mask of what stands inside

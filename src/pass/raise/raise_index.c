@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_index.c: where an access of an element loop lies.
  *
  *     A[m + i, j]              a box at [m, 0]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_load.c: reads of an element loop.
  *
  * A box of a tensor or buffer, or one with index vectors, is one `tload` or `bload`; else a tensor is read by pointers,

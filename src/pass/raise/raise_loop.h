@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_loop.h: what the files share that turn one element loop into tile ops:
  *
  *   raise_parallel.c    the pass: which loops, regions of a body, what is left over

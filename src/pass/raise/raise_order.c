@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_order.c: do iterations of an element loop meet in memory?
  *
  * As tiles, all iterations read before one of them writes. That is what the loop does if each keeps to cells of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_parallel.c: `parallel` loops over elements become tile ops.
  *
  *     parallel %i, %j in 32, 32 {                          %x = tload %A, [%m, %n] : f16[32,32]

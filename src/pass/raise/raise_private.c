@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_private.c: cells that each iteration of an element loop uses as variables of its own.
  *
  *     parallel %i in 32 {                               parallel %i in 32 {

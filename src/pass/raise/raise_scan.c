@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_scan.c: running sums, products, minima and maxima of a loop that became an axis are scans.
  *
  *     for k { acc[i] += e ; o[i, k] = acc[i] }        s = acc + scan<add> e ; o = s ; acc = s[.., last]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_split.c: element loops that are too large for one tile, or whose extents nobody knows, go in blocks.
  *
  *     parallel %i in %n { body }        for %b = 0, cdiv(%n, 256) { parallel %j in 256 {

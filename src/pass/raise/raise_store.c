@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_store.c: writes and atomics of an element loop.
  *
  *     if (c[i, j]) T[i, j] = e        a box, of which the rest keeps what it was: bload, select, bstore

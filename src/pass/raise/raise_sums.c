@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_sums.c: a running sum over one dimension of a tensor becomes blocks of `reduce`.
  *
  *     %s = for %j = 0, %N, 1 (%a = %z) {                   %s = for %j = 0, %nb, 1 (%a = %z) {

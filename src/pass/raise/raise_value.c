@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* raise_value.c: scalars of an element loop as tiles.
  *
  *     %r = add %m, %i ; %f = cast %r : f32    ->    %0 = iota<0, 32> ; %r = add %0, %m ; %f = cast %r : f32[32]

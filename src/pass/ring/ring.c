@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring.c: cut into roles and rings, or leave flat.
  *
  * Contract: access form in, with its sums stamped. Out: ring form,

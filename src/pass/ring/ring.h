@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring.h: what ring form is to those outside of the pass. */
 #ifndef PASS_RING_RING_H
 #define PASS_RING_RING_H

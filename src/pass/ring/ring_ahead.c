@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_ahead.c: loops over rows, whose loads run ahead although nothing is multiplied.
  *
  *     for %row { %x = tload<fill=-inf> %X, [%row, 0] ; %m = reduce<max> %x ; .. ; tstore %Y, [%row, 0], %y }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_check.c: proves or refutes that the roles of a kernel hand their items over.
  *
  * The roles are programs of hand-overs, loops and ifs, read from the kernel by ring_program.c, which checks the

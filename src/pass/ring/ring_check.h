@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_check.h: the proof that ring form is sane (ring_check.c). */
 #ifndef PASS_RING_RING_CHECK_H
 #define PASS_RING_RING_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_class.c: which op belongs to which role.
  *
  * First the replicable values, as the largest fixed point: parameters, literals, program ids, pure

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_crowd.c: kernels that a crowd of blocks runs better than one block with roles.
  *
  * A warp that only loads hides the way of copies. It hides nothing of what threads do between a tile and its product:

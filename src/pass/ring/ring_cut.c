@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_cut.c: the flat kernel, cut into roles.
  *
  * In: access form and a classification (ring_class.c). Out:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_cut.h: between the parts of `ring`: what goes where (ring_class.c) and what must stay in order
  * (ring_order.c), the cut itself (ring_cut.c), the plan (ring_plan.c). */
 #ifndef PASS_RING_RING_CUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_gang.c: programs that run side by side in a block and share what their loops load.
  *
  * A program of 64 rows keeps one warpgroup busy, and one warpgroup leaves most of a multiprocessor

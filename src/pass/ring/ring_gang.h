@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_gang.h: programs that run side by side in a block and share what their loops load (ring_gang.c). */
 #ifndef PASS_RING_RING_GANG_H
 #define PASS_RING_RING_GANG_H

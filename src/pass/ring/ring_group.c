@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_group.c: neighbouring tasks run as a cluster, and load what they share once.
  *
  *     tasks %m, %n in %nm, %nn <order=grouped, group=8, persist, cluster=2, along=0> {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_group.h: neighbouring tasks as a cluster, planned and proved (ring_group.c). */
 #ifndef PASS_RING_RING_GROUP_H
 #define PASS_RING_RING_GROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_late.c: sums that are rounded before they are added up, carried to the next trip.
  *
  * `acc = acc * a + dot(p, v, out_dtype=float16)` adds a product to the accumulator by itself, rounded. Nothing then

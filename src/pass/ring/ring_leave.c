@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_leave.c: accesses that leave their ring one by one, so that the others keep theirs.
  *
  * A load that leaves is an ordinary load of compute, a store an ordinary store: both may stand where they stood. Who

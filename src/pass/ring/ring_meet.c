@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_meet.c: writes at which load and compute meet, where load could not run ahead otherwise.
  *
  * Pointers that a kernel reads from a table may point anywhere: a tile that is stored through one may be what a later

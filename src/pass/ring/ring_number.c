@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_number.c: which loops and conditions of different roles are the same.
  *
  * Each role computes its own bounds, from its own copies of ops and of loops around them. A value gets a number by what

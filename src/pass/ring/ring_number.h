@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_number.h: which loops and conditions of different roles are the same (ring_number.c). */
 #ifndef PASS_RING_RING_NUMBER_H
 #define PASS_RING_RING_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_order.c: which accesses of memory may change their order, and which may not.
  *
  * The accesses of a task are numbered as they stand in the text. One may run before another if it

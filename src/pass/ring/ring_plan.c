@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_plan.c: which execution, and with what slots, workers, persistence and order.
  *
  * The structure that the cut makes does not depend on the machine; everything here does, is written

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_program.c: from the roles of a kernel to programs of hand-overs, checking the protocol of each item on the way.
  *
  * Each role becomes a small program: acquire, commit, wait and release of a ring, loops and ifs around them. Loops and

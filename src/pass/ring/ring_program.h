@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_program.h: what the roles of a kernel do with their rings, as small programs of hand-overs (ring_program.c). */
 #ifndef PASS_RING_RING_PROGRAM_H
 #define PASS_RING_RING_PROGRAM_H

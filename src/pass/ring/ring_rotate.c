@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_rotate.c: a loop of products in a row, turned so that the last runs under the arithmetic of
  * the next trip.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_rotate.h: a loop of products in a row, turned so that the last runs under the arithmetic of
  * the next trip (ring_rotate.c). */
 #ifndef PASS_RING_RING_ROTATE_H

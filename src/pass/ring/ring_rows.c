@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_rows.c: how many warps a load role has whose threads copy what TMA cannot bring.
  *
  *     for %k { tload %A, [%rows, %k] ; tload %B, [%k, %n] .. }     by pointers out of a table, at rows that data picks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_sink.c: tiles of a slot that a loop uses in every trip, converted there and not before.
  *
  *     %s = wait %in                              %s = wait %in

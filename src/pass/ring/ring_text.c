@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ring_text.c: ring form with everything left out that a door may choose freely.
  *
  * Printed are rings, tasks, roles with all their ops, and the header ops that the roles use; values

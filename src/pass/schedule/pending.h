@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pending.h: what the threads of a group have to wait for, at one place of the text (pending.c).
  *
  * Since the last barrier of the group threads may have read and written memory. Before they touch the same memory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.c: pass `schedule`, for machines with threads: who runs when, and where everything lies.
  *
  *   in   FORM_LAYOUT: every tile has its layout, every access its form; flat, or roles and rings as `ring` planned them

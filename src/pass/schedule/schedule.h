@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h: what the files of the pass `schedule` share.
  *
  *   schedule.c          the pass: what is decided, in which order, and what happens when it does not fit

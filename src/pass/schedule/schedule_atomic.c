@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_atomic.c: by which instructions elements are combined into global memory.
  *
  *     atomic<add, by=ordered> %counter, 1      a scalar, which one thread does: its instruction carries the order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_axis.c: how the threads of a reduction take what other lanes have, and what other warps have put into the
  * scratch.
  *

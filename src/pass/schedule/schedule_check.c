@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_check.c: does the schedule that the attributes say hold?
  *
  * For kernels that arrive scheduled, as text, and for those that `schedule` has just written: what gives wrong results

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_cluster.c: pairs of blocks that load for each other (found worth it by pass/ring/ring_group.c).
  *
  * Each block of a pair issues its half of a shared field's box, by whole panels or by rows, to the same place in both:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_cover.c: copies that are issued under a product.
  *
  * A loop whose loads run ahead on its own threads (schedule_skew.c) issues them as soon as its item has landed. Where

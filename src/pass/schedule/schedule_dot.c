@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_dot.c: what a product does beside multiplying: run under other work, and round its own left operand;
  * how wide its instructions are, and how their operands come to them.
  *

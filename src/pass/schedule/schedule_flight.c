@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_flight.c: products that stay in flight while the next item of their ring is waited for.
  *
  * A loop whose only product feeds its own accumulator, with the release of its operands behind it:

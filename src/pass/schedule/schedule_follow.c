@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_follow.c: a role that empties rings on the threads of the role that fills them becomes part
  * of that role.
  *

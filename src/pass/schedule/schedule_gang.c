@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_gang.c: programs side by side in a block (found worth it by pass/ring/ring_gang.c).
  *
  *     tasks<gang=3, side=1> { role load { .. for<together> .. } role compute { .. for<together> .. } }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_hint.c: what an access tells the caches, of what the source wishes (`cache`, `evict`).
  *
  *     tload<cache=cg, evict=first>     ->  hint=evict_first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_join.c: products that are waited for when the next one has been issued.
  *
  * A product runs beside the threads that issue it. Who waits for each at once leaves the matrix units idle between two

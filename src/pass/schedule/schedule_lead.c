@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_lead.c: loops whose first products are issued a trip early, under the arithmetic of the trip before.
  *
  * In gradients of attention a trip multiplies K by Q(j) and V by G(j), computes weights of both, and adds their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes (layout_loose): which are
  * issued together, and which are copied ahead.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_map.c: maps for TMA that the kernel makes (`made`, pass/layout/layout_tma.c): their numbers in the block,
  * and 128 bytes of shared memory in which one is put together (`at`, schedule_place.c).
  *

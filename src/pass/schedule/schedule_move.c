@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_move.c: how tiles lie in the scratch through which they go, and how much of them moves at once.
  *
  *     convert<via=shared, swizzle=[1,2,64,128,..], vectors=[4,2], at=0, bytes=16384>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_names.c: named barriers of workers and threads that run as they are written.
  *
  *     spmd<unit=warpgroup, id=12> %w in 3 { .. } { .. } { .. }       12: where all meet; 13, 14, 15: each worker's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_natural.c: divisions of numbers that are not below 0, and of whole tiles by one number; extents of tensors
  * that are not below 0.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_parts.c: how an output tile leaves by TMA: panel by panel, warpgroup by warpgroup.
  *
  * The plan gives a ring of outputs `parts` where the memory of a whole tile is better spent on one more slot of the

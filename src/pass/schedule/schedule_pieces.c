@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_pieces.c: conversions that take the shared memory of a part of their tile.
  *
  *     convert<via=shared, pieces=4, at=131072, bytes=32768>     128 KiB in four pieces, one behind the other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_place.c: who lies where in shared memory.
  *
  * Buffers have the lifetime of the value they hold, or of the op that needs scratch, and lie over each other where

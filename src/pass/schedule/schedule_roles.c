@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_roles.c: which warps run a role, with how many registers, and which barrier is theirs.
  *
  *     role<compute, warps=8, first=0, id=1, regs=232>  role<load, warps=4, first=8, id=2, regs=40, elect>

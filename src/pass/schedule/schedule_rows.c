@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_rows.c: rows that the threads of a load role copy in a loop: where they begin is found before it.
  *
  *     role load { %rows = .. ; for %k = .. { .. %a = tload<by=async, along=1, vector=8, rows> %A, [%rows, %kk] .. } }

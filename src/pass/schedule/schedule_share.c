@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_share.c: how many blocks of a crowd (pass/ring/ring_crowd.c) the registers of a multiprocessor hold.
  *
  * What a thread holds is estimated from the tiles that are alive at once: in a trip of a loop what it carries, what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_skew.c: load and compute on the same threads, the loads some trips ahead.
  *
  * A role that fills rings and runs `on` the role that empties them is no branch of its own: its text is written into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_span.c: stores that leave under a product.
  *
  * The stores of a role that runs on compute's threads stand at the end of compute's turn (schedule_follow.c), behind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_sweep.c: along which axis of the grid blocks follow each other.
  *
  *     %row = program_id<0> ; %at = 2048 * program_id<1> ; tload %X, [%row, %at]     sweep=1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_sync.c: where the threads of a group wait for each other, and for what runs beside them.
  *
  * Scratch is used again and again, and what one thread wrote another reads. The pass runs through the ops of each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_trail.c: loops of several products in a row whose last ones run under the next trip's arithmetic.
  *
  * In gradients of attention a trip multiplies K by Q(j) and V by G(j), computes weights of both, and adds their

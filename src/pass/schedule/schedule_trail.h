@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_trail.h: loops of products whose sums are made of rings alone, then arithmetic, then products that add what
  * it made to sums of their own: what schedule_trail.c and schedule_lead.c, which give them another order, both see. */
 #ifndef PASS_SCHEDULE_SCHEDULE_TRAIL_H

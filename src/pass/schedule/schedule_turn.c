@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schedule_turn.c: loops of products in a row that are turned, so that the last runs under the next trip's arithmetic.
  *
  * `ring` has found them and proved the turned order (pass/ring/ring_rotate.c: `rotate`); here, where tiles have their

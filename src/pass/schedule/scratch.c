@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scratch.c: see scratch.h. */
 #include "pass/schedule/scratch.h"
 

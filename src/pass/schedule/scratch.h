@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scratch.h: how ops that move values between threads lay them out in shared memory while they run (scratch.c): sizes
  * for the pass `schedule`, places for the emitters. Facts of the layouts, no decisions. */
 #ifndef PASS_SCHEDULE_SCRATCH_H

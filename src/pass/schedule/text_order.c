@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_order.c: see text_order.h. */
 #include "pass/schedule/text_order.h"
 

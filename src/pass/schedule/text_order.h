@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text_order.h: in which order the text of a scheduled kernel runs through its ops, where that is not the order in
  * which they stand: headers of tasks, turned loops, loads that run ahead on the threads of compute. Facts of the
  * ops and their marks, for the pass that decides what waits for what (schedule_sync.c) and for the emitters that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.c: see api.h. */
 #include "runtime/api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.h: what the files of the public entries (tilewright.h) share: checks of what the caller passes, and the one
  * setjmp frame.
  *

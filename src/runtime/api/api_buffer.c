@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_buffer.c: arrays. */
 #include "runtime/api/api.h"
 

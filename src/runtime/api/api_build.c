@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_build.c: public entries: kernels that are built ahead of time. */
 #include "runtime/api/api.h"
 

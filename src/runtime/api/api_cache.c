@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_cache.c: what the cache on disk holds, and making it hold less. */
 #include "runtime/api/api.h"
 #include "runtime/compile/cache.h"

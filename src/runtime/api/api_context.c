@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_context.c: contexts, and the tables that one can be asked for: targets, options, builtins, manual pages. */
 #include "runtime/api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_kernel.c: kernels: compiling, launching, and what is known of one. */
 #include "runtime/api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_module.c: texts that were loaded, their kernels, parameters and configurations. */
 #include "runtime/api/api.h"
 

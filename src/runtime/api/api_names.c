@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_names.c: version, status codes and dtypes by their names. */
 #include "runtime/runtime.h"
 

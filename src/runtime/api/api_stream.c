@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api_stream.c: streams, and on which device an address lies. */
 #include "runtime/api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buffer.c: arrays: making, copying, filling and comparing them. */
 #include "runtime/runtime.h"
 

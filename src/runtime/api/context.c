@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* context.c: contexts: memory of objects, messages, the thread pool; see runtime.h. */
 #include "runtime/runtime.h"
 

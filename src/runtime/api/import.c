@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* import.c: the files that a text may name: by #include, by import.
  *
  * A text that one does not trust must not show files of the machine in messages, nor read devices. So only plain files

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* live.c: the host's resolver (tw_resolver) in the terms of the doors (FrontResolver), and
  * arguments of a compile as the doors see them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.c: NumPy's .npy files.
  *
  * A file is "\x93NUMPY", a version, the length of a header, and the header: a Python dict with

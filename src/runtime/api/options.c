@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: the compile options (`--set NAME=VALUE`), from one list (options.def). */
 #include "runtime/api/options.h"
 

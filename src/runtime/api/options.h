@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.h: the list of compile options, and applying them to a kernel; the list itself is options.def. */
 #ifndef RUNTIME_API_OPTIONS_H
 #define RUNTIME_API_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* random.c: random numbers for test data: a function of seed and index alone, equal in every bit
  * on every machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seat.c: see seat.h. The list of seats only grows, so that it is walked without a lock, in a signal handler too. */
 #include "runtime/runtime.h"
 

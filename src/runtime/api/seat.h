@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seat.h: what a context keeps for each thread that calls it: the messages of the thread's last call, whether that call
  * is still wanted, memory for its launches. It is made with the thread's first call, and freed with the context; a
  * later thread with the same id takes it over. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_cpu.c: what the entry of a kernel built for target cpu says of its codes: the functions that run them, the
  * words of their print statements and assertions. */
 #include "runtime/built/built_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_cuda.c: what kernels built for NVIDIA's GPUs have of their own: tensor maps and clusters, whose numbers are the
  * programs (scalars.h) that target_cuda.c runs for kernels of this process, as C. */
 #include "runtime/built/built_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_entry.c: what the C function of a built kernel does, as C: it binds and checks the arguments, computes the
  * grid, takes the first code that the machine runs and whose requirements hold, and launches it. The same that launch.c
  * does for kernels of this process, in the same order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_files.c: what a build writes: an object and a header, an archive of several and a header, or a folder. First
  * all of it under other names, then these become the files: when one cannot be written, none is. */
 #include "runtime/built/built_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_gpu.c: what the entry of a kernel built for GPUs says of its codes: their images (cubin and PTX, or AMD's code
  * objects), and a function for each that launches it (launcher_gpu.h). The same that gpu_launch.c does for kernels of
  * this process. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_header.c: the C function of a built kernel: its parameters, and the header that declares it.
  *
  *     int32_t add_kernel(const float *x_ptr, size_t x_ptr_count, float *output_ptr, size_t output_ptr_count,

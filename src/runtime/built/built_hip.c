@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_hip.c: what kernels built for AMD's GPUs have of their own: each code runs on its own architecture alone. */
 #include "runtime/built/built_kernel.h"
 

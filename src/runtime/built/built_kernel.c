@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_kernel.c: see built_kernel.h.
  *
  * A launch of this process compiles a kernel again, with fewer wishes, when its arguments do not keep what the first

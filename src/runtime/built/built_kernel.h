@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_kernel.h: kernels as an object file or an archive, and a header (tw_build, tw_build_all).
  *
  *     built_kernel.c    the ways to compile a kernel, from the most demanding to the one that wants nothing

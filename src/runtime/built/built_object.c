@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* built_object.c: a built kernel as one relocatable object: for target cpu each code compiled for each instruction set,
  * and the entry; for GPUs the entry alone, which has the codes as images in it.
  *

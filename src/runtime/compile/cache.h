@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.h: files kept between runs, found by the digest of everything they were made from.
  *
  * An entry is a file DIR/ab/abcdef...EXT, mode 0600, below directories of mode 0700 that belong

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache_size.c: how much the cache holds, and making it hold less; see cache.h.
  *
  * An entry's time is when it was last used: finding one that has not been for a day says so (cache_find). What goes

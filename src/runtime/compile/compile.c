@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c: the way of one kernel: source text -> door -> passes -> target.
  *
  * A module is a parsed source. A compile lowers one of its kernels for given arguments into an IR

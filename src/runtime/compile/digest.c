@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c: SHA-256 as FIPS 180-4 defines it. */
 #include "runtime/compile/digest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.h: SHA-256, for names of cache entries and for noticing broken ones.
  *
  *     Digest d;

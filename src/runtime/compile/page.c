@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.c: the page of pictures of a compiled kernel, one section a launch that it is made of. */
 #include "draw/draw.h"
 #include "runtime/target/target.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scalars.c: small programs on integer scalars, run at launch: the kernel's own grid, and what a
  * `require` asks of.
  *

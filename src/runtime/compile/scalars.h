@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scalars.h: small integer programs that a launch evaluates without allocating: the kernel's own
  * grid, the operands of its `require`s. */
 #ifndef RUNTIME_COMPILE_SCALARS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scalars_print.c: the small programs of scalars.c as C, for kernels that are built ahead of time. */
 #include "base/scalar_ops.h"
 #include "ir/element.h"

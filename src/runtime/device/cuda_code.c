@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_code.c: see cuda_code.h. */
 #include "runtime/device/cuda_code.h"
 

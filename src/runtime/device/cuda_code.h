@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_code.h: what the device and the emulator share of a compiled CUDA kernel: emission, the
  * parameters of a launch, the numbers of its tensor maps, the preludes. */
 #ifndef RUNTIME_DEVICE_CUDA_CODE_H

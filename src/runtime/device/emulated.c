@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated.c: see emulated.h. */
 #include "runtime/device/emulated.h"
 #include "runtime/compile/cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated.h: kernels for machines with lanes on the host: the very text that a device would be given, compiled by the
  * host's C++ compiler against the emulator's prelude, every thread a fiber (target/simt/emu). What a target has of its
  * own is an Emulated. */

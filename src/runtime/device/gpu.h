@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.h: targets whose kernels run on a vendor's GPU. What differs between vendors is a GpuVendor: names, compilers,
  * and what only its machines have; devices, compiling, the cache, modules, launches, streams, waits and memory are one
  * for all (gpu_build.c, gpu_launch.c), and a row of the table of targets is made of them:

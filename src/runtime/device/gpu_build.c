@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_build.c: emitted text -> code of a device, by the run-time compiler, else by one in PATH, kept in the cache; and
  * the module that is loaded from it. The key of the cache holds text, preludes, architecture, and the compiler's
  * identity and flags. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_device.c: see gpu_device.h. */
 #include "runtime/device/gpu_device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_device.h: the devices of a vendor that a context uses: each is opened when something is first wanted of it (CUDA:
  * with its primary context, torch's too), with an account of what went wrong on it. A kernel and a buffer belong to one
  * device.

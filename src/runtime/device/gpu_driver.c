@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_driver.c: see gpu_driver.h. */
 #include "runtime/device/gpu_driver.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_driver.h: a vendor's driver (CUDA's, or HIP's runtime), opened at run time from one table of functions with a
  * column a vendor (gpu_driver.def); never linked, no header of theirs. Without a driver everything else works:
  * gpu_driver_open says what is missing and what to do.

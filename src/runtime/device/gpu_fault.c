@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_fault.c: see gpu_fault.h. */
 #include "runtime/device/gpu_fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_fault.h: what went wrong on a GPU, said with the kernel's name.
  *
  * The driver reports a kernel that trapped at some later call, and from then on at every call: the context is lost.

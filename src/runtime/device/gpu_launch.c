@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_launch.c: what runs on a device, and its memory: launches, waits, copies, and whether there is one here. */
 #include "runtime/device/gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rtc.c: see rtc.h. */
 #include "runtime/device/rtc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rtc.h: a vendor's run-time compiler (NVRTC, hipRTC), opened at run time: text in, cubin or code object out.
  *
  * Where it is looked for is its RtcKind: a variable of its own (a file or a folder), the loader's path, the vendor's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_code.c: see simt_code.h. */
 #include "runtime/device/simt_code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_code.h: what devices and emulators of all machines with lanes share of a compiled kernel: the parameters of a
  * launch, the blocks of its grid, the machines of a target, the preludes. */
 #ifndef RUNTIME_DEVICE_SIMT_CODE_H

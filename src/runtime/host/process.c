@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.c: see process.h. The child gets a process group of its own, so that a time limit ends its children too. */
 #include "runtime/host/process.h"
 

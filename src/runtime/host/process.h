@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* process.h: running another program: no shell, no input, a time limit, its output captured.
  *
  *     const char *argv[] = {"gcc", "--version", NULL};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* room.c: see room.h. */
 #include "runtime/host/room.h"
 

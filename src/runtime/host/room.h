@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* room.h: a private empty folder in which a compiler works, and which outlives nobody.
  *
  *     Room room;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* toolchain.c: see toolchain.h. Nothing is allocated while the private folder exists. */
 #include "runtime/host/toolchain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* toolchain.h: the host's compilers, and shared objects made by them from emitted text, through the
  * cache.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* estimate.c: what a launch would do, before anything is built: pass/work.h with the numbers of a launch, or with those
  * that the kernel was compiled for. What is known by its type alone stays unknown. */
 #include "analysis/facts.h"

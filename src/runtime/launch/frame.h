@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* frame.h: the memory in which one launch binds and tests its arguments. A kernel has one of its own, for launches that
  * hold the context's lock; others lie in the memory of their thread's seat, or of a queue. */
 #ifndef RUNTIME_LAUNCH_FRAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c: from arguments to words, from words to the target.
  *
  * Everything that can be known before a launch is prepared once: which argument feeds which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c: see pool.h.
  *
  * A launch gives every thread a run of consecutive numbers of its own, the same in every launch of

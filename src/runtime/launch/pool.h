@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.h: a pool of threads over which a launch spreads its programs.
  *
  * Threads are created once; between launches they spin for a moment, then sleep. pool_run hands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c: see queue.h. The thread of a queue sits in a seat of its own: what a launch says lies there, until a wait
  * takes it. */
 #include "runtime/launch/queue.h"

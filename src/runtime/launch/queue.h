@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h: launches that go on by themselves, one after the other, on a thread of their stream (host targets).
  *
  * A launch is bound and tested where it is made; what it needs is copied, and runs later. When one fails, those behind

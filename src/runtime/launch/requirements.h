@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* requirements.h: what compiled code wants of its arguments (the IR's `require`s), as a launch tests it (launch.c) and
  * as the entry of a built kernel does (built_entry.c). */
 #ifndef RUNTIME_LAUNCH_REQUIREMENTS_H

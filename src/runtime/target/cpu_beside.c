@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_beside.c: see cpu_beside.h. */
 #include "runtime/target/cpu_beside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_beside.h: workers of a CPU kernel that run side by side, as coroutines of the thread that runs the program
  * (src/target/cpu/prelude/workers.h is the kernel's part). */
 #ifndef RUNTIME_TARGET_CPU_BESIDE_H

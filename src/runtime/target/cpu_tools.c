@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_tools.c: see cpu_tools.h. */
 #include "runtime/target/cpu_tools.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_tools.h: the C compiler of target cpu: which one, with which files and flags; for kernels of this process
  * (target_cpu.c) and for objects (built_object.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.c: the table of targets; see target.h. A new target is a row here and a file target_<name>.c. */
 #include "runtime/target/target.h"
 

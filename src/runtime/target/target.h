@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target.h: what a target is to the runtime. Targets are rows of one table (target.c); the rest
  * of the runtime knows no target by name.
  *

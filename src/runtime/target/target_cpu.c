@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_cpu.c: the CPU target: emitted C, the system's C compiler, a shared object from the
  * cache, the thread pool.
  *

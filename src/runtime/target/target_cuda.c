@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_cuda.c: the CUDA target: emitted .cu, NVRTC (else nvcc) to a cubin kept in the cache, the driver API: what
  * NVIDIA's GPUs have of their own. The rest is runtime/device/gpu.h's. */
 #include "runtime/device/cuda_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_emulated.c: the CUDA target without a GPU: the very .cu on the emulator (runtime/device/emulated.h,
  * target/cuda/emu). It is what `--emulate` means for target cuda. */
 #include "runtime/device/cuda_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_hip.c: the HIP target: emitted .hip for AMD's GPUs, hipRTC (else clang) to a code object kept in the cache,
  * HIP's runtime (runtime/device/gpu.h); and the same text without any of it, on the emulator. */
 #include "runtime/device/emulated.h"

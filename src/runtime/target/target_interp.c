@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_interp.c: the interpreter as a target. Nothing is emitted or built. It runs the IR as the
  * door made it, before any pass: so it is what the other targets are compared with, and reports of
  * `sanitize` point at what the user wrote. With `--set passes=on`, and for --passes and

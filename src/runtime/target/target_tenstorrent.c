@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* target_tenstorrent.c: the Tenstorrent target: emitted kernels, the host's C++ compiler, the
  * functional model of a grid.
  *

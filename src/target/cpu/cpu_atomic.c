@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_atomic.c: atomics of emitted CPU kernels.
  *
  * A launch on one thread combines without further ado. Among several, single elements go by compare-and-swap;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_blocks.c: how the scratch memory is shared out among tiles that live in it.
  *
  * A loop's carried value, its result, and (where nothing still reads them) its initial and its yielded value share

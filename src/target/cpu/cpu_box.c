@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_box.c: boxes of global tensors: address, bounds, what is loaded.
  *
  * At the op's place a box is described by a few C variables: the address of its first element,

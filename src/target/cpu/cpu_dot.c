@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_dot.c: a dot of tiles.
  *
  * A dot copies nothing that is there already. Its operands are in memory as f32 (or f64, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_emit.c: statements, control flow and the entry function of an emitted CPU kernel.
  *
  * Scalars are C variables, tiles are what the plan made of them (cpu_plan.c). Control flow is C's

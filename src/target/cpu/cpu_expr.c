@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_expr.c: loop nests, and the C expression of one element of a tile.
  *
  * A Nest is the loops over the index space of one op. cpu_element asks for an element of a tile

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_gemm.c: a loop of dots as one product of global matrices (prelude/gemm.h); which loops are some stands in
  * cpu_plan_gemm.c. */
 #include "target/cpu/cpu_internal.h"

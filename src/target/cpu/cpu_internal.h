@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_internal.h: what the files share that print C for the CPU, by the plan (cpu_plan.h).
  *
  *     cpu_expr.c    the C expression of one element of a tile, for given indices; loop nests

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_loops.c: ops that need loops of their own and are neither boxes nor reductions: scattered
  * stores, buffers, cat and insert, sort, histogram, assert. */
 #include "target/cpu/cpu_internal.h"

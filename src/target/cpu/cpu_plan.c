@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan.c: where every tile of a kernel lives.
  *
  * 1. All ops get positions, values their users.

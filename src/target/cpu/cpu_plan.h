@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan.h: what is decided of a kernel before any of its C is printed; the other files only ask.
  *
  *     cpu_plan.c        where every tile lives: nowhere (computed where it is used), or in scratch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan_forms.c: which form single ops take: boxes that are turned on their way, reductions and scans, atomics by
  * lines, operands of dots, lines that an index vector names, how often a loop looks up. */
 #include "analysis/facts.h"

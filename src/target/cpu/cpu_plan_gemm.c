@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan_gemm.c: which loops are products: those whose rounds only add a dot of two boxes to one sum become one
  * product of global matrices (prelude/gemm.h): no tile of A or B is ever made, and the sum stays in registers
  * for hundreds of steps instead of one round.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan_merge.c: axes of a nest that nothing tells apart share a loop.
  *
  *     f32[2,2,2,2,2,2], each element from the same place of other tiles in memory     one loop of 64, not six of 2

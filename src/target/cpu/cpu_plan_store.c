@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_plan_store.c: which form stores of boxes and fills of memory take, which boxes their loops read, and which of
  * those are asked for ahead. How the forms are written stands in cpu_store.c and cpu_turn.c. */
 #include "target/cpu/cpu_plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_reduce.c: reduce and scan along one axis of tiles.
  *
  * The operands are evaluated into scratch, [outer, n, inner] in register form, and combined

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_reduce_rows.c: reductions along the last axis of one tile, in the loop that computes it.
  *
  * The order of a CPU reduction takes the bits of the index from high to low, so three steps at

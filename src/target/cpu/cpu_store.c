@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_store.c: stores to boxes of global tensors, and the two versions of a loop over boxes.
  *
  * The fast version runs if every box is full and every last stride is 1; else the slow one, which checks each load and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_target.h: the CPU emitter: a kernel in access form (or any flat form without SPMD) becomes
  * one C file.
  *

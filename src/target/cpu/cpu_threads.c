@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_threads.c: regions of workers as they are written (`spmd` that `merge` left), each worker a coroutine.
  *
  *     static void threads(TwTeam *team, i32 worker) { .. }          one function for each region

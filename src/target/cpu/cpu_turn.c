@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_turn.c: tiles that move between memory in which they lie side by side along one axis and memory in which
  * they lie so along another one: transposes, by squares in registers (prelude/turn.h) instead of loops that jump
  * from line to line.

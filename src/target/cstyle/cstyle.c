@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cstyle.c: lines, names, literals and types of the C-family printer; see cstyle.h. */
 #include "target/cstyle/cstyle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cstyle.h: the C-family printer that all emitters share.
  *
  * It owns what every C-like text has in common: lines and indentation, names that are unique and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cstyle_extern.c: functions that the source brings as text: that text, and what the kernel calls; see cstyle.h.
  *
  * The kernel calls a function of its own (tw_call_scale_f32_f32), named after the types, which calls the user's: so the

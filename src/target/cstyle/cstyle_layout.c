@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cstyle_layout.c: kept lines as text; see cs_layout in cstyle.h.
  *
  * What a line says was decided when it was made (expr.h). Here it gets its place on the page: which lines are left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cstyle_ops.c: the C expression of every elementwise op, conversion and combination; see
  * cstyle.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expr.c: making and printing expressions; see expr.h. Templates are read in expr_read.c. */
 #include "target/cstyle/expr.h"
 

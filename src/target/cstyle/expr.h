@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expr.h: C expressions as trees, until they are printed.
  *
  * An emitter never looks into a text again. It makes trees, mostly from templates that look like what

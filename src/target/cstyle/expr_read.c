@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expr_read.c: templates of expressions and lines; see expr.h.
  *
  * A template is the C text that an emitter's source has between quotes. It is read once, when it is used: its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.h: from a kernel in layout form to one readable .cu and the plan of its launch.
  *
  *     CudaPlan *plan = cuda_emit(&cx, kernel);      NULL after errors (in the module's diag)

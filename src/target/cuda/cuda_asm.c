@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_asm.c: assembly of the source (PTX), once an element.
  *
  *     u32 y[8];

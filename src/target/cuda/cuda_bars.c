@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_bars.c: mbarriers that a kernel writes down: where they lie is the schedule's affair (`at`).
  *
  *     if (tw_thread() == 0) { for (..) tw_mbar_init(4096 + i * 8, 128); tw_fence_mbar_init(); }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_cluster.c: pairs of blocks that load for each other (plan: pass/ring/ring_group.c).
  *
  *     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();

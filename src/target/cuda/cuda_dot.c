@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_dot.c: products by wgmma and mma.sync (simt_dot.c has what stands around them).
  *
  * The order of the sum is k ascending in steps of the instruction, chained in the accumulator, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_dot.h: between cuda_dot.c and cuda_mma.c. */
 #ifndef TARGET_CUDA_CUDA_DOT_H
 #define TARGET_CUDA_CUDA_DOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_emit.c: a kernel's plan and its .cu: what the schedule says, the statements (simt_emit.c), the file around them
  * (simt_entry.c), and the tensor maps among its parameters. */
 #include "pass/schedule/schedule.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_emit.h: what the files of the CUDA emitter share, beside what all SIMT emitters do (target/simt/simt.h).
  *
  *   cuda_emit.c         the file, the entry, its parameters

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_gang.c: programs side by side in a block (the plan is pass/ring/ring_gang.c's).
  *
  * Each warpgroup of compute runs a program of its own, `gang` being its number; load fills the

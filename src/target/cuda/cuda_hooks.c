@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_hooks.c: where the text of any SIMT machine leaves room for CUDA's own (SimtTarget): rings and dots, loads that
  * are copies, and what stands around a loop. */
 #include "target/cuda/cuda_dot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_host.c: launch.cuh, a function that launches an emitted kernel with CUDA's runtime alone: it tests what the
  * kernel was compiled for, encodes the tensor maps and chooses the blocks, as our own launcher does. Who includes it
  * and compiles it by nvcc needs nothing else of us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_json.c: what plan.json has of CUDA's own: clusters and tensor maps (simt_json.c has the rest). */
 #include "target/cuda/cuda.h"
 #include "target/simt/simt_json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_lead.c: loops whose first products are issued a trip early, under the arithmetic of the trip before.
  *
  * The pass `schedule` says which loops (`leads`), which products and waits come a trip early (`ahead`), behind which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_loose.c: loads of rows that lie side by side, but not on any multiple of 4 bytes.
  *
  * No vector load may touch them. A thread takes the two aligned words (16 bytes each) around its 16

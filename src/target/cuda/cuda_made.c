@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_made.c: tensor maps that the kernel makes itself (`made`, pass/schedule/schedule_map.c).
  *
  * The launch gives a map of the same kind, without base, extents and strides, and room for as many blocks as run at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_map.c: the numbers of a tensor map at launch; see cuda.h. Used by the driver and by the emulator. */
 #include "target/cuda/cuda.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_mma.c: dot by mma.sync: fragments from shared memory, a product of 16 x 8 at a time. How they come the dot says
  * (`left`, `right`: pass/schedule/schedule_dot.c): by ldmatrix, in its transposing form where the operand runs across
  * K, or number by number:

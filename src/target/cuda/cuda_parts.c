@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_parts.c: an output tile that leaves panel by panel through a buffer of two panels, or warpgroup by warpgroup.
  *
  * The schedule gives such a ring `parts` (pass/schedule/schedule_parts.c). A part is a panel: 128 bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_ring.c: rings as mbarriers in shared memory; cuda_roles.c runs the roles around them.
  *
  * A ring is N slots and two barriers a slot. The producer waits for empty, writes (TMA: one thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_roles.c: tasks and roles: every role is a branch of the block, compute on the first warps,
  * each of the others on a warpgroup of its own, unless the plan runs it `on` another role.
  *

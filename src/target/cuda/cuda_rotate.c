@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_rotate.c: loops turned so that a product runs under the next trip's arithmetic.
  *
  * The pass `schedule` says which loops (`rotate`), which ops of them come a trip later (`behind`) and whether two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_trail.c: loops whose last products run under the next trip's arithmetic, and read the slots of its first ones.
  *
  * The pass `schedule` says which loops (`trails`) and which ops come a trip later (`behind`:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_trips.c: the frame of loops that are turned, whose body is written more than once: trips by themselves, before
  * or behind a loop over the others, each in a scope of its own.
  *

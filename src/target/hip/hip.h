@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip.h: from a kernel in layout form to one readable .hip and the plan of its launch, for AMD's GPUs.
  *
  *     SimtPlan *plan = hip_emit(&cx, kernel);      NULL after errors (in the module's diag)

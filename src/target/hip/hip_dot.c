@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_dot.c: dot by MFMA and WMMA: fragments from the LDS, a tile of the instruction at a time. Where elements of a
  * fragment lie is the row's (matrix.def): a lane has some elements side by side along K, which come in words of 16
  * bytes where the tile runs along K, and one by one where it runs across:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_dot.h: products by matrix instructions (hip_dot.c). */
 #ifndef TARGET_HIP_HIP_DOT_H
 #define TARGET_HIP_HIP_DOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emit.c: a kernel's plan and its .hip: what the schedule says, the statements (simt_emit.c), the file around them
  * (simt_entry.c); what AMD's GPUs, or this target as yet, do not have is refused by name before anything is written. */
 #include "pass/schedule/schedule.h"

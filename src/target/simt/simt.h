@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt.h: text for machines whose threads are lanes of warps: what their emitters share.
  *
  * A tile in registers is a local array, one element a register of its layout: `f32 acc[128]`; loops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_atomic.c: atomics on pointers and boxes, with or without their old value.
  *
  * Each element is done by the one thread that owns it. Where somebody reads the old value and the

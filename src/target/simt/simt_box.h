@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_box.h: one access to a box of a tensor, as the files that write it see it (simt_memory.c for
  * vectors, a target for its own ways).
  *

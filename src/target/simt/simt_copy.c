@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_copy.c: boxes that cp.async copies straight into a slot of a ring (`by=async`), past the registers: the load
  * writes nothing, its put writes
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_dot.c: dots: operands in shared memory, accumulators in registers; by fma here, by a matrix instruction in the
  * target's own way (SimtTarget.multiply).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_dot.h: one dot being written, between simt_dot.c and a target's matrix instructions. */
 #ifndef TARGET_SIMT_SIMT_DOT_H
 #define TARGET_SIMT_SIMT_DOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_elementwise.c: runs of elementwise ops as one loop over the registers.
  *
  * Neighbouring ops whose results share a layout become one unrolled loop; values used only inside

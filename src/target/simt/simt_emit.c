@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_emit.c: the text of a kernel's ops, one by one (simt.h says how values are held); ops that a target has
  * of its own are its SimtTarget's. */
 #include "target/simt/simt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_entry.c: what stands around the statements of a kernel on any machine with lanes: the file, the entry with its
  * name and parameters, the words that its text needs for itself, the thread's place in its block.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_flow.c: loops and branches, and the values that they carry. */
 #include "target/simt/simt.h"
 

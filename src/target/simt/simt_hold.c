@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_hold.c: where values are held, and how arrays and loops over registers are written (simt.h). */
 #include "target/simt/simt.h"
 

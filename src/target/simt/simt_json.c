@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_json.c: plan.json, what a host program needs to know to launch an emitted kernel, and how it runs; docs/plan.md
  * has the schema.
  *

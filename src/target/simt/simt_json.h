@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_json.h: plan.json of a kernel for a machine with lanes (simt_json.c). */
 #ifndef TARGET_SIMT_SIMT_JSON_H
 #define TARGET_SIMT_SIMT_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_lean.c: tiles that are too large for the registers of their block.
  *
  * softmax of a row of 65536 numbers by 512 threads: a thread holds 128 of them, in f32 all the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_memory.c: global memory: boxes of tensors, gathers and scatters.
  *
  * A box is moved in vectors along its contiguous dimension, as wide as what is known of base,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_moves.c: ops that move elements of tiles: join, split, cat, slice, insert, flip, gather,
  * scatter, reshapes of odd extents, and buffers.
  *

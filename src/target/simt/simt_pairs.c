@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_pairs.c: tiles of 16-bit floats as words, two elements each, and such as stay f32 until they are stored; which
  * those are stands at their ops (`held`, decided in pass/layout/layout_hold.c).
  *

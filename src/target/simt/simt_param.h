@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_param.h: the plan of a launch that any machine with lanes has: the entry, its threads, its memory, and what it
  * is given, in order; the launcher fills that in. */
 #ifndef TARGET_SIMT_SIMT_PARAM_H

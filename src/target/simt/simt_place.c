@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_place.c: layouts as C expressions.
  *
  * A coordinate has a part that lanes and warps decide, computed once into a variable, and a part

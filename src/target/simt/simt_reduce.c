@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_reduce.c: reductions in the order of their stamp.
  *
  * The stamp lists the bits of the axis index in the order in which they are combined; where a bit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_ring.c: rings whose producer and consumer are the same threads: slots in shared memory, without barriers of
  * their own.
  *

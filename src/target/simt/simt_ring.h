@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_ring.h: rings and tasks as text, for SIMT emitters whose machines have them: the part that no unit beside the
  * threads has a hand in. A target adds what its machine has of its own (mbarriers, TMA, clusters, gangs:
  * target/cuda).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_scan.c: running combinations, and reductions whose combination is a region over a tuple.
  *
  * Both go over the bits of the axis index from low to high. In a scan, after bit b every element

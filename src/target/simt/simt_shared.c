@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_shared.c: shared memory: tiles in and out, conversions between layouts. The schedule says who lies where
  * (pass/schedule/schedule_place.c) and where threads meet in between (simt_sync.c). */
 #include "target/simt/simt.h"

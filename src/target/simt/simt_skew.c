@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_skew.c: load and compute on the same threads, the loads d items ahead: one loop, copies
  * into the ring's slots.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_sort.c: sorting along an axis, and histograms.
  *
  * A sort is a bitonic network over the bits of the axis index: stage k makes sorted runs of 2^k, up

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_speech.c: assert and print, element by element, each by the thread that owns it.
  *
  *     pid (0, 0, 0) idx ( 12) x: 3.500000          a line an element, as Triton's device_print writes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_stage.c: tiles laid out in shared memory so that any thread can read any element.
  *
  * A staged tile is dense and row-major, its 16-byte chunks swizzled over 128 bytes so that columns

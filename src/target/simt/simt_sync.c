@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_sync.c: where the threads of a group meet and wait, as the schedule has marked it on the ops
  * (pass/schedule/schedule_sync.c):
  *

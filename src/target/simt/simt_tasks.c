@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_tasks.c: which task a block runs, and the role that is alone in it, with the loads that run ahead in its
  * loops. */
 #include "target/simt/simt_ring.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_threads.c: code of single threads, as it is written (`spmd` regions of unit `thread` that `merge` left).
  *
  *     tw_sync();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simt_workers.c: workers that run side by side, each as it is written (`spmd` with a region for each warp or
  * warpgroup): a branch of the block for each of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt.h: the Tenstorrent target: a kernel in ring form becomes reader.cpp, compute.cpp, writer.cpp
  * and plan.json, and runs on the model of the Tensix grid.
  *

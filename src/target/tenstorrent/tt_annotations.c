@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_annotations.c: what annotations of the source (the kernel's attributes tt_policy, tt_order, ..) and options ask of
  * the plan: how tasks are dealt out to which cores, how deep circular buffers are, where tensors lie.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_buffer.c: which DRAM buffers there are: one for each tensor, paging, grain and fill of the loads, and one for the
  * stores.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_calls.c: the table of tt_ops.def; see tt_calls.h. */
 #include "target/tenstorrent/tt_calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_calls.h: the rows of tt_ops.def: which calls of the compute API do an elementwise op. */
 #ifndef TARGET_TENSTORRENT_TT_CALLS_H
 #define TARGET_TENSTORRENT_TT_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_carried.c: tiles that a loop of the compute role carries from trip to trip.
  *
  *     in DST     a sum (x + e, dot onto x) whose pages fit it, where the loop only multiplies or reduces and one put

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_compute.h: between the two halves of what builds the compute kernel.
  *
  * Tile values are computed late: an op adds no step, the `put` that needs it (or the sum that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
  *   tt_numbers.c       single numbers that compute has as tiles

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_emit_compute.c: the compute role as steps: hand-overs, and when things happen.
  *
  *     wait, acquire      cb_wait_front, cb_reserve_back of every field's CB

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_emit_data.c: the load role as the reader, the store role as the writer.
  *
  *     acquire   cb_reserve_back of every field's CB          wait      cb_wait_front

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_exact.c: reductions of f32 that keep more than the 11 bits of a source register.
  *
  * The FPU cuts f32 to 11 significant bits before it adds or compares.

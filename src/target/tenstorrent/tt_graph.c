@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_graph.c: from an expression of the IR to calls of tt_ops.def, in an order and with slots of
  * DST; see tt_section.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_graph.h: one expression over tiles as a graph of calls, each with its slot of DST; between
  * tt_graph.c, which builds it, and tt_section.c, which makes steps of it. */
 #ifndef TARGET_TENSTORRENT_TT_GRAPH_H

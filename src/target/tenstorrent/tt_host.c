@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_host.c: host.cpp and CMakeLists.txt: the program of a plan as calls of TT-Metalium's host API.
  *
  * The same TtPlan as plan.json's, in the order in which a host needs it: numbers that follow from the arguments,

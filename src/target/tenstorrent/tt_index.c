@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_index.c: tiles of indices: which there are, and with which items of a ring they come.
  *
  * A mask or ramp that is made of indices and numbers alone is not computed: the reader writes its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_index_text.c: elements of tiles of indices, as C of the reader: masks and ramps of compute (tt_index.c), whose
  * pages it writes, and index vectors of its own loads (tt_rows.c), of which it asks one element after the other.
  *

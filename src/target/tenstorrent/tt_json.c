@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_json.c: plan.json, what a host program needs to know to launch the three kernels; docs/plan.md has the schema. */
 #include "target/tenstorrent/tt_emit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_launch.c: a plan on the model of the Tensix grid: arguments to pages, the run, pages back to
  * memory.
  *

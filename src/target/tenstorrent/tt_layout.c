@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_layout.c: where elements lie in pages, and what is known of padding and precision.
  *
  * A page is 32x32 elements. A tile of rank 2 and more takes cdiv(rows, 32) x cdiv(columns, 32)

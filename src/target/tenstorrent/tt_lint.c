@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_lint.c: the rules of a Tensix core, proved of the three kernels of a plan, on their typed calls.
  *
  * Walks each kernel with what is known at each place:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_moves.c: elements that change places inside a tile: running sums, sub-tiles, repeated elements.
  *
  * No unit of a core moves single elements of a tile. But a product with a matrix of zeros and ones does, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_numbers.c: single numbers that compute cannot have under a name: they become tiles.
  *
  *     reduced      reduce of a vector is one number. It becomes a tile [1, 1], and so does what is computed of it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_plan.c: what the three kernels agree on: roles, pages of ring fields, circular buffers, DRAM
  * buffers, arguments.
  *

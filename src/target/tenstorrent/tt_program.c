@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_program.c: how a role adds steps to its kernel; see tt_program.h. */
 #include "target/tenstorrent/tt_emit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_program.h: the three kernels of a core as typed calls.
  *
  * The planner (tt_emit_data.c, tt_emit_compute.c) builds them once; everything that is said about them afterwards is

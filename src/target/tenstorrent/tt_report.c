@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_report.c: what a plan and a run look like: who computes what on the grid of cores, and what the model counted. */
 #include "target/tenstorrent/tt.h"
 

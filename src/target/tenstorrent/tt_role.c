@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_role.c: what reader, compute and writer have in common: scalars, loops, branches, tasks,
  * arguments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_rows.c: rows that an index vector chooses, as the reader fetches them.
  *
  *     cb_reserve_back(cb_ids, 1);            what the vector is read from, into a CB of the reader's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_section.c: one expression over tiles, computed page by page in DST and packed into a CB.
  *
  * The expression is a graph of calls in order, each with a local slot (tt_graph.c). When a page

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_setup.c: which inits and data formats a compute kernel sets, and where.
  *
  * The units of a core share hidden state: a call needs its init to be the last one, and its registers to be set for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_share.c: which loads cores can share.
  *
  * Tasks of two indices and more lie on a rectangle of cores by their last two (tt_mapping.c): cores of a row differ in

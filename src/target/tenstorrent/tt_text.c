@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_text.c: a kernel of typed calls (tt_program.h) as C++: one call a line. */
 #include "target/tenstorrent/tt_emit.h"
 

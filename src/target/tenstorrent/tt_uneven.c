@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_uneven.c: loops whose trips differ between cores that could share what they load.
  *
  * In causal attention tasks (block, head) read the keys of their head up to their own block. The cores of a column have

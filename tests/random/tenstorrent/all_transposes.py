@@ -15,3 +15,4 @@ def kernel(a, b, y, C):
     tl.store(y + r[:, None] * C + (3 * B + r)[None, :], tl.dot(tl.trans(la), tl.trans(lb)), mask=(3 * B + r)[None, :] < C)
 
 # arguments: a=bf16[4096] whole 2 0 b=bf16[4096] whole 2 0 y=f32[4096] whole 0 0 C=128 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

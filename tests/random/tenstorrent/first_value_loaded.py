@@ -18,3 +18,4 @@ def kernel(a, b, c, d, M, N, K):
     tl.store(c + rm[:, None] * N + rn[None, :], acc.to(tl.bfloat16), mask=m)
 
 # arguments: a=bf16[4096] whole 1 0 b=bf16[4096] whole 1 0 c=bf16[4096] whole 1 0 d=bf16[4096] whole 1 0 M=64 N=64 K=64 grid=2,2,1
+# SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,4 @@ def kernel(x, w, v, y, C, n0, n1):
             tl.store(y + (i * B + r)[:, None] * C + j * B + r[None, :], u, mask=j * B + r[None, :] < C)
 
 # arguments: x=f32[6400] whole 2 0 w=bf16[6400] whole 2 0 v=f32[6400] whole 2 0 y=f32[6400] whole 2 0 C=100 n0=2 n1=3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

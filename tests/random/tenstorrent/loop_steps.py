@@ -16,3 +16,4 @@ def kernel(x, y, C, n):
     tl.store(y + at, s, mask=r[None, :] < C)
 
 # arguments: x=f32[4000] whole 3 0 y=f32[4000] whole 3 0 C=100 n=-1 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,4 @@ def kernel(x, y, N, n0, n1):
     tl.store(y + r[:, None] * N + B + r[None, :], t, mask=B + r[None, :] < N)
 
 # arguments: x=f32[3200] whole 3 0 y=f32[3200] whole 3 0 N=100 n0=3 n1=0 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

@@ -12,3 +12,4 @@ def kernel(x, y, C, n0):
     tl.store(y + r[:, None] * C + r[None, :], t, mask=r[None, :] < C)
 
 # arguments: x=f32[3200] whole 3 0 y=f32[3200] whole 3 0 C=100 n0=-3 grid=1,1,1
+# SPDX-License-Identifier: Apache-2.0

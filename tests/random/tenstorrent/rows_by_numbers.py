@@ -19,3 +19,4 @@ def kernel(x, z, ids, w, y, n, N, K):
     tl.store(y + m[:, None] * N + c[None, :], acc, mask=(m[:, None] < n) & (c[None, :] < N))
 
 # arguments: x=bf16[5000] whole 3 0 z=f32[4000] whole 3 0 ids=i64[70] whole 49 0 w=bf16[8000] whole 3 0 y=f32[5600] whole 3 0 n=70 N=80 K=100 grid=3,3,1
+# SPDX-License-Identifier: Apache-2.0

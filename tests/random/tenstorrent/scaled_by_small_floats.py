@@ -19,3 +19,4 @@ def kernel(x, y, C, a):
     tl.store(y + at, t, mask=inside)
 
 # arguments: x=f32[3200] whole 3 0 y=f32[3200] whole 3 0 C=32 a=0.3 grid=2,1,1
+# SPDX-License-Identifier: Apache-2.0

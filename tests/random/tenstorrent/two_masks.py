@@ -20,3 +20,4 @@ def kernel(x, y, N):
     tl.store(y + rm, q)
 
 # arguments: x=f32[6400] whole 1 0 y=f32[32] whole 0 0 N=200 grid=2,1,1
+# SPDX-License-Identifier: Apache-2.0

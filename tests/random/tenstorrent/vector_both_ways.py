@@ -16,3 +16,4 @@ def kernel(x, g, y, n):
     tl.store(y + at, v * (w[:, None] - w[None, :]) + h[None, :] * h[:, None] + s[:, None] * s[None, :], mask=inside)
 
 # arguments: x=f32[6400] whole 1 0 g=f32[64] whole 1 0 y=f32[6400] whole 0 0 n=100 grid=2,1,1
+# SPDX-License-Identifier: Apache-2.0

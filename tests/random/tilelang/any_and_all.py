@@ -12,3 +12,4 @@ def k(A: T.Tensor((4, 6), "int32"), B: T.Tensor((4, 3), "int32")):
         if T.all_of(a[0, 2:5]):
             B[bx, 1] = 1
         B[bx, 2] = T.if_then_else(T.any_of(a[0:1, 4:6]), 5, 6)
+# SPDX-License-Identifier: Apache-2.0

@@ -12,3 +12,4 @@ def k(A: T.Tensor((32, K), "float32"), P: T.Tensor((S, 32), "float32")):
             T.copy(A[0, (bz * T.ceildiv(T.ceildiv(K, 32), S) + ko) * 32], a)
             T.reduce_sum(a, r, dim=1, clear=False)
         T.copy(r, P[bz, 0])
+# SPDX-License-Identifier: Apache-2.0

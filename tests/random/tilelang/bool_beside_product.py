@@ -15,3 +15,4 @@ def k(A: T.Tensor((32, 5), "bool"), B: T.Tensor((8, 8), "int8"), O: T.Tensor((32
             O[i, j] = p[i, j]
         for i, j in T.Parallel(8, 8):
             C[i, j] = c[i, j]
+# SPDX-License-Identifier: Apache-2.0

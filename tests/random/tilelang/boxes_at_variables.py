@@ -9,3 +9,4 @@ def k(A: T.Tensor((20, 3), "float32"), N: T.Tensor((3,), "int32"), B: T.Tensor((
         for i in T.serial(bx):
             first += N[i] % 5
         T.copy(A[first + 2 * bx : first + 2 * (bx + 1), :], B[2 * bx : 2 * bx + 2, :])
+# SPDX-License-Identifier: Apache-2.0

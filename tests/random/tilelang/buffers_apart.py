@@ -11,3 +11,4 @@ def main(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32"), C: T.Tens
         T.copy(B, b)
         for i in T.Parallel(16):
             C[i] = a[2 * i] + b[2 * i + 1]
+# SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,4 @@ def k(A: T.Tensor((4, 4), "uint32"), B: T.Tensor((4, 8), "uint16"), C: T.Tensor(
             W[i, j] = W[i, j] + i
         T.copy(W, E)
         T.copy(T.view(S, (16, 4), "uint8"), D)
+# SPDX-License-Identifier: Apache-2.0

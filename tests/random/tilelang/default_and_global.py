@@ -13,3 +13,4 @@ def f(N, scale=1.0):
             for i in T.Parallel(32):
                 B[bx * 32 + i] = A[bx * 32 + i] * scale
     return main
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def k(A: T.Tensor((40,), "int32"), B: T.Tensor((40,), "int32"), C: T.Tensor((1,)
                 a[39 - i] += 1
         T.copy(a, B)
         T.copy(m, C)
+# SPDX-License-Identifier: Apache-2.0

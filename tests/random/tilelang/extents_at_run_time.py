@@ -17,3 +17,4 @@ def k(N: T.Tensor((4,), "int32"), A: T.Tensor((4, 12), "float32"), B: T.Tensor((
             r[0] += s[i]
         C[bx] = r[0]
         T.copy(s, B[bx, 6])
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def k(A: T.Tensor((16,), "int32"), B: T.Tensor((16,), "int32"), C: T.Tensor((16,
             B[i] = T.if_then_else(i > 0, a[i - 1], -5) + T.if_then_else(i < 15, a[i + 1], 7)
         for i in T.Parallel(16):
             C[i] = T.if_then_else(i > 2 and a[i - 3] > 0, a[i], 0)
+# SPDX-License-Identifier: Apache-2.0

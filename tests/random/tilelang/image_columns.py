@@ -13,3 +13,4 @@ def k(X: T.Tensor((2, 5, 4, 3), "float32"), Y: T.Tensor((27, 6), "float32"), Z: 
             T.copy(Y[n * 16, 0], ys)
             T.gemm(xs, ys, acc)
         T.copy(acc, Z[by * 8, 0])
+# SPDX-License-Identifier: Apache-2.0

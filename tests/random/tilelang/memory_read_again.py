@@ -15,3 +15,4 @@ def k(A: T.Tensor((32,), "int32"), W: T.Tensor((32,), "int32"), X: T.Tensor((32,
             X[i] += W[i]
         for i in T.Parallel(64):
             X[i // 2] = W[i % 32] + i
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def k(Q: T.Tensor((B, S, H, D), "float32"), O: T.Tensor((B, S, H, D), "float32")
         T.copy(Q[bz, bx * 16 : (bx + 1) * 16, by, :], q)
         for i, d in T.Parallel(16, D):
             O[bz, bx * 16 + i, by, d] = q[i, d]
+# SPDX-License-Identifier: Apache-2.0

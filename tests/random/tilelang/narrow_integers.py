@@ -17,3 +17,4 @@ def k(A: T.Tensor((64,), "int8"), U: T.Tensor((64,), "uint8"), H: T.Tensor((64,)
             O[4, i] = -a[i] // 7 + H[i] % 5
             O[5, i] = T.if_then_else(p[i], a[i], H[i])
         T.copy(p, P)
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,4 @@ def k(A: T.Tensor((6, 5), "float32"), B: T.Tensor((5, 6), "float32"), C: T.Tenso
         T.atomic_add(E, 2)
         T.atomic_addx4(E[0:4], C[0, 0:4])
         T.atomic_add(E[1:3], A[5, 3] * 2)
+# SPDX-License-Identifier: Apache-2.0

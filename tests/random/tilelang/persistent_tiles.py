@@ -12,3 +12,4 @@ def k(A: T.Tensor((M, N), "int32"), B: T.Tensor((M * 4, N * 2), "float32"), C: T
             for y, x in T.Parallel(4, 2):
                 s[y, x] = s[y, x] * 2 + i
             T.copy(s, C[i * 4, j * 2])
+# SPDX-License-Identifier: Apache-2.0

@@ -14,3 +14,4 @@ def main(A: T.Tensor((32, 32), "int8"), B: T.Tensor((32, 32), "int8"), C: T.Tens
         for i, j, k in T.Parallel(32, 32, 32):
             c[i, j] += a[i, k] * b[k, j]
         T.copy(c, C)
+# SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,4 @@ def k(A: T.Tensor((5, 9), "float16"), B: T.Tensor((9, 6), "float32"), C: T.Tenso
         T.copy(Q[0, 0], q)
         T.gemm(p, q, r, clear_accum=True)
         T.copy(r, R[0, 0])
+# SPDX-License-Identifier: Apache-2.0

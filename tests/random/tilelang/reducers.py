@@ -27,3 +27,4 @@ def k(A: T.Tensor((6, 5), "float32"), I: T.Tensor((6, 5), "int32"), B: T.Tensor(
         T.copy(top, C)
         T.copy(o, D)
         T.finalize_reducer(e, E)
+# SPDX-License-Identifier: Apache-2.0

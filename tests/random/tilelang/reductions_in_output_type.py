@@ -25,3 +25,4 @@ def k(A: T.Tensor((8, 6), "int32"), F: T.Tensor((8, 6), "float16"), O: T.Tensor(
         T.copy(q, Q)
         T.copy(r, R)
         T.copy(n, N)
+# SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,4 @@ def main(A: T.Tensor((3, 79, 32), "int32"), C0: T.Tensor((3, 16, 32), "int32"), 
 # |                 acc2[i, j] = (acc2[i, j] ^ own2[i, j]) + k
 # |         T.copy(acc0, C0[bx, 0, 0])
 # |         T.copy(acc2, C2[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,4 @@ def main(A: T.Tensor((1, 47, 32), "int32"), C1: T.Tensor((1, 16, 32), "int32"), 
 # |                     acc2[i, j] = acc2[i, j] * 3 + a[k % 2, i, j]
 # |         T.copy(acc1, C1[bx, 0, 0])
 # |         T.copy(acc2, C2[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0

@@ -86,3 +86,4 @@ def main(A: T.Tensor((2, 255, 16), "int32"), C2: T.Tensor((2, 64, 16), "int32"),
 # |                 T.copy(o[(t * 4 + k) % 2, :, :], O[bx, (t * 4 + k) * 64, 0])
 # |         T.copy(acc2, C2[bx, 0, 0])
 # |         T.copy(acc1, C1[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0

@@ -79,3 +79,4 @@ def main(A: T.Tensor((3, 255, 16), "int32"), C1: T.Tensor((3, 64, 16), "int32"),
 # |             T.copy(o[k % 2, :, :], O[bx, k * 64, 0])
 # |         T.copy(acc1, C1[bx, 0, 0])
 # |         T.copy(acc3, C3[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,4 @@ def k(A: T.Tensor((2, 32, 96), "float16"), W: T.Tensor((2, 96), "float16"), X: T
             T.copy(X[bx, bx * 4 + n * 32 : bx * 4 + (n + 1) * 32, 0:32], x)
             T.gemm(s, x, o)
         T.copy(o, O[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0

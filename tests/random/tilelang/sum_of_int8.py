@@ -9,3 +9,4 @@ def k(A: T.Tensor((1, 4), "int8"), S: T.Tensor((1,), "int32")):
         T.copy(A, a)
         T.reduce_sum(a, s, dim=1)
         T.copy(s, S)
+# SPDX-License-Identifier: Apache-2.0

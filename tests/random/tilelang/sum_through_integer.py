@@ -10,3 +10,4 @@ def main(A: T.Tensor((16, 40), "float32"), C: T.Tensor((16,), "int32")):
         for i, j in T.Parallel(16, 40):
             c[i] = T.cast(T.cast(c[i], "float32") + A[i, j], "int32")
         T.copy(c, C)
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,4 @@ def k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
             d[2 * i] = s[2 * i + 1]
             d[2 * i + 1] = s[2 * i]
         T.copy(d, B)
+# SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,4 @@ def k(A: T.Tensor((2, 48, 40), "float16"), B: T.Tensor((40, 33), "float16"), C: 
         T.copy(c, C[bx, 0, 0])
         T.copy(r, R[bx, 0])
         T.copy(s, S[bx, 0])
+# SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,4 @@ def k(A: T.Tensor((64, 32), "float32"), C: T.Tensor((64, 32), "float32")):
                     c[a, b] += s[a, b]
             T.copy(c, C[n * 16, 0])
             n = n + 1
+# SPDX-License-Identifier: Apache-2.0

@@ -13,3 +13,4 @@ def k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
             s[63 - i] = A[i]
         for i in T.Parallel(64):
             B[i] = f[i] + s[i]
+# SPDX-License-Identifier: Apache-2.0

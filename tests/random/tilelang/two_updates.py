@@ -18,3 +18,4 @@ def k(A: T.Tensor((16, 8), "int32"), S: T.Tensor((16,), "int32"), P: T.Tensor((1
             p[i] *= 3
         T.copy(s, S)
         T.copy(p, P)
+# SPDX-License-Identifier: Apache-2.0

@@ -29,3 +29,4 @@ def kernel(A2: T.Tensor((48, 16), "uint8"), W3: T.Tensor((3, 2), "int32"), A6: T
         T.copy(t9, Ot9[bx, 0, 0])
         T.copy(t12, Ot12[bx, 0, 0])
 
+# SPDX-License-Identifier: Apache-2.0

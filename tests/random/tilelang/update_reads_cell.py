@@ -10,3 +10,4 @@ def main(A: T.Tensor((16, 8), "float32"), C: T.Tensor((16,), "float32")):
         for i, j in T.Parallel(16, 8):
             c[i] += c[i] * A[i, j]
         T.copy(c, C)
+# SPDX-License-Identifier: Apache-2.0

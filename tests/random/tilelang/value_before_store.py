@@ -17,3 +17,4 @@ def k(A: T.Tensor((16,), "int32"), B: T.Tensor((16,), "int32")):
             t = A[i]
             A[i] = a[15 - i]
             B[i] = t * 3 + b[i]
+# SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A kernel that was built ahead of time, called from Rust.
 use std::ffi::{c_char, c_void, CStr};
 

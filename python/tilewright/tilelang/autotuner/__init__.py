@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.autotuner: the fastest of several configurations.
 
     @tilelang.autotune(configs=[{"block_M": 64}, {"block_M": 128}])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.backend.target: which target is meant."""
 from ..jit.target import Target, determine_target
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.contrib: what is known of NVIDIA's compiler."""
 from . import nvcc
 

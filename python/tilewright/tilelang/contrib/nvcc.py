@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.contrib.nvcc: the GPU that kernels are compiled for."""
 from ..jit.target import cuda_device
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.engine: lower."""
 from .._absent import absent_attribute
 from . import callback

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.engine.callback: hooks that change emitted texts, which nothing here does."""
 
 

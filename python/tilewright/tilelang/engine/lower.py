@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.engine.lower: a kernel's text without anything that runs."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.jit: kernels from functions: jit (lazy and eager), compile, par_compile.
 
     @tilelang.jit(out_idx=[-1])

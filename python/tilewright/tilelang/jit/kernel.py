@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.jit.kernel: kernels that run: JITKernel, over the extension's Function.
 
     kernel = tilelang.compile(main, out_idx=[-1])

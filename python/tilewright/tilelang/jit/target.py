@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.jit.target: what a kernel is compiled for: "auto" (where its tensors lie), "cuda", "cpu" and their other names."""
 import os
 import sys

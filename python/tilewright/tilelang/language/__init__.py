@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language: T.
 
 Inside a kernel the compiler says what a name means. On the host dtypes, sizes (T.dynamic), annotations (T.Tensor), decorators and what

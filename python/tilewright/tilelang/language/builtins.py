@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.builtins: the names of T as objects of the host.
 
 What a name means inside a kernel says the compiler, which knows these objects by their full names. The host may call those that compute

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.dtypes: dtypes as objects of the host: texts ("float16") with a size, one object a name.
 
     T.float16.bits, T.float16 == "float16", T.dtype(torch.float16) is T.float16, T.float32(1) == 1.0

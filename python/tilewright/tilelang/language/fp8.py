@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.fp8: the 8-bit floats of the platform."""
 from .dtypes import NAMES
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.functions: functions that become kernels, or parts of kernels: T.prim_func, T.macro, and plain ones that a kernel calls.
 
 A PrimFunc is a function with the values that its names had when it was decorated; what it means is found when it is compiled

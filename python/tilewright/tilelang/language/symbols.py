@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.symbols: sizes that only a call knows, and what host code computes from them.
 
     M = T.dynamic("m"); T.ceildiv(M, 128)         # an expression; the kernel's own launch computes it

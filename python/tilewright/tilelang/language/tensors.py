@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.language.tensors: annotations of parameters: T.Tensor((M, K), T.float16), T.Tensor[(M, K), "float16"], T.StridedTensor.
 
 Python evaluates them where a kernel is defined; the compiler reads what they are (__tilelang__).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.layout: layouts for T.annotate_layout: hints. The compiler chooses where elements lie."""
 from ... import _native
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.math: numbers of the host."""
 from ... import _native
 from ..language.builtins import ceildiv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.profiler: timing kernels and comparing them with a reference.
 
 On the CPU times are of the host's clock, on CUDA of the device's events; TILEWRIGHT_BENCH=N makes N calls.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.testing: what tests of kernels use."""
 import inspect
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.tools: TileLang's tools, which are not here: calling one says so. `tilewright explain` and kernel.explain() tell what the compiler
 chose."""
 from .._absent import absent_attribute

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.transform: names of options of TileLang's passes. Which passes run here is the compiler's own business: of these only
 TL_DISABLE_WARP_SPECIALIZED means something (one role a block), the others are taken and change nothing."""
 import enum

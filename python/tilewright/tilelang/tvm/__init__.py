@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tvm: the little of TVM that programs written in TileLang use: dtypes, targets, a kernel as a module. Calling anything else says its name."""
 from .._absent import absent_attribute
 from ..errors import CompilationError as TVMError

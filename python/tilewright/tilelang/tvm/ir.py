@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tvm.ir: modules of kernels."""
 from .._absent import absent_attribute
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tvm.target: targets."""
 from .._absent import absent_attribute
 from ..jit.target import Target

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tvm.testing: what tests of kernels use."""
 from .._absent import absent_attribute
 from ..testing import assert_allclose, main, requires_cuda, requires_llvm, requires_metal, requires_package, requires_rocm

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tvm.tirx: expressions. On the host they are numbers; inside a kernel a function of it is the one of that name of T."""
 from ... import _native
 from .. import language

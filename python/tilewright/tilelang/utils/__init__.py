@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.utils: helpers around kernels."""
 from ..math import cdiv, next_power_of_2
 from . import device, target, tensor

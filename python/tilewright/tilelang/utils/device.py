@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.utils.device: the device that tensors are made on."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.utils.tensor: arguments to try a kernel with, and comparing what it gives."""
 import enum
 

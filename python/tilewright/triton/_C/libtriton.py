@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton._C.libtriton: the few parts of Triton's C++ library that programs use beside the compiler. The others are not there."""
 import types
 

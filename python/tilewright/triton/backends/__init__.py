@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.backends: the CPU, and CUDA; one of them is active."""
 from .compiler import CPUBackend, CUDABackend
 from .driver import CPUDriver, CUDADriver

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.backends.compiler: what a target is called."""
 import dataclasses
 from typing import Union

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.backends.driver: the machine that kernels run on.
 
 The CPU answers like a device with warps of 32: scripts derive sizes from what a device says of itself.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.compiler.compiler: what a launch returns, and compiling without a launch."""
 import glob
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of a kernel's source, made from the compiler's diagnostics.
 
 A CompilationError says, as Triton's does, `at LINE:COL:` counted from the `def` of the function that holds the mistake (the kernel,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language: what kernels are written in.
 
 The functions are made from the compiler's own table of builtins; calling one outside of a kernel is an error.

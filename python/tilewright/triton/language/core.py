@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.core: the objects of the language that exist on the host: constexpr, dtypes, and the stubs of what only
 kernels can call.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.random: made from the compiler's table of builtins."""
 from . import core
 

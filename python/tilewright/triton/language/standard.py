@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.standard: made from the compiler's table of builtins, with the small functions on constants that kernels of
 others import from here.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.target_info: questions that a kernel may ask of its target, at compile time."""
 from ..runtime.jit import constexpr_function
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.profiler: how long kernels and scopes take, as a tree that is written to a file.
 
     start(name), .. launches and scopes .., finalize()      writes NAME.hatchet, which profiler.viewer prints

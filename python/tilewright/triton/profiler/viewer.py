@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.profiler.viewer: prints what profiler.finalize wrote.
 
     python -m tilewright -m triton.profiler.viewer -m tflop16/s,time/ms matmul.hatchet

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime._allocation: scratch memory for kernels, which the CPU target needs none of. An allocator is kept, and never
 called.
 """

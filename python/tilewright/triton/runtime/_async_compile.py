@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime._async_compile: many kernels compiled side by side.
 
     with ThreadPoolExecutor() as pool, AsyncCompileMode(pool):

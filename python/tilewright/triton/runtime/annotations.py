@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.annotations: parameters whose annotations were replaced at run time.
 
 The compiler reads annotations in the source. Where fn.__annotations__ says something else (a decorator set it), the text of the

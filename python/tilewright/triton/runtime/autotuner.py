@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.autotuner: choosing among configurations by timing them, and arguments computed from others.
 
 Both wrap what has `run`, `arg_names` and `fn`, so that they stack in any order on a jit function. How a choice is made is tuning.py;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.cache: where things are kept.
 
 Compiled code is kept by the library itself: in the folder `tilewright` of what the program set as knobs.cache.dir, else in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.discarded: calls whose result must be used (triton.must_use_result) and stand as statements of their own."""
 import ast
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.driver: which driver is in use.
 
 Where a kernel runs is decided by its tensors. The active driver is what a program is told when it asks before there are any: CUDA

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.hooks: what hooks see of a compile, and preload.
 
 `knobs.runtime.jit_cache_hook` is called before a kernel is compiled (a true answer means: do not; the launch gives None),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.interpreter: what TRITON_INTERPRET=1 means here.
 
 Kernels then run on the compiler's own interpreter with its sanitizer: out-of-bounds accesses, reads of what nothing wrote, races,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.jit: jit functions.
 
 A JITFunction is a Python function with its source, its parameters and its kernels. Compiling, dispatch and launching are

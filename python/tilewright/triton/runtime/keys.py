@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.keys: what makes the text of a kernel what it is: its own source, the sources of all that it calls, and the constants
 that it reads. `cache_key` of a jit function is their digest; results of tuning are kept under it."""
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.options: what keywords of a launch mean that are no parameters of the kernel.
 
 Each is done, or refused with its name: none is taken without effect. A value that asks for nothing (None, or the default of Triton's)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.reference: jit functions are pickled by reference, as Python's own functions are: by module and name."""
 import functools
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.structures: arguments that are made of others (tuples, named tuples, descriptors of the host), taken apart."""
 
 

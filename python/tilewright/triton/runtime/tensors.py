@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.tensors: what stands for a tensor: MockTensor, where only the type matters, and TensorWrapper, whose elements a
 kernel takes for another dtype.
 """

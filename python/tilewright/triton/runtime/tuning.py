@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.runtime.tuning: how a kernel is tuned: compile all configurations side by side, time each, choose, remember.
 
 Compiles run ahead in threads (JITFunction.prepare), one a processor. On CUDA a configuration is timed as soon as it is compiled, while

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.tools.mxfp: tensors of torch in the block-scaled formats that tl.dot_scaled takes: numbers of four bits (e2m1) and scales that
 are powers of two (e8m0). For tests and for preparing weights; nothing here is fast."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.tools.ragged_tma: subarrays of unequal size along one axis of a tensor, read and written as if each were a tensor of its own.
 
     X = create_ragged_descriptor(x, [BLOCK_M, BLOCK_N])              # on the host, once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.tools.tensor_descriptor: a tensor with the block that kernels move at once."""
 import dataclasses
 from typing import Any, List

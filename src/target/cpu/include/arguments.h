@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arguments.h: how the entry of a kernel that was built ahead of time checks its arguments, whichever target it is for, and
  * what its results are called. Behind cpu.h and base/scalar_ops.h. */
 #ifndef BUILT_ARGUMENTS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels that were built ahead of time have in common (`tilewright build`). Their headers repeat it, so that each
  * can be used alone. Valid C99 and C++11. */
 #ifndef TILEWRIGHT_BUILT

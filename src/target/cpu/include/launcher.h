@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launcher.h: what the entry of a kernel that was built ahead of time launches it with. All of it is static code of that
  * entry; the threads alone are shared by everything that is linked together (BUILT_SHARED, a weak name that tells this
  * very text from others, since they share its structs).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* launcher_gpu.h: what the entry of a kernel that was built ahead of time for GPUs launches it with: NVIDIA's, or with
  * BUILT_HIP AMD's. The driver is opened when the first launch wants it. All of it is static code of that entry.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convert.h: conversions that few kernels need: the fp8 kinds, f64 to small floats, rounding toward zero, floats to
  * integers (toward zero, saturating, NaN is 0); see cpu.h. */
 #ifndef TILEWRIGHT_CONVERT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.h: what emitted CPU kernels are written in. Plain C for gcc and clang, without any system header, because headers
  * would cost more compile time than the kernels themselves. A kernel includes what it uses:
  *   cpu.h        types, f16 and bf16, least and largest, what the launcher shares with the kernel

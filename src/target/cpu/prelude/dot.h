@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dot.h: c += a b on row-major tiles, a (M, K), b (K, N), c (M, N), for emitted CPU kernels.
  *
  * Every element of c is one chain of fused multiply-adds in the order of k that starts from c itself, whatever the blocking,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* functions.h: functions of floats; see cpu.h. exp, exp2, log, log2, tanh and erf of f32 are in vmath.h; the rest is
  * libm and base/special.h. */
 #ifndef TILEWRIGHT_FUNCTIONS_H

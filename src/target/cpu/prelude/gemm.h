@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gemm.h: a loop of dots over boxes of global tensors as one product, for emitted CPU kernels.
  *
  *     acc = 0; for k: acc += A[m .., k BK ..] B[k BK .., n ..]       is      tw_gemm(.., &a, &b, M, N, K, acc, ..)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* indices.h: index vectors of emitted CPU kernels.
  *
  *     tw_inside_i32(v, n, begin, end, &lo, &hi)  are all n indices in begin .. end? lo, hi: the least and largest of those that

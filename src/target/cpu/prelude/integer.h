@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* integer.h: division, shifts and bits of integers; see cpu.h. Never a trap: x div 0 = 0, x rem 0 = x, the least number
  * divided by -1 is itself; a shift by the width or more leaves 0, or the sign. */
 #ifndef TILEWRIGHT_INTEGER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.h: running combinations along a line for emitted CPU kernels, of those kinds that give the same in any order:
  * integers of 4 and 8 bytes, and the least and largest of floats.
  *

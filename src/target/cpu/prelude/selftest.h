@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.h: does the C compiler know what kernels are written in? Compiled and run once for each compiler, before the
  * first kernel: vector types of GNU C, their comparisons and shuffles, unaligned access through them, atomics.
  * tw_self_test gives 0, or the number of the first check that failed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sort.h: sorting lines of integer keys for emitted CPU kernels. A key has the order of its element as a signed number:
  * floats in IEEE order with -0 below 0, NaN last in either direction; descending: complements. Equal keys are equal
  * elements, so it does not matter that the network is not stable.

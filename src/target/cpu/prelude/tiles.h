@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tiles.h: products of bf16 in the tile registers of AMX, for emitted CPU kernels.
  *
  *     TwTiles tiles = {0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* turn.h: transposes for emitted CPU kernels.
  *
  *     tw_turn_4(to, to_line, from, from_line, lines, n)    to[j * to_line + i] = from[i * from_line + j], i < lines, j < n

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vmath.h: functions of f32 for emitted CPU kernels, written so that both compilers turn a loop over them into vectors: no
  * branch, no table, no call; both sides of a choice are computed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* workers.h: workers of a region that run side by side, as coroutines on one thread: barriers, shuffles, mbarriers.
  *
  * A worker runs until it has to wait, then gives its turn away (TwLaunch.turn); the host goes on with the next one, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_emu.c: CUDA's part of a launch on the emulator: its calls, the state that only it has, and what it says of its
  * own agents and waits. */
 #include "target/cuda/emu/cuda_emu_core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_emu.h: emitted CUDA kernels on the emulator (simt/emu/emu.h).
  *
  * The .cu is compiled by a C++17 compiler with EMU_CXXFLAGS and the embedded folders `prelude` and `include` of cuda

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_emu_core.h: what CUDA adds to the emulator (simt/emu/emu_core.h): copies that run beside the threads, mbarriers,
  * matrix instructions, clusters, registers that warps hand to each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_cluster.c: what blocks of a cluster do to each other: the cluster's barrier, arrivals at
  * mbarriers of another block, and that no block ends before the others are done with it.
  *

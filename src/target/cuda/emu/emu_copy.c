@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_copy.c: copies that happen later: TMA and bulk loads, TMA and bulk stores, cp.async.
  *
  * Issuing one checks it against its issuer's view and stamps the shadow at once: from then on until

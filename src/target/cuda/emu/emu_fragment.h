@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fragment.h: which element of a matrix a lane's registers hold, as PTX lays fragments out (emu_matrix.c). Elements
  * of A, B and the sum by lane, register and place in the register; types are EmuType. Of wgmma, each warp has 16
  * rows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_matrix.c: ldmatrix, stmatrix and mma.sync, with fragments as PTX lays them out.
  *
  * g = lane / 4, t = lane % 4. With n elements in a 32-bit register (2 of 16 bits, 4 of 8, 1 of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_mbar.c: mbarriers, and registers that warps give back and take. */
 #include "target/cuda/emu/cuda_emu_core.h"
 

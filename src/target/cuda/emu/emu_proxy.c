@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_proxy.c: orderings that only CUDA has: mbarriers, the fence for the asynchronous side, wgmmas.
  *
  * Threads with equal views that see the same mbarrier phase get one new view (it is remembered per mbarrier). */

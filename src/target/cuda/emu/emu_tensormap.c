@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_tensormap.c: tensor maps, and the boxes that TMA moves by them.
  *
  * A box is stored densely, dimension 0 fastest; with a swizzle, 16-byte chunks move within their

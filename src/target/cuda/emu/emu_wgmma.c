@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_wgmma.c: warpgroup matrix multiply, executed as late as it may be.
  *
  * The threads of a warpgroup issue the same sequence of wgmma instructions (fence, wgmma, commit,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* copy.cuh: rows of tiles into shared memory by cp.async, with what tile.cuh has for them.
  *
  *  tw_stage_line(V, s, x, l, c, last, check)  by cp.async: the aligned word in which they begin, to s; the next one too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.cuh: the functions of tilewright.cuh (legend there) for sm_90a, around PTX.
  *
  * Loads from global memory are plain dereferences, so that the compiler may schedule them; all else that touches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // host.cuh: what launch.cuh needs on the host: integer arithmetic as kernels have it, and the encoder of tensor maps,
 // which is asked of the runtime, so that nothing but it is linked.
 #pragma once

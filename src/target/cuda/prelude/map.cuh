@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.cuh: tensor maps that a kernel makes itself, by one thread, with the functions of the legend (tilewright.cuh).
  *
  *  tw_maps_take(all, places, n)            a place for n maps that no other block has   tw_maps_give(own): back, when all

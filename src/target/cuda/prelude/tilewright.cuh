@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright.cuh: what emitted CUDA kernels are written in.
  *
  * An emitted .cu includes this file and nothing else. nvcc and NVRTC (sm_90a) get the device version (device.cuh,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wgmma.cuh: warpgroup matrix multiply for sm_90a (legend in tilewright.cuh).
  *
  * An m64nN wgmma has N/2 accumulators, all of them operands of one asm statement; a kernel defines just the forms it

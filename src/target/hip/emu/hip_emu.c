@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emu.c: see hip_emu.h. */
 #include "target/hip/emu/hip_emu_core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emu.h: emitted kernels for AMD's GPUs on the emulator (simt/emu/emu.h): waves of 64 or 32 lanes, LDS, matrix
  * instructions as AMD's manuals lay them out. The .hip is compiled with EMU_CXXFLAGS and the embedded folders `prelude`
  * and `include` of hip and simt on the include path. */

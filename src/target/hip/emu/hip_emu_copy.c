@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emu_copy.c: loads that go straight to the LDS, a word a lane, and waits that count them.
  *
  * From its issue until the thread has waited for it the bytes belong to the copy: who reads or writes them meanwhile,

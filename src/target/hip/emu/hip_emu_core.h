@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emu_core.h: what the files of HIP's emulation share (hip_emu.h). */
 #ifndef TARGET_HIP_EMU_HIP_EMU_CORE_H
 #define TARGET_HIP_EMU_HIP_EMU_CORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_emu_matrix.c: MFMA and WMMA, written from AMD's instruction set manuals (CDNA 2 and 3, RDNA 3) and not from the
  * compiler's tables, which tests/unit/test_matrix.c compares with it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_device.h: the functions of tilewright_hip.h (legend in tilewright.cuh) that are instructions of AMD's GPUs, by the builtins
  * of clang, which hipRTC has too. Memory is C's own: the compiler places its waits (s_waitcnt) and sees through all of it. */
 #ifndef TILEWRIGHT_HIP_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_lanes.h: trades between the lanes of a wave (legend in tilewright.cuh), by three instructions:
  *
  *  tw_hw_dpp(x, control)      one lane reads another of its row of 16 on the way into the ALU: no trip through the LDS

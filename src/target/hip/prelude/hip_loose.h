@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_loose.h: rows that lie on no multiple of a vector: AMD's global memory takes any address. */
 #ifndef TILEWRIGHT_HIP_LOOSE_H
 #define TILEWRIGHT_HIP_LOOSE_H

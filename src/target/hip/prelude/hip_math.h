@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_math.h: the functions of <math.h> for kernels on AMD's GPUs, our own: the vendor's device library may be absent. Plain
  * C++ of doubles, the same on the host, where the emulator runs it; tw_m_name is what floats.cuh calls TW_LIBM(name).
  *

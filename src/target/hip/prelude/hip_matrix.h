@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_matrix.h: matrix instructions of a wave, collective: all lanes, from one place.
  *
  *  tw_mfma_32x32_T(sum *d, const u32 *a, const u32 *b)   d[16] += a b   T: f16 bf16 f32 (sums f32) i8 (i32) e4b8 e5b16 (gfx942)

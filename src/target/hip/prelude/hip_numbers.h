@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_numbers.h: conversions, arithmetic that C cannot say, and its approximate forms for AMD's GPUs (legend in tilewright.cuh).
  * What is an instruction and no C stands in hip_device.h (tw_hw_..), on the host in emulated_hip.h. */
 #ifndef TILEWRIGHT_HIP_NUMBERS_H

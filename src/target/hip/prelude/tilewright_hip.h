@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_hip.h: what emitted kernels for AMD's GPUs are written in.
  *
  * The words are those of every machine with lanes, and mean the same as on CUDA (legend in tilewright.cuh): types, place,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu.c: a launch: clusters (single blocks, mostly) one after another, their threads as fibers under
  * one scheduler.
  *

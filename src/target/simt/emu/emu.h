@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu.h: runs emitted SIMT kernels on the host, and finds what a GPU would only sometimes show.
  *
  * The kernel's text is compiled by a C++17 compiler against the target's prelude into a shared object;

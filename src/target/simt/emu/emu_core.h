@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_core.h: the emulator's own structures; read emu.h first.
  *
  * Ordering. An *agent* is whatever touches shared memory: a thread, what a thread has started and what runs on beside

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_memory.c: loads, stores and atomics of threads, with their bounds and alignment.
  *
  * Global memory is the host's own, used in place; only what the launch registered may be touched.

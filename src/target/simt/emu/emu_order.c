@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_order.c: what is ordered before what (vector clocks; see emu_core.h).
  *
  * A view has one entry per agent, and a block may have thousands of agents, so views are shared

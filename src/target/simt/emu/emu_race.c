@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_race.c: the shadow of shared memory, and of what a kernel writes in global memory.
  *
  * Each byte's Cell holds the stamp of its last write and the reads since. An access is right when

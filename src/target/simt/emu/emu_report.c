@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_report.c: what the user reads when a launch ends badly.
  *
  *     race: kernel reduce, block (0, 0, 0), thread 3 reads shared bytes 0-3 at reduce.cu:14, but

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_warp.c: where threads wait for each other: collectives of a warp, named barriers.
  *
  * A collective instruction gathers the lanes of a warp: each leaves its operands in the Warp and

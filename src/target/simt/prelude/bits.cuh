@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bits.cuh: numbers of any type by their bits, so the same on both sides.
  *
  *  tw_atomic_cas(p, expect, v)   *p = v where its bits are those of expect; the old value (tw_atomic_cas_system: for all that share the memory)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* convert.cuh: conversions that no instruction does, on bits, so the same on both sides.
  *
  *  tw_bf16 tw_e4m3 tw_e5m2(f64)                         nearest even, rounded once

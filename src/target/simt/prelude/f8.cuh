@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* f8.cuh: e4m3 and e5m2 for machines without instructions that convert them, on bits: rounded by adding half a unit, or
  * (subnormals) by a sum that has their unit. */
 #ifndef TILEWRIGHT_F8_CUH

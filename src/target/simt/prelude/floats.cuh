@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* floats.cuh: the arithmetic of f32 and f64, the same C function on both sides. The functions of <math.h> are there before, under
  * their own names or as TW_LIBM(name) calls them. Behind numbers.cuh. */
 #ifndef TILEWRIGHT_FLOATS_CUH

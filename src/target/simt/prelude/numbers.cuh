@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* numbers.cuh: the types of emitted kernels and the arithmetic of integers (legend in the target's own header), plain C++ that
  * is the same on every machine and on the host. TW_FN and memcpy are there before, and TW_ON_DEVICE where a GPU's compiler
  * reads this. Floats: floats.cuh. */

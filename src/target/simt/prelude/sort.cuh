@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sort.cuh: numbers as keys that compare as unsigned integers, so the same on both sides.
  *
  *  tw_key(x, descending) -> u32 (32 bits and less) or u64; NaN is the largest key in either direction

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile.cuh: vectors and rows of tiles, written with the functions of the legend (tilewright.cuh), so the same on both
  * sides. Macros only add the size of the element.
  *

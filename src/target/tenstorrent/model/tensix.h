@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix.h: a grid of Tensix cores, modelled well enough to run compiled TT-Metalium kernels.
  *
  * The caller describes a program (cores, circular buffers, semaphores, DRAM buffers, kernels with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_cb.c: circular buffers: who may touch which pages, and when.
  *
  * A CB is a ring of pages in L1 with one producer and one consumer kernel. The producer owns the

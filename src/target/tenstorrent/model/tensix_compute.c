@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_compute.c: what a compute kernel asks of the FPU: DST and its hand-over, inits, operands.
  *
  * The three threads of the hardware (unpack, math, pack) run here as one, in program order. DST has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_format.c: see tensix_format.h. A Bfp8_b page has 64 exponents, one per row of a face, then
  * 1024 bytes of sign and 7-bit magnitude m: the value is m * 2^(exponent - 133). */
 #include "target/tenstorrent/model/tensix_format.h"

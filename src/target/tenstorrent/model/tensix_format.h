@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_format.h: tiles in memory and their numbers.
  *
  * Inside the model a tile is 1024 fp32 bit patterns in storage order: four faces of 16x16,

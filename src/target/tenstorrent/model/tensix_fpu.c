@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_fpu.c: see tensix_fpu.h.
  *
  * Everything ends in one accumulate step: up to two terms and the old DST value are aligned to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_fpu.h: the arithmetic of the matrix unit on whole tiles, bit by bit as the hardware does
  * it.
  *

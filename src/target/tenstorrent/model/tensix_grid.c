@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_grid.c: the figures of the two architectures, and how names and addresses are laid out.
  *
  * DRAM: 288 GB/s at 1 GHz on Wormhole, 512 GB/s at 1.35 GHz on Blackhole, over all banks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h: the state of a run, shared by the files of the model.
  *
  * A machine has cores; a core has L1 and circular buffers; a kernel runs on one core, in a fiber.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_noc.c: the network on chip: reads, writes, multicast, semaphores.
  *
  * Transactions land as late as the rules allow, to show kernels that do not wait for them. A read's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_pack.c: the packer: DST into pages of a reserved window.
  *
  * On the way: what a reduction left undefined is masked to zero (until reduce_uninit), ReLU,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_sched.c: setting a machine up, running its kernels in turn, and telling what went wrong.
  *
  * Every kernel of every core is a fiber. The scheduler goes round in a fixed order and resumes each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_sfpu.c: the vector unit: functions of whole DST slots, element by element.
  *
  * Lanes are fp32 with subnormals flushed. A result goes back to a 16-bit DST in the way the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_tilize.c: row-major data into tiles and back.
  *
  * A block is 32 rows of 32 * columns elements, occupying `columns` pages of its CB. Tilize and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_time.c: how long a run would take: estimates in cycles of the chip's clock; see tensix_time.h.
  *
  * Known (the fact sheet's section 5): a product of two tiles takes 16 cycles a pass, elementwise FPU work 128 lanes a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensix_time.h: clocks beside the functional model: what a run would take, in cycles. Nothing of it changes a result.
  * */
 #ifndef TARGET_TENSTORRENT_MODEL_TENSIX_TIME_H

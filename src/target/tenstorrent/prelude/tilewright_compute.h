@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_compute.h: what emitted compute kernels rest on: the compute API, level v0.77. */
 #pragma once
 #include "api/compute/compute_kernel_hw_startup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_dataflow.h: what emitted readers and writers rest on, beside the dataflow API (level v0.77). */
 #pragma once
 #include "api/dataflow/dataflow_api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_host.h: what an emitted host program rests on beside TT-Metalium (level v0.77): arguments from the command line,
  * arrays from .npy files, tensors as pages, numbers as 32-bit words. C++20.
  *

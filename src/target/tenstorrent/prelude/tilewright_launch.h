@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_launch.h: what a launch on Tenstorrent computes from its arguments: the pages of each tensor, and which
  * core runs
  * which tasks. Plain C that C++ takes too: the host program (host.cpp) and the launcher of the functional model rest

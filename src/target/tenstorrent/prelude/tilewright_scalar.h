@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilewright_scalar.h: integers and floats as the emitted kernels use them: types by their names in Tile IR, conversions, and the
  * functions whose meaning C++ leaves open (division by 0, shifts, floors, NaN). has_scalar in tt_role.c says which ops rest on it. */
 #pragma once

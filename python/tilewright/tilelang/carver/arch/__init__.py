@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.carver.arch: devices as programs ask for them."""
 from ..._absent import absent_attribute
 from . import driver

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.carver.arch.driver: what a program asks of its device."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tilelang.tools.cuda.iket: marks in a kernel's timeline. Kernels with them run; no timeline is drawn, and there are no files."""
 import contextlib
 import pathlib

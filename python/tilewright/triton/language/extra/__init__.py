@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.extra: libraries of functions for kernels."""
 from .. import core
 from . import cuda, hip, libdevice  # noqa: F401

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_table.h: what an emitted CUDA kernel asks of the emulator beyond what any SIMT kernel does (emu_table.h, which is
  * included before). Read by C and C++. */
 #ifndef CUDA_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated.cuh: the functions of tilewright.cuh (legend there) for a host compiler: those that any SIMT machine has
  * (emulated_simt.cuh), and CUDA's own, calls of its part of the emulator's table (cuda_table.h). */
 #ifndef TILEWRIGHT_EMULATED_CUH

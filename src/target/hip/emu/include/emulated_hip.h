@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated_hip.h: the instructions of AMD's GPUs (hip_device.h) for a host compiler: memory and waits are those of any SIMT
  * machine (emulated_simt.cuh); which lane reads which is decoded here as AMD's instruction set manuals have it; matrix
  * instructions are calls of the emulator (hip_table.h). Numbers that the chip only approximates are exact. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hip_table.h: what an emitted kernel for AMD's GPUs asks of the emulator beyond what any SIMT kernel does (emu_table.h, which is
  * included before). Read by C and C++. */
 #ifndef HIP_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emu_table.h: the seam between an emitted kernel compiled for the host and the emulator.
  *
  * Kernel and emulator see each other only through these plain C structs: the host prelude

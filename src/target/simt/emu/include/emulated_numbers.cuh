@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated_numbers.cuh: conversions, arithmetic that C cannot say, and trades between lanes, for a host compiler: exact where
  * the legend (tilewright.cuh) bounds an error. Behind emulated_simt.cuh. */
 #ifndef TILEWRIGHT_EMULATED_NUMBERS_CUH

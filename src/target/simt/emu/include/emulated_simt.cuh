@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emulated_simt.cuh: the functions of a prelude that any SIMT machine has (legend in tilewright.cuh) for a host compiler, each
  * a call of the emulator's table (emu_table.h); what a machine computes, and how its lanes trade, is emulated_numbers.cuh, or
  * the machine's own text over the emulator's lanes. The line of the caller travels as a default argument. Nothing here knows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* turns.cuh: behind this file, in the kernel's own text, every turn of a loop is counted, so that the emulator can end
  * one that does not end by itself and say where it stands. The prelude's loops are short, or wait inside of the emulator.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_kernel.h: what every API-model header rests on, and the entry point of a kernel.
  *
  * A kernel file is compiled unchanged through a wrapper of four lines:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_lines.h: calls of a kernel's own text say their line, so that the model's messages can name it.
  *
  * Included between the API's headers and the kernel's text: each name becomes itself with the line in front. A call whose result is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tt_model_api.h: what passes between a compiled kernel and the model of the Tensix grid.
  *
  * Plain C, seen by both sides. A kernel is compiled as a shared object of its own against the

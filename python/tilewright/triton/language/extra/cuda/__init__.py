@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """triton.language.extra.cuda."""
 from ... import core
 from . import libdevice  # noqa: F401

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bcast.h: two-tile operations whose second tile gives one row, one column or one value. */
 #pragma once
 #include "common.h"

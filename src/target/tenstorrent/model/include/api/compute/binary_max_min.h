@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binary_max_min.h: the larger or smaller of two DST slots. */
 #pragma once
 #include "common.h"

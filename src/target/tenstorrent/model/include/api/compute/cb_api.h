@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cb_api.h: words of a page that compute waits for, on all three of its threads. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* common.h: arguments, circular buffers and the hand-over of DST, for compute kernels. */
 #pragma once
 #include "tt_kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compute_kernel_api.h: SFPU functions that have no header of their own. */
 #pragma once
 #include "common.h"

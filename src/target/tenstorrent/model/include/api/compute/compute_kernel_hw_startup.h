@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compute_kernel_hw_startup.h: the first call of a compute kernel: formats of SrcA, SrcB and
  * packer. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eltwise_binary.h: add, sub, mul of two tiles on the FPU; mul always adds to DST. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eltwise_binary_sfpu.h: two DST slots into a third on the SFPU. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.h: DST += A x B. The second operand goes to SrcA, the first to SrcB. */
 #pragma once
 #include "common.h"

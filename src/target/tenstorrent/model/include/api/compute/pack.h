@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h: DST into the reserved window of a circular buffer. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack_untilize.h: tiles, from a circular buffer or from DST, packed as row-major data. */
 #pragma once
 #include "common.h"

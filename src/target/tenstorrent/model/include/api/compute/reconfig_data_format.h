@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reconfig_data_format.h: new formats for the sources and the packer, when circular buffers differ.
  */
 #pragma once

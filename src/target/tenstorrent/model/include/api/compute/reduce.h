@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.h: sums, averages and maxima along rows, columns or both, times a scaler tile. */
 #pragma once
 #include "common.h"

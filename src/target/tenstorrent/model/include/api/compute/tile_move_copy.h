@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tile_move_copy.h: a tile from a circular buffer into DST. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilize.h: row-major data of a circular buffer into tiles of another one. */
 #pragma once
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transpose.h: a tile transposed on its way into DST. */
 #pragma once
 #include "common.h"

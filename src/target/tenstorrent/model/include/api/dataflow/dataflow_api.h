@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dataflow_api.h: what reader and writer kernels call (arguments, accessors, NoC, semaphores). */
 #pragma once
 #include "tt_kernel.h"

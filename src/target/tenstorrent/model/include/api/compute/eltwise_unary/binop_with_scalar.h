@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binop_with_scalar.h: a DST slot and one number, given as float bits; one init for all.
  * div_unary multiplies: its caller passes the reciprocal. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clamp.h: x between two bounds, given as float bits. */
 #pragma once
 #include "../common.h"

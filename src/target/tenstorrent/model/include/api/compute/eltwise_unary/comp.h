@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* comp.h: comparisons with zero: 1 or 0. */
 #pragma once
 #include "../common.h"

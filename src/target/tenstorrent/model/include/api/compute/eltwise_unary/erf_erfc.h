@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* erf_erfc.h: the error function. */
 #pragma once
 #include "../common.h"

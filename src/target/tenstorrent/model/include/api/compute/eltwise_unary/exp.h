@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exp.h: e^x; the approximate version is asked for by template argument in init and op. */
 #pragma once
 #include "../common.h"

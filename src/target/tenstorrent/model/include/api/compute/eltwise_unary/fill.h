@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fill.h: one value in every element of a DST slot. */
 #pragma once
 #include "../common.h"

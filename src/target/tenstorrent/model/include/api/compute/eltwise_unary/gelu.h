@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gelu.h: x times the normal distribution function; the default is the fast version. */
 #pragma once
 #include "../common.h"

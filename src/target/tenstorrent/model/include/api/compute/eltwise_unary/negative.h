@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* negative.h: -x. */
 #pragma once
 #include "../common.h"

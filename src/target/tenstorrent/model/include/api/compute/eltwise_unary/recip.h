@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recip.h: 1/x; the default is the legacy version with three digits. */
 #pragma once
 #include "../common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relu.h: max(x, 0) and its kin. */
 #pragma once
 #include "../common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rounding.h: to whole numbers; the three functions share one init. */
 #pragma once
 #include "../common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rsqrt.h: the reciprocal square root. */
 #pragma once
 #include "../common.h"

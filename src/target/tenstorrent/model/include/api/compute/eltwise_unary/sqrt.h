@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqrt.h: the square root. */
 #pragma once
 #include "../common.h"

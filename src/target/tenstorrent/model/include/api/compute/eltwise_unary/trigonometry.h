@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trigonometry.h: sine and cosine. */
 #pragma once
 #include "../common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* typecast.h: one data format into another inside DST. */
 #pragma once
 #include "../common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* where.h: condition ? a : b, element by element. */
 #pragma once
 #include "../common.h"
