@@ -512,7 +512,7 @@ static void test_first_compile(void) {
     options.target = "tenstorrent";
     CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_ERROR_UNSUPPORTED);
     CHECK(strstr(tw_context_message(cx), "not possible on Tenstorrent") != NULL);
-    CHECK(strstr(tw_context_findings(cx), "k.py:8:27: load: box f32[64] of x") != NULL);
+    CHECK(strstr(tw_context_findings(cx), "k.py:8:22: load: box f32[64] of x") != NULL);
     CHECK_TEXT(heard, "N 64\n");
     options.target = "cpu";
     CHECK(tw_kernel_compile(m, NULL, &options, &k) == TW_OK);
