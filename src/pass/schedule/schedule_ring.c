@@ -423,6 +423,8 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
         return schedule_fail(s, op, "this machine has no barriers by which roles hand slots over");
     if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
     if (!settle_copies(s, r, r->from->regions[0], true) || !settle_copies(s, r, r->to->regions[0], true)) return false;
+    if (!s->cx->machine->barrier_bytes)
+        return schedule_fail(s, op, "its roles would wait at barriers, which this machine does not have");
     r->lanes = read && r->full_count > 1;
     if (r->lanes) r->empty_count *= s->cx->machine->lanes;
     if (op_flag(op, AT_LANES) != r->lanes || !has_list(op, AT_BARRIERS, NULL, 2) ||

@@ -193,13 +193,15 @@ static Ref make_scan(Moves *m, const Op *op, Opcode combine, double neutral) {
     return is_vector ? ir_reshape(&m->b, row, type) : row;
 }
 
+static bool has_two_axes(const Moves *m, Ref ref) { return ir_type(m->tt->k, ref)->rank == 2; }
+
 static Ref make(Moves *m, const Op *op) {
     if (!op->operand_count || !ref_is_value(op->operands[0])) return REF_NONE;
     const Type *from = ir_type(m->tt->k, op->operands[0]);
     bool fits = from->rank == 2 && elem_is_float(from->elem) && elem_info[from->elem].bits >= 16;
     switch (op->code) {
-    case OP_SLICE: return fits ? make_slice(m, op) : REF_NONE;
-    case OP_INSERT: return fits ? make_insert(m, op) : REF_NONE;
+    case OP_SLICE: return fits && has_two_axes(m, op->results[0]) ? make_slice(m, op) : REF_NONE;
+    case OP_INSERT: return fits && has_two_axes(m, op_operand(op, 1)) ? make_insert(m, op) : REF_NONE;
     case OP_REPEAT: return fits ? make_repeat(m, op) : REF_NONE;
     case OP_SCAN:
         if (op->operand_count != 1 || from->rank > 2 || from->elem == EL_F64 ||

@@ -156,7 +156,8 @@ static void lift_op(Lift *l, Op *op, bool is_inside) {
     } else if (lifts) {
         Ref operands[4];
         for (int i = 0; i < op->operand_count && i < 4; i++) operands[i] = as_tile(l, &b, op->operands[i], NULL);
-        refmap_set(&l->map, op->results[0], ir_like(&b, op, operands, NULL));
+        const Type *type = one_type(l, ir_type(k, op->results[0]));
+        refmap_set(&l->map, op->results[0], ir_like(&b, op, operands, type));
     }
     if (lifts || !is_inside) return;
     if (op->code == OP_SPLAT) {
