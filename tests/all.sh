@@ -102,7 +102,7 @@ property() { tests/shards.sh "$jobs" build/tests/property --targets "$1" --draws
 # 120 random programs (60 of Triton, 40 of the IR, 20 of TileLang) side by side, and those that once failed; every tenth on emulated CUDA too
 random_programs() {
     tests/shards.sh "$jobs" build/tests/random_triton --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/*.py || return 1
-    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --targets "sanitize,cpu${cxx:+,cuda-emulated}" --replay tests/random/tilelang/*.py || return 1
     tests/shards.sh "$jobs" python3 tests/numeric/tilelang_kernels.py --targets interp,cpu ${cxx:+--also cuda-emulated --every 5} || return 1
     for kind in "build/tests/random_triton 60" "build/tests/random_ir 40" "tests/numeric/random_tilelang.py 20"; do
         # shellcheck disable=SC2086
@@ -110,6 +110,8 @@ random_programs() {
         # shellcheck disable=SC2086
         tests/shards.sh "$jobs" "$1" --seed "${TILEWRIGHT_SEED:-1}" --count "$2" --targets passes,cpu ${cxx:+--also cuda-emulated --every 10} || return 1
     done
+    # shellcheck disable=SC2086
+    tests/shards.sh "$jobs" python3 tests/numeric/random_tilelang.py --roles --seed "${TILEWRIGHT_SEED:-1}" --count 24 --targets sanitize,cpu ${cxx:+--also cuda-emulated,cuda-written --every 2} || return 1
     for family in order rings rows corners carried; do
         [ -z "$cxx" ] || tests/shards.sh "$jobs" build/tests/random_triton --family $family --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets cuda-emulated --also cuda-emulated:sm_80 --every 2 || return 1
     done

@@ -97,6 +97,7 @@ def cases():
     yield "tilelang gemm as printed", "kernels/tilelang/seed_gemm.py", f"{shapes} {sizes}", False
     yield "tilelang row sum as printed", "kernels/tilelang/seed_row_sum.py", "-D M=256 -D N=256", False
     yield "tilelang functions of the source", "tests/gpu/externs.py:tagged", "A=i8[64] B=i32[64]", False
+    yield "tilelang functions on arrays", "tests/gpu/externs.py:widened", "A=u8[128] B=i16[256]", False
     yield "tile c matmul", "kernels/tilec/matmul.tile.c", "g.A=bf16[256,256] g.B=bf16[256,256] g.C=bf16[256,256]", False
     heads = "g.q=bf16[1,2,256,64] g.k=bf16[1,2,256,64] g.v=bf16[1,2,256,64] g.o=bf16[1,2,256,64]"
     yield "tile c attention", "kernels/tilec/attention.tile.c", f"{heads} g.l=f32[1,2,1,256] -D D=64", False

@@ -30,8 +30,11 @@ KINDS = ("matrix", "lds read", "lds write", "lane", "load", "vector", "barrier",
 NAMES = ("percent of the matrix pipe", "waves of a unit", *KINDS)
 CASES = (
     ("matmul 4096, both along K", "matmul_nt.py", ARRAYS + " stride_am=4096 stride_bn=4096 stride_cm=4096", ("gfx90a", "gfx942")),
+    ("matmul 4096, 128 x 128, loads ahead", "matmul_nt.py", ARRAYS.replace("BM=256", "BM=128") + " stride_am=4096 stride_bn=4096 stride_cm=4096",
+     ("gfx90a", "gfx942")),
     ("matmul 4096, B across K", "matmul.py",
      ARRAYS + " stride_am=4096 stride_ak=1 stride_bk=4096 stride_bn=1 stride_cm=4096 stride_cn=1", ("gfx90a", "gfx942")),
+    ("attention forward D128, 64 x 32", "attention.py", ATTENTION + " BM=64 BN=32", ("gfx942",)),
     ("attention forward D128", "attention.py", ATTENTION + " BM=128 BN=64", ("gfx942",)),
 )
 

@@ -13,7 +13,7 @@
 # of one for each processor.
 cd "$(dirname "$0")/.." || exit 2
 count=${1:-20000} seed=${2:-$(date +%s)}
-[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_tilec random_tenstorrent random_options random_tilec_options random_tenstorrent_options random_order random_rings random_rows random_corners random_carried
+[ $# -gt 2 ] && shift 2 || set -- random_triton random_ir random_tilelang random_roles random_tilec random_tenstorrent random_options random_tilec_options random_tenstorrent_options random_order random_rings random_rows random_corners random_carried
 make -s all build/tests/random_triton build/tests/random_ir build/tests/random_tilec build/tests/random_tenstorrent || exit 2
 mkdir -p build/random
 cxx=$(command -v "${CXX:-g++}" || command -v clang++ || command -v c++)
@@ -24,6 +24,7 @@ for name; do
     program=build/tests/$name of=$count targets="passes --also cpu${cxx:+,cuda-emulated} --every 5"
     case $name in
     random_tilelang) program=tests/numeric/random_tilelang.py ;;
+    random_roles) program="tests/numeric/random_tilelang.py --roles" targets="sanitize --also cpu,cpu-written${cxx:+,cuda-emulated,cuda-written,sm_80,hip-emulated} --every 20" ;;
     random_tenstorrent) targets=tenstorrent ;;
     random_options) program="build/tests/random_triton --options" targets=cuda-emulated,hip-emulated of=$((count / 20)) ;;
     random_tilec_options) program="build/tests/random_tilec --options" targets=cpu,cuda-emulated of=$((count / 20)) ;;

@@ -296,7 +296,7 @@ static const Affine *op_form(Analysis *a, Ref value, const Op *op) {
     case OP_LOAD:
     case OP_TLOAD:
     case OP_GATHER: return affine_atom(a, value, op, WHY_MEMORY);
-    case OP_FOR: return affine_atom(a, value, op, WHY_LOOP);
+    case OP_FOR: return scalar && !type->pointer ? affine_result(a, value, op) : affine_atom(a, value, op, WHY_LOOP);
     case OP_WHILE:
     case OP_IF: return affine_atom(a, value, op, WHY_REGION);
     default: break;
@@ -337,13 +337,20 @@ static const Affine *number_form(Analysis *a, int64_t number) {
     return f;
 }
 
+/* What is no integer of an address: numbers of 8 bits that were read say that they were. */
+static const Affine *small_form(Analysis *a, Ref r, const Type *type) {
+    const Op *op = ref_is_value(r) ? ir_value(a->k, r)->op : NULL;
+    bool read = op && (op->code == OP_LOAD || op->code == OP_TLOAD || op->code == OP_GATHER);
+    if (type->rank || ref_is_literal(r)) return affine_unknown(a, read ? op : NULL, read ? WHY_MEMORY : WHY_SMALL_INT);
+    return affine_atom(a, r, NULL, WHY_SMALL_INT);
+}
+
 static const Affine *make_form(Analysis *a, Ref r) {
     const Type *type = ir_type(a->k, r);
     bool number = ref_is_literal(r) && !type->pointer && !elem_is_float(type->elem) && elem_info[type->elem].bits < 64;
     if (number) return number_form(a, ir_literal(a->k, r)->i); /* of any width: a literal is no unknown */
     if (type->kind != TY_TILE || (!type->pointer && !is_address_int(type)))
-        return type->rank || ref_is_literal(r) ? affine_unknown(a, NULL, WHY_SMALL_INT)
-                                               : affine_atom(a, r, NULL, WHY_SMALL_INT);
+        return small_form(a, r, type);
     if (ref_is_literal(r)) return number_form(a, ir_literal(a->k, r)->i);
     for (size_t i = 0; i < a->ones.count; i++)
         if (a->ones.at[i] == r) return number_form(a, 1);

@@ -159,6 +159,8 @@ bool affine_is_uniform(const Affine *f);
 const Affine *affine_turn(Analysis *a, Ref value, const Op *op);
 /* A value that a `for` carries (affine_loop.c). */
 const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index);
+/* A number that a `for` has carried, behind the loop. */
+const Affine *affine_result(Analysis *a, Ref value, const Op *loop);
 /* By how much an integer scalar grows from one trip of the `for` to the next, where that is a number. */
 bool affine_growth(Analysis *a, const Op *loop, Ref value, int64_t *growth);
 /* Is it the same in every trip of the loop that has this body? */

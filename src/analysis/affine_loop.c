@@ -2,6 +2,7 @@
 /* affine_loop.c: closed forms of what a `for` carries, and where values are visible.
  *
  *     for %k = 0, %n, 1 (%p = %p0) { .. yield ptr_add(%p, 64) }        %p = %p0 + 64 * %k
+ *     %m = for %k = 0, 4, 1 (%d = 0) { .. yield %d + 64 }              %m = 256
  *
  * The step must be the same in every trip. A loop that changes its pointers otherwise is met by
  * access_carry, which takes the number apart from the tile. */
@@ -87,6 +88,55 @@ const Affine *affine_carried(Analysis *a, Ref arg, const Op *loop, int index) {
     Affine *f = affine_new(a, closed->rank);
     *f = *closed;
     f->wide |= ir_type(a->k, arg)->pointer; /* the source adds up in 64 bits */
+    return f;
+}
+
+/* p with a number in the place of a scalar. */
+static Poly put(const Analysis *a, Poly p, Ref variable, Poly number) {
+    Poly sum = poly_int(a->arena, 0);
+    for (int i = 0; i < p.count; i++) {
+        Term rest = {.scale = p.at[i].scale};
+        int power = 0;
+        for (int j = 0; j < p.at[i].count; j++)
+            if (p.at[i].factor[j] == variable)
+                power++;
+            else
+                rest.factor[rest.count++] = p.at[i].factor[j];
+        Poly term = poly_term(a->arena, rest);
+        while (power-- > 0) term = poly_mul(a->arena, term, number);
+        sum = poly_add(a->arena, sum, term);
+    }
+    return sum;
+}
+
+const Affine *affine_result(Analysis *a, Ref value, const Op *loop) {
+    const Affine *self = affine_atom(a, value, loop, WHY_LOOP);
+    int index = 0;
+    while (loop->results[index] != value) index++;
+    const Region *body = loop->regions[0];
+    const Affine *first = affine_of(a, loop->operands[3 + index]), *last = affine_of(a, body->last->operands[index]);
+    const Affine *lo = affine_of(a, loop->operands[0]), *hi = affine_of(a, loop->operands[1]);
+    int64_t step, begin, end;
+    if (ir_type(a->k, value)->rank || !first->known || !last->known || first->base || last->base || last->start.bad ||
+        !lo->known || !hi->known || !ir_const_int(a->k, loop->operands[2], &step) || step <= 0)
+        return self;
+    Ref variable = body->args[0];
+    Poly trip;
+    if (poly_const(lo->start, &begin) && poly_const(hi->start, &end)) {
+        if (end <= begin) return first;
+        trip = poly_int(a->arena, begin + (end - begin - 1) / step * step);
+    } else {
+        Poly before = poly_sub(a->arena, lo->start, poly_int(a->arena, 1)); /* of no trip at all */
+        if (step != 1 || !poly_equal(put(a, last->start, variable, before), first->start) ||
+            !poly_is_natural(a, poly_sub(a->arena, hi->start, lo->start)))
+            return self;
+        trip = poly_sub(a->arena, hi->start, poly_int(a->arena, 1));
+    }
+    Poly closed = put(a, last->start, variable, trip);
+    if (!poly_is_invariant(a, closed, body)) return self;
+    Affine *f = affine_new(a, 0);
+    f->start = closed;
+    f->wide = first->wide | last->wide;
     return f;
 }
 

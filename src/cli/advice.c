@@ -16,6 +16,7 @@ void print_hints(const char *message) {
         {"the sanitizer (", "the sanitizer is asked for with --sanitize"},
         {" yourself", "a constant is given with --arg NAME=VALUE"},
         {"its emitted source", "`tilewright emit --target T -o DIR` writes the emitted source"},
+        {"the page `options`", "`tilewright docs options` prints that page"},
         {"use target ", "a target is chosen with --target NAME"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -99,9 +100,56 @@ static const char *example_type(const char *name) {
     return strpbrk(number, ".e") ? "f32" : strcmp(number, "false") == 0 ? "i1" : "i32";
 }
 
+static tw_arg example_value(const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    bool words = *end || end == text, yes = strcmp(text, "true") == 0, no = strcmp(text, "false") == 0;
+    tw_arg value = {.kind = strpbrk(text, ".e") ? TW_ARG_FLOAT : TW_ARG_INT};
+    if (words) value.kind = yes || no ? TW_ARG_BOOL : TW_ARG_TEXT;
+    if (value.kind == TW_ARG_TEXT)
+        value.value.text = text;
+    else if (value.kind == TW_ARG_FLOAT)
+        value.value.f = number;
+    else
+        value.value.i = words ? yes : (int64_t)number;
+    return value;
+}
+
+/* The kernel with example numbers for what is missing, of which the arrays that its source states are known; NULL
+ * where that cannot be compiled. */
+static tw_kernel *example_kernel(Session *s, const Options *o) {
+    tw_compile_options options;
+    tw_kernel *kernel = NULL;
+    session_compile_options(s, o, o->target, TW_STAGE_IR, &options);
+    for (size_t i = 0; i < s->count; i++)
+        if (is_missing(&s->arguments[i]) && !takes_array(&s->arguments[i].info))
+            s->values[i] = example_value(example_number(s->arguments[i].info.name));
+    tw_kernel_compile(s->module, tw_module_kernel_name(s->module, s->index), &options, &kernel);
+    return kernel;
+}
+
+static bool is_stated(const tw_kernel *kernel, size_t i, tw_shape_info *shape) {
+    *shape = (tw_shape_info){.struct_size = sizeof *shape};
+    return kernel && tw_kernel_shape_at(kernel, i, shape) == TW_OK;
+}
+
+static void print_stated(FILE *out, const char *name, const tw_shape_info *shape) {
+    fprintf(out, " --arg '%s=randn:%s[", name, tw_dtype_name(shape->dtype));
+    for (int d = 0; d < shape->rank; d++) {
+        long long any = d < shape->rank - 2 ? 1 : 128;
+        fprintf(out, "%s%lld", d ? "," : "", shape->extents[d] < 0 ? any : (long long)shape->extents[d]);
+    }
+    fprintf(out, "]'");
+}
+
 /* `launches`: values; else types will do where no constant is asked for. */
-static void print_example(FILE *out, const Session *s, size_t i, bool launches) {
+static void print_example(FILE *out, const Session *s, const tw_kernel *example, size_t i, bool launches) {
     const tw_param_info *info = &s->arguments[i].info;
+    tw_shape_info shape;
+    if (takes_array(info) && is_stated(example, i, &shape)) {
+        if (launches) print_stated(out, info->name, &shape); /* else the source says enough */
+        return;
+    }
     bool array = takes_array(info), open = info->kind != TW_PARAM_TENSOR;
     if (!launches && info->kind != TW_PARAM_CONSTANT && open) {
         const char *kind = example_array(info->name, false), *colon = strchr(kind, ':');
@@ -147,7 +195,7 @@ static bool session_runs(const Options *o) {
     return false;
 }
 
-int fail_missing(const Session *s, const Options *o) {
+int fail_missing(Session *s, const Options *o) {
     const char *kernel = tw_module_kernel_name(s->module, s->index);
     const char *near =
         strstr(tw_context_message(s->context), "; a definition of "); /* misspelled, the library thinks */
@@ -155,6 +203,7 @@ int fail_missing(const Session *s, const Options *o) {
     bool launches = session_runs(o);
     bool grid = launches && !o->grid && !tw_module_kernel_has_grid(s->module, s->index);
     tw_config_info config = {.struct_size = sizeof config};
+    tw_kernel *example = example_kernel(s, o);
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -163,7 +212,8 @@ int fail_missing(const Session *s, const Options *o) {
     const char *between = "";
     for (size_t i = 0; i < s->count; i++) {
         const Argument *a = &s->arguments[i];
-        if (!is_missing(a)) continue;
+        tw_shape_info shape;
+        if (!is_missing(a) || (!launches && takes_array(&a->info) && is_stated(example, i, &shape))) continue;
         fprintf(out, "%s %s (%s)", between, a->info.name,
                 takes_array(&a->info)               ? "an array"
                 : a->info.kind == TW_PARAM_CONSTANT ? "a constant"
@@ -175,10 +225,11 @@ int fail_missing(const Session *s, const Options *o) {
     while (options < o->word_count && strcmp(o->words[options], "--") != 0) options++;
     print_words(out, o, 0, options);
     for (size_t i = 0; i < s->count; i++)
-        if (is_missing(&s->arguments[i])) print_example(out, s, i, launches);
+        if (is_missing(&s->arguments[i])) print_example(out, s, example, i, launches);
     if (grid) fputs(" --grid 1", out);
     print_words(out, o, options, o->word_count);
     fclose(out);
+    tw_kernel_destroy(example);
     remark("error", "%s", text);
     free(text);
     if (misspelled) remark("hint", "%s", misspelled);

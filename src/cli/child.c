@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.c: work in processes of their own: what one says goes to a file that has no name, what it finds out comes back
- * through a pipe, and what it breaks is its own. */
+ * through a pipe, and what it breaks is its own. It ends with the one that started it, however that ends, and takes its
+ * compiler and folder along. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -8,8 +9,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* From now on this process ends with that one; false: it has. */
+static bool ends_with(pid_t parent) {
+#ifdef __linux__
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return false;
+#endif
+    return getppid() == parent;
+}
 
 static int work_quietly(ChildWork *work, const Options *o, Outcome out, FILE *said, int result) {
     int nowhere = open("/dev/null", O_WRONLY);
@@ -29,8 +41,9 @@ bool child_start(Child *c, ChildWork *work, const Options *o, const Outcome *out
         return false;
     }
     fflush(NULL);
-    int pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
+        if (!ends_with(parent)) _exit(1);
         close(ends[0]);
         int status = work_quietly(work, o, *out, c->said, ends[1]);
         fflush(NULL);
@@ -63,7 +76,7 @@ static void say_end(const Child *c) {
     char text[160];
     int number = WTERMSIG(c->how);
     if (number == SIGALRM)
-        snprintf(text, sizeof text, "stopped: its first launch took longer than %.1f s", c->limit);
+        snprintf(text, sizeof text, "stopped: a launch took longer than %.1f s", c->limit);
     else
         snprintf(text, sizeof text, "its process was ended by signal %d (%s)", number, strsignal(number));
     fail_in(c->said, text);

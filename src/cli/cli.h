@@ -195,7 +195,7 @@ typedef struct Timing { /* of launches; seconds */
     double median, least;
     int launches;   /* 0: nothing was timed */
     double give_up; /* it is enough when the third launch took longer than this; 0: never */
-    double limit;   /* when the first takes longer than this, SIGALRM ends the process; 0: never */
+    double limit;   /* a launch that takes longer is ended, where the target cannot by SIGALRM; 0: never */
 } Timing;
 double seconds_now(void);
 /* Compiles for the target, and asks for what a launch needs. */
@@ -245,7 +245,7 @@ int measure_peaks(const Options *o, int32_t dtype, Peaks *peaks);
 void print_hints(const char *message);    /* which options a message of the library speaks of */
 void print_array_hints(const Session *s); /* for a compile that failed: numbers where arrays seem to be meant */
 bool lacks_arguments(const Session *s);
-int fail_missing(const Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
+int fail_missing(Session *s, const Options *o); /* names them all, with a command to copy; gives 1 */
 
 void print_pass_times(const Session *s);
 #endif

@@ -14,13 +14,30 @@ double seconds_now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid, bool first) {
+static tw_status launch_within(Session *s, tw_stream *stream, const int64_t *grid, double limit) {
+    tw_launch_options how;
+    tw_launch_options_init(&how);
+    how.stream = stream;
+    how.grid = grid;
+    how.timeout_ms = limit < 2e6 ? (int32_t)(limit * 1e3) : 0;
+    tw_status status = tw_kernel_launch_with(s->kernel, &how, s->values, s->count);
+    if (status != TW_ERROR_UNSUPPORTED || !how.timeout_ms) return status;
+    return tw_kernel_launch(s->kernel, stream, grid, s->values, s->count); /* a queue of the target's own */
+}
+
+static tw_status launch_and_wait(Session *s, tw_stream *stream, const int64_t *grid, const Timing *timing, bool first) {
     guarded_watch(tw_kernel_name(s->kernel), s->native);
-    tw_status status = tw_kernel_launch(s->kernel, stream, grid, s->values, s->count);
+    tw_status status = launch_within(s, stream, grid, timing ? timing->limit : 0);
     if (first) print_warnings(s->context);
     if (status == TW_OK) status = tw_stream_synchronize(stream);
     guarded_watch(NULL, false);
     return status;
+}
+
+static int fail_launch(const Session *s, tw_status status, const Timing *timing) {
+    if (status == TW_ERROR_TIMEOUT && timing)
+        return fail("stopped: a launch took longer than %.1f s", timing->limit);
+    return fail_status(s->context, status);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -35,8 +52,8 @@ static int time_launches(Session *s, tw_stream *stream, const int64_t *grid, dou
     int count = 1;
     while (count < MOST && total < 0.25) {
         double start = seconds_now();
-        tw_status status = launch_and_wait(s, stream, grid, false);
-        if (status != TW_OK) return fail_status(s->context, status);
+        tw_status status = launch_and_wait(s, stream, grid, timing, false);
+        if (status != TW_OK) return fail_launch(s, status, timing);
         spent[count] = seconds_now() - start;
         total += spent[count++];
         if (count >= 3 && timing->give_up > 0 && spent[count - 1] > timing->give_up) break;
@@ -58,7 +75,8 @@ int compile_for(Session *s, const Options *o, const char *target) {
     return !status && lacks_arguments(s) ? fail_missing(s, o) : status;
 }
 
-static void limit_time(double seconds) {
+/* For what a launch's own limit does not end: a GPU, a compiler. */
+static void alarm_in(double seconds) {
     struct itimerval t = {{0, 0}, {(time_t)seconds, (suseconds_t)((seconds - floor(seconds)) * 1e6)}};
     setitimer(ITIMER_REAL, &t, NULL);
 }
@@ -81,13 +99,13 @@ int launch_on(Session *s, const Options *o, const char *target, Timing *timing) 
         if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
             remark("warning", "no program runs: the grid is %lld x %lld x %lld", (long long)grid[0],
                      (long long)grid[1], (long long)grid[2]);
-        if (timing) limit_time(timing->limit);
+        if (timing && timing->limit > 0) alarm_in(timing->limit + 2);
         double start = seconds_now();
         const int64_t *said = own ? NULL : grid; /* its own it knows itself, of each launch */
-        tw_status ran = launch_and_wait(s, stream, said, true);
+        tw_status ran = launch_and_wait(s, stream, said, timing, true);
         double first = seconds_now() - start;
-        if (timing) limit_time(0);
-        if (ran != TW_OK) status = fail_status(s->context, ran);
+        if (timing) alarm_in(0);
+        if (ran != TW_OK) status = fail_launch(s, ran, timing);
         if (!status) status = guarded_check(tw_kernel_name(s->kernel));
         if (!status) status = session_download(s);
         if (!status && timing) status = time_launches(s, stream, said, first, timing);

@@ -342,6 +342,10 @@ static bool infer_given(Infer *in) {
             return fail(in, "%s does not have the shape of its operands", show(in, g));
         for (int i = ext_count(op); i < op->operand_count; i++)
             if (op->operands[i]) return fail(in, "its arguments have a gap before operand %d", i + 1);
+        const char *form = op_text(op, AT_TAKES);
+        if (form && (!ext_check(op, form, op_int(op, AT_PART, 0)) || g->elem != EL_U64))
+            return fail(in, "`takes` does not fit its operands, or `part` is no word that it writes, or its result is "
+                            "not u64");
         for (int i = -1; i < ext_count(op); i++) {
             const Type *t = i < 0 ? g : operand_type(in, i);
             if (t->kind != TY_TILE || t->pointer || !ext_takes(t->elem))

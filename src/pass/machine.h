@@ -45,6 +45,7 @@ typedef struct MachineCost {
     int other_registers; /* that a thread needs beside its tiles: addresses, partial results */
     int lead_registers;  /* .. the same where products are issued a trip early: two slots more, and their descriptors */
     int held_registers; /* of a thread, that tiles which live through a trip may take with what is loaded ahead of it */
+    int sum_registers;   /* of a thread, that the sum of a product may take, else more warps have it; 0: any number */
     int joined_registers; /* .. and the sums of products which run beside each other */
     int ahead_registers;  /* the same of a thread whose copies run ahead: what tells it where they are */
     int fetch_registers;  /* that one load may take which comes a trip ahead .. */
@@ -119,6 +120,7 @@ typedef struct Machine {
                             its thread says */
     int counted_loads;   /* copies are waited for by how many loads of the warp may still be under way, so many at most;
                             0: in groups */
+    bool bounded_loads; /* a load has a base that all lanes share; 2^31 bytes behind it and farther it brings 0 */
     int tile_align;     /* where tiles begin in it that swizzle, or that an engine reads .. */
     int barrier_bytes;  /* .. and so large is each barrier that copies arrive at */
     bool async_proxy;   /* copies and products that run by themselves see what threads wrote only behind a fence */

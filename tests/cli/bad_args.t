@@ -146,7 +146,7 @@ gemm.py:12:59: error: `"float17"` is no dtype; write one such as "float16", "bfl
 [1]
 $ tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg A=randn:f16[8,8] --arg B=randn:f16[8,8]
 error: kernel `matmul` lacks arguments: C (an array); for example:
-  tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg 'A=randn:f16[8,8]' --arg 'B=randn:f16[8,8]' --arg 'C=randn:f32[65536]'
+  tilewright run gemm.py -D M=8 -D N=8 -D K=8 --arg 'A=randn:f16[8,8]' --arg 'B=randn:f16[8,8]' --arg 'C=randn:f16[8,8]'
 [1]
 $ tilewright run micro_add.tile.c --arg g.x=ones:f16[16,32] --arg g.o=zeros:f32[16,32]
 error: argument `g.x`: kernel `micro_tk` declares an array of f32, the array given is of f16

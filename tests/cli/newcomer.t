@@ -255,9 +255,9 @@ scan.py:6:31: load: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:6:5: store: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:4:1: access: 2 of 2 accesses through pointers are boxes
 scan.py:4:1: execution: roles: compute cannot reach memory on this machine
-scan.py:6:31: load: field v of ring in (load to compute)
+scan.py:6:31: load: field p of ring in (load to compute)
 scan.py:6:31: ring: 2 slots of 256 bytes
-scan.py:6:5: store: field v of ring out (compute to store)
+scan.py:6:5: store: field p of ring out (compute to store)
 scan.py:6:5: ring: 2 slots of 256 bytes
 scan.py:4:1: execution: 1 worker in compute, persistent, order code
 scan.py:6:21: error: not possible on Tenstorrent: `scan` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
@@ -268,3 +268,18 @@ hint: a target is chosen with --target NAME
 #! A kernel that does nothing.
 $ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(p, N: tl.constexpr):\n    x = tl.load(p + tl.arange(0, N))\n' > idle.py; tilewright run idle.py --arg p=randn:f32[64] --arg N=64 --grid 1
 no array changed
+#! Arrays whose type and shape the source states: the line to copy has them, and a command that launches nothing needs none.
+$ cp $ROOT/kernels/tilelang/softmax.py softmax.py
+$ tilewright check softmax.py
+error: kernel `softmax` lacks arguments: M (a constant), N (a constant), X (an array), Y (an array); for example:
+  tilewright check softmax.py --arg M=128 --arg N=128 --arg 'X=randn:f16[128,128]' --arg 'Y=randn:f16[128,128]'
+[1]
+$ sh -c "$(tilewright check softmax.py 2>&1 | sed 1d)"
+X: f16[128, 128], max error 0: ok
+Y: f16[128, 128], max error 0: ok
+$ tilewright explain softmax.py --arg N=64
+error: kernel `softmax` lacks arguments: M (a constant); for example:
+  tilewright explain softmax.py --arg N=64 --arg M=128
+[1]
+$ sh -c "$(tilewright explain softmax.py --arg N=64 2>&1 | sed 1d)" | head -1
+softmax.py:27:67: load: box f16[4,128] of X[128, 64], strides [64, 1], at [4*bx, 128*k]; outside 0; contiguous

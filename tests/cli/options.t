@@ -65,6 +65,7 @@ error: there is no option `num_stage`; did you mean `num_stages`?
 [1]
 $ tilewright run $(cat add) --grid 4 --set frobnicate=3
 error: there is no option `frobnicate`; the page `options` lists them
+hint: `tilewright docs options` prints that page
 [1]
 $ tilewright run $(cat add) --grid 4 --set num_stages=17
 error: option num_stages takes an integer from 0 to 16, not `17`

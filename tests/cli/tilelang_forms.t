@@ -68,3 +68,44 @@ $ tilewright ir forms.py:rounded --arg dtype=float32 --stop-after fold | grep do
   %6 = dot %3, %4, %5
 $ tilewright check forms.py:rounded --target cuda --emulate --arg 'A=randn:f32[16,16]' --arg 'C=zeros:f32[16,16]' | tail -1 | sed 's,.*: ,,'
 ok
+#! A macro that a function made, and that names threads: the kernel names them, too.
+$ cat > made.py <<'END'
+> import tilelang
+> import tilelang.language as T
+>
+> @tilelang.jit
+> def turned(n, fast=True):
+>     def made(add):
+>         @T.macro
+>         def store(A, B):
+>             tx = T.get_thread_binding()
+>             B[tx] = A[n - 1 - tx] + add
+>         return store
+>
+>     @T.prim_func
+>     def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+>         with T.Kernel(1, threads=n):
+>             if fast:
+>                 made(1)(A, B)
+>             else:
+>                 made(2)(A, B)
+>     return main
+> END
+$ tilewright run made.py --target cpu --arg n=32 --arg A=arange:f32[32] --arg B=zeros:f32[32] --save B=m.npy > said && od -A n -t f4 -j 128 -w32 -N 32 m.npy
+              32              31              30              29              28              27              26              25
+#! tvm's constants by the name that tilelang has for tvm.
+$ cat > halved.py <<'END'
+> import tilelang.language as T
+> from tilelang import tvm as tvm
+>
+> def half(x, dtype):
+>     return x * tvm.tirx.const(0.5, dtype)
+>
+> @T.prim_func
+> def halved(A: T.Tensor((8,), "float32")):
+>     with T.Kernel(1):
+>         for i in T.Parallel(8):
+>             A[i] = half(A[i], "float32")
+> END
+$ tilewright run halved.py --target cpu --arg A=arange:f32[8] --save A=m.npy > said && od -A n -t f4 -j 128 -w32 m.npy
+               0             0.5               1             1.5               2             2.5               3             3.5

@@ -126,7 +126,7 @@ band(A)
 count(A, B, C, D)
 shapes(A, B, C)
 add(A, B, block: constant?, M: constant?, N: constant?, C)
-sized(A, rows)
+sized(A, rows, m: constant?)
 $ tilewright run lang.py:factory --target interp --arg 'n=6' --arg 'A=arange:f32[6]' --arg 'B=zeros:f32[6]' --save B=o.npy > said && od -A n -t f4 -j 128 -w24 o.npy
                1               5               9              13              17              21
 $ tilewright run lang.py:factory --target cpu --arg 'n=6' --arg 'A=arange:f32[6]' --arg 'B=zeros:f32[6]' --save B=o.npy > said && od -A n -t f4 -j 128 -w24 o.npy

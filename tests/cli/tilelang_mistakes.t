@@ -123,9 +123,9 @@ $ cat > mistakes.py <<'END'
 >
 >
 > @T.prim_func
-> def atomic_f16max(A: T.Tensor((16, 8), "float16")):
+> def atomic_i8max(A: T.Tensor((16, 8), "int8")):
 >     with T.Kernel(1) as bx:
->         T.atomic_max(A[0, 0], 1.0)
+>         T.atomic_max(A[0, 0], 1)
 >
 >
 > @T.prim_func
@@ -336,10 +336,10 @@ mistakes.py:120:22: error: T.reduce_sum works on tiles (alloc_shared, alloc_frag
   120 |         T.reduce_sum(A, r, dim=1)
       |                      ^
 [1]
-$ tilewright emit mistakes.py:atomic_f16max
-mistakes.py:126:9: error: T.atomic_max cannot work on float16 in memory; use a 32-bit type [types]
-  126 |         T.atomic_max(A[0, 0], 1.0)
-      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~
+$ tilewright emit mistakes.py:atomic_i8max
+mistakes.py:126:9: error: T.atomic_max cannot work on int8 in memory; use a type of at least 16 bits [types]
+  126 |         T.atomic_max(A[0, 0], 1)
+      |         ^~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:assign_tile
 mistakes.py:134:13: error: tile f32[16,8] is no number; index one element of it, or use a tile operation [types]

@@ -31,7 +31,7 @@ $ cat > mistakes.py <<'END'
 >
 >
 > @T.prim_func
-> def narrow_max(A: T.Tensor((16,), "float16")):
+> def narrow_max(A: T.Tensor((16,), "float8_e4m3fn")):
 >     with T.Kernel(1) as bx:
 >         T.atomic_max(A[0], 1.0)
 >
@@ -100,7 +100,7 @@ mistakes.py:28:9: error: T.atomic_or combines bits, not float32; T.reinterpret t
       |         ^~~~~~~~~~~~~~~~~
 [1]
 $ tilewright emit mistakes.py:narrow_max
-mistakes.py:34:9: error: T.atomic_max cannot work on float16 in memory; use a 32-bit type [types]
+mistakes.py:34:9: error: T.atomic_max cannot work on float8_e4m3 in memory; use a type of at least 16 bits [types]
    34 |         T.atomic_max(A[0], 1.0)
       |         ^~~~~~~~~~~~~~~~~~~~~~~
 [1]

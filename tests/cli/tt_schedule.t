@@ -28,7 +28,7 @@ const u32 task = tw_task(tw_column_major(turn, rows, columns), first_task, colum
 $ for set in "" policy=contiguous policy=strided "policy=block_linear --set block=3" "policy=rect --set order=z_order --set core_grid=3x2" "policy=contiguous --set order=column_major" "policy=strided --set order=z_order --set seed=3" "chunk=2 --set seed=5" multicast=off
 > do tilewright run matmul.py:matmul_kernel $(cat args) --grid 28 ${set:+--set $set} --save c_ptr=c.npy 2>/dev/null >/dev/null; cksum c.npy; done | sort -u | wc -l
 1
-$ for set in policy=spiral order=match_shard "policy=strided --set multicast=on" block=3 core_grid=9x1 core_grid=3 chunk=3 cb_depths=x:1 cb_depths=in:0 sharding=a_ptr=height sharding=q=interleaved
+$ for set in policy=spiral order=match_shard "policy=strided --set multicast=on" block=3 core_grid=9x1 core_grid=3 core_grid=9223372036854775807x1 chunk=3 cb_depths=x:1 cb_depths=in:0 sharding=a_ptr=height sharding=q=interleaved
 > do tilewright emit matmul.py:matmul_kernel $(cat args) --set $set -o refused 2>&1 | grep error | sed 's/.*error: //'; done; ls refused 2>&1
 option policy takes auto, contiguous, strided, rect or block_linear, not `spiral`
 not possible on Tenstorrent: order match_shard: no tensor is sharded, tasks follow none [not-on-tenstorrent]
@@ -36,6 +36,7 @@ not possible on Tenstorrent: multicast=on: cores share loads on a rectangle only
 not possible on Tenstorrent: block=3 with policy="auto"; it is for policy="block_linear" [not-on-tenstorrent]
 not possible on Tenstorrent: cores 0..8 x 0..0; a wormhole has 8 x 8 [not-on-tenstorrent]
 option core_grid takes columns x rows, as 8x8, not `3`
+option core_grid takes columns x rows, as 8x8, not `9223372036854775807x1`
 not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them: give a multiple [not-on-tenstorrent]
 not possible on Tenstorrent: a chunk of 3 tiles along K; a step of the loop takes 2 of them: give a multiple [not-on-tenstorrent]
 not possible on Tenstorrent: a depth of `x`, which is no ring of the kernel [not-on-tenstorrent]

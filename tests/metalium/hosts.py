@@ -29,6 +29,15 @@ CASES = [
     ("tilec/micro_add.tile.c", "blackhole", "g.x=randn:f32[16,32] g.o=zeros:f32[16,32]", "", "", "", "0"),
     ("triton/rows.py:embedding_kernel", "wormhole", "table_ptr=randn:f32[40,64] index_ptr=randint(40):i64[50] out_ptr=zeros:f32[50,64]",
      "n=50 width=64 stride_t=64 stride_o=64", "BM=32 BC=64", "2,1", "0"),
+    ("triton/cross_entropy.py:cross_entropy_kernel", "blackhole",
+     "logits_ptr=randn:f32[50,77] target_ptr=randint(77):i64[50] loss_ptr=zeros:f32[50] lse_ptr=zeros:f32[50]",
+     "stride=77 n_cols=77 ignored=-100", "BLOCK=64", "50", "3"),
+    ("tilelang/chunk_scan.py", "wormhole", "", "", "Z=1 L=128 H=4 G=2 P=64 N=64 dtype=bfloat16", "", "only types"),
+    ("triton/paged_attention.py", "blackhole",
+     "q_ptr=randn:bf16[2,64,4,64] k_ptr=randn:bf16[20,16,2,64] v_ptr=randn:bf16[20,16,2,64] o_ptr=zeros:bf16[2,64,4,64] "
+     "pages_ptr=randint(20):i32[2,16] lengths_ptr=full(128):i32[2]",
+     "scale=0.088 Q=64 most=16 stride_qs=16384 stride_qn=256 stride_qh=64 stride_kp=2048 stride_kn=128 stride_kh=64",
+     "SHARE=2 PAGE=16 BM=64 BN=32 D=64", "", "only types"),
     ("tilelang/attention.py", "wormhole", "", "", "Z=1 H=2 G=1 M=128 N=128 D=64 causal=True dtype=bfloat16", "", "only types"),
     ("tilelang/layernorm.py", "blackhole", "", "", "M=64 N=128 dtype=float32", "", "only types"),
 ]

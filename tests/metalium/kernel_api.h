@@ -47,6 +47,9 @@ uint64_t get_noc_multicast_addr(uint32_t noc_x_start, uint32_t noc_y_start, uint
 template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool enable_noc_tracing = true>
 void noc_async_read(uint64_t src_noc_addr, uint32_t dst_local_l1_addr, uint32_t size, uint8_t noc = noc_index,
                     uint32_t read_req_vc = NOC_UNICAST_WRITE_VC);
+template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool enable_noc_tracing = true, bool posted = false>
+void noc_async_write(uint32_t src_local_l1_addr, uint64_t dst_noc_addr, uint32_t size, uint8_t noc = noc_index,
+                     uint32_t vc = NOC_UNICAST_WRITE_VC);
 template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1>
 void noc_async_write_multicast(uint32_t src_local_l1_addr, uint64_t dst_noc_addr_multicast, uint32_t size, uint32_t num_dests,
                                bool linked = false, uint8_t noc = noc_index, uint8_t vc = NOC_MULTICAST_WRITE_VC);
@@ -83,6 +86,7 @@ void cb_reserve_back(uint32_t cbid, uint32_t ntiles);
 void cb_push_back(uint32_t cbid, uint32_t ntiles);
 void cb_wait_front(uint32_t cbid, uint32_t ntiles);
 void cb_pop_front(uint32_t cbid, uint32_t ntiles);
+uint32_t read_tile_value(uint32_t cb_id, uint32_t tile_index, uint32_t element_offset);
 void tile_regs_acquire();
 void tile_regs_commit();
 void tile_regs_wait();

@@ -43,6 +43,7 @@ typedef struct Gen {
     int count, next, depth, left;
 } Gen;
 
+#define COUNT(list) (uint32_t)(sizeof(list) / sizeof *(list))
 static uint32_t draw(Gen *g, uint32_t n) { return pick(g->c, n); }
 
 static void put(Gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -134,7 +135,7 @@ static Array *array(Gen *g, char letter, int elem, Flavour flavour, int64_t coun
 static void random_shape(Gen *g, Value *v) {
     static const int extents[] = {4, 8, 1, 7, 3, 16, 5, 17, 32, 2};
     v->rank = 1 + (int)(draw(g, 5) + 1) / 3;
-    for (int d = 0; d < v->rank; d++) v->ext[d] = extents[draw(g, 10)];
+    for (int d = 0; d < v->rank; d++) v->ext[d] = extents[draw(g, COUNT(extents))];
     while (elements(v) > 600) v->ext[0] = (v->ext[0] + 1) / 2;
 }
 
@@ -160,7 +161,7 @@ static const char *indices(Gen *g, int64_t extent, char *room, size_t size) {
     static const int types[] = {I32, I64, I8, U8, I16, U32, U64};
     static int deep; /* a vector may be loaded by another one */
     Value shape = {.rank = 1, .ext = {extent}}, v;
-    int elem = types[draw(g, 7)];
+    int elem = types[draw(g, COUNT(types))];
     bool found = deep < 2;
     deep++;
     found = found && value(g, elem, &shape, false, &v);
@@ -279,7 +280,7 @@ static void binary(Gen *g) {
     static const char *const ints[] = {"add", "sub", "mul",      "min", "max", "and", "or",    "xor",
                                        "div", "rem", "floordiv", "mod", "shl", "shr", "mulhi", "cdiv"};
     static const char *const reals[] = {"add", "sub", "mul", "min", "max"};
-    uint32_t op = draw(g, is_float(x.elem) ? 5 : 16);
+    uint32_t op = draw(g, is_float(x.elem) ? COUNT(reals) : COUNT(ints));
     double size = op < 2 ? x.whole + y.whole : op == 2 ? x.whole * y.whole : fmax(x.whole, y.whole);
     Value *r = define(g, x, size);
     put(g, "%%%s = %s %%%s, %%%s\n", r->name, is_float(x.elem) ? reals[op] : ints[op], x.name, y.name);
@@ -291,7 +292,7 @@ static void unary(Gen *g) {
     static const char *const ints[] = {"neg", "abs", "not", "popc", "clz"}, *const reals[] = {"neg",  "abs",   "floor",
                                                                                               "ceil", "trunc", "rint",
                                                                                               "round"};
-    const char *op = elems[x.elem].kind == 'b' ? "not" : is_float(x.elem) ? reals[draw(g, 7)] : ints[draw(g, 5)];
+    const char *op = elems[x.elem].kind == 'b' ? "not" : is_float(x.elem) ? reals[draw(g, COUNT(reals))] : ints[draw(g, COUNT(ints))];
     Value *r = define(g, x, x.whole);
     put(g, "%%%s = %s %%%s\n", r->name, op, x.name);
 }
@@ -303,7 +304,7 @@ static bool compare(Gen *g, const Value *shape, Value *out) {
     Value like = x;
     like.elem = I1;
     Value *r = define(g, like, 0);
-    put(g, "%%%s = cmp<%s> %%%s, %%%s\n", r->name, tests[draw(g, 6)], x.name, y.name);
+    put(g, "%%%s = cmp<%s> %%%s, %%%s\n", r->name, tests[draw(g, COUNT(tests))], x.name, y.name);
     return *out = *r, true;
 }
 
@@ -387,7 +388,7 @@ static void move(Gen *g) {
         static const int types[] = {I32, I64, I8, U8, I16, U32, U64};
         Value part, index;
         random_shape(g, &part);
-        if (!part.rank || !value(g, x.elem, &part, false, &y) || !value(g, types[draw(g, 7)], &y, false, &index)) return;
+        if (!part.rank || !value(g, x.elem, &part, false, &y) || !value(g, types[draw(g, COUNT(types))], &y, false, &index)) return;
         bool folded = draw(g, 2);
         r = define(g, x, fmax(x.whole, y.whole));
         if (folded) put(g, "%%%s_i = mod %%%s, %lld ; ", r->name, index.name, (long long)(elements(&x) % 97 + 1));
@@ -419,7 +420,7 @@ static void along(Gen *g) {
     if (!find(g, -1, "iuf", NULL, 1, sum, &x)) return;
     int axis = (int)draw(g, (uint32_t)x.rank);
     double n = (double)x.ext[axis];
-    const char *op = is_float(x.elem) ? sum ? "add" : reals[1 + draw(g, 2)] : ints[draw(g, 7)];
+    const char *op = is_float(x.elem) ? sum ? "add" : reals[1 + draw(g, COUNT(reals) - 1)] : ints[draw(g, COUNT(ints))];
     double size = sum ? n * x.whole : x.whole;
     if (is_float(x.elem) && sum && size > elems[x.elem].exact) return;
     Value like = x, *r;
@@ -448,8 +449,8 @@ static void along(Gen *g) {
 
 static void dot(Gen *g) {
     static const int types[] = {F32, F16, BF16, F64}, extents[] = {4, 8, 16, 1, 7, 17, 32};
-    int elem = types[draw(g, 4)];
-    int64_t m = extents[draw(g, 7)], n = extents[draw(g, 7)], k = extents[draw(g, 7)];
+    int elem = types[draw(g, COUNT(types))];
+    int64_t m = extents[draw(g, COUNT(extents))], n = extents[draw(g, COUNT(extents))], k = extents[draw(g, COUNT(extents))];
     Value a = {.rank = 2, .ext = {m, k}}, b = {.rank = 2, .ext = {k, n}},
           z = {.rank = 2, .ext = {m, n}, .elem = elem == F64 ? F64 : F32}, x, y, c;
     if (!value(g, elem, &a, true, &x) || !value(g, elem, &b, true, &y) || !value(g, z.elem, &z, true, &c)) return;

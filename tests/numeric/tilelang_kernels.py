@@ -27,6 +27,9 @@ TARGETS = {"interp": ["interp"], "passes": ["interp", "--set", "passes=on"], "cp
 FORMS = {"float32": ("<f4", "f", ""), "float16": ("<f2", "e", ""), "int32": ("<i4", "i", ""), "int8": ("|i1", "b", ""), "uint8": ("|u1", "B", ""), "float8_e4m3": ("|V1", "B", ":f8e4m3")}
 
 
+PLANS_DRAWN = 2
+
+
 def e4m3(bits):
     """The number of a float8 of 4 and 3 bits; the largest one is 448, all ones are NaN."""
     sign, exponent, fraction = -1 if bits & 128 else 1, bits >> 3 & 15, bits & 7
@@ -352,18 +355,44 @@ def plans():
     arrays = {"A": normal("float32", 7, 50), "C": Array("float32", (50, ))}
     yield ("silent_kernels:overwritten", {"K": 7, "N": 50}, arrays, overwritten, 2e-5), [{"stages": n} for n in (0, 1, 3, 4)] + [{"threads": n} for n in (32, 96, 384, 512)]
     arrays = {"A": normal(t, 100, 80), "B": normal(t, 80, 150), "C": Array(t, (100, 150))}
-    yield ("gemm_persistent", {"M": 100, "N": 150, "K": 80}, arrays, product, 4e-3), [{"blocks": 1}, {"blocks": 3, "num_stages": 0}, {"group": 1, "num_stages": 4}]
+    blocks = {"block_M": 64, "block_N": 64, "block_K": 32}
+    changes = [{"blocks": 1}, {"blocks": 3, "num_stages": 0}, {"group": 1, "num_stages": 4}, {"blocks": 100}, {"blocks": 100, "num_stages": 1}]
+    yield ("gemm_persistent", {"M": 100, "N": 150, "K": 80, **blocks}, arrays, product, 4e-3), changes  # 100: as if it were not persistent
+    stages, threads = [{"num_stages": n} for n in (0, 1, 3, 4)], [{"threads": n} for n in (32, 64, 96, 384, 512)]
+    arrays = {"A": normal(t, 50, 61), "B": normal(t, 61, 75), "C": Array("float32", (50, 75))}
+    yield ("silent_kernels:covered", {"M": 50, "N": 75, "K": 61, "block_M": 64, "block_N": 64, "block_K": 32, "threads": 128}, arrays, product, 2e-5), threads
+    arrays = {"A": normal(t, 37, 100), "B": normal(t, 100, 20), "C": Array("float32", (37, 20))}
+    yield ("gemm_splitk", {"M": 37, "N": 20, "K": 100}, arrays, product, 4e-3), stages
+    scales = {"SA": normal("float32", 20), "SB": normal("float32", 37)}
+    arrays = {"A": whole("int8", -128, 127, 20, 200), "B": whole("int8", -128, 127, 37, 200), **scales, "C": Array("float32", (20, 37))}
+    yield ("gemm_scaled", {"M": 20, "N": 37, "K": 200}, arrays, scaled, 1e-6), stages
+    weights = {"W": whole("uint8", 0, 255, 37, 35), "S": normal(t, 37, 3, spread=0.05), "Z": whole("uint8", 5, 9, 37, 3)}
+    yield ("gemm_dequant", {"M": 20, "N": 37, "K": 70}, {"A": normal(t, 20, 70), **weights, "C": Array(t, (20, 37))}, dequant, 4e-3), stages
+    arrays = {"X": normal(t, 2, 5, 6, 3), "F": normal(t, 3, 3, 3, 4), "Y": Array(t, (2, 5, 6, 4))}
+    yield ("conv2d", {"N": 2, "H": 5, "W": 6, "C": 3, "O": 4}, arrays, conv2d, 4e-3), stages
+    c = {"Z": 1, "H": 4, "G": 2, "M": 37, "N": 41, "D": 16, "causal": "true", "block_M": 32, "block_N": 16}
+    arrays = {"Q": normal(t, 1, 4, 37, 16), "K": normal(t, 1, 2, 41, 16), "V": normal(t, 1, 2, 41, 16), "DO": normal(t, 1, 4, 37, 16, spread=0.5)}
+    yield ("attention_backward", c, with_output(arrays, c), attention_backward, 8e-3), stages + threads
+    arrays = {"Q": normal(t, 2, 6, 32), "K": normal(t, 2, 2, 150, 32), "V": normal(t, 2, 2, 150, 32), "O": Array(t, (2, 6, 32))}
+    yield ("flash_decoding", {"Z": 2, "H": 6, "G": 3, "N": 150, "D": 32, "parts": 3, "block_N": 32}, arrays, decoding, 4e-3), stages + threads
+    c = {"Z": 1, "L": 64, "H": 4, "G": 2, "P": 20, "N": 12, "chunk": 32}
+    arrays = {"B": normal(t, 1, 64, 2, 12), "X": normal(t, 1, 64, 4, 20), "DT": normal(t, 1, 4, 2, 32, spread=0.3), "A": decays("float32", 1, 4, 2, 32), "S": Array(t, (1, 2, 4, 20, 12))}
+    yield ("chunk_state", c, arrays, chunk_state, 4e-3), stages + threads
+    for name, arrays, reference in (
+            ("softmax", {"X": normal(t, 5, 300, spread=3)}, softmax), ("rmsnorm", {"X": normal(t, 5, 300), "W": normal(t, 300)}, rmsnorm),
+            ("layernorm", {"X": normal(t, 5, 300), "W": normal(t, 300), "B": normal(t, 300, spread=2)}, layernorm)):
+        yield (name, {"M": 5, "N": 300}, {**arrays, "Y": Array(t, (5, 300))}, reference, 8e-3), threads
 
 
 def same_bits(case, changes, target, tool, folder, environment):
     """None, or which change gives other bits."""
     want = case[3](case[2], case[1])
-    case, output = (*case[:3], lambda arrays, constants: want, case[4]), list(case[2])[-1]
+    case, outputs = (*case[:3], lambda arrays, constants: want, case[4]), list(want)
     wrong = run(case, target, tool, folder, environment)
-    first = (folder / f"{output}.out.npy").read_bytes() if not wrong else b""
+    first = [(folder / f"{output}.out.npy").read_bytes() for output in outputs] if not wrong else []
     for change in changes:
         wrong = wrong or run((case[0], {**case[1], **change}, *case[2:]), target, tool, folder, environment)
-        if not wrong and (folder / f"{output}.out.npy").read_bytes() != first:
+        if not wrong and [(folder / f"{output}.out.npy").read_bytes() for output in outputs] != first:
             wrong = f"{change} gives other bits"
     return wrong
 
@@ -399,6 +428,7 @@ def main():
     parser.add_argument("--also", default="", help="targets of every EVERY-th case too")
     parser.add_argument("--every", type=int, default=4)
     parser.add_argument("--only", default="")
+    parser.add_argument("--every-plan", action="store_true", help="all changes that plans() lists, on the CPU too, and no more; else some of each case, by TILEWRIGHT_SEED")
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--bin", default=str(HERE.parent.parent / "build"))
     options = parser.parse_args()
@@ -408,7 +438,7 @@ def main():
     done = failures = 0
     try:
         for number, case in enumerate(cases()):
-            if number % parts != part or options.only not in case[0]:
+            if number % parts != part or options.only not in case[0] or options.every_plan:
                 continue
             also = options.also if number % options.every == 0 else ""
             for target in [*options.targets.split(","), *filter(None, also.split(","))]:
@@ -417,8 +447,11 @@ def main():
                 if wrong:
                     failures += 1
                     print(f"{case[0]} {case[1]} on {target}: {wrong}", flush=True)
+        drawn = random.Random(int(os.environ.get("TILEWRIGHT_SEED", "1")))
         for number, (case, changes) in enumerate(plans()):
-            for target in filter(None, options.also.split(",")):
+            if not options.every_plan and len(changes) > PLANS_DRAWN:
+                changes = drawn.sample(changes, PLANS_DRAWN)
+            for target in filter(None, {*options.also.split(","), "cpu" if options.every_plan else ""}):
                 if number % parts != part or options.only not in case[0]:
                     continue
                 done += 1

@@ -58,7 +58,7 @@ class Test:
         self.tilewright, self.root, self.say = tilewright, pathlib.Path(folder), say
         self.count = self.wrong = 0
 
-    def start(self, text, options, grid, environment, before=None):
+    def start(self, text, options, grid, environment, before=None, command="run"):
         self.count += 1
         self.work = self.root / f"work_{self.count}"
         self.work.mkdir()
@@ -67,7 +67,9 @@ class Test:
         (self.work / "k.py").write_text(text)
         environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": str(self.cache), "TMPDIR": str(self.work), **environment}
         environment.update([self.mark.split("=")])
-        return subprocess.Popen([self.tilewright, "run", "k.py", "--arg", "x=zeros:f32[64]", "--arg", "n=1000000", "--grid", grid,
+        launch = [] if command == "build" else ["--grid", grid]
+        extra = {"build": ["-o", "built"], "tune": ["--try", "variant=0,1"]}.get(command, [])
+        return subprocess.Popen([self.tilewright, command, "k.py", "--arg", "x=zeros:f32[64]", "--arg", "n=1000000", *launch, *extra,
                                  "--set", f"max_steps={1 << 60}", *options],
                                 cwd=self.work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 preexec_fn=lambda: (obey(), before and before()))
@@ -94,7 +96,7 @@ class Test:
         # Killed outright, it needs its guard, which is another process.
         if not await_that(lambda: not running_with(self.mark), 5 if numbers[0] == signal.SIGKILL else 1):
             faults.append("processes stay")
-        left = [str(path) for path in self.work.rglob("*") if "room-" in path.name or path.name.startswith("cc")]
+        left = [str(path) for path in self.work.rglob("*") if "room-" in path.name or path.name.startswith(("cc", "built", "tilewright"))]
         if left:
             faults.append(f"left {left}")
         if faults:
@@ -107,15 +109,16 @@ def hanging_compilers(t):
     script.write_text("#!/bin/sh\nmktemp >/dev/null\nsleep 100 &\necho >>\"$TILEWRIGHT_TEST_STARTED\"\nsleep 100\n")
     script.chmod(0o755)
     lists = [[signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGKILL], [signal.SIGINT] * 2, [signal.SIGTERM] * 5]
-    for target in ("cpu", "emulated", "tenstorrent"):
-        for numbers in lists if target == "cpu" else lists[:2]:
-            started = t.root / f"started_{t.count}"
-            process = t.start(PLAIN, TARGETS[target], "1", {"CC": str(script), "CXX": str(script), "TILEWRIGHT_TEST_STARTED": str(started)})
-            name = f"a hanging compiler for {target}, {[n.name for n in numbers]}"
-            if not await_that(started.exists):
-                t.wrong += 1
-                t.say(f"{name}: it was not started")
-            t.end(name, process, numbers)
+    cases = [("run", target, numbers) for target in ("cpu", "emulated", "tenstorrent") for numbers in (lists if target == "cpu" else lists[:2])]
+    cases += [(command, "cpu", numbers) for command in ("check", "bench", "tune", "build") for numbers in lists[:1] + lists[3:4]]
+    for command, target, numbers in cases:
+        started = t.root / f"started_{t.count}"
+        process = t.start(PLAIN, TARGETS[target], "1", {"CC": str(script), "CXX": str(script), "TILEWRIGHT_TEST_STARTED": str(started)}, command=command)
+        name = f"{command} with a hanging compiler for {target}, {[n.name for n in numbers]}"
+        if not await_that(started.exists):
+            t.wrong += 1
+            t.say(f"{name}: it was not started")
+        t.end(name, process, numbers)
 
 
 def endless_kernels(t):
@@ -134,6 +137,15 @@ def endless_kernels(t):
                 t.say(f"{name} on {target}: it ended by itself: {process.communicate()[0]}")
                 continue
             t.end(f"{name} on {target}", process, [signal.SIGINT if t.count % 2 else signal.SIGTERM])
+    for command in ("bench", "tune"):
+        process = t.start(ENDLESS["for"], [], "2", {}, command=command)
+        await_that(lambda: process.poll() is not None or (any(t.cache.glob("??/*")) and not any(t.cache.glob("room-*"))), 30)
+        time.sleep(0.5)
+        if process.poll() is not None:
+            t.wrong += 1
+            t.say(f"{command} of an endless kernel ended by itself: {process.communicate()[0]}")
+            continue
+        t.end(f"{command} of an endless kernel", process, [signal.SIGINT])
 
 
 def ignored(t):

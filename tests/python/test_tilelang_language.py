@@ -130,3 +130,45 @@ def test_functions_of_a_source():
                     B[i] = T.call_extern("float32", "scaled", A[i])
 
         np.testing.assert_array_equal(run(scales, a, np.zeros(8, np.float32)), a * factor)
+
+
+def test_macros_that_a_function_makes_name_threads():
+
+    def made(add):
+
+        @T.macro
+        def store(A, B):
+            tx = T.get_thread_binding()
+            B[tx] = A[31 - tx] + add
+
+        return store
+
+    @T.prim_func
+    def turned(A: T.Tensor((32, ), "float32"), B: T.Tensor((32, ), "float32")):
+        with T.Kernel(1, threads=32):
+            made(1)(A, B)
+
+    a = np.arange(32, dtype="float32")
+    np.testing.assert_array_equal(run(turned, a, np.zeros(32, "float32")), a[::-1] + 1)
+
+
+def test_barriers_of_the_grid_and_functions_on_arrays():
+    source = "static void halves(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i] / 2; }"
+
+    @T.prim_func
+    def shared(A: T.Tensor((64, ), "float32"), S: T.Tensor((2, ), "float32"), B: T.Tensor((64, ), "float32")):
+        with T.Kernel(2, threads=32) as bx:
+            tx = T.get_thread_binding()
+            T.import_source(source)
+            x = T.alloc_local((4, ), "float32")
+            y = T.alloc_local((4, ), "float32")
+            if tx == 0:
+                for i in T.serial(4):
+                    x[i] = A[bx * 32 + i]
+                T.call_extern("handle", "halves", T.access_ptr(x, "r"), T.access_ptr(y, "w"), 4)
+                S[bx] = y[0] + y[1] + y[2] + y[3]
+            T.sync_grid()
+            B[bx * 32 + tx] = S[0] + S[1]
+
+    a = np.arange(64, dtype="float32")
+    np.testing.assert_array_equal(run(shared, a, np.zeros(2, "float32"), np.zeros(64, "float32")), np.full(64, (6 + 134) / 2, "float32"))

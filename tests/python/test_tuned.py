@@ -180,6 +180,8 @@ def test_pin_and_export(tmp_path, monkeypatch):
     fresh.pin(path)
     assert launch(fresh) == 64 and not fresh.seen
     assert launch(fresh, 300) == 16 and len(fresh.seen) == 3  # that key was not exported
+    fresh.pin({"BLOCK": 32})  # for all keys, those of the file among them
+    assert launch(fresh) == 32 and launch(fresh, 300) == 32
     monkeypatch.setenv("TILEWRIGHT_TUNED", str(path))
     assert launch(make(blocks(16, 32, 64), [[1, 1, 1], [2, 2, 2], [3, 3, 3]])) == 64
     with pytest.raises(ValueError, match="has no configuration"):

@@ -124,10 +124,10 @@ static tw_pair random_option(tw_context *cx, char *value, size_t size) {
     tw_option_info_at(cx, next_random((uint32_t)count), &info);
     const char *from = values[next_random(sizeof values / sizeof *values)];
     size_t length = strlen(from);
-    if (strchr(info.values, '|') && next_random(4)) { /* "auto|on|off" */
+    if (next_random(4)) { /* a word of "auto, on or off" */
         from = info.values;
-        for (uint32_t skip = next_random(5); skip > 0 && strchr(from, '|'); skip--) from = strchr(from, '|') + 1;
-        length = strcspn(from, "|");
+        for (uint32_t skip = next_random(6); skip > 0 && strchr(from, ' '); skip--) from = strchr(from, ' ') + 1;
+        length = strcspn(from, ", ");
     }
     snprintf(value, size, "%.*s", (int)length, from);
     return (tw_pair){info.name, value};

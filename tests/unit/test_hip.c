@@ -108,8 +108,10 @@ static const Mutant mutants[] = {
     {"copies of other waves, not waited for", "hip:gfx942", "else tw_copies_wait(0);\n            tw_sync();", "else tw_copies_wait(0);", EMU_FAULT_RACE, 3},
     {"a slot that is still read", "hip:gfx942", "in_put == 2", "in_put == 1", EMU_FAULT_RACE, 3},
     {"copies of a wave that are not side by side", "hip:gfx942", "warp * 256", "warp * 512", EMU_FAULT_RACE, 3},
-    {"copies that do not know the swizzle", "hip:gfx942", "tw_tile_column(at0 +", "tw_tile_column(0 * at0 +", EMU_FAULT_NONE, 3},
-    {"zeros for what is there", "hip:gfx942", "(u64)i1 < (u64)128)", "(u64)i1 < (u64)16)", EMU_FAULT_NONE, 3},
+    {"copies that do not know the swizzle", "hip:gfx942", "(u32)tw_tile_column(at0 +", "(u32)tw_tile_column(0 * at0 +", EMU_FAULT_NONE, 3},
+    {"zeros for what is there", "hip:gfx942", "(u64)i1 < (u64)128,", "(u64)i1 < (u64)16,", EMU_FAULT_NONE, 3},
+    {"the same of loads with bounds, through registers", "hip:gfx1100", "(u64)i1 < (u64)128,", "(u64)i1 < (u64)16,", EMU_FAULT_NONE, 1},
+    {"elements that lie elsewhere", "hip:gfx90a", "(u32)at1) * 2", "(u32)at1) * 2 + 16", EMU_FAULT_NONE, 1},
 };
 static const char matmul[] =
     "kernel @k(%x, %y, %z: *f16, %K: i32) {\n"

@@ -125,7 +125,7 @@ static void integers(void) {
             }
         }
         static const char *const unary[] = {"neg", "abs", "not", "popc", "clz"};
-        for (int u = 0; u < 5; u++) {
+        for (size_t u = 0; u < sizeof unary / sizeof *unary; u++) {
             char text[64];
             snprintf(text, sizeof text, "%s %%a", unary[u]);
             if (!run_op(text, count, elem_name(e), x, y, elem_name(e), out)) continue;
@@ -133,7 +133,7 @@ static void integers(void) {
                 Wide a = get_wide(e, x, i), ones = 0, zeros = 0;
                 for (int k = 0; k < bits; k++) ones += (a >> k) & 1;
                 while (zeros < bits && !((a >> (bits - 1 - zeros)) & 1)) zeros++;
-                Wide want[] = {-a, a < 0 ? -a : a, ~a, ones, zeros};
+                Wide want[sizeof unary / sizeof *unary] = {-a, a < 0 ? -a : a, ~a, ones, zeros};
                 CHECK(get_wide(e, out, i) == wrap_to(e, want[u]));
             }
         }

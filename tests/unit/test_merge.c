@@ -179,7 +179,7 @@ static void test_refusals(Fixture *fx) {
         {"tma_expect(a->inputs_arrived, a->input);\n        for (int i = 0; i < MB; i++)",
          "tma_expect(a->inputs_arrived, a->input->a[0], a->input->b);\n        for (int i = 0; i < "
          "1; i++)",
-         "field `a` of the input block has 2 tiles, 1 of them are loaded"},
+         "a part of `a` of the input block is never written"},
         {"a->num_iters = -1;", "a->num_iters = 0;", "num_iters never becomes negative"},
         {"at(a->common->row + id, a->common->col + i)", "at(a->common->row, a->common->col + i)",
          "every worker stores the same box"},

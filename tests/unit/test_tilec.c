@@ -291,7 +291,7 @@ static void test_template(Fixture *fx) {
          "if (laneid() == 0) arrive(a->inputs_finished); warpgroup_mma_AB(&a->state->acc, "
          "&a->input->a[0], tile_view(b_tiles, a->input->b));",
          "the input block cannot be read here"},
-        {"warpgroup_sync(id + 4);", "", "write warpgroup_sync(id) before this"},
+        {"warpgroup_sync(id + 4);", "", "`c` is read here, and may not be written by all warps yet; write warpgroup_sync(id)"},
         {"warpgroup_sync(id + 4);", "__syncthreads();",
          "a barrier of the whole block inside a role"},
         {"tma_store_async_read_wait();", "",

@@ -48,6 +48,46 @@ typedef struct Row {
 } Row;
 
 static const Row rows[] = {
+    {"elements at any place", KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"),
+        LOADS(" %o = mul %t, 5\n" PUT_IN("x", "%X", "[%o, 3]", "f32[32,32]")), " %s = wait %in ; %x = get %s.x ; %a = add %x, 1.0 ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")),
+        STORES(" %o = mul %t, 37\n" STORE_OUT("a", "%A", "[%o, 1]"))),
+     {{41, 30}, {111, 40}}, {0}, 0, 3, 1e-7},
+    {"rows stored by an index vector", KERNEL("%X, %A: tensor<bf16,2>", IN("x: bf16[32,40]") OUT("a: bf16[32,40]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "bf16[32,40]")),
+        " %s = wait %in ; %x = get %s.x ; %a = neg %x ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")),
+        STORES(" %i = iota<0, 32> ; %i5 = mul %i, 5 ; %v = rem %i5, 32\n" STORE_OUT("a", "%A", "[%v, 0]"))),
+     {{32, 37}, {30, 37}}, {0}, 0, 1, 0},
+    {"numbers of memory", KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(" %o = mul %t, 32\n" PUT_IN("x", "%X", "[%o, 0]", "f32[32,32]")),
+        " %n = tload %X, [%t, 7] : f32 ; %e = exp %n ; %s = wait %in ; %x = get %s.x ; %a0 = mul %x, %n ; %a1 = add %a0, %e ; %big = cmp<gt> %n, 0.1 ; %a = select %big, %a1, %x ; release %in, %s\n"
+        FINISH(PUT_OUT("a", "%a")), STORES(" %o = mul %t, 32\n" STORE_OUT("a", "%A", "[%o, 0]"))),
+     {{96, 32}, {96, 32}}, {0}, 0, 3, 1e-6},
+    {"bytes", KERNEL("%X: tensor<i8,2>, %Y: tensor<f8e4m3,2>, %A: tensor<f32,2>, %B: tensor<i8,2>", IN("x: i8[32,64], y: f8e4m3[32,64]") OUT("a: f32[32,64], b: i8[32,64]"),
+        LOADS(PUT_IN("x", "%X", "[0, 0]", "i8[32,64]") PUT_IN("y", "%Y", "[0, 0]", "f8e4m3[32,64]")),
+        " %s = wait %in ; %x = get %s.x ; %y = get %s.y ; %xf = cast %x : f32[32,64] ; %yf = cast %y : f32[32,64] ; %a = fma %xf, %yf, %xf\n"
+        FINISH(PUT_OUT("a", "%a") PUT_OUT("b", "%x")) " release %in, %s\n", STORES(STORE_OUT("a", "%A", "[0, 0]") STORE_OUT("b", "%B", "[0, 0]"))),
+     {{30, 50}, {32, 64}, {32, 64}, {30, 60}}, {0}, 0, 1, 1e-6},
+    {"sums of padded extents", KERNEL("%X: tensor<f32,2>, %A, %B, %C: tensor<f32,1>", IN("x: f32[20,40]") OUT("a: f32[20], b: f32[20], c: f32[40]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[20,40]")),
+        " %s = wait %in ; %x = get %s.x ; %e = exp %x ; %a = reduce<add, axis=1> %e ; %n = sub %x, 9.0 ; %b = reduce<max, axis=1> %n ; %c = reduce<add, axis=0> %e ; release %in, %s\n"
+        FINISH(PUT_OUT("a", "%a") PUT_OUT("b", "%b") PUT_OUT("c", "%c")), STORES(STORE_OUT("a", "%A", "[0]") STORE_OUT("b", "%B", "[0]") STORE_OUT("c", "%C", "[0]"))),
+     {{20, 40}, {20}, {20}, {40}}, {0}, 0, 1, 1e-3},
+    {"a vector's one sum", KERNEL("%X, %A: tensor<f32,1>", IN("x: f32[1024]") OUT("a: f32[1024]"), LOADS(PUT_IN("x", "%X", "[0]", "f32[1024]")),
+        " %s = wait %in ; %x = get %s.x ; %m = reduce<max, axis=0> %x ; %d = sub %x, %m ; %e = exp %d ; %r = reduce<add, axis=0> %e ; %q = sqrt %r ; %a = div %e, %q ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")),
+        STORES(STORE_OUT("a", "%A", "[0]"))),
+     {{1024}, {1024}}, {0}, 0, 1, 2e-3},
+    {"a number carried round a loop", KERNEL("%X: tensor<f32,2>, %A: tensor<f32,1>", IN("x: f32[64]") OUT("a: f32[64]"),
+        " for %k = 0, 5, 1 {\n" LOADS(PUT_IN("x", "%X", "[%k, 0]", "f32[64]")) " }\n",
+        " %z = splat 0.0 : f32[64]\n %l, %v = for %k = 0, 5, 1 (%c = 0.5, %y = %z) { %s = wait %in ; %x = get %s.x ; %e = exp %x ; %r = reduce<add, axis=0> %e ; release %in, %s ; %h = mul %c, 0.25 ; %n = add %h, %r ; %w = add %y, %e ; yield %n, %w }\n"
+        " %a = div %v, %l\n" FINISH(PUT_OUT("a", "%a")), STORES(STORE_OUT("a", "%A", "[0]"))),
+     {{5, 64}, {64}}, {0}, 0, 1, 2e-3},
+    {"running sums, products and extremes", KERNEL("%X, %A, %B, %C, %D: tensor<f32,2>", IN("x: f32[32,40]") OUT("a: f32[32,40], b: f32[32,40], c: f32[32,40], d: f32[32,40]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,40]")),
+        " %s = wait %in ; %x = get %s.x ; %a = scan<add, axis=1> %x ; %b = scan<add, axis=0, reverse> %x ; %c = scan<max, axis=1> %x ; %h = mul %x, 0.5 ; %o = add %h, 1.0 ; %d = scan<min, axis=0> %o ; release %in, %s\n"
+        FINISH(PUT_OUT("a", "%a") PUT_OUT("b", "%b") PUT_OUT("c", "%c") PUT_OUT("d", "%d")),
+        STORES(STORE_OUT("a", "%A", "[0, 0]") STORE_OUT("b", "%B", "[0, 0]") STORE_OUT("c", "%C", "[0, 0]") STORE_OUT("d", "%D", "[0, 0]"))),
+     {{32, 40}, {32, 40}, {32, 40}, {32, 40}, {32, 40}}, {0}, 0, 1, 2e-6},
+    {"parts of tiles", KERNEL("%X, %A: tensor<f32,2>, %B, %Y: tensor<bf16,2>", IN("x: f32[32,64], y: bf16[32,32]") OUT("a: f32[32,64], b: bf16[32,64]"),
+        LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,64]") PUT_IN("y", "%Y", "[0, 0]", "bf16[32,32]")),
+        " %s = wait %in ; %x = get %s.x ; %y = get %s.y ; %p = slice %x, [16, 5] : f32[16,32] ; %n = neg %p ; %a = insert %x, [3, 30], %n ; %b = repeat<1> %y : bf16[32,64] ; release %in, %s\n"
+        FINISH(PUT_OUT("a", "%a") PUT_OUT("b", "%b")), STORES(STORE_OUT("a", "%A", "[0, 0]") STORE_OUT("b", "%B", "[0, 0]"))),
+     {{32, 64}, {32, 64}, {32, 64}, {32, 32}}, {0}, 0, 1, 0},
     {"unary", KERNEL("%X, %A, %B, %C, %D, %E: tensor<f32,2>", IN("x: f32[32,64]") OUT("a: f32[32,64], b: f32[32,64], c: f32[32,64], d: f32[32,64], e: f32[32,64]"),
         LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,64]")),
         " %s = wait %in ; %x = get %s.x ; %n = neg %x ; %ab = abs %x ; %e1 = exp %x ; %e2 = exp2 %n ; %sq = sqrt %ab ; %one = add %ab, 1.0\n"
@@ -241,20 +281,19 @@ static const struct Refusal {
     {SIMPLE(" %z = splat 0 : i32[32,32]\n %i = for %k = 0, 4, 1 (%c = %z) { %d = xor %c, 3 ; yield %d }\n %f = cast %i : f32[32,32]\n %a = add %x, %f\n"), "a tile of i32 carried round a loop"},
     {KERNEL("%X, %A: tensor<i32,2>", IN("x: i32[32,32]") OUT("a: i32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "i32[32,32]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
-     "a load or store of i32[32,32]; tiles of f32, bf16 or f16 move between memory and cores"},
-    {KERNEL("%X, %A: tensor<f32,2>, %o: i32", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[%o, 0]", "f32[32,32]")),
-        " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
-     "the offset along dimension 0 is not known to be a multiple of 32"},
+     "a load or store of i32[32,32]; tiles of f32, bf16, f16, i8 or u8 move between memory and cores"},
     {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[1024,256]") OUT("a: f32[1024,256]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[1024,256]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
      "the circular buffers need 4194304 bytes of L1, a wormhole core has 1392640 for them; use smaller tiles or fewer stages (num_stages):\n"
      "    CB  0 cb_in                  256 pages x 2 slots x 4096 bytes =   2097152  field x of ring in"},
-    {KERNEL("%X: tensor<f32,2>, %A: tensor<f32,1>", IN("x: f32[32,40]") OUT("a: f32[32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,40]")),
-        " %s = wait %in ; %x = get %s.x ; %e = exp %x ; %a = reduce<add, axis=1> %e ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")), STORES(STORE_OUT("a", "%A", "[0]"))),
-     "`reduce` along an axis of 40, which is padded to pages of 32 with values that are not neutral"},
-    {KERNEL("%X, %A: tensor<f32,1>", IN("x: f32[1024]") OUT("a: f32[1024]"), LOADS(PUT_IN("x", "%X", "[0]", "f32[1024]")),
-        " %s = wait %in ; %x = get %s.x ; %r = reduce<add, axis=0> %x ; %a = div %x, %r ; release %in, %s\n" FINISH(PUT_OUT("a", "%a")), STORES(STORE_OUT("a", "%A", "[0]"))),
-     "a single number made by `reduce`"},
+    {SIMPLE(" %a0 = cast %x : f8e5m2[32,32] ; %a = cast %a0 : f32[32,32]\n"), "`cast` on f8e5m2[32,32] has no lowering yet"},
+    {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,32]")),
+        " for %i = 0, 4, 1 { %n = tload %X, [0, %i] : f32 ; %m = cast %n : i32 ; for %j = 0, %m, 1 {\n %s = wait %in ; %x = get %s.x ; release %in, %s\n" FINISH(PUT_OUT("a", "%x")) " } }\n",
+        STORES(STORE_OUT("a", "%A", "[0, 0]"))),
+     "a number of memory on which a loop or branch inside of a loop depends"},
+    {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,32]")),
+        " %s = wait %in ; %x = get %s.x ; release %in, %s ; tatomic<add> %A, [0, 0], %x\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
+     "an atomic update"},
     {"kernel @flat(%X: tensor<f32,2>) { %x = tload %X, [0, 0] : f32[32,32] ; tstore %X, [0, 0], %x\n return }\n", "the kernel stayed flat"},
 };
 

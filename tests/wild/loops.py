@@ -327,4 +327,67 @@ def rows_to_the_last_number(x, y, lo, hi, B: tl.constexpr):
     for i in range(lo, hi, 5):
         acc = acc * 0.5 + tl.load(x + (i - lo) * B + r)
     tl.store(y + r, acc)
+
+
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 d=64 C=16 NB=3 NC=3 --grid 1
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 d=64 C=16 NB=4 NC=2 --grid 1
+# explain: load: box
+# explain: no stays a gather
+# pointers and indices go up through a loop in a loop, as numbers that are known; the product begins with the second round
+@triton.jit
+def rows_in_rounds(x, y, n, d: tl.constexpr, C: tl.constexpr, NB: tl.constexpr, NC: tl.constexpr):
+    p = x + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :]
+    off = tl.arange(0, C)
+    acc = tl.zeros([C, d], tl.float32)
+    for i in range(NB):
+        now = tl.zeros([C, d], tl.float32)
+        for j in range(NC):
+            if i > 0:
+                now += tl.load(p, mask=off[:, None] < n, other=0.) * (j + 1)
+            p += C * d
+            off += C
+        acc = acc * 0.5 + now
+    tl.store(y + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :], acc)
+
+
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 d=64 C=16 NB=3 NC=3 --grid 1
+# explain: load: box
+# explain: no stays a gather
+# the same from the end down
+@triton.jit
+def rows_in_rounds_from_the_end(x, y, n, d: tl.constexpr, C: tl.constexpr, NB: tl.constexpr, NC: tl.constexpr):
+    p = x + (NB * NC * C + tl.arange(0, C))[:, None] * d + tl.arange(0, d)[None, :]
+    off = NB * NC * C + tl.arange(0, C)
+    acc = tl.zeros([C, d], tl.float32)
+    for i in range(NB - 1, -1, -1):
+        now = tl.zeros([C, d], tl.float32)
+        for j in range(NC - 1, -1, -1):
+            p -= C * d
+            off -= C
+            now += tl.load(p, mask=off[:, None] < n, other=0.) * (j + 1)
+        acc = acc * 0.5 + now
+    tl.store(y + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :], acc)
+
+
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 NB=3 NC=3 d=64 C=16 --grid 1
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 NB=9 NC=1 d=64 C=16 --grid 1
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 NB=2 NC=0 d=64 C=16 --grid 1
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 NB=3 NC=-2 d=64 C=16 --grid 1
+# check: x=randn:f32[150,64] y=randn:f32[16,64] n=150 NB=0 NC=3 d=64 C=16 --grid 1
+# explain: load: box
+# explain: no stays a gather
+# the rounds and their trips are numbers of the launch; none of them is below zero, or another variant runs
+@triton.jit
+def rows_in_rounds_of_the_launch(x, y, n, NB, NC, d: tl.constexpr, C: tl.constexpr):
+    p = x + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :]
+    off = tl.arange(0, C)
+    acc = tl.zeros([C, d], tl.float32)
+    for i in range(NB):
+        now = tl.zeros([C, d], tl.float32)
+        for j in range(NC):
+            now += tl.load(p, mask=off[:, None] < n, other=0.) * (j + 1)
+            p += C * d
+            off += C
+        acc = acc * 0.5 + now
+    tl.store(y + tl.arange(0, C)[:, None] * d + tl.arange(0, d)[None, :], acc)
 # SPDX-License-Identifier: Apache-2.0

@@ -352,6 +352,10 @@ bool names_certain(const Names *names, const char *id); /* does the file give it
 /* The expression that a name of the file is assigned, or NULL. */
 const PyNode *names_node(const Names *names, const char *id);
 
+/* --- python_random.c --- */
+/* Enciphers the counter; false after a message. */
+bool py_philox(Lower *l, Val counter[4], Val k0, Val k1, int64_t rounds);
+
 /* --- python_structure.c --- */
 /* What is done at a leaf of an argument: path is its name ("a.0"); constant: of a block shape. */
 typedef Val (*StructureLeaf)(void *user, const char *path, bool constant);
@@ -372,6 +376,7 @@ Names *names_import(Lower *l, const SourceFile *from, const char *dotted);
 /* An object of the host as a value; name is what messages call it. UNBOUND when there is none. */
 /* A plain function of the program as one that is run here, from its text; other values as they are. */
 Val py_live_function(Lower *l, Val v, Range range);
+Val py_live_peek(Lower *l, Val v, Range range); /* the same, if its text is there */
 Val py_live_value(Lower *l, const FrontObject *object, const char *name, Range range);
 Val py_live_lookup(Lower *l, void *scope, const char *name, Range range);
 Val py_live_attribute(Lower *l, const Host *of, const char *attr, Range range);

@@ -92,6 +92,14 @@ Val py_live_function(Lower *l, Val v, Range range) {
     return source.kind == FRONT_OBJECT_FUNCTION ? function_value(l, &source, range) : v;
 }
 
+Val py_live_peek(Lower *l, Val v, Range range) {
+    const FrontResolver *host = l->unit->resolver;
+    FrontObject source = {0};
+    if (v.kind != VAL_HOST) return v;
+    host->attribute(host->user, v.host->handle, "__source__", &source);
+    return source.kind == FRONT_OBJECT_FUNCTION && source.source ? function_value(l, &source, range) : v;
+}
+
 /* A named tuple made in a kernel: its items may live at run time. */
 static Val make_named(Lower *l, const char *const *fields, size_t count, const PyNode *node) {
     Val *items = ARENA_ARRAY(l->arena, Val, count);

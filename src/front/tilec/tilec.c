@@ -336,7 +336,7 @@ static void lower_function(Tc *tc, const CNode *node) {
     lower_grid(tc, node);
     if (tc->failed) return;
     bind_parameters(tc, node);
-    if (tc_has_semaphores(node->kids[2]) && tc->threads > 128 && tc->threads % 128 == 0) {
+    if (tc_has_semaphores(node->kids[2]) && tc->threads % 128 == 0) {
         lower_workers(tc, node);
         return;
     }
@@ -379,6 +379,7 @@ static Kernel *lower_once(FrontUnit *unit, const FrontRequest *request, Ranges *
         lower_function(&tc, node);
     }
     *again = tc.again;
+    if (!tc.failed) tc_check_races(&tc);
     if (tc.failed) return NULL;
     ir_return(&tc.b);
     kernel->form = FORM_SOURCE;

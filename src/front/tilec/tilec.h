@@ -23,6 +23,7 @@
  *     tilec_axis.c      .. along rows, columns   tilec_mma.c   .. products     tilec_math.c  .. of numbers
  *     tilec_complex.c   .. of complex tiles
  *     tilec_sync.c      .. semaphores, waits and what they protect; tilec_semaphore.c  those of the kernel's own
+ *     tilec_trace.c     what threads do at tiles, in order; tilec_race.c  .. whether they wait for each other
  *     tilec_descriptor.c  what lcf_kernel(..) says; tilec_template.c  its roles and rings */
 #ifndef FRONT_TILEC_TILEC_H
 #define FRONT_TILEC_TILEC_H
@@ -126,20 +127,15 @@ struct Object {
     int semaphore;      /* SEMAPHORE: index into Tc.semaphores; -1 */
     Block *block;       /* a field of a ring's record: tile or array of tiles */
     int field;          /* its number */
-    int pending;        /* TILE: number of the last mma that writes it */
-    int reading;        /* TILE: number of the last mma that reads it from registers */
-    int loading;        /* TILE: number of the last load_async into it */
 };
 
 /* A ring's record in use: input_block inside load and compute, finish_block inside finish. */
 struct Block {
     const char *what;     /* "input", "output", "finish" */
+    const Object *place;  /* with its fields */
     Ref ring, slot;       /* slot: REF_NONE when none is held */
     const Region *region; /* where the slot was taken: it is given back there too */
     bool can_put, can_get;
-    int reading;         /* number of the last mma that reads it */
-    bool stores_pending; /* a tma_store_async still reads it */
-    bool unsynced;       /* written by a warpgroup, not yet seen by its other threads */
 };
 
 typedef struct Semaphore {
@@ -149,6 +145,7 @@ typedef struct Semaphore {
     int64_t wanted, arrivals;
     int64_t bytes_expected, bytes_loaded;
     void (*complete)(struct Tc *tc, Range range); /* called with the last arrival; may be NULL */
+    const Block *block; /* that is handed on then; may be NULL */
 } Semaphore;
 enum {
     SEM_INPUTS_ARRIVED,
@@ -178,6 +175,14 @@ struct Symbol {
 /* ---- lowering of one kernel ---- */
 
 typedef VEC(Range) Ranges;
+typedef enum TcTouch { /* who reads or writes what of a shared tile */
+    TOUCH_ANY,      /* any warp, all of it */
+    TOUCH_ROWS,     /* each warp its rows */
+    TOUCH_PIECES,   /* each thread pieces of memory */
+    TOUCH_ELEMENTS, /* each thread elements */
+    TOUCH_SAME,     /* each warp all of it, and the same */
+    TOUCH_ONE       /* one thread all of it */
+} TcTouch;
 typedef struct TcExpected { /* of a semaphore of the kernel's own: bytes that are still to come */
     Object *place;
     Ref number;
@@ -219,13 +224,23 @@ typedef struct Tc {
     int unrolled;     /* iterations made by unrolling so far */
     bool noting;      /* numbers that are read go to `read` */
     VEC(const Object *) read;
-    int mma_count, mma_waited; /* products so far; those up to mma_waited are done */
-    int load_count, load_waited; /* the same of load_async */
+    Map events;              /* what was noted behind an op, or at the beginning of a region (tilec_trace.c) */
+    struct TcEvent *touched; /* the last access of a tile */
+    enum TcTouch touch;      /* how the threads share the operation that is being lowered */
+    bool by_all, follows;    /* .. all workers do; .. it goes on with what the product before makes */
+    int call_count;          /* operations so far */
+    struct TcBarrier {       /* of the source's numbers: */
+        int group;           /* 1 + the warpgroup whose it is, or BARRIER_OF_ALL; 0: nobody's yet */
+        Range range;
+    } barriers[16];
+    const bool *initialiser; /* threads that set up semaphores, until all have met behind it; NULL: all know */
     Ranges *joined;              /* arrays of tiles that share a buffer; kept from one attempt to the next */
     bool again;                  /* one more was found: lower once more */
     Semaphore semaphores[SEM_COUNT];
     const TcType *args_types[8]; /* of the template's callbacks (tilec_template.c) */
     Block input, output, finish;
+    const Op *items[3]; /* loops over them */
+    int item_count;
     int loop_depth;
 } Tc;
 
@@ -353,6 +368,15 @@ bool tc_joins_by_itself(Tc *tc, Object *cell, const struct Saved *a, const struc
 void tc_switch(Tc *tc, const CNode *node);
 
 /* tilec_tile.c */
+/* What an lvalue names of its buffer or field: at the offsets, so much along each dimension; the first
+ * `fixed` dimensions are indices. */
+typedef struct TcBox {
+    const Type *whole;
+    int fixed;
+    bool is_whole;
+    Ref at[MAX_RANK];
+    int64_t extent[MAX_RANK];
+} TcBox;
 const Type *tc_value_type(Tc *tc, const TcType *tile);                  /* of all warps that share it */
 Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range);              /* REF_NONE after an error */
 void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range); /* converts the element type */
@@ -402,11 +426,28 @@ static inline Expr tc_nothing(const Call *call) { return (Expr){.kind = X_VOID, 
 void tc_combine(Tc *tc, const Object *global, const Ref *at, Ref value, Word combine); /* atomically into the box */
 bool tc_can_combine(Tc *tc, const Call *call, Elem elem);
 
+/* tilec_trace.c: what is noted for tilec_race.c */
+typedef struct TcEvent TcEvent;
+TcTouch tc_touch_of(const Tc *tc, const Call *call);
+const TcEvent *tc_note_touch(Tc *tc, const Lvalue *tile, bool writes, const TcBox *box, Range range);
+void tc_note_product(Tc *tc, const TcEvent *a, const TcEvent *b, const TcEvent *d, Range range);
+void tc_note_load(Tc *tc, Range range);  /* the tile touched last is under way */
+void tc_note_store(Tc *tc, Range range); /* .. is being stored */
+void tc_note_sync(Tc *tc, bool by_all, Range range);
+void tc_note_taken(Tc *tc, const Block *block);
+void tc_note_given(Tc *tc, const Block *block, const char *semaphore, Range range);
+void tc_note_arrivals(Tc *tc, const Block *block, Range range);
+void tc_note_own_load(Tc *tc, const Object *semaphore, Ref which, Range range); /* the tile touched last */
+void tc_note_own(Tc *tc, bool arrives, const Object *semaphore, Ref which, Range range);
+void tc_rename_events(Tc *tc, const Ref *map);
+
+/* tilec_race.c */
+void tc_check_races(Tc *tc);
+
 /* tilec_sync.c: the rules that the operations keep */
-void tc_check_read(Tc *tc, const Lvalue *tile, Range range); /* no mma in flight, block open */
+void tc_check_read(Tc *tc, const Lvalue *tile, Range range); /* its block is open */
 void tc_check_write(Tc *tc, const Lvalue *tile, Range range);
-void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool asynchronous);
-void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range));
+void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, const Block *block, void (*complete)(Tc *tc, Range range));
 void tc_end_semaphore(Tc *tc, int index, Range range);
 Ref tc_hand_over(Tc *tc, Opcode code, Ref ring, Ref slot); /* acquire, commit, wait, release */
 

@@ -261,9 +261,16 @@ Expr tc_dispatch(Tc *tc, const Call *written) {
             call.row = &builtins[i];
     if (!call.row) return no_such_form(tc, &call, base);
     Range outer = tc->b.range;
+    TcTouch touch = tc->touch;
+    bool by_all = tc->by_all;
     tc->b.range = call.range;
+    tc->touch = tc_touch_of(tc, &call);
+    tc->by_all = by_all || (tc->worker_count > 1 && call.warps == tc->unit * tc->worker_count);
+    tc->call_count++;
     Expr result = scope_holds(tc, &call) ? call.row->lower(tc, &call) : (Expr){.kind = X_ERROR, .range = call.range};
     tc->b.range = outer;
+    tc->touch = touch;
+    tc->by_all = by_all;
     return result;
 }
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { UNROLL_LIMIT = 16, UNROLL_TOTAL = 4096 };
+enum { UNROLL_LIMIT = 16, UNROLL_TOTAL = 4096, MAX_OTHER_STEPS = 4 };
 
 /* ---- what is kept ---- */
 
@@ -190,6 +190,7 @@ static void end_carry(Tc *tc, Carry *c) {
         ir_value(k, c->args[i])->index = c->first + c->results++;
     }
     replace_refs(c->region, map);
+    tc_rename_events(tc, map);
     for (int i = 0; i < c->results; i++)
         if (ref_is_value(yields[i]) && map[yields[i]]) yields[i] = map[yields[i]];
     c->region->args = kept;
@@ -227,7 +228,24 @@ typedef struct Counted {
     Scalar limit;
     CTok test;
     int64_t step;
+    const CNode *others[MAX_OTHER_STEPS + 1]; /* for (..; ..; i++, slot ^= 1): what each trip ends with */
+    int other_count;
 } Counted;
+
+/* The part of a step that is the variable's; what stands beside it goes to `others`. NULL: there is none, or they need
+ * the variable. */
+static const CNode *own_step(const CNode *step, const char *name, Counted *out) {
+    const CNode *own = NULL, *parts[MAX_OTHER_STEPS + 1];
+    int count = 0;
+    for (; step->kind == C_COMMA && count < MAX_OTHER_STEPS; step = step->kids[0]) parts[count++] = step->kids[1];
+    parts[count++] = step;
+    while (count-- > 0) {
+        const CNode *target = parts[count]->count ? parts[count]->kids[0] : NULL;
+        if (!own && target && target->kind == C_IDENT && !strcmp(target->name, name)) own = parts[count];
+        else out->others[out->other_count++] = parts[count];
+    }
+    return own;
+}
 
 /* for (..; i < limit; i += step) where neither the body nor the limit changes what the trips depend
  * on; false if the loop has another form. */
@@ -238,10 +256,13 @@ static bool counted_form(Tc *tc, const CNode *node, const Map *assigned, Counted
     bool place = symbol && symbol->kind == SYMBOL_PLACE && symbol->type->kind == TC_SCALAR;
     if (!place || elem_is_float(symbol->type->elem) || map_get(assigned, symbol->name) || map_get(assigned, "*"))
         return false;
-    if (!step->count || step->kids[0]->kind != C_IDENT || strcmp(step->kids[0]->name, symbol->name) != 0 ||
-        tc_has_effects(tc, test->kids[1]))
-        return false;
     *out = (Counted){.node = node, .variable = symbol->place, .test = test->op, .step = 1};
+    step = own_step(step, symbol->name, out);
+    if (!step || tc_has_effects(tc, test->kids[1])) return false;
+    Map own = {0};
+    add_name(tc, &own, symbol->name);
+    for (int i = 0; i < out->other_count; i++)
+        if (uses_any(out->others[i], &own)) return false;
     if (step->kind == C_ASSIGN) {
         bool adds = step->op == CT_ADD_ASSIGN || step->op == CT_SUB_ASSIGN;
         Scalar amount;
@@ -402,6 +423,7 @@ static void counted_body(Tc *tc, Scalar index, void *user) {
     if (tc->jump == JUMP_CONTINUE) tc->jump = JUMP_NONE;
     tc_reset_flag(tc, JUMP_CONTINUE);
     tc_close_ways(tc, false);
+    for (int i = 0; i < loop->other_count; i++) tc_expr(tc, loop->others[i]);
     loop->variable->value.ref = REF_NONE;
 }
 
@@ -473,12 +495,16 @@ void tc_lower_loop(Tc *tc, const CNode *node) {
                  .step = is_for ? node->kids[2] : NULL,
                  .body = node->kids[is_for ? 3 : is_do ? 0 : 1]};
     Map body = {0}, names = {0};
-    Counted counted;
+    Counted counted = {0};
     if (is_for && node->kids[0] && node->kids[0]->kind == C_DECLARATION)
         tc_statement(tc, node->kids[0], false);
     else if (is_for && node->kids[0])
         tc_expr(tc, node->kids[0]);
     tc_assigned_names(tc, loop.body, &body);
+    if (is_for && loop.step && loop.test && loop.test->kind == C_BINARY && loop.test->kids[0]->kind == C_IDENT) {
+        own_step(loop.step, loop.test->kids[0]->name, &counted);
+        for (int i = 0; i < counted.other_count; i++) tc_assigned_names(tc, counted.others[i], &body);
+    }
     tc_assigned_names(tc, node, &names);
     add_name(tc, &names, "jump.flag");
     loop.names = &names;

@@ -53,20 +53,22 @@ bool tc_multiply(Tc *tc, const Call *call, int form, bool onto, bool negative) {
     const Lvalue *c = call->count > 3 ? &call->args[3].lvalue : d;
     if (!check_mma(tc, call, ta, tb)) return false;
     if (c != d && !tc_same_shape(tc, call->name, d->type, c->type, call->range)) return false;
-    Ref va = tc_read_tile(tc, a, call->range), vb = tc_read_tile(tc, b, call->range);
-    if (!va || !vb) return false;
+    Ref va = tc_read_tile(tc, a, call->range);
+    const TcEvent *read_a = tc->touched;
+    Ref vb = va ? tc_read_tile(tc, b, call->range) : REF_NONE;
+    const TcEvent *read_b = tc->touched;
+    if (!vb) return false;
     const int64_t swap[] = {1, 0};
     if (negative) va = ir_unary(&tc->b, OP_NEG, va);
     if (ta) va = ir_permute(&tc->b, va, swap, 2);
     if (tb) vb = ir_permute(&tc->b, vb, swap, 2);
     /* Products onto the same tile may follow each other without a wait: they are done in order. */
-    int pending = c->place->pending;
-    if (c == d) c->place->pending = 0;
+    tc->follows = c == d;
     Ref vc = overwrite ? ir_splat(&tc->b, tc_zero(tc, tc_scalar_type(d->type->elem)).ref, tc_value_type(tc, d->type))
                        : tc_read_tile(tc, c, call->range);
     if (vc) tc_write_tile(tc, d, product(tc, va, vb, ir_cast(&tc->b, vc, d->type->elem)), call->range);
-    c->place->pending = pending;
-    tc_note_mma(tc, d, a, b, tc->unit > 1);
+    tc->follows = false;
+    if (vc && tc->unit > 1) tc_note_product(tc, read_a, read_b, tc->touched, call->range);
     return vc != REF_NONE;
 }
 

@@ -14,8 +14,7 @@ Expr bi_load_global(Tc *tc, const Call *call) {
     Ref at[4];
     if (!tc_offsets(tc, global->place, &call->args[2], type, at)) return tc_nothing(call);
     tc_write_tile(tc, tile, ir_tload(&tc->b, global->place->tensor, at, REF_NONE, box), call->range);
-    /* Of tiles that share a buffer, only the run knows which one it is. */
-    if (call->row->parameter == 1 && ++tc->load_count && !tile->index_count) tile->place->loading = tc->load_count;
+    if (call->row->parameter == 1) tc_note_load(tc, call->range);
     return tc_nothing(call);
 }
 
@@ -37,15 +36,6 @@ Expr bi_store_number(Tc *tc, const Call *call) {
     Ref at[4], value = tc_uniform(tc, number, call->range);
     if (!value || !tc_offsets(tc, global->place, &call->args[2], box, at)) return tc_nothing(call);
     ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
-    return tc_nothing(call);
-}
-
-Expr bi_load_wait(Tc *tc, const Call *call) {
-    int64_t left = 0;
-    if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
-        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of loads left in flight");
-    int done = tc->load_count - (int)(left < tc->load_count ? left : tc->load_count);
-    if (done > tc->load_waited) tc->load_waited = done;
     return tc_nothing(call);
 }
 

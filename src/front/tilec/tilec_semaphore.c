@@ -75,6 +75,11 @@ static bool bar_of(Tc *tc, const Expr *e, Ref *bar, Ref *number) {
         return false;
     }
     if (lv->index_count == 0 && lv->place->type->kind == TC_ARRAY) *number = ir_int(&tc->b, EL_I32, 0);
+    for (int t = 0; tc->initialiser && t < tc->threads; t++)
+        if (tc->active[t] && !tc->initialiser[t]) {
+            TC_ERROR(tc, TC_UNINITIALISED, e->range, lv->place->name);
+            return false;
+        }
     for (int d = 0; d < lv->index_count; d++) {
         Ref index = tc_uniform(tc, lv->index[d], e->range);
         if (!index) return false;
@@ -96,6 +101,7 @@ Expr bi_init_semaphore(Tc *tc, const Call *call) {
     if (place->buffer && place->field != (int)(arrivals + more))
         return TC_FAIL(tc, TC_UNSUPPORTED, call->range, "semaphores of one array with different arrivals",
                        "make them two arrays");
+    tc->initialiser = tc->active;
     if (place->buffer) return tc_nothing(call);
     Op *bar = ir_begin(tc->outside, OP_BAR);
     op_set(tc->kernel, bar, (Attr){.id = AT_ARRIVALS, .number = arrivals + more});
@@ -135,7 +141,9 @@ Expr tc_arrive_own(Tc *tc, const Call *call) {
     Ref bar, number;
     if (call->count > 1 && !tc_is_constant(tc, call->args[1].scalar, &each))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals");
-    if (threads && bar_of(tc, &call->args[0], &bar, &number)) emit_arrivals(tc, bar, number, each * threads);
+    if (!threads || !bar_of(tc, &call->args[0], &bar, &number)) return tc_nothing(call);
+    emit_arrivals(tc, bar, number, each * threads);
+    tc_note_own(tc, true, call->args[0].lvalue.place, number, call->range);
     return tc_nothing(call);
 }
 
@@ -150,14 +158,31 @@ Expr tc_expect_own(Tc *tc, const Call *call, int64_t bytes) {
     return tc_nothing(call);
 }
 
+/* Is it the same number, computed twice? */
+static bool same_number(const Kernel *k, Ref a, Ref b) {
+    if (a == b) return true;
+    const Op *x = ref_is_value(a) ? ir_value(k, a)->op : NULL, *y = ref_is_value(b) ? ir_value(k, b)->op : NULL;
+    if (!x || !y || x->code != y->code || x->operand_count != y->operand_count || x->attr_count != y->attr_count ||
+        !op_has(x->code, TRAIT_ELEMENTWISE) || x->attr_count)
+        return false;
+    for (int i = 0; i < x->operand_count; i++)
+        if (!same_number(k, x->operands[i], y->operands[i])) return false;
+    return true;
+}
+
 void tc_loaded_own(Tc *tc, const Call *call, const Expr *semaphore, int64_t bytes) {
     TcExpected *e = &tc->expected;
     Ref bar, number;
     if (!bar_of(tc, semaphore, &bar, &number)) return;
-    bool same = e->place == semaphore->lvalue.place && e->region == tc->b.region && e->bytes >= bytes;
+    tc_note_own_load(tc, semaphore->lvalue.place, number, call->range);
+    bool same = e->place == semaphore->lvalue.place && e->region == tc->b.region && e->bytes >= bytes &&
+                same_number(tc->kernel, e->number, number);
     if (!same) {
-        TC_ERROR(tc, TC_BYTES, call->range, semaphore->lvalue.place->name,
-                 (long long)(e->place == semaphore->lvalue.place ? e->bytes : 0), (long long)bytes);
+        if (e->place == semaphore->lvalue.place && e->bytes >= bytes)
+            TC_ERROR(tc, TC_OTHER_SEMAPHORE, call->range, e->place->name);
+        else
+            TC_ERROR(tc, TC_BYTES, call->range, semaphore->lvalue.place->name,
+                     (long long)(e->place == semaphore->lvalue.place ? e->bytes : 0), (long long)bytes);
         return;
     }
     e->bytes -= bytes;
@@ -187,5 +212,6 @@ Expr bi_wait_semaphore(Tc *tc, const Call *call) {
     ir_operand(&tc->b, op, phase);
     ir_operand(&tc->b, op, number);
     ir_end(&tc->b, op, NULL);
+    tc_note_own(tc, false, call->args[0].lvalue.place, number, call->range);
     return tc_nothing(call);
 }

@@ -144,9 +144,42 @@ static bool if_workers(Tc *tc, const CNode *node, Scalar condition) {
     return true;
 }
 
+static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count, bool tail);
+
+/* Does it ask for the thread's number, by itself or through a variable? */
+static bool asks_for_thread(Tc *tc, const CNode *node) {
+    if (!node) return false;
+    if (node->kind == C_IDENT) {
+        const Symbol *symbol = tc_find(tc, node->name);
+        bool number = symbol && symbol->kind == SYMBOL_PLACE && symbol->type->kind == TC_SCALAR;
+        return number ? symbol->place->value.lanes != NULL : !strcmp(node->name, "threadIdx");
+    }
+    bool own = node->kind == C_CALL && node->kids[0]->kind == C_IDENT && tc_number_builtin(node->kids[0]->name, 0);
+    for (uint32_t i = 0; !own && i < node->count; i++) own = asks_for_thread(tc, node->kids[i]);
+    return own;
+}
+
+/* if (threadIdx.x == 0 && more) S: one condition of threads, one of the run; S stands under both. */
+static bool if_both(Tc *tc, const CNode *node) {
+    const CNode *both = node->kids[0];
+    bool form = both->kind == C_BINARY && both->op == CT_AND_AND && !node->kids[2] && !may_return(node) &&
+                !tc_contains(node, C_BREAK, C_CONTINUE, false);
+    if (!form || asks_for_thread(tc, both->kids[0]) == asks_for_thread(tc, both->kids[1])) return false;
+    CNode inner = *node, outer = *node, *inside[3] = {both->kids[1], node->kids[1], NULL},
+          *around[3] = {both->kids[0], &inner, NULL};
+    inner.kids = inside;
+    outer.kids = around;
+    lower_if(tc, &outer, NULL, 0, false);
+    return true;
+}
+
 static void lower_if(Tc *tc, const CNode *node, CNode *const *rest, uint32_t rest_count, bool tail) {
     Scalar condition;
     int64_t constant;
+    if (if_both(tc, node)) {
+        lower_rest(tc, rest, rest_count, tail);
+        return;
+    }
     if (!tc_number(tc, node->kids[0], &condition)) return;
     condition = tc_truth(tc, condition, node->kids[0]->range);
     if (tc_is_constant(tc, condition, &constant)) {

@@ -44,19 +44,7 @@ static void turn_finish(Tc *tc, Block *block, Range range) {
 void tc_check_read(Tc *tc, const Lvalue *tile, Range range) {
     const Object *place = tile->place;
     Block *block = place->block;
-    if (place->pending > tc->mma_waited) {
-        TC_ERROR(tc, TC_MMA_PENDING, range, place->name);
-        return;
-    }
-    if (place->loading > tc->load_waited) {
-        TC_ERROR(tc, TC_LOAD_PENDING, range, place->name);
-        return;
-    }
     if (!block) return;
-    if (block->unsynced) {
-        TC_ERROR(tc, TC_MISSING_SYNC, range, block->what);
-        return;
-    }
     if (block == &tc->finish && block->can_put) turn_finish(tc, block, range);
     if (!block->can_get) TC_ERROR(tc, TC_BLOCK_CLOSED, range, block->what, "read");
 }
@@ -64,38 +52,10 @@ void tc_check_read(Tc *tc, const Lvalue *tile, Range range) {
 void tc_check_write(Tc *tc, const Lvalue *tile, Range range) {
     const Object *place = tile->place;
     Block *block = place->block;
-    if (place->pending > tc->mma_waited || place->reading > tc->mma_waited) {
-        TC_ERROR(tc, TC_MMA_PENDING, range, place->name);
-        return;
-    }
     if (!block) return;
     if (block == &tc->finish && !block->slot && !block->can_get) begin_finish(tc, block);
     if (!block->can_put)
         TC_ERROR(tc, TC_BLOCK_CLOSED, range, block->what, "written");
-    else if (block == &tc->finish)
-        block->unsynced = true;
-}
-
-void tc_note_mma(Tc *tc, const Lvalue *d, const Lvalue *a, const Lvalue *b, bool asynchronous) {
-    if (!asynchronous) return;
-    int number = ++tc->mma_count;
-    d->place->pending = number;
-    const Lvalue *operands[] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        if (operands[i]->place->block)
-            operands[i]->place->block->reading = number;
-        else
-            operands[i]->place->reading = number;
-    }
-}
-
-Expr bi_mma_wait(Tc *tc, const Call *call) {
-    int64_t left = 0;
-    if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
-        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of products left in flight");
-    int done = tc->mma_count - (int)(left < tc->mma_count ? left : tc->mma_count);
-    if (done > tc->mma_waited) tc->mma_waited = done;
-    return tc_nothing(call);
 }
 
 /* ---- asynchronous copies ---- */
@@ -146,25 +106,19 @@ Expr bi_tma_store(Tc *tc, const Call *call) {
         tc_combine(tc, global->place, at, value, (Word)call->row->parameter);
     else
         ir_tstore(&tc->b, global->place->tensor, at, value, REF_NONE);
-    if (tile->place->block) tile->place->block->stores_pending = true;
-    return tc_nothing(call);
-}
-
-Expr bi_tma_store_wait(Tc *tc, const Call *call) {
-    int64_t left = 0;
-    if (call->count && (!tc_is_constant(tc, call->args[0].scalar, &left) || left < 0))
-        return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of stores left in flight");
-    if (left == 0) tc->finish.stores_pending = tc->output.stores_pending = false;
+    tc_note_store(tc, call->range);
     return tc_nothing(call);
 }
 
 /* ---- semaphores ---- */
 
-void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, void (*complete)(Tc *tc, Range range)) {
+void tc_begin_semaphore(Tc *tc, int index, int64_t wanted, const Block *block,
+                        void (*complete)(Tc *tc, Range range)) {
     static const char *const names[] = {"inputs_arrived", "inputs_finished", "outputs_arrived", "outputs_finished",
                                         "finish_finished"};
     tc->semaphores[index] = (Semaphore){
-        .name = names[index], .active = true, .region = tc->b.region, .wanted = wanted, .complete = complete};
+        .name = names[index], .active = true, .region = tc->b.region, .wanted = wanted, .complete = complete,
+        .block = block};
 }
 
 void tc_end_semaphore(Tc *tc, int index, Range range) {
@@ -209,11 +163,34 @@ Expr bi_arrive(Tc *tc, const Call *call) {
     if (call->count > 1 && !tc_is_constant(tc, call->args[1].scalar, &each))
         return TC_FAIL(tc, TC_NOT_CONSTANT, call->range, "the number of arrivals");
     for (int t = 0; t < tc->threads; t++) threads += tc->active[t];
+    if (semaphore->block) tc_note_arrivals(tc, semaphore->block, call->range);
     count_arrivals(tc, semaphore, each * threads, call->range);
     return tc_nothing(call);
 }
 
 /* ---- barriers ---- */
+
+enum { BARRIER_OF_ALL = -1 };
+
+/* A number is one group's: two that use the same one at a time would meet each other. */
+static bool claim_barrier(Tc *tc, int number, int group, Range range) {
+    static const char *const reserved[] = {"its producers", "its consumers", "all of its warps"};
+    struct TcBarrier *barrier = &tc->barriers[number];
+    if (number >= 13 && tc->input.what) {
+        TC_ERROR(tc, TC_BARRIER_RESERVED, range, number, reserved[number - 13]);
+        return false;
+    }
+    if (barrier->group && barrier->group != group) {
+        TC_ERROR(tc, TC_BARRIER_SHARED, range, number,
+                 group < 0 ? "a whole role" : arena_printf(tc->arena, "warpgroup %d", group - 1),
+                 barrier->group < 0 ? "a whole role" : arena_printf(tc->arena, "warpgroup %d", barrier->group - 1));
+        if (barrier->range.begin != range.begin)
+            diag_emit(tc->diag, DIAG_NOTE_HERE, barrier->range, "the other one meets here");
+        return false;
+    }
+    *barrier = (struct TcBarrier){group, range};
+    return true;
+}
 
 Expr bi_sync(Tc *tc, const Call *call) {
     bool all = call->scope == SCOPE_GROUP && call->warps * 32 == tc->threads && call->warps != 4;
@@ -234,8 +211,11 @@ Expr bi_sync(Tc *tc, const Call *call) {
         int64_t number = base + (id.lanes ? id.lanes[t] : 0);
         if (tc->active[t] && (number < 0 || number > 15))
             return TC_FAIL(tc, TC_BARRIER_ID, call->range, (long long)number);
+        bool warpgroup = call->scope == SCOPE_GROUP && call->warps == 4;
+        int meets = warpgroup ? 1 + t / 128 : BARRIER_OF_ALL;
+        if (tc->active[t] && call->scope != SCOPE_WARP && !claim_barrier(tc, (int)number, meets, call->range))
+            return tc_nothing(call);
     }
-    if (group || block || workers) tc->finish.unsynced = false;
     Op *op = ir_begin(&tc->b, OP_SYNC);
     Word unit = block || workers ? UNIT_BLOCK : group ? UNIT_WARPGROUP : UNIT_WARP;
     op_set(tc->kernel, op, (Attr){.id = AT_UNIT, .word = unit});
@@ -247,5 +227,7 @@ Expr bi_sync(Tc *tc, const Call *call) {
         op_set(tc->kernel, op, (Attr){.id = AT_ARRIVALS, .number = tc->worker_count * 128});
     }
     ir_end(&tc->b, op, NULL);
+    if (block) tc->initialiser = NULL;
+    if (block || workers || (group && tc->unit == 4)) tc_note_sync(tc, block || workers, call->range);
     return tc_nothing(call);
 }

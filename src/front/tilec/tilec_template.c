@@ -52,7 +52,8 @@ static Object *block_place(Tc *tc, Block *block, const TcType *type, const char 
     const TcType *leaf = type;
     while (leaf->kind == TC_ARRAY) leaf = leaf->of;
     Object *place = ARENA_NEW(tc->arena, Object);
-    *place = (Object){.type = type, .name = name, .semaphore = -1, .block = block, .field = (int)fields->count};
+    *place = (Object){.type = type, .name = name, .range = range, .semaphore = -1, .block = block};
+    place->field = (int)fields->count;
     if (leaf->kind != TC_STRUCT) {
         const Type *field = block_field_type(tc, type, range);
         if (field) *VEC_PUSH(fields, tc->arena) = (Field){name, field};
@@ -81,6 +82,7 @@ static Object *make_block(Tc *tc, Block *block, const char *what, const TcType *
     op_set(tc->kernel, op, (Attr){.id = AT_CONSUMER, .word = to});
     op_set(tc->kernel, op, (Attr){.id = AT_SLOTS, .number = slots});
     *block = (Block){.what = what, .ring = ir_end(&tc->b, op, ty_ring(tc->module, (int)fields.count, fields.at))};
+    block->place = place;
     ir_name(tc->kernel, block->ring, what);
     return place;
 }
@@ -99,7 +101,7 @@ static void load_item(Tc *tc, Scalar iter, void *user) {
     Range range = lcf->callbacks[CB_LOAD]->range;
     tc->input.slot = tc_hand_over(tc, OP_ACQUIRE, tc->input.ring, REF_NONE);
     tc->input.can_put = true;
-    tc_begin_semaphore(tc, SEM_INPUTS_ARRIVED, lcf->producer_arrivals, NULL);
+    tc_begin_semaphore(tc, SEM_INPUTS_ARRIVED, lcf->producer_arrivals, NULL, NULL);
     call(tc, lcf, CB_LOAD, iter.ref);
     tc_end_semaphore(tc, SEM_INPUTS_ARRIVED, range);
     tc->input.can_put = false;
@@ -107,15 +109,13 @@ static void load_item(Tc *tc, Scalar iter, void *user) {
 }
 
 static void release_input(Tc *tc, Range range) {
-    if (tc->input.reading > tc->mma_waited)
-        TC_ERROR(tc, TC_RELEASE_EARLY, range, "inputs_finished",
-                 "a product still reads the input block; add warpgroup_mma_wait(0) before it");
+    tc_note_given(tc, &tc->input, "inputs_finished", range);
     tc->input.can_get = false;
     tc_hand_over(tc, OP_RELEASE, tc->input.ring, tc->input.slot);
 }
 
 static void commit_output(Tc *tc, Range range) {
-    (void)range;
+    tc_note_given(tc, &tc->output, "outputs_arrived", range);
     tc->output.can_put = false;
     tc_hand_over(tc, OP_COMMIT, tc->output.ring, tc->output.slot);
 }
@@ -125,11 +125,13 @@ static void compute_item(Tc *tc, Scalar iter, void *user) {
     Range range = lcf->callbacks[CB_COMPUTE]->range;
     tc->input.slot = tc_hand_over(tc, OP_WAIT, tc->input.ring, REF_NONE);
     tc->input.can_get = true;
-    tc_begin_semaphore(tc, SEM_INPUTS_FINISHED, lcf->consumer_arrivals, release_input);
+    tc_note_taken(tc, &tc->input);
+    tc_begin_semaphore(tc, SEM_INPUTS_FINISHED, lcf->consumer_arrivals, &tc->input, release_input);
     if (lcf->stores) {
         tc->output.slot = tc_hand_over(tc, OP_ACQUIRE, tc->output.ring, REF_NONE);
         tc->output.can_put = true;
-        tc_begin_semaphore(tc, SEM_OUTPUTS_ARRIVED, lcf->consumer_arrivals, commit_output);
+        tc_note_taken(tc, &tc->output);
+        tc_begin_semaphore(tc, SEM_OUTPUTS_ARRIVED, lcf->consumer_arrivals, &tc->output, commit_output);
     }
     call(tc, lcf, CB_COMPUTE, iter.ref);
     tc_end_semaphore(tc, SEM_INPUTS_FINISHED, range);
@@ -139,9 +141,7 @@ static void compute_item(Tc *tc, Scalar iter, void *user) {
 
 static void release_output(Tc *tc, Range range) {
     Block *block = &tc->output;
-    if (block->stores_pending)
-        TC_ERROR(tc, TC_RELEASE_EARLY, range, "outputs_finished",
-                 "a store still reads the output block; add tma_store_async_read_wait() before it");
+    tc_note_given(tc, block, "outputs_finished", range);
     block->can_get = false;
     tc_hand_over(tc, OP_RELEASE, block->ring, block->slot);
 }
@@ -150,7 +150,8 @@ static void store_item(Tc *tc, Scalar iter, void *user) {
     Lcf *lcf = user;
     tc->output.slot = tc_hand_over(tc, OP_WAIT, tc->output.ring, REF_NONE);
     tc->output.can_get = true;
-    tc_begin_semaphore(tc, SEM_OUTPUTS_FINISHED, lcf->producer_arrivals, release_output);
+    tc_note_taken(tc, &tc->output);
+    tc_begin_semaphore(tc, SEM_OUTPUTS_FINISHED, lcf->producer_arrivals, &tc->output, release_output);
     call(tc, lcf, CB_STORE, iter.ref);
     tc_end_semaphore(tc, SEM_OUTPUTS_FINISHED, lcf->callbacks[CB_STORE]->range);
     tc->output.can_get = false;
@@ -158,9 +159,7 @@ static void store_item(Tc *tc, Scalar iter, void *user) {
 
 static void release_finish(Tc *tc, Range range) {
     Block *block = &tc->finish;
-    if (block->stores_pending)
-        TC_ERROR(tc, TC_RELEASE_EARLY, range, "finish_finished",
-                 "a store still reads the finish block; add tma_store_async_read_wait() before it");
+    tc_note_given(tc, block, "finish_finished", range);
     if (!block->slot) return;
     if (block->can_put) {
         tc_hand_over(tc, OP_COMMIT, block->ring, block->slot);
@@ -177,6 +176,7 @@ static void item_loop(Tc *tc, Lcf *lcf, int callback, TcBody *item) {
     Range outer = tc->b.range;
     tc->b.range = lcf->callbacks[callback]->range;
     tc_loop(tc, ir_int(&tc->b, EL_I32, 0), lcf->num_iters, ir_int(&tc->b, EL_I32, 1), "iter", &names, item, lcf);
+    tc->items[tc->item_count++] = tc->b.region->last;
     tc->b.range = outer;
 }
 
@@ -229,8 +229,9 @@ static void compute_body(Tc *tc, Lcf *lcf) {
     lcf->consumer_state = tc_place(tc, lcf->types[OPTION_consumer_state], "consumer_state", lcf->node->range);
     if (lcf->callbacks[CB_CONSUMER_SETUP]) call(tc, lcf, CB_CONSUMER_SETUP, REF_NONE);
     item_loop(tc, lcf, CB_COMPUTE, compute_item);
+    tc_note_sync(tc, true, tc->b.range); /* the skeleton's: all consumers meet before finish, and behind it */
     if (!lcf->callbacks[CB_FINISH] || tc->failed) return;
-    tc_begin_semaphore(tc, SEM_FINISH_FINISHED, lcf->consumer_arrivals, release_finish);
+    tc_begin_semaphore(tc, SEM_FINISH_FINISHED, lcf->consumer_arrivals, &tc->finish, release_finish);
     call(tc, lcf, CB_FINISH, REF_NONE);
     tc_end_semaphore(tc, SEM_FINISH_FINISHED, lcf->callbacks[CB_FINISH]->range);
 }

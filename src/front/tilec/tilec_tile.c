@@ -25,17 +25,7 @@ bool tc_is_element(const Lvalue *lvalue) {
 
 /* ---- boxes ---- */
 
-/* What an lvalue names of its buffer or field: at the offsets, so much along each dimension; the first
- * `fixed` dimensions are indices. */
-typedef struct Box {
-    const Type *whole;
-    int fixed;
-    bool is_whole;
-    Ref at[MAX_RANK];
-    int64_t extent[MAX_RANK];
-} Box;
-
-static bool find_box(Tc *tc, const Lvalue *tile, Range range, Box *box) {
+static bool find_box(Tc *tc, const Lvalue *tile, Range range, TcBox *box) {
     Block *block = tile->place->block;
     box->whole = block ? ir_type(tc->kernel, block->ring)->fields[tile->place->field].type
                        : ir_type(tc->kernel, tile->place->buffer);
@@ -61,7 +51,7 @@ static bool is_side_by_side(const Lvalue *tile, const Type *whole) {
     return tile->is_view && whole->extent[whole->rank - 2] == tile->type->rows;
 }
 
-static const Type *box_type(Tc *tc, const Box *box, int first) {
+static const Type *box_type(Tc *tc, const TcBox *box, int first) {
     return ty_tile(tc->module, box->whole->elem, box->whole->rank - first, box->extent + first);
 }
 
@@ -69,7 +59,7 @@ static Ref reshaped(Tc *tc, Ref value, const Type *type) {
     return ir_type(tc->kernel, value) == type ? value : ir_reshape(&tc->b, value, type);
 }
 
-static Ref get_box(Tc *tc, const Lvalue *tile, const Box *box) {
+static Ref get_box(Tc *tc, const Lvalue *tile, const TcBox *box) {
     const Block *block = tile->place->block;
     if (!block) return ir_bload(&tc->b, tile->place->buffer, box->at, box_type(tc, box, 0));
     Op *get = ir_begin(&tc->b, OP_GET);
@@ -79,7 +69,7 @@ static Ref get_box(Tc *tc, const Lvalue *tile, const Box *box) {
     return box->is_whole ? value : ir_slice(&tc->b, value, box->at, box_type(tc, box, 0));
 }
 
-static void put_box(Tc *tc, const Lvalue *tile, const Box *box, Ref value) {
+static void put_box(Tc *tc, const Lvalue *tile, const TcBox *box, Ref value) {
     const Block *block = tile->place->block;
     if (!block) {
         ir_bstore(&tc->b, tile->place->buffer, box->at, reshaped(tc, value, box_type(tc, box, 0)));
@@ -100,17 +90,18 @@ static bool is_written(Tc *tc, const Lvalue *tile, Range range) {
 }
 
 Ref tc_read_tile(Tc *tc, const Lvalue *tile, Range range) {
-    Box box;
+    TcBox box;
     tc_check_read(tc, tile, range);
     if (tc->failed || !is_written(tc, tile, range) || !find_box(tc, tile, range, &box)) return REF_NONE;
     Ref value = get_box(tc, tile, &box);
+    tc_note_touch(tc, tile, false, &box, range);
     if (box.fixed) value = reshaped(tc, value, box_type(tc, &box, box.fixed));
     if (is_side_by_side(tile, box.whole)) value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
     return reshaped(tc, value, tc_value_type(tc, tile->type));
 }
 
 void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range) {
-    Box box;
+    TcBox box;
     if (value == REF_NONE) return;
     tc_check_write(tc, tile, range);
     if (tc->failed || !find_box(tc, tile, range, &box)) return;
@@ -122,23 +113,27 @@ void tc_write_tile(Tc *tc, const Lvalue *tile, Ref value, Range range) {
         value = ir_permute(&tc->b, value, (int64_t[]){1, 0, 2}, 3);
     }
     put_box(tc, tile, &box, value);
+    tc_note_touch(tc, tile, true, &box, range);
     tile->place->written = true;
 }
 
 /* ---- elements of shared tiles ---- */
 
 Ref tc_read_element(Tc *tc, const Lvalue *element, Range range) {
-    Box box;
+    TcBox box;
     tc_check_read(tc, element, range);
     if (tc->failed || !is_written(tc, element, range) || !find_box(tc, element, range, &box)) return REF_NONE;
-    return ir_bload(&tc->b, element->place->buffer, box.at, ty_scalar(tc->module, element->type->elem));
+    Ref value = ir_bload(&tc->b, element->place->buffer, box.at, ty_scalar(tc->module, element->type->elem));
+    tc_note_touch(tc, element, false, &box, range);
+    return value;
 }
 
 void tc_write_element(Tc *tc, const Lvalue *element, Ref value, Range range) {
-    Box box;
+    TcBox box;
     tc_check_write(tc, element, range);
     if (tc->failed || !find_box(tc, element, range, &box)) return;
     ir_bstore(&tc->b, element->place->buffer, box.at, value);
+    tc_note_touch(tc, element, true, &box, range);
     element->place->written = true;
 }
 

@@ -52,6 +52,7 @@ static void check_decorators(Lower *l, const PyNode *def) {
 typedef struct Finder {
     FrontUnit *unit;
     const Names *names;
+    const PyNode *module;
     VEC(const PyNode *) path; /* functions around the node being looked at */
 } Finder;
 
@@ -92,6 +93,21 @@ static bool is_call_of(const PyNode *node, const char *name) {
            strcmp(node->Call.func->Attribute.attr, name) == 0;
 }
 
+/* A call that names sizes, T.const("M, N") or T.dynamic("m"): each is a constant that may be given. */
+static void add_sizes(const Finder *f, Params *params, const PyNode *call) {
+    const PyNode *text = call->Call.args->count ? call->Call.args->at[0] : NULL;
+    if (!text || text->kind != PY_Constant || text->Constant.what != PY_STR) return;
+    for (const char *s = text->Constant.text->at; *s;) {
+        size_t n = strcspn(s, ", ");
+        const char *name = arena_string(f->unit->arena, s, n);
+        if (n && !has_param(params, name))
+            *VEC_PUSH(params, f->unit->arena) = (FrontParam){
+                .name = name, .kind = FRONT_CONSTANT, .elem = -1, .range = text->range, .optional = true};
+        s += n;
+        s += strspn(s, ", ");
+    }
+}
+
 /* Outputs and sizes that the body names. */
 static void add_body(const Finder *f, Params *params, const PyNode *def) {
     const PyList *body = def->FunctionDef.body;
@@ -100,19 +116,28 @@ static void add_body(const Finder *f, Params *params, const PyNode *def) {
         const PyNode *target = value ? node->Assign.targets->at[0] : NULL;
         if (value && is_call_of(value, "empty") && target->kind == PY_Name)
             add_tensor(f, params, target->Name.id, value, target->range);
-        bool sizes = value && is_call_of(value, "const") && value->Call.args->count;
-        const PyNode *text = sizes ? value->Call.args->at[0] : NULL;
-        if (!text || text->kind != PY_Constant || text->Constant.what != PY_STR) continue;
-        for (const char *s = text->Constant.text->at; *s;) {
-            size_t n = strcspn(s, ", ");
-            const char *name = arena_string(f->unit->arena, s, n);
-            if (n && !has_param(params, name))
-                *VEC_PUSH(params, f->unit->arena) = (FrontParam){
-                    .name = name, .kind = FRONT_CONSTANT, .elem = -1, .range = text->range, .optional = true};
-            s += n;
-            s += strspn(s, ", ");
-        }
+        if (value && is_call_of(value, "const")) add_sizes(f, params, value);
     }
+}
+
+typedef struct Sizes {
+    const Finder *f;
+    Params *params;
+} Sizes;
+
+/* The sizes that arrays give: T.dynamic of the functions around a kernel, its own, and those of the file itself. */
+static void add_dynamic(void *user, PyNode *node) {
+    Sizes *s = user;
+    if (is_call_of(node, "dynamic") || is_call_of(node, "symbolic")) add_sizes(s->f, s->params, node);
+    py_each_child(node, add_dynamic, s);
+}
+
+static void add_dynamic_sizes(const Finder *f, Params *params, const PyNode *outermost) {
+    Sizes sizes = {f, params};
+    const PyList *body = f->module->Module.body;
+    add_dynamic(&sizes, (PyNode *)outermost);
+    for (uint32_t i = 0; i < body->count; i++)
+        if (body->at[i]->kind == PY_Assign) add_dynamic(&sizes, body->at[i]);
 }
 
 static void add_kernel(Finder *f, const PyNode *def, bool eager) {
@@ -145,6 +170,7 @@ static void add_kernel(Finder *f, const PyNode *def, bool eager) {
     for (uint32_t a = 0; eager && a < args->arguments.kwonlyargs->count; a++)
         add_constant(f, &params, args->arguments.kwonlyargs->at[a], args->arguments.kw_defaults->at[a]);
     if (eager) add_body(f, &params, def);
+    if (!unit->resolver) add_dynamic_sizes(f, &params, path[0]);
     const char *name = path[0]->FunctionDef.name;
     for (size_t i = 0; i < unit->kernels.count; i++)
         if (strcmp(unit->kernels.at[i].name, name) == 0)
@@ -201,7 +227,7 @@ bool tilelang_open(FrontUnit *unit) {
     if (unit->diag->errors) return false;
     tree->names = names_collect(unit, &lang_domain, unit->file, tree->module, unit->arena);
     unit->tree = tree;
-    Finder f = {.unit = unit, .names = tree->names};
+    Finder f = {.unit = unit, .names = tree->names, .module = tree->module};
     if (unit->resolver)
         find_live(&f, tree->module);
     else

@@ -120,6 +120,7 @@ typedef struct LangState { /* Lower.own */
     Builder around;           /* .. and where that stands */
     const Val *reducer;       /* of the `with T.attr(..)` around here */
     VEC(const char *) imports; /* T.import_source so far */
+    Storage *random; /* numbers of T.rng_init; NULL: it was not met */
     /* tilelang_hopper.c: */
     int64_t block_threads, arriving; /* threads of the block; those that come here */
 } LangState;
@@ -224,6 +225,7 @@ Val lang_tensor_of(Lower *l, const Call *c);
 
 /* --- tilelang_loop.c --- */
 bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int count);
+const char *lang_extent_text(Lower *l, Val extent); /* what is wrong with it */
 bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out); /* of a loop or the grid, from 0 on */
 void lang_run_closed(Lower *l, const PyNode *node); /* the body of a loop that no jump leaves, and its yield */
 void lang_forget_names(Lower *l, size_t before, const char *const *names, int count); /* behind the body */
@@ -254,8 +256,21 @@ bool lang_is_annotation(const Lower *l, const PyNode *decorator);
 void lang_annotate(Lower *l, const PyNode *def); /* they become attributes of the kernel */
 bool lang_with_attr(Lower *l, const PyNode *node, const PyNode *call); /* tilelang_warp.c */
 
+/* --- tilelang_grid.c --- */
+int lang_parts(const Lower *l, const PyList *body); /* of the body of T.Kernel, between T.sync_grid */
+bool lang_run_part(Lower *l, const PyList *body, int part);
+
+/* --- tilelang_random.c --- */
+bool lang_draws(Lower *l, const PyNode *node); /* does something there take random numbers? */
+
 /* --- tilelang_hopper.c --- */
 extern const Own lang_barrier_own, lang_pointer_own;
+typedef struct Pointer { /* T.access_ptr(element, "r", n) */
+    Box box;          /* of the element that it points to */
+    bool element;     /* which the source names; else the first one of a whole tile */
+    int64_t count;    /* how many elements it is for; 0: all from there on */
+    const char *mode; /* "r", "w", "rw" */
+} Pointer;
 Val lang_barrier_at(Lower *l, Val v, const PyNode *node); /* one of several */
 bool lang_with_ws(Lower *l, const PyNode *node, const PyNode *call);
 

@@ -24,10 +24,11 @@ static bool want_tensor(Lower *l, const Call *c, const Box *to) {
 static bool fits_memory(Lower *l, const Call *c, Elem elem, Word combine) {
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
     int width = elem_info[elem].bits;
-    bool good = elem_is_float(elem) ? !bits && (width >= 32 || (width == 16 && combine == COMBINE_ADD)) : width >= 32;
+    bool good = elem_is_float(elem) ? !bits && width >= 16 : width >= 16;
     if (!good)
-        lang_types(l, c->range, arena_printf(l->arena, "T.%s cannot work on %s in memory; use a 32-bit type",
-                                             c->builtin->name, lang_elem_name(elem)));
+        lang_types(l, c->range,
+                   arena_printf(l->arena, "T.%s cannot work on %s in memory; use a type of at least 16 bits",
+                                c->builtin->name, lang_elem_name(elem)));
     return good;
 }
 

@@ -65,7 +65,9 @@ static Val attribute(Lower *l, Val v, const char *attr, Range range) {
     if (storage && storage->kind != STORE_VARIABLE && strcmp(attr, "data") == 0) return v; /* for T.Tensor */
     return py_error(l, DIAG_TL_UNSUPPORTED, range,
                     arena_printf(l->arena, "the attribute `%s` of %s", attr, val_describe(l, v)),
-                    "tensors and tiles have `shape` and `dtype`");
+                    strcmp(attr, "to") == 0 ? "T.cast(x, \"float32\") converts a number, T.copy a tile"
+                                            : "tensors and tiles have `shape` and `dtype`, numbers `dtype` and "
+                                              "`astype`");
 }
 
 static Val subscript(Lower *l, Val v, const PyNode *node) {

@@ -174,17 +174,26 @@ Val lang_lower_tma_copy(Lower *l, const Call *c) {
 
 /* --- copies of threads --- */
 
-typedef struct Pointer { /* T.access_ptr(element, "r", n) */
-    Box box;
-} Pointer;
 const Own lang_pointer_own = {.of = "a pointer to", .whole = true};
 
+/* code 1: T.address_of(element) */
 Val lang_lower_access_ptr(Lower *l, const Call *c) {
-    Pointer out;
+    static const char *const by_bits[] = {"rw", "r", "w", "rw"}; /* as TVM counts them */
+    Pointer out = {.mode = "rw"};
     if (!lang_in_kernel(l, c) || !lang_as_box(l, c, 0, NULL, &out.box)) return val_error;
-    Val offset = lang_plain(c->args[3]);
+    bool more = !c->builtin->code;
+    Val mode = more ? lang_plain(c->args[1]) : val_none, count = more ? lang_plain(c->args[2]) : val_none,
+        offset = more ? lang_plain(c->args[3]) : val_none;
+    if (mode.kind == VAL_INT && mode.i >= 0 && mode.i < 4)
+        out.mode = by_bits[mode.i];
+    else if (more && !lang_word(l, c, 1, "way to use an address", "r, w, rw"))
+        return val_error;
+    else if (mode.kind == VAL_STR)
+        out.mode = mode.text;
+    if (count.kind == VAL_INT && count.i > 0 && count.i < INT32_MAX) out.count = (int64_t)count.i;
     if (offset.kind != VAL_NONE && !(offset.kind == VAL_INT && offset.i == 0))
         return py_error(l, DIAG_TL_UNSUPPORTED, c->ranges[3], "an offset of T.access_ptr", "index the element");
+    out.element = lang_is_element(&out.box);
     for (int d = 0; d < out.box.of->rank; d++) out.box.shape[d] = 1, out.box.at[d] = NULL;
     return lang_own(l, &lang_pointer_own, &out, sizeof out);
 }

@@ -40,11 +40,16 @@ bool lang_loop_names(Lower *l, const PyNode *target, const char **names, int cou
     return true;
 }
 
+const char *lang_extent_text(Lower *l, Val extent) {
+    const char *text = val_describe(l, extent);
+    return extent.kind == VAL_FLOAT ? arena_printf(l->arena, "%s, no integer, as `//` would give", text) : text;
+}
+
 bool lang_check_extent(Lower *l, Val extent, Range range, int64_t *out) {
     extent = lang_plain(extent);
     if (val_failed(extent) || lang_missing(l, extent, range)) return false;
     if (extent.kind != VAL_INT || extent.i < 0) {
-        py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
+        py_error(l, DIAG_TL_EXTENT, range, lang_extent_text(l, extent));
         return false;
     }
     *out = (int64_t)extent.i;
@@ -216,6 +221,15 @@ bool lang_loop_bounds(Lower *l, const Range3 *range, Range where, Ref bounds[3])
                      arena_printf(l->arena, "a loop counts in 32 bits, %s does not fit", val_text(l, v[i])));
             return false;
         }
+        Val scalar = lang_scalar(l, v[i], where);
+        if (val_failed(scalar)) return false;
+        if (!elem_is_int(val_type(l, scalar)->elem)) {
+            lang_types(l, where,
+                       arena_printf(l->arena, "a loop counts integers, and %s is none; write `//`, or T.cast it to an "
+                                              "integer",
+                                    val_describe(l, v[i])));
+            return false;
+        }
         if (!lang_convert(l, v[i], EL_I32, where, &bounds[i])) return false;
     }
     return true;
@@ -236,7 +250,17 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        (loop->in_order ? run_grid : run_parallel)(l, node, loop);
+        bool in_order = loop->in_order;
+        if (!in_order && lang_draws(l, node)) { /* in what order numbers are taken is what they are */
+            in_order = lang_state(l)->block_threads == 1;
+            if (!in_order) {
+                py_error(l, DIAG_TL_UNSUPPORTED, node->For.iter->range,
+                         "a random number in T.Parallel, whose iterations have no order,",
+                         "loop over the thread's own elements with T.serial");
+                return true;
+            }
+        }
+        (in_order ? run_grid : run_parallel)(l, node, loop);
         return true;
     }
     const PyNode *iter = node->For.iter, *target = node->For.target;
@@ -337,12 +361,13 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
                  "launches stand one behind the other in the function");
         return;
     }
-    if (!l->request->sequence && s->launches) {
+    int parts_here = lang_parts(l, node->With.body), part = l->request->launch - s->launches;
+    if (!l->request->sequence && (s->launches || parts_here > 1)) {
         py_error(l, DIAG_TL_PLANNED, node->range, "a second T.Kernel in one function", "write two kernels");
         return;
     }
-    bool mine = s->launches == l->request->launch;
-    s->launches++;
+    bool mine = part >= 0 && part < parts_here;
+    s->launches += parts_here;
     if (l->request->sequence) l->request->sequence->launches = s->launches;
     if (!mine) return;
     if (!count) extents = val_tuple(l, &(Val){.kind = VAL_INT, .i = 1}, 1), count = 1; /* one block */
@@ -376,7 +401,10 @@ static void run_launch(Lower *l, const PyNode *node, Val parts) {
     if (!set_threads(l, parts.items[1], call->range)) return;
     s->launched = true;
     lang_threads_begin(l, node, parts.items[1]);
-    py_run_block(l, node->With.body, 0, false);
+    if (parts_here > 1)
+        lang_run_part(l, node->With.body, part);
+    else
+        py_run_block(l, node->With.body, 0, false);
     lang_threads_end(l);
     s->launched = false;
 }

@@ -144,6 +144,7 @@ Val lang_module_attribute(Lower *l, const char *path, const char *attr, Range ra
     } modules[] = {{"tilelang", 'H'},          {"tilelang.math", 'H'},  {"tilelang.utils.", 'H'},
                    {"tilelang.language.fp8", 'H'}, {"tilelang.layout", 'Z'}, {"tilelang.carver.arch.", 'A'},
                    {"torch.cuda", 'C'},        {"tvm.tir", 'V'},        {"tvm.tirx", 'V'},
+                   {"tilelang.tvm.tir", 'V'},  {"tilelang.tvm.tirx", 'V'},
                    {"tilelang.tools.cuda.iket", 'K'}, {"tilelang.intrinsics.", 'N'},
                    {"tilelang.cuda.intrinsics.", 'N'}, {"tilelang.rocm.", 'N'}};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {

@@ -181,7 +181,7 @@ static bool read_extents(Lower *l, Val shape, const FrontValue *array, Range ran
         extent = lang_plain(extent);
         if (lang_missing(l, extent, range)) return false;
         if (extent.kind != VAL_INT || extent.i < 0 || extent.i > INT64_MAX) {
-            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, val_describe(l, extent));
+            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, range, lang_extent_text(l, extent));
             return false;
         }
         out->shape[d] = (int64_t)extent.i;
@@ -263,9 +263,10 @@ static bool check_array(Lower *l, const PyNode *name, const char *id, const Stor
     Storage got = {.kind = STORE_TENSOR, .elem = array->elem, .rank = array->rank};
     bool strides = array->elem == tensor->elem && array->rank == tensor->rank &&
                    memcmp(array->extent, tensor->shape, sizeof *array->extent * (size_t)array->rank) == 0;
+    const char *passed = array->rank < 0 ? arena_printf(l->arena, "*%s", elem_info[array->elem].text)
+                                         : lang_shape_text(l, &got, array->extent);
     py_error(l, DIAG_TL_ARRAY, name->range, id, lang_shape_text(l, tensor, tensor->shape),
-             arena_printf(l->arena, "%s%s", lang_shape_text(l, &got, array->extent),
-                          strides ? " with other strides" : ""));
+             arena_printf(l->arena, "%s%s", passed, strides ? " with other strides" : ""));
     return false;
 }
 

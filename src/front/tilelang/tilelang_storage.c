@@ -16,7 +16,7 @@ bool lang_want_shape(Lower *l, const Call *c, int arg, Storage *out) {
         Val extent = lang_plain(val_items(items)[d]);
         if (lang_missing(l, extent, c->ranges[arg])) return false;
         if (extent.kind != VAL_INT || extent.i < 1 || extent.i > INT32_MAX) {
-            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, c->ranges[arg], val_describe(l, extent));
+            if (!val_failed(extent)) py_error(l, DIAG_TL_EXTENT, c->ranges[arg], lang_extent_text(l, extent));
             return false;
         }
         out->shape[d] = (int64_t)extent.i;

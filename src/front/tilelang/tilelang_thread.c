@@ -24,7 +24,8 @@ enum { WARP = 32, GROUP = 128, DEFAULT_THREADS = 128 };
 
 typedef struct Scan {
     Lower *l;
-    int depth; /* of calls */
+    Frame *frame; /* whose names mean something where the scan is */
+    int depth;    /* of calls */
     bool found;
 } Scan;
 
@@ -38,21 +39,24 @@ static void scan_node(void *user, PyNode *node) {
     }
     if (node->kind == PY_Call && node->Call.func->kind == PY_Name && s->depth < DEEPEST) {
         const char *id = node->Call.func->Name.id;
-        const Local *local = s->l->frame ? py_local(s->l->frame, id) : NULL;
-        Val v = local ? local->val : names_lookup(s->l, id, node->range);
+        const Local *local = NULL;
+        for (Frame *f = s->frame; f && !local; f = f->function ? f->function->around : NULL) local = py_local(f, id);
+        Val v = py_live_peek(s->l, local ? local->val : names_lookup(s->l, id, node->range), node->range);
         if (v.kind == VAL_BUILTIN && strchr(v.builtin->kinds, 'W')) s->found = true;
         if (v.kind == VAL_FUNCTION && v.function->node->kind == PY_FunctionDef) {
-            s->depth++;
+            Frame *here = s->frame;
+            Names *names = s->l->names;
             const PyNode *def = v.function->node;
+            s->depth++, s->frame = v.function->around, s->l->names = v.function->names;
             for (uint32_t i = 0; i < def->FunctionDef.body->count; i++) scan_node(s, def->FunctionDef.body->at[i]);
-            s->depth--;
+            s->depth--, s->frame = here, s->l->names = names;
         }
     }
     py_each_child(node, scan_node, s);
 }
 
 static bool names_threads(Lower *l, const PyNode *with) {
-    Scan s = {.l = l};
+    Scan s = {.l = l, .frame = l->frame};
     for (uint32_t i = 0; i < with->With.body->count; i++) scan_node(&s, with->With.body->at[i]);
     return s.found;
 }
@@ -62,6 +66,7 @@ static bool names_threads(Lower *l, const PyNode *with) {
 void lang_threads_begin(Lower *l, const PyNode *with, Val threads) {
     LangState *s = lang_state(l);
     s->threads = 0;
+    s->random = NULL;
     if (!names_threads(l, with)) return;
     threads = lang_plain(threads);
     Val one = threads.kind == VAL_NONE ? val_int(DEFAULT_THREADS) : threads, all = one;
@@ -209,6 +214,23 @@ Val lang_lower_thread(Lower *l, const Call *c) {
         return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "threads have the dimensions 0, 1 and 2");
     if (dim.i >= s->threads) return val_int(c->builtin->code == 2);
     return c->builtin->code == 2 ? val_int(s->thread_extent[dim.i]) : val_tensor(s->thread[dim.i]);
+}
+
+/* The block's number along a dimension of the grid; code 1: along all three, as a tuple. */
+Val lang_lower_block(Lower *l, const Call *c) {
+    Val all[3], dim = lang_plain(c->args[0]);
+    bool one = !c->builtin->code;
+    if (!lang_in_kernel(l, c)) return val_error;
+    if (one && (dim.kind != VAL_INT || dim.i < 0 || dim.i > 2))
+        return py_error(l, DIAG_TL_ARGUMENTS, c->ranges[0], "a grid has the dimensions 0, 1 and 2");
+    l->b.range = c->range;
+    for (int d = one ? (int)dim.i : 0; d < (one ? (int)dim.i + 1 : 3); d++) {
+        Op *id = ir_begin(&l->b, OP_PROGRAM_ID);
+        op_set(l->kernel, id, (Attr){.id = AT_DIM, .number = d});
+        all[one ? 0 : d] = val_tensor(ir_end(&l->b, id, NULL));
+        lang_add_variable(l, all[one ? 0 : d].ref, -1, &(int64_t){0}, NULL);
+    }
+    return one ? all[0] : val_tuple(l, all, 3);
 }
 
 /* T.thread_binding(n, thread="threadIdx.x"), (0, n, ..): the number along a dimension, as a value or as a loop. */

@@ -226,3 +226,16 @@ Val lang_lower_make_tensor(Lower *l, const Call *c) {
     lang_make_tensor(l, &out, ir_end(&l->b, op, ty_pointer(l->module, out.elem)));
     return lang_own(l, &lang_storage_own, &out, sizeof out);
 }
+
+/* T.index_to_coordinates(index, shape): a number for each extent, the last one fastest */
+Val lang_lower_coordinates(Lower *l, const Call *c) {
+    Val at[MAX_RANK], rest = c->args[0];
+    Storage shape = {.kind = STORE_TILE};
+    if (!lang_want_shape(l, c, 1, &shape)) return val_error;
+    for (int d = shape.rank - 1; d >= 0; d--) {
+        at[d] = d ? lang_binary(l, PY_OP_MOD, rest, val_int(shape.shape[d]), c->range) : rest;
+        if (d) rest = lang_binary(l, PY_OP_FLOORDIV, rest, val_int(shape.shape[d]), c->range);
+        if (val_failed(at[d]) || val_failed(rest)) return val_error;
+    }
+    return val_tuple(l, at, shape.rank);
+}

@@ -14,37 +14,12 @@ typedef struct Words {
     Val w[4];
 } Words;
 
-static Val add(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_ADD, a, b, l->b.range); }
-static Val xor_of(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_BITXOR, a, b, l->b.range); }
 static Val scaled(Lower *l, Val a, Val b) { return tri_binary(l, PY_OP_MUL, a, b, l->b.range); }
 static Val call_1(Lower *l, const char *name, Val x) {
     return py_apply(l, (Val){.kind = VAL_BUILTIN, .builtin = tri_builtin_find(name, 'M')}, &x, 1, l->b.range);
 }
 static Val word(Lower *l, Elem elem, uint64_t bits) { return val_tensor(ir_int(&l->b, elem, (int64_t)bits)); }
-static Val high_product(Lower *l, Val constant, Val x) {
-    return val_failed(x) ? x : val_tensor(ir_binary(&l->b, OP_MULHI, constant.ref, x.ref));
-}
-
-static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) {
-    Elem elem = val_type(l, c->w[0])->elem;
-    bool wide = elem == EL_U64;
-    Val key_a = word(l, elem, wide ? 0x9E3779B97F4A7C15u : 0x9E3779B9u),
-        key_b = word(l, elem, wide ? 0xBB67AE8584CAA73Bu : 0xBB67AE85u),
-        round_a = word(l, elem, wide ? 0xD2E7470EE14C6C93u : 0xD2511F53u),
-        round_b = word(l, elem, wide ? 0xCA5A826395121157u : 0xCD9E8D57u);
-    for (int64_t i = 0; i < rounds; i++) {
-        Words old = *c;
-        c->w[0] = xor_of(l, xor_of(l, high_product(l, round_b, old.w[2]), old.w[1]), k0);
-        c->w[2] = xor_of(l, xor_of(l, high_product(l, round_a, old.w[0]), old.w[3]), k1);
-        c->w[1] = scaled(l, round_b, old.w[2]);
-        c->w[3] = scaled(l, round_a, old.w[0]);
-        k0 = add(l, k0, key_a);
-        k1 = add(l, k1, key_b);
-        for (int k = 0; k < 4; k++)
-            if (val_failed(c->w[k])) return false;
-    }
-    return true;
-}
+static bool encipher(Lower *l, Words *c, Val k0, Val k1, int64_t rounds) { return py_philox(l, c->w, k0, k1, rounds); }
 
 static bool want_rounds(Lower *l, const Call *c, int arg, int64_t *rounds) {
     if (!py_want_int(l, c, arg, rounds)) return false;

@@ -121,6 +121,7 @@ void eval_bar_wait(Process *p, Step *s) {
     BarValue *bar = choose(p, s, op_operand(s->op, 2));
     int64_t parity = ev_scalar(p, s, s->op->operands[1]) & 1;
     process_wait(p, (Wait){.kind = WAIT_BAR, .step = s, .bar = bar, .number = parity});
+    if (p->team && bar->phase > 0) p->clock = ++p->team->clock; /* whoever arrived had done what came before */
 }
 
 /* The data are read now and land later; without a barrier nobody could wait for them, so at once. */

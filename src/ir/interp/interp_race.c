@@ -2,9 +2,10 @@
 /* interp_race.c: do the workers of an spmd region meet in a buffer?
  *
  * Each element that they share remembers who touched it last, and when: the clock of a worker is that of the last
- * barrier or shuffle it took part in, which all that took part have in common. Of two accesses by two workers, one of
- * them a write, the first lies behind a barrier if the second worker's clock is later; else there is none between
- * them. Atomics may meet each other, and writes of what is there already do no harm. */
+ * barrier or shuffle it took part in, which all that took part have in common, or of the latest phase whose end it
+ * waited for. Of two accesses by two workers, one of them a write, the first lies behind a barrier if the second
+ * worker's clock is later; else there is none between them. (A barrier that the first worker has no part in hides such
+ * a pair.) Atomics may meet each other, and writes of what is there already do no harm. */
 #include "ir/interp/interp_core.h"
 
 typedef struct Touch {

@@ -515,8 +515,10 @@ static void place_op(LayoutState *st, Op *op) {
     }
     lay_want_operands(st, op, layout);
     lay_set(st, op->results[0], layout);
-    if (op->code == OP_TLOAD)
-        layout_vector(st->cx->machine, &st->facts, op, ir_type(st->k, op->results[0]), &layout->map); /* wishes */
+    if (op->code == OP_TLOAD) { /* wishes */
+        layout_vector(st->cx->machine, &st->facts, op, ir_type(st->k, op->results[0]), &layout->map);
+        near_holds(st->cx->machine, &st->facts, op);
+    }
 }
 
 static void place_region(LayoutState *st, Region *region) {

@@ -159,6 +159,8 @@ static void decide_box(LayoutState *st, const int *uses, Op *op) {
     if (a.vector > 1) set_number(st->k, op, AT_VECTOR, a.vector);
     if (a.along >= 0 && a.whole) set_number(st->k, op, AT_WHOLE, 1);
     if (a.tests) set_number(st->k, op, AT_TESTS, 1);
+    if (a.along >= 0 && a.whole && !a.tests && near_holds(st->cx->machine, &st->facts, op))
+        set_number(st->k, op, AT_BOUNDED, 1);
     if (access_may_load_singly(st->k, op, a) && gains_singly(st, op)) set_number(st->k, op, AT_SINGLY, 1);
     if (op->code == OP_TLOAD && access_may_copy(st, uses, op, a))
         op_set(st->k, op, (Attr){.id = AT_MOVER, .word = MOVER_ASYNC});

@@ -21,11 +21,29 @@ static int floor_pow2(int64_t x) {
     return p;
 }
 
+/* Elements of the largest sum of a product in the region. */
+static int64_t largest_sum(const Kernel *k, const Region *region) {
+    int64_t most = 0;
+    for (const Op *op = region->first; op; op = op->next) {
+        int64_t own = op->code == OP_DOT ? ty_elements(ir_type(k, op->results[0])) : 0;
+        for (int i = 0; i < op->region_count; i++) {
+            int64_t inner = largest_sum(k, op->regions[i]);
+            if (inner > own) own = inner;
+        }
+        if (own > most) most = own;
+    }
+    return most;
+}
+
 static int kernel_warps(const PassContext *cx, const Kernel *k) {
     bool decided = k->form >= FORM_LAYOUT; /* its layouts are spread over so many */
     int warps = (int)kernel_int(k, AT_WARPS, 4);
     if (cx->options.num_warps > 0 && !decided) warps = cx->options.num_warps;
     while (warps < kernel_int(k, AT_WRITTEN, 1)) warps *= 2;
+    /* Who has few registers spills a sum that another machine's threads hold. */
+    int64_t held = cx->machine->cost.sum_registers;
+    int64_t sum = held && !decided && !cx->options.num_warps ? largest_sum(k, k->body) : 0;
+    while (sum > held * cx->machine->lanes * warps && 2 * warps * cx->machine->lanes <= BLOCK_THREADS) warps *= 2;
     /* 32 warps are wished for where a warp has 32 lanes; of 64 lanes a block has half as many. */
     while (!decided && cx->machine->lanes && warps * cx->machine->lanes > BLOCK_THREADS) warps /= 2;
     return warps;

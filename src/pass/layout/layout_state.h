@@ -9,6 +9,7 @@
  *   layout_tma.c     loads and stores that TMA does
  *   layout_access.c  vectors and copies of the others, ways of conversions
  *   layout_wave.c    copies of a warp that go to shared memory side by side
+ *   layout_near.c    loads that test by themselves which lanes are inside
  *   layout_take.c    tiles that are stored from where a product reads them
  *   layout_hold.c    how flat kernels hold tiles in registers
  *   layout_check.c   what emitters rely on, of a kernel that was read from text, or that this pass has made
@@ -114,6 +115,10 @@ Access access_best(LayoutState *st, const Op *access);
 bool access_has_vectors(const LayoutState *st, const Op *op); /* is it one that vectors move at all? */
 bool access_may_load_singly(const Kernel *k, const Op *op, Access a);
 bool access_may_copy(LayoutState *st, const int *uses, const Op *load, Access a);
+
+/* --- layout_near.c --- */
+/* Do all elements of the load lie near the first one of its box, known or wished for? */
+bool near_holds(const Machine *machine, Facts *f, const Op *load);
 
 /* --- layout_wave.c --- */
 void wave_decide(LayoutState *st); /* when fields have their layouts */

@@ -31,9 +31,13 @@ void check_fail(Check *c, const Op *op, bool unproved, const char *why) {
 static bool leaf(const void *user, Ref ref, int64_t *out) {
     const Worker *w = user;
     const MapEntry *known = map_find_number(&w->known, ref);
-    if (!known || !known->value) return false;
-    *out = *(const int64_t *)known->value;
-    return true;
+    const Check *c = w->c;
+    if (known && known->value) {
+        *out = *(const int64_t *)known->value;
+        return true;
+    }
+    *out = c->end;
+    return c->loop && !c->rounds && !known && merge_same_number(c->k, c->loop->operands[1], ref);
 }
 
 bool check_number(const Worker *w, Ref ref, int64_t *out) { return ir_number(w->c->k, ref, leaf, w, out); }
@@ -199,8 +203,8 @@ static void run_for(Worker *w, const Op *op) {
         if (bars && c->loop && !merge_same_number(c->k, c->loop->operands[1], op->operands[1]))
             check_fail(c, op, true,
                        "loops around barriers have several ends that are not known before the kernel runs");
-        if (bars) c->loop = op;
         hi = lo + (c->trips + w->round) * step;
+        if (bars && !c->loop) c->loop = op, c->end = hi;
     }
     if (!bars && hi > lo + 2 * step) hi = lo + 2 * step; /* a trip and the next one */
     for (int64_t at = lo; at < hi && !c->why; at += step) {
@@ -294,9 +298,19 @@ static void run_op(Worker *w, const Op *op) {
     for (int r = 0; r < op->region_count; r++) run_region(w, op->regions[r]);
 }
 
+/* A choice between numbers: `if (++slot == slots) { slot = 0; phase ^= 1; }`. */
+static void choose_numbers(Worker *w, const Op *op) {
+    int64_t holds;
+    if (check_number(w, op->operands[0], &holds)) run_branch(w, op, holds ? 0 : 1);
+    else
+        for (int i = 0; i < op->result_count; i++) know(w, op->results[i], false, 0);
+}
+
 static void run_region(Worker *w, const Region *region) {
-    for (const Op *op = region->first; op && !w->c->why; op = op->next)
+    for (const Op *op = region->first; op && !w->c->why; op = op->next) {
         if (has_matter(op)) run_op(w, op);
+        else if (op->code == OP_IF && op->result_count) choose_numbers(w, op);
+    }
 }
 
 static void worker_body(void *argument) {

@@ -56,7 +56,8 @@ struct Check {
     VEC(Event) trace;
     Trap trap;
     int64_t trips, most_trips, steps;
-    const Op *loop;      /* one of unknown ends */
+    const Op *loop;      /* one of unknown ends, */
+    int64_t end;         /* which is this in this run */
     const Op *rounds;    /* a `while` of unknown trips, */
     int64_t most_rounds; /* so many in this run */
     Ref conditions[MOST_CONDITIONS];

@@ -115,7 +115,7 @@ static bool lay_stretch(Roles *r, Builder *b, const Op *const *ends) {
             Op *loop = NULL;
             int found = 0;
             for (Op *op = r->parts[w]->first; op && op != ends[w]; op = op->next)
-                if (op->code == OP_FOR && has_bars(op, r->arena)) loop = op, found++;
+                if (r->workers > 1 && op->code == OP_FOR && has_bars(op, r->arena)) loop = op, found++;
             if (found > 1) return false;
             bool first = loop ? writes_shared(r, loop) : ir_list(r->parts[w], OP_BAR_WAIT, r->arena).count == 0;
             if (first != (pass == 0)) continue;
@@ -217,9 +217,18 @@ static bool are_wrong(PassContext *cx, Kernel *k) {
     fold_tidy(k, cx->scratch);
     found = ir_list(k->body, OP_SPMD, cx->scratch);
     for (size_t i = 0; i < found.count && !wrong; i++)
-        wrong = found.at[i]->region_count > 1 && !merge_check(cx, k, found.at[i], false);
+        wrong = !merge_check(cx, k, found.at[i], false);
     ir_take_back(k, copy);
     return wrong;
+}
+
+/* A single worker that has been checked waits for nobody but itself: in the order of its text all has come. */
+static void leave_alone(PassContext *cx, Kernel *k) {
+    static const Opcode codes[] = {OP_BAR_WAIT, OP_BAR_ARRIVE, OP_BAR};
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+        FoundOps found = ir_list(k->body, codes[c], cx->scratch);
+        for (size_t i = 0; i < found.count; i++) ir_remove(found.at[i]);
+    }
 }
 
 bool merge_roles(PassContext *cx, Kernel *k) {
@@ -229,7 +238,12 @@ bool merge_roles(PassContext *cx, Kernel *k) {
     const KernelCopy *copy = written ? ir_keep(k) : NULL;
     const char *why;
     const Op *where;
-    if (order_workers(cx, k, written) && (!written || bars_prove(k, cx->scratch, &why, &where))) return true;
+    int64_t workers = 0;
+    bool alone = ir_const_int(k, found.at[0]->operands[0], &workers) && workers == 1;
+    if (order_workers(cx, k, written || alone)) {
+        if (alone) leave_alone(cx, k);
+        if (alone || !written || bars_prove(k, cx->scratch, &why, &where)) return true;
+    }
     if (copy) ir_take_back(k, copy);
     return false;
 }

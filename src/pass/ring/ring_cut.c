@@ -35,8 +35,21 @@ static Ref mapped(const Cutter *cut, Ref r) {
 
 /* --- names of fields --- */
 
-static const char *field_name(Cut *c, Ref value, const Field *fields, int count) {
-    const char *name = ref_is_value(value) ? ir_value(c->k, value)->name : NULL;
+/* The source's own: of the value, of what it was before it was converted, else of the array that it moves. */
+static const char *source_name(const Cut *c, Ref value, const Op *access) {
+    while (ref_is_value(value)) {
+        const Value *v = ir_value(c->k, value);
+        if (v->name && !isdigit((unsigned char)v->name[0])) return v->name;
+        value = v->op && v->op->code == OP_CAST ? v->op->operands[0] : REF_NONE;
+    }
+    const Value *tensor = ir_value(c->k, op_operand(access, 0));
+    if (tensor->op && tensor->op->code == OP_TENSOR && ref_is_value(tensor->op->operands[0]))
+        tensor = ir_value(c->k, tensor->op->operands[0]);
+    return tensor->name;
+}
+
+static const char *field_name(Cut *c, Ref value, const Op *access, const Field *fields, int count) {
+    const char *name = source_name(c, value, access);
     char base[24] = "v";
     size_t length = 0;
     for (const char *s = name ? name : ""; *s && length + 1 < sizeof base; s++)
@@ -63,7 +76,7 @@ static void build_rings(Cut *c, Builder *b) {
         for (size_t f = 0; f < ring->ops.count; f++) {
             const Op *op = ring->ops.at[f];
             Ref value = ring->output ? op_operand(op, 1) : op->results[0];
-            fields[f].name = field_name(c, value, fields, (int)f);
+            fields[f].name = field_name(c, value, op, fields, (int)f);
             fields[f].type = ir_type(c->k, value);
         }
         b->range = ring->ops.at[0]->range;

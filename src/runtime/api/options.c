@@ -70,8 +70,9 @@ static long long place_among(const char *values, const char *text) {
 static bool parse_pair(const char *text, long long *value) {
     char *end = NULL;
     long long x = strtoll(text, &end, 10), y = *end == 'x' ? strtoll(end + 1, &end, 10) : 0;
+    if (*end != 0 || x < 1 || x >= 32768 || y < 1 || y >= 65536) return false;
     *value = x * 65536 + y;
-    return *end == 0 && x >= 1 && x < 32768 && y >= 1 && y < 65536;
+    return true;
 }
 
 /* "auto" is -1, on and off are 1 and 0; words are their places in the list; else an integer. */

@@ -49,6 +49,7 @@ struct Target {
     const char *assembly_ending; /* ".ptx" */
     bool runs_assembly;          /* of kernels that are written with some */
     bool runs_externs;           /* of kernels that bring functions in its own language */
+    bool externs_in_c;           /* which is C, and not CUDA */
     bool runs_together;          /* all programs of a launch, where that is asked for */
     tw_status (*launch)(tw_kernel *k, const LaunchCall *call);
     bool launches_beside; /* launch may run on many threads at once, without the context's lock */

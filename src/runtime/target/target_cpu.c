@@ -310,6 +310,7 @@ const Target target_cpu = {
     .build = cpu_build,
     .launch = cpu_launch,
     .runs_externs = true,
+    .externs_in_c = true,
     .launches_beside = true,
     .destroy = cpu_destroy,
     .available = cpu_available,

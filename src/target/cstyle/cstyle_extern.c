@@ -8,7 +8,17 @@
  *     #define FACTOR 3
  *     static float scale(float x) { return FACTOR * x; }
  *     TW_FN f32 tw_call_scale_f32_f32(f32 x0) { return scale(x0); }
- *     #undef FACTOR */
+ *     #undef FACTOR
+ *
+ * A function on arrays gets arrays of its own, into which words of the op's go, and one word of what it wrote comes
+ * back:
+ *
+ *     TW_FN u64 tw_call_widen_r4_i8_w8_f16_0(u64 x0) {
+ *         union { u64 words[1]; i8 each[4]; } a0 = {{x0}};
+ *         union { u64 words[2]; u16 each[8]; } a1 = {{0}};
+ *         widen(a0.each, a1.each);
+ *         return a1.words[0];
+ *     } */
 #include "ir/build.h"
 #include "ir/externs.h"
 #include "target/cstyle/cstyle.h"
@@ -17,6 +27,14 @@
 
 const char *cs_extern_name(Arena *arena, const Kernel *k, const Op *op) {
     Text name = text_new(arena);
+    const char *form = op_text(op, AT_TAKES);
+    if (form) {
+        text_add(&name, "tw_call_%s_", op_text(op, AT_CALLEE));
+        for (; *form; form++)
+            text_add(&name, "%c", *form == '-' ? 'm' : *form == '=' ? 'c' : strchr(": .", *form) ? '_' : *form);
+        text_add(&name, "_%d", (int)op_int(op, AT_PART, 0));
+        return name.at;
+    }
     text_add(&name, "tw_call_%s_%s", op_text(op, AT_CALLEE), elem_info[ir_type(k, op->results[0])->elem].text);
     for (int i = 0; i < ext_count(op); i++)
         text_add(&name, "_%s", elem_info[ir_type(k, op->operands[i])->elem].text);
@@ -30,6 +48,40 @@ typedef struct Externs {
     Text functions;
 } Externs;
 
+/* Floats of 16 bits and less have no type that all sources know: their bits come. */
+static const char *array_type(Elem elem) {
+    if (elem_is_float(elem) && elem_info[elem].bits < 32) return elem_info[elem].bits == 16 ? "u16" : "u8";
+    return elem_info[elem].text;
+}
+
+/* On arrays: see above. */
+static void write_body(Externs *x, const Op *op) {
+    Text call = text_new(x->arena);
+    int operand = 0, array = 0, part = (int)op_int(op, AT_PART, 0);
+    const char *at = op_text(op, AT_TAKES), *between = "", *result = "0";
+    text_add(&x->functions, ") {\n");
+    for (ExtParam p; ext_next(&at, &p); between = ", ") {
+        if (p.kind == EXT_UNUSED) continue;
+        if (p.kind == EXT_CONSTANT)
+            text_add(&call, "%s%lld", between, (long long)p.number);
+        else if (p.kind == EXT_NUMBER)
+            text_add(&call, "%sx%d", between, operand++);
+        if (!p.count) continue;
+        int words = ext_words(&p);
+        text_add(&x->functions, "    union { u64 words[%d]; %s each[%d]; } __attribute__((aligned(16))) a%d",
+                 words, array_type(p.elem), (int)p.count, array);
+        text_add(&x->functions, " = {{");
+        for (int w = 0; w < words && ext_reads(&p); w++) text_add(&x->functions, "%sx%d", w ? ", " : "", operand++);
+        text_add(&x->functions, "%s}};\n", ext_reads(&p) ? "" : "0");
+        text_add(&call, "%sa%d.each", between, array);
+        if (ext_writes(&p) && part >= 0 && part < words)
+            result = arena_printf(x->arena, "a%d.words[%d]", array, part);
+        if (ext_writes(&p)) part -= words;
+        array++;
+    }
+    text_add(&x->functions, "    %s(%s);\n    return %s;\n}\n", op_text(op, AT_CALLEE), call.at, result);
+}
+
 static void write_function(Op *op, void *user) {
     Externs *x = user;
     if (op->code != OP_EXTERN) return;
@@ -39,6 +91,10 @@ static void write_function(Op *op, void *user) {
     text_add(&x->functions, "TW_FN %s %s(", elem_info[ir_type(x->k, op->results[0])->elem].text, name);
     for (int i = 0; i < ext_count(op); i++)
         text_add(&x->functions, "%s%s x%d", i ? ", " : "", elem_info[ir_type(x->k, op->operands[i])->elem].text, i);
+    if (op_text(op, AT_TAKES)) {
+        write_body(x, op);
+        return;
+    }
     text_add(&x->functions, ") { return %s(", op_text(op, AT_CALLEE));
     for (int i = 0; i < ext_count(op); i++) text_add(&x->functions, "%sx%d", i ? ", " : "", i);
     text_add(&x->functions, "); }\n");

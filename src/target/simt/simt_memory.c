@@ -79,15 +79,20 @@ static const Expr *index_of(Emit *e, Ref vector, const Layout *tile, int axis) {
     return ex(e->arena, "%p[%p]", hold->by, place_along(e, vector, tile, axis, &place_r));
 }
 
-/* Where register r lies along dimension d of the tensor, axis t of the tile (-1: none). */
+/* Where register r lies along axis t of the box (-1: none). */
+static const Expr *place_in_box(Emit *e, const Box *b, int t) {
+    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
+    if (!b->places || t != b->tile->rank - 1) return coord;
+    return ex(e->arena, "tw_tile_column(%p, %p, %d, %d)", place_coord(e, b->layout, 0, &place_r), coord,
+              b->places->width, b->places->elem_bytes);
+}
+
+/* .. and along dimension d of the tensor. */
 static const Expr *place_in_tensor(Emit *e, const Box *b, int d, int t) {
     Ref at = op_list(b->op, 0).at[d];
     if (emit_is_tile(e, at)) return ex(e->arena, "(i64)%p", index_of(e, at, b->layout, t));
     const Expr *offset = emit_scalar(e, at);
-    const Expr *coord = t >= 0 ? place_coord(e, b->layout, t, &place_r) : &expr_zero;
-    if (b->places && t == b->tile->rank - 1)
-        coord = ex(e->arena, "tw_tile_column(%p, %p, %d, %d)", place_coord(e, b->layout, 0, &place_r), coord,
-                   b->places->width, b->places->elem_bytes);
+    const Expr *coord = place_in_box(e, b, t);
     if (ex_is_int(coord, 0)) return ex(e->arena, "(i64)%p", offset);
     return ex_is_int(offset, 0) ? ex(e->arena, "(i64)%p", coord) : ex(e->arena, "(i64)%p + %p", offset, coord);
 }
@@ -242,6 +247,30 @@ static bool goes_beside(const Op *op) {
     return op->code == OP_TSTORE && op_word(op, AT_MOVER, MOVER_LANES) == MOVER_TMA;
 }
 
+void box_near(Emit *e, const Box *b, const Expr **base, const Expr **at) {
+    RefList offsets = op_list(b->op, 0);
+    *base = b->tensor.base, *at = NULL;
+    for (int d = 0; d < b->tensor.rank; d++) {
+        int t = box_axis(b->op, b->tensor.rank, b->tile->rank, d);
+        const Expr *offset = emit_scalar(e, offsets.at[d]), *by = b->tensor.stride[d], *coord = place_in_box(e, b, t);
+        if (!ex_is_int(offset, 0))
+            *base = by ? ex(e->arena, "%p + (i64)%p * %p", *base, offset, by)
+                       : ex(e->arena, "%p + (i64)%p", *base, offset);
+        if (ex_is_int(coord, 0)) continue;
+        const Expr *step = by ? ex(e->arena, "(u32)%p * (u32)%p", coord, by) : ex(e->arena, "(u32)%p", coord);
+        *at = *at ? ex(e->arena, "%p + %p", *at, step) : step;
+    }
+    *at = ex(e->arena, "(%p) * %d", *at ? *at : &expr_zero, elem_info[b->tile->elem].bytes);
+}
+
+/* One vector of a load that tests by itself which lanes are inside. */
+static void load_bounded(Emit *e, const Box *b, int vector, const Expr *to) {
+    const Expr *base, *at;
+    box_near(e, b, &base, &at);
+    const Expr *on = b->condition ? b->condition : &expr_true;
+    cs_line(&e->p, "tw_ldg_bounded(%d, %p, %p, %p, %p);", vector, on, to, base, at);
+}
+
 /* A scalar: its variable in memory form first, then (between the two calls) what its address takes. */
 static const char *open_scalar(Emit *e, const Op *op, const Expr *fill) {
     const char *raw = cs_fresh(&e->p, "raw");
@@ -343,6 +372,8 @@ void memory_tload(Emit *e, const Op *op) {
         const Expr *at = b.inner_dim >= 0 ? ex(e->arena, "%p + %p", b.row, b.index[b.inner_dim]) : b.row;
         if (hint_of(op)) {
             load_hinted(e, op, pairs ? b.vector / 2 : b.vector, b.condition, to, at, pairs ? pairs_fill(e, op) : fill);
+        } else if (op_flag(op, AT_BOUNDED)) {
+            load_bounded(e, &b, pairs ? b.vector / 2 : b.vector, to);
         } else if (pairs) {
             cs_line(&e->p, "tw_ldg_pairs(%d, %p, %p, %p, %p);", b.vector / 2, b.condition ? b.condition : &expr_true,
                     to, at, pairs_fill(e, op));

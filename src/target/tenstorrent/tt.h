@@ -56,6 +56,8 @@ typedef struct TtBuffer {
     bool open[MAX_RANK];                          /* no extent is given: as far as the argument's memory goes */
 } TtBuffer;
 
+uint32_t tt_page_bytes(const TtBuffer *buffer);
+
 /* Which cores of the rectangle get the pages of a CB from one of them; see tt_share.c. */
 typedef enum TtShare { SHARE_NONE, SHARE_ROW, SHARE_COLUMN } TtShare;
 

@@ -3,18 +3,17 @@
  * stores.
  *
  * So in-place kernels read what was there before the launch, which is what tasks without order may rely on. Where a
- * tensor lies and ends follows from arguments and the grid, but for one dimension that may go as far as the memory. */
+ * tensor lies and ends follows from arguments and the grid, but for one dimension that may go as far as the memory.
+ *
+ * What does not come in whole pages (a mask that is no box, places that differ between tasks in other ways than by
+ * pages,
+ * elements that no page holds) is read or written element by element: then the argument's memory lies in DRAM as the
+ * caller has it (PAGE_PLAIN), and all stores to one argument go that way if one does. */
 #include "analysis/facts.h"
 #include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
-
-/* The address at which a tensor begins: a pointer, or a parameter that is a tensor itself. */
-static Ref base_of(const Tt *tt, Ref tensor) {
-    const Op *op = ir_value(tt->k, tensor)->op;
-    return op && op->code == OP_TENSOR ? op_operand(op, 0) : tensor;
-}
 
 /* Is it the same for all tasks? */
 static bool is_launch_value(const Tt *tt, Ref ref) {
@@ -95,16 +94,16 @@ static bool same_buffer(const TtBuffer *a, const TtBuffer *b) {
     return same;
 }
 
-static bool check_offsets(Tt *tt, const Op *access, const TtLayout *layout) {
+/* Offsets that are multiples of what is moved together? */
+static const char *odd_offset(Tt *tt, const Op *access, const TtLayout *layout) {
     RefList offsets = op_list(access, 0);
-    bool good = true;
     for (int d = 0; d < offsets.count; d++) {
         if (d == tt_indexed_dim(tt, access)) continue; /* any row */
         if (fact_multiple(tt->k, offsets.at[d]) % layout->grain[d] == 0) continue;
-        diag_emit(tt->cx->module->diag, DIAG_TT_OFFSET, access->range, d, (long long)layout->grain[d]);
-        good = false;
+        return arena_printf(tt->arena, "the offset along dimension %d is not known to be a multiple of %lld", d,
+                            (long long)layout->grain[d]);
     }
-    return good;
+    return NULL;
 }
 
 static void note_f16(Tt *tt, const char *name) {
@@ -113,85 +112,153 @@ static void note_f16(Tt *tt, const char *name) {
         arena_printf(tt->arena, "f16 tensor %s travels as Float16_b: 8 significant bits instead of 11", name);
 }
 
-int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
+/* Can the reader fetch the rows that an index vector chooses? */
+static const char *odd_rows(Tt *tt, const Op *access, const Type *tile, TtBuffer *buffer, int indexed) {
+    uint32_t least = tensix_limits(tt->plan->options.arch)->dram_alignment;
+    int bytes = ty_elem_bytes(tile) * PAGE_SIDE / 2;
+    if (access->code == OP_TSTORE) return "an index vector chooses its rows, and pages are written whole";
+    if (tile->rank != 2 || buffer->layout.row != indexed) return "an index vector does not choose rows of a tile of "
+        "rank 2";
+    if ((uint32_t)bytes % least)
+        return arena_printf(tt->arena,
+                            "an index vector chooses its rows: half a row of a page has %d bytes, and this chip "
+                                "reads its "
+                            "memory by %u",
+                            bytes, least);
+    buffer->layout.grain[indexed] = PAGE_SIDE;
+    return tt_odd_vector(tt, access);
+}
+
+/* The buffer of an access that moves whole pages, all but its name; or why it cannot. */
+static const char *describe(Tt *tt, const Op *access, TtPaging paging, TtBuffer *buffer) {
     Ref tensor = access->operands[0];
     bool is_load = access->code == OP_TLOAD;
     const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
-    TtBuffer buffer = {.output = !is_load, .elem = tile->elem, .arg = roots_only(tt->k, tt->arena, tensor)};
-    int dims[MAX_RANK];
-    Ref mask = op_operand(access, is_load ? 1 : 2);
+    int dims[MAX_RANK], indexed = tt_indexed_dim(tt, access);
     const Attr *fill = op_attr(access, AT_FILL);
-    if (mask) {
-        tt_refuse(tt, access, "a mask that is no box of the tensor; compare each index with its extent only");
-        return -1;
-    }
-    int indexed = tt_indexed_dim(tt, access);
-    if (indexed >= 0 && !is_load) {
-        tt_refuse(tt, access,
-                  "a store of rows that an index vector chooses; pages are written whole, store one box a row");
-        return -1;
-    }
-    if (op_attr(access, AT_WRAP)) {
-        tt_refuse(tt, access, "an index taken modulo the extent; pages cannot wrap, clip it by a mask");
-        return -1;
-    }
-    if (fill && !ref_is_literal(fill->ref)) {
-        tt_refuse(tt, access, "a fill value that is not constant");
-        return -1;
-    }
-    if (fill) tt_padding(tt, fill->ref, &buffer.fill);
-    bool is_vector = is_load && elem_is_int(tile->elem) && paging == PAGE_VECTOR; /* of indices (tt_rows.c) */
+    *buffer = (TtBuffer){.output = !is_load, .elem = tile->elem, .arg = roots_only(tt->k, tt->arena, tensor)};
+    if (tile->rank == 0) return "it is a single element";
+    if (op_operand(access, is_load ? 1 : 2)) return "its mask is no box of the tensor";
+    if (op_attr(access, AT_WRAP)) return "an index is taken modulo the extent";
+    if (fill && !ref_is_literal(fill->ref)) return "its fill value is not constant";
+    if (fill) tt_padding(tt, fill->ref, &buffer->fill);
+    bool is_vector = is_load && elem_is_int(tile->elem) && paging == PAGE_VECTOR && !tt_holds(tile->elem);
     if (is_vector)
-        buffer.format = TT_Int32;
-    else if (!tt_format(tile->elem, &buffer.format)) {
-        tt_refuse(tt, access, "tensors of %s; use f32, bf16 or f16", elem_info[tile->elem].text);
+        buffer->format = TT_Int32; /* of indices (tt_rows.c) */
+    else if (!tt_format(tile->elem, &buffer->format) || tt_holds(tile->elem))
+        return arena_printf(tt->arena, "no page holds %s", elem_info[tile->elem].text);
+    tt_access_dims(tt, access, dims);
+    buffer->layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
+    const char *odd = indexed >= 0 ? odd_rows(tt, access, tile, buffer, indexed) : NULL;
+    if (!odd) odd = odd_offset(tt, access, &buffer->layout);
+    if (!odd && (buffer->arg < 0 || !place_tensor(tt, tensor, buffer)))
+        odd = "the tensor's base, extents or strides differ between tasks";
+    if (!odd && !close_extents(tt, tensor, buffer)) odd = "the tensor's end is not known along two dimensions";
+    return odd;
+}
+
+static int add_buffer(Tt *tt, TtBuffer *buffer, Ref tensor) {
+    const char *param = ir_value(tt->k, tt->k->body->args[buffer->arg])->name;
+    buffer->name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d",
+                                                                                        buffer->arg);
+    if (buffer->elem == EL_F16) note_f16(tt, buffer->name);
+    *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
+    *VEC_PUSH(&tt->plan->buffers, tt->arena) = *buffer;
+    return (int)tt->plan->buffers.count - 1;
+}
+
+int tt_buffer(Tt *tt, const Op *access, TtPaging paging) {
+    Ref tensor = access->operands[0];
+    TtBuffer buffer;
+    const char *odd = describe(tt, access, paging, &buffer);
+    if (odd) { /* tt_plan_plain has not asked for elements */
+        tt_refuse(tt, access, "an access that moves no whole pages: %s", odd);
         return -1;
     }
-    tt_access_dims(tt, access, dims);
-    buffer.layout = tt_layout(ir_type(tt->k, tensor)->rank, dims, tile, paging);
-    if (indexed >= 0) {
-        uint32_t least = tensix_limits(tt->plan->options.arch)->dram_alignment;
-        int bytes = ty_elem_bytes(tile) * PAGE_SIDE / 2;
-        if (tile->rank != 2 || buffer.layout.row != indexed) {
-            tt_refuse(tt, access,
-                      "an index vector that does not choose rows of a tile of rank 2: those are read one by one, "
-                      "single elements and columns are not");
-            return -1;
-        }
-        if ((uint32_t)bytes % least) {
-            tt_refuse(tt, access,
-                      "rows of %s that an index vector chooses: half a row of a page has %d bytes, and this chip "
-                      "reads its memory by %u; use f32",
-                      elem_info[tile->elem].text, bytes, least);
-            return -1;
-        }
-        buffer.layout.grain[indexed] = PAGE_SIDE;
-    }
-    if (!check_offsets(tt, access, &buffer.layout)) return -1;
     for (size_t i = 0; i < tt->plan->buffers.count; i++)
         if (tt->buffer_tensors.at[i] == tensor && same_buffer(&buffer, &tt->plan->buffers.at[i])) return (int)i;
-    if (buffer.arg < 0 || !place_tensor(tt, tensor, &buffer)) {
-        tt_refuse(tt, access, "a tensor whose base, extents or strides differ between tasks");
+    return add_buffer(tt, &buffer, tensor);
+}
+
+int tt_plain_buffer(Tt *tt, const Op *access) {
+    bool is_load = access->code != OP_TSTORE;
+    const Type *tile = ir_type(tt->k, is_load ? access->results[0] : op_operand(access, 1));
+    TtBuffer buffer = {.output = !is_load,
+                       .elem = tile->elem,
+                       .arg = roots_only(tt->k, tt->arena, access->operands[0]),
+                       .format = TT_Int32,
+                       .layout = {.paging = PAGE_PLAIN, .rank = 1, .row = -1, .column = 0}};
+    if (buffer.arg < 0 || elem_info[tile->elem].bits < 8 || tile->elem == EL_F64) {
+        tt_refuse(tt, access, buffer.arg < 0 ? "an access to one of several arrays; write an access for each"
+                                             : "an access to elements of %s; the processors that move them have "
+                                                 "numbers of "
+                                               "8 to 32 bits, and integers of 64",
+                  elem_info[tile->elem].text);
         return -1;
     }
-    if (!close_extents(tt, tensor, &buffer)) {
-        tt_refuse(tt, access,
-                  "a box of a tensor whose end is not known along two dimensions; compare the "
-                  "indices with its extents in the mask, at least for the columns");
-        return -1;
+    for (size_t i = 0; i < tt->plan->buffers.count; i++) {
+        const TtBuffer *known = &tt->plan->buffers.at[i];
+        if (known->arg == buffer.arg && known->output == buffer.output && known->layout.paging ==
+            PAGE_PLAIN) return (int)i;
     }
-    for (size_t i = 0; i < tt->plan->buffers.count && !is_load; i++)
-        if (tt->plan->buffers.at[i].output && base_of(tt, tt->buffer_tensors.at[i]) == base_of(tt, tensor)) {
-            tt_refuse(tt, access,
-                      "a second store to the same array in another way: pages of one layout are "
-                      "written back; give both stores tiles of one shape and the same bounds in "
-                      "their masks");
-            return -1;
-        }
-    const char *param = ir_value(tt->k, tt->k->body->args[buffer.arg])->name;
-    buffer.name = param ? arena_string(tt->arena, param, strlen(param)) : arena_printf(tt->arena, "arg%d", buffer.arg);
-    if (buffer.elem == EL_F16) note_f16(tt, buffer.name);
-    *VEC_PUSH(&tt->buffer_tensors, tt->arena) = tensor;
-    *VEC_PUSH(&tt->plan->buffers, tt->arena) = buffer;
-    return (int)tt->plan->buffers.count - 1;
+    buffer.layout.grain[0] = buffer.layout.unit[0] = TW_PLAIN_BYTES / ty_elem_bytes(tile);
+    buffer.open[0] = true;
+    buffer.base = tt_add_number(tt, (TtNumber){.kind = NUMBER_ADDRESS, .arg = buffer.arg});
+    buffer.stride[0] = tt_add_value(tt, ir_literal_int(tt->k, ty_scalar(tt->k->module, EL_I64), 1));
+    return add_buffer(tt, &buffer, REF_NONE);
+}
+
+/* ---------------------------------------------------------------------------------------- pages or elements? */
+
+static void note_plain(Tt *tt, const Op *access, const char *why) {
+    const Type *tile = ir_type(tt->k, access->code == OP_TLOAD ? access->results[0] : op_operand(access, 1));
+    int arg = roots_only(tt->k, tt->arena, access->operands[0]);
+    const char *name = arg >= 0 ? ir_value(tt->k, tt->k->body->args[arg])->name : NULL;
+    Place place = {0};
+    if (tile->rank == 0) return;
+    if (tt->k->module->sources) source_find(tt->k->module->sources, access->range.begin, &place);
+    *VEC_PUSH(&tt->plan->notes, tt->arena) =
+        arena_printf(tt->arena, "%s is %s element by element, which is slow (line %d: %s)", name ? name : "an array",
+                     access->code == OP_TLOAD ? "read" : "written", place.line, why);
+}
+
+const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging) {
+    TtBuffer buffer;
+    const char *why = describe(tt, load, paging, &buffer);
+    if (why) note_plain(tt, load, why);
+    return why;
+}
+
+typedef struct Store { /* of the writer */
+    const Op *op;
+    TtBuffer buffer;
+    Ref base;
+} Store;
+typedef VEC(Store) Stores;
+
+static void find_stores(Tt *tt, const Region *region, Stores *found) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) find_stores(tt, op->regions[i], found);
+        if (op->code == OP_TSTORE) *VEC_PUSH(found, tt->arena) = (Store){.op = op};
+    }
+}
+
+void tt_plan_plain_stores(Tt *tt) {
+    Stores stores = {0};
+    if (!tt->role[TENSIX_WRITER]) return;
+    find_stores(tt, tt->role[TENSIX_WRITER]->regions[0], &stores);
+    for (size_t i = 0; i < stores.count; i++) {
+        Store *s = &stores.at[i];
+        Ref value = op_operand(s->op, 1);
+        const Op *get = ref_is_value(value) ? ir_value(tt->k, value)->op : NULL;
+        const char *why = describe(tt, s->op, get && get->code == OP_GET ? tt_field(tt, get)->paging : PAGE_ANY,
+                                   &s->buffer);
+        for (size_t j = 0; j < i && !why; j++)
+            if (stores.at[j].buffer.arg == s->buffer.arg &&
+                (stores.at[j].op->operands[0] != s->op->operands[0] || !same_buffer(&stores.at[j].buffer, &s->buffer)))
+                why = "another store writes the array in other pages";
+        if (!why || s->buffer.arg < 0 || tt->plain_stores[s->buffer.arg]) continue;
+        tt->plain_stores[s->buffer.arg] = true;
+        note_plain(tt, s->op, why);
+    }
 }

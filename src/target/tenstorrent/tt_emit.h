@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tt_emit.h: what the files of the Tenstorrent emitter share.
  *
+ *   tt_numbers.c       single numbers that compute has as tiles
+ *   tt_moves.c         elements that change places inside a tile
  *   tt_plan.c          roles, fields and their pages, circular buffers, kernel arguments
  *   tt_exact.c         reductions of f32 in steps, since source registers cut them
  *   tt_buffer.c        DRAM buffers
@@ -12,7 +14,7 @@
  *   tt_role.c          what all three kernels have: scalars, loops, branches, arguments
  *   tt_emit_data.c     the load role as the reader, the store role as the writer
  *   tt_rows.c          rows that an index vector chooses, as the reader fetches them
- *   tt_index_text.c    elements of tiles of indices, as C of the reader
+ *   tt_index_text.c    elements of tiles of indices, and of loads and stores that go element by element, as C
  *   tt_emit_compute.c  the compute role: hand-overs, when values are computed
  *   tt_carried.c       tiles that its loops carry
  *   tt_graph.c         one expression over tiles: calls, their order, DST slots
@@ -44,6 +46,7 @@ typedef struct TtField {
     int fpu_cb; /* that matmul and reduce use; the same one unless it must be exact and is Float32 */
     bool moved, multiplied;
     const Op *load; /* the tload that fills it, or NULL */
+    bool plain;     /* element by element (tt_index_text.c) */
 } TtField;
 
 /* A tile that depends on indices alone (a mask, a ramp): the reader writes its pages (tt_index.c). */
@@ -51,7 +54,7 @@ typedef struct TtIndexTile {
     Ref value; /* i1 or float */
     int cb;
     const Op *user;    /* the first, for messages */
-    const Op *wait;    /* in compute: its item comes with the item of this wait */
+    const Op *wait;    /* in compute: its item comes with the item of this wait; NULL: one for each task */
     const Op *acquire; /* in load: where that item is made */
 } TtIndexTile;
 
@@ -74,8 +77,15 @@ typedef struct Tt {
     VEC(TtUneven) uneven;
     VEC(Ref) buffer_tensors; /* of plan->buffers */
     TtPaging *paging;        /* of rank-1 tiles, by Ref */
+    Map number_cbs;          /* of numbers that the reader tells compute */
+    bool counts;             /* sums of products of integers */
+    Map task_tiles;          /* index tiles that are the same for a whole task */
+    Map kept;                /* values that are computed where they stand, once */
+    Map is_read;             /* numbers: do they follow from memory? (tt_numbers.c) */
+    bool *compute_needs;     /* by Ref: numbers that loops and branches of compute need */
     Map is_index, is_narrow; /* value -> Tt: yes; NULL: no (tt_layout.c) */
     Map padding;             /* value -> its number; NULL: none is known */
+    bool *plain_stores;      /* by parameter: are stores to it element by element? */
     TtCode code[TT_KERNELS];
     VEC(int) accessors[TT_KERNELS]; /* buffers, in the order of their compile-time arguments */
     int scaler_cb;           /* a page whose face rows 0 are 1.0, for reductions; -1: none */
@@ -93,7 +103,20 @@ const char *tt_order_name(const TtPlan *plan);
 /* How many slots the options give the CBs of a ring that has so many; 0: an error was said. */
 int64_t tt_slots(Tt *tt, const TtField *field, const Op *ring, int64_t slots);
 
+/* --- tt_numbers.c --- */
+void tt_lift_numbers(Tt *tt);
+void tt_neutralize_padding(Tt *tt, const Op *op); /* of a sum, maximum or product */
+typedef struct Role Role;
+void tt_need_told(Role *role); /* what the reader must read for compute */
+void tt_tell_number(Role *role, const Op *load);
+void tt_hear_number(Role *role, const Op *load);
+bool tt_is_read(Tt *tt, Ref value); /* is it a number that follows from memory? */
+
+/* --- tt_moves.c --- */
+void tt_make_moves(Tt *tt);
+
 /* --- tt_exact.c --- */
+Ref tt_high_part(struct Builder *b, Ref x, bool in_srca); /* of f32: the bits that products take of a source register */
 void tt_refine_reductions(Tt *tt);
 
 /* --- tt_plan.c --- */
@@ -119,13 +142,18 @@ int tt_add_value(Tt *tt, Ref value);
 /* --- tt_buffer.c --- */
 /* The DRAM buffer of a tload or tstore whose tile has the field's paging; -1 after an error. */
 int tt_buffer(Tt *tt, const Op *access, TtPaging paging);
+/* The one of an access that goes element by element. */
+int tt_plain_buffer(Tt *tt, const Op *access);
+/* Why a load does not come in whole pages, which is then said in the plan's notes; NULL: it does. Which stores do
+ * not. */
+const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging);
+void tt_plan_plain_stores(Tt *tt);
 
 /* --- tt_share.c --- */
 void tt_plan_shares(Tt *tt);
 
 /* --- tt_uneven.c --- */
 bool tt_add_uneven(Tt *tt, const Op *loop, Ref index, TtShare share); /* false: it cannot be shared */
-typedef struct Role Role;
 /* Computes how many trips the group makes of a loop, and names that number; NULL: as many as each core by itself. */
 const char *role_all_trips(Role *role, const Op *loop);
 
@@ -137,6 +165,7 @@ const Op *tt_matching_loop(const TtIndexTile *tile, const Op *loop);
 
 /* --- tt_layout.c --- */
 bool tt_format(Elem elem, TtFormat *format); /* false: no such tiles */
+bool tt_holds(Elem elem);                    /* as numbers of 8 bits, that bf16 holds exactly */
 TtPaging tt_paging(const Tt *tt, Ref value);
 /* Pages as rows and columns; an axis in front of the last two multiplies the rows. */
 void tt_page_grid(const Type *type, TtPaging paging, int64_t *rows, int64_t *columns);
@@ -168,6 +197,7 @@ struct Role {
     void (*loop)(Role *role, const Op *loop); /* a loop */
     void (*before)(Role *role);               /* in front of the loop over tasks, and behind it */
     void (*behind)(Role *role);
+    void (*start)(Role *role);               /* of a task */
     size_t (*enter)(Role *role);             /* at the start of a region; its mark goes to leave */
     void (*after)(Role *role, const Op *op); /* behind each op */
     void (*leave)(Role *role, size_t mark);
@@ -182,6 +212,8 @@ const char *role_trips(Role *role, const Op *loop);    /* how many it makes */
 void role_scalar(Role *role, const Op *op);            /* one line, if something needs it */
 const char *role_no_trips(Role *role, const Op *loop); /* the condition that it makes none */
 bool role_always_runs(const Kernel *k, const Op *loop);
+bool tt_has_scalar(const Kernel *k, const Op *op);         /* can the small processors compute it? */
+const char *role_scalar_text(Role *role, const Op *op); /* of one that is made */
 void role_scalar_yield(Role *role, const Op *loop); /* carried scalars at its end */
 const char *role_ref(Role *role, Ref scalar);       /* text of a scalar */
 const char *role_literal(Role *role, Ref literal);  /* of one that is known; NULL for none */
@@ -189,6 +221,7 @@ const char *role_literal(Role *role, Ref literal);  /* of one that is known; NUL
 const char *role_elementwise(Role *role, const Op *op, const char *const *texts);
 const char *role_arg(Role *role, TtArgKind kind, const char *hint, int index, int dim);
 const char *role_accessor(Role *role, int buffer);
+const char *role_elements(Role *role, int buffer); /* of a plain buffer, with a page of it in L1 */
 const char *role_fill(Role *role, int buffer); /* the number of its page of fill */
 const char *role_share(Role *role, TtShare share); /* the group of cores along a row or column */
 /* Declares how many it has, and this core's place: row_members, row_place. */
@@ -211,12 +244,17 @@ void tt_make_index_tile(Role *role, const TtIndexTile *tile);
 /* The numbers that an index tile of compute is made of; those of an index vector of this role. */
 void tt_need_indices(Role *role, const TtIndexTile *tile, Map *seen);
 void tt_need_vector(Role *role, Ref vector, Map *seen);
+void tt_need_access(Role *role, const Op *access, Map *seen); /* that goes element by element */
+const char *tt_number_text(Role *role, const Op *load);
+void tt_read_elements(Role *role, const Op *load, const TtField *field, int cb);
+void tt_write_elements(Role *role, const Op *store, const TtField *field);
 /* The element `i` of an index vector of this role; what it loads is in L1 (tt_rows.c). */
 const char *tt_vector_element(Role *role, const Op *user, Ref vector, const char *i);
 
 /* --- tt_rows.c --- */
 /* The dimension of the tensor whose places an index vector of the load gives; -1: none. */
 int tt_indexed_dim(const Tt *tt, const Op *access);
+const char *tt_odd_vector(Tt *tt, const Op *access); /* why the reader cannot fetch its index vector in pages; NULL */
 /* Brings what the index vector of the load is read from to L1, and waits for it; and gives that up. */
 typedef VEC(int) TtFetched; /* its CBs */
 TtFetched tt_fetch_indices(Role *role, const Op *load);

@@ -123,8 +123,15 @@ static bool uses_ring(Compute *c, const Op *op, Ref ring) {
     return found;
 }
 
+/* Is it computed where it stands (tt_moves.c)? */
+static bool is_kept(const Compute *c, const Op *op) {
+    return op->result_count == 1 && map_find_number(&c->role.tt->kept, op->results[0]);
+}
+
 /* Ops at which values are computed. */
-static bool is_root(const Op *op) { return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0; }
+static bool is_root(const Compute *c, const Op *op) {
+    return op->code == OP_PUT || op->code == OP_YIELD || op->region_count > 0 || is_kept(c, op);
+}
 
 bool compute_has_wait(const Op *op) {
     if (op->code == OP_WAIT) return true;
@@ -174,7 +181,7 @@ static void release_item(Compute *c, const Op *release) {
     for (size_t i = 0; i < c->held.count; i++)
         if (c->held.at[i] == ring) c->held.at[i] = REF_NONE;
     for (const Op *op = release->next; op; op = op->next) {
-        if (is_root(op) && uses_ring(c, op, ring)) {
+        if (is_root(c, op) && uses_ring(c, op, ring)) {
             last = op;
             crosses = waits || (op->region_count && compute_has_wait(op));
         }
@@ -241,6 +248,35 @@ static void wait_item(Compute *c, const Op *wait) {
     }
 }
 
+static bool reaches(const Compute *c, const Op *op, Ref value, bool *seen) {
+    for (int i = 0; i < op->operand_count; i++) {
+        Ref part = op->operands[i];
+        if (part == value) return true;
+        if (!ref_is_value(part) || seen[part]) continue;
+        seen[part] = true;
+        const Op *maker = ir_value(c->role.tt->k, part)->op;
+        if (maker && !maker->region_count && !is_kept(c, maker) && reaches(c, maker, value, seen)) return true;
+    }
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (reaches(c, inner, value, seen)) return true;
+    return false;
+}
+
+/* The last op behind it at which something is computed of its value; NULL: at the end of the region. */
+static const Op *last_user(const Compute *c, const Op *op) {
+    Arena *scratch = c->role.tt->cx->scratch;
+    const Op *last = NULL;
+    for (const Op *user = op->next; user; user = user->next) {
+        if (!is_root(c, user)) continue;
+        ArenaMark mark = arena_mark(scratch);
+        bool *seen = ARENA_ARRAY(scratch, bool, c->role.tt->k->values.count);
+        if (reaches(c, user, op->results[0], seen)) last = user;
+        arena_reset(scratch, mark);
+    }
+    return last && last->code != OP_YIELD ? last : NULL;
+}
+
 static void visit_compute(Role *role, const Op *op) {
     Compute *c = compute_of(role);
     role->op = op;
@@ -260,16 +296,28 @@ static void visit_compute(Role *role, const Op *op) {
         return;
     }
     default:
+        if (is_kept(c, op)) {
+            compute_spill(c, op->results[0], false, op);
+            c->pops.at[c->pops.count - 1].after = last_user(c, op);
+            return;
+        }
         if (op_has(op->code, TRAIT_PURE) || op->code == OP_GET) return; /* computed where it is needed */
         if (op->code == OP_TLOAD || op->code == OP_LOAD || op->code == OP_TSTORE || op->code == OP_STORE)
             tt_refuse_access(role->tt, op);
-        else if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
-            tt_refuse(role->tt, op, "an atomic update; cores write whole pages: store each task's part, and add them "
-                                    "in another launch");
         else if (op->code == OP_WHILE)
             tt_refuse(role->tt, op, "a `while`; reader, compute and writer must know the trips: write a `for`");
         else
             tt_refuse(role->tt, op, "`%s`; compute reaches no memory", op_info[op->code].mnemonic);
+    }
+}
+
+static void take_task_tiles(Role *role) {
+    Compute *c = compute_of(role);
+    for (size_t i = 0; i < role->tt->index_tiles.count; i++) {
+        const TtIndexTile *tile = &role->tt->index_tiles.at[i];
+        if (tile->wait) continue;
+        role_hand(role, CB_WAIT, tile->cb);
+        compute_keep_home(c, tile->value, tile->cb, false);
     }
 }
 
@@ -294,6 +342,7 @@ Role *tt_build_compute(Tt *tt) {
     c->role.loop = carried_loop;
     c->role.before = take_scaler;
     c->role.behind = give_scaler;
+    c->role.start = take_task_tiles;
     c->role.enter = compute_enter;
     c->role.after = after_op;
     c->role.leave = compute_leave;

@@ -8,6 +8,7 @@
  * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
  * and not written. Rows that an index vector chooses are read one by one (tt_rows.c). The reader also makes what no
  * tensor holds: the scaler of reductions, once, and tiles of indices, an item each (tt_index_text.c). */
+#include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -148,6 +149,10 @@ static void write_box(Role *role, const Op *store, const TtField *field) {
 /* By one core of those that share it. */
 static void read_item(Role *role, const Op *load, const TtField *field, int cb) {
     TtShare share = role->tt->plan->cbs.at[cb].share;
+    if (field->plain) {
+        tt_read_elements(role, load, field, cb);
+        return;
+    }
     if (share != SHARE_NONE) role_open_text(role, STEP_IF, "tw_reads(%s)", role_share(role, share));
     tt_read_box(role, load, field, cb);
     if (share != SHARE_NONE) role_close(role);
@@ -171,6 +176,7 @@ static void visit_load(Role *role, const Op *op) {
     role->op = op;
     switch (op->code) {
     case OP_YIELD:
+    case OP_LOAD: /* of an index vector */
     case OP_TLOAD: return; /* where it is put */
     case OP_ACQUIRE:
         role_place(role, op->range);
@@ -206,7 +212,8 @@ static void visit_store(Role *role, const Op *op) {
     role->op = op;
     switch (op->code) {
     case OP_YIELD:
-    case OP_TLOAD: /* of an index vector, refused with its store */
+    case OP_LOAD:
+    case OP_TLOAD: /* of an index vector */
     case OP_GET: return;
     case OP_WAIT:
         role_place(role, op->range);
@@ -219,7 +226,11 @@ static void visit_store(Role *role, const Op *op) {
             return;
         }
         const TtField *field = tt_field(tt, get);
-        if (field->cb >= 0) write_box(role, op, field);
+        int arg = roots_only(tt->k, tt->arena, op->operands[0]);
+        if (arg >= 0 && tt->plain_stores[arg])
+            tt_write_elements(role, op, field);
+        else if (field->cb >= 0)
+            write_box(role, op, field);
         return;
     }
     case OP_RELEASE:
@@ -239,14 +250,26 @@ static Role *new_role(Tt *tt, int kernel, void (*visit)(Role *role, const Op *op
     return role;
 }
 
+static void make_task_tiles(Role *role) {
+    for (size_t i = 0; i < role->tt->index_tiles.count; i++)
+        if (!role->tt->index_tiles.at[i].wait) tt_make_index_tile(role, &role->tt->index_tiles.at[i]);
+}
+
 Role *tt_build_reader(Tt *tt) {
+    Role compute;
+    role_init(&compute, tt, TENSIX_COMPUTE);
+    tt->compute_needs = compute.needed;
     Role *role = new_role(tt, TENSIX_READER, visit_load);
+    role->start = make_task_tiles;
     Map seen = {0}, seen_here = {0};
     for (size_t i = 0; i < tt->index_tiles.count; i++) tt_need_indices(role, &tt->index_tiles.at[i], &seen);
     for (size_t i = 0; i < tt->fields.count; i++) {
         const Op *load = tt->fields.at[i].load;
         int indexed = load ? tt_indexed_dim(tt, load) : -1;
-        if (indexed >= 0) tt_need_vector(role, op_list(load, 0).at[indexed], &seen_here);
+        if (load && tt->fields.at[i].plain)
+            tt_need_access(role, load, &seen_here);
+        else if (indexed >= 0)
+            tt_need_vector(role, op_list(load, 0).at[indexed], &seen_here);
     }
     if (tt->scaler_cb >= 0) {
         role_cb(role, tt->scaler_cb);
@@ -256,8 +279,16 @@ Role *tt_build_reader(Tt *tt) {
     return role;
 }
 
+static void need_stores(Role *role, const Region *region, Map *seen) {
+    for (const Op *op = region->first; op; op = op->next) {
+        for (int i = 0; i < op->region_count; i++) need_stores(role, op->regions[i], seen);
+        if (op->code == OP_TSTORE) tt_need_access(role, op, seen);
+    }
+}
+
 Role *tt_build_writer(Tt *tt) {
     Role *role = new_role(tt, TENSIX_WRITER, visit_store);
+    if (tt->role[TENSIX_WRITER]) need_stores(role, tt->role[TENSIX_WRITER]->regions[0], &(Map){0});
     role_build(role);
     return role;
 }

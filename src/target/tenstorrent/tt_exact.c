@@ -7,7 +7,7 @@
  *              guesses are held within the finite numbers, so that infinities come out as such
  *     min x    -max(-x)
  *     sum x    sum(high) + sum(low), x = high + low: of loaded numbers, whose mean may be large beside what they differ
- *              by; the 22 bits are those of f32 but two
+ *              by; the 22 bits (20 along columns) are those of f32 but two (four)
  *
  * A maximum that is only subtracted (a softmax) may be any number near it, and stays as it is; so do sums of what was
  * computed (squares, exponentials), maxima along extents that leave padding in their last page, and numbers that bf16
@@ -77,14 +77,20 @@ static Ref exact_max(Builder *b, Ref x, int axis, Ref first) {
     return sum;
 }
 
-/* x = high + low, high of 11 bits: Veltkamp's splitting, by 2^13 + 1. What would overflow goes into low. */
-static Ref exact_sum(Builder *b, Ref x, int axis) {
+/* x = high + low: Veltkamp's splitting. The passes of a product take 11 bits of what is in SrcB, 10 of what is in
+ * SrcA: of the
+ * left and the right operand, of sums along rows and along columns. What would overflow goes into low. */
+Ref tt_high_part(Builder *b, Ref x, bool in_srca) {
     const Type *type = ir_type(b->kernel, x);
     Ref most = ir_splat(b, ir_float(b, EL_F32, 0x1p110), type), least = ir_splat(b, ir_float(b, EL_F32, -0x1p110),
                                                                                  type);
     Ref held = ir_binary(b, OP_MIN, ir_binary(b, OP_MAX, x, least), most);
-    Ref wide = ir_binary(b, OP_MUL, held, ir_splat(b, ir_float(b, EL_F32, 8193), type));
-    Ref high = ir_binary(b, OP_SUB, wide, ir_binary(b, OP_SUB, wide, held)), low = ir_binary(b, OP_SUB, x, high);
+    Ref wide = ir_binary(b, OP_MUL, held, ir_splat(b, ir_float(b, EL_F32, in_srca ? 16385 : 8193), type));
+    return ir_binary(b, OP_SUB, wide, ir_binary(b, OP_SUB, wide, held));
+}
+
+static Ref exact_sum(Builder *b, Ref x, int axis) {
+    Ref high = tt_high_part(b, x, axis == 0), low = ir_binary(b, OP_SUB, x, high);
     return ir_binary(b, OP_ADD, ir_reduce(b, COMBINE_ADD, high, axis), ir_reduce(b, COMBINE_ADD, low, axis));
 }
 

@@ -52,6 +52,7 @@ bool section_fpu_view(Compute *c, Ref value, int *cb, bool *turned) {
 /* A tile or number that an elementwise op reads smaller than its result. */
 static TtSpread spread_of(const Type *part, const Type *whole) {
     if (part->rank == 0 || ty_elements(part) == ty_elements(whole)) return SPREAD_NONE;
+    if (ty_elements(part) == 1) return SPREAD_SCALAR;
     bool one_row = part->rank < 2 || (part->extent[part->rank - 2] == 1 && whole->extent[whole->rank - 2] != 1);
     bool one_column = part->extent[part->rank - 1] == 1 && whole->extent[whole->rank - 1] != 1;
     return one_row && one_column ? SPREAD_SCALAR : one_column ? SPREAD_COLUMN : SPREAD_ROW;
@@ -128,6 +129,8 @@ static int build(Section *s, Ref value, const Type *as);
 
 static int fill_node(Section *s, Ref scalar) {
     Role *role = &s->c->role;
+    int cb = move_view(s->c, scalar); /* a page that is full of it */
+    if (cb >= 0) return add_node(s, (Node){.kind = NODE_COPY, .cb = cb, .single = true});
     const char *text = role_ref(role, scalar);
     Elem elem = ir_type(role->tt->k, scalar)->elem;
     if (!elem_is_float(elem)) text = arena_printf(role->tt->arena, "(f32)%s", text);
@@ -153,14 +156,16 @@ static int call_node(Section *s, const CallRow *row, const Op *op, int count, co
 }
 
 /* A scalar, or a tile that is one number. */
-static Ref number_of(const Tt *tt, Ref value) {
+static Ref number_of(Tt *tt, Ref value) {
     const Op *op = op_of(tt, value);
     while (op &&
            (op->code == OP_SPLAT || op->code == OP_BROADCAST || op->code == OP_EXPAND || op->code == OP_RESHAPE)) {
         value = op->operands[0];
         op = op_of(tt, value);
     }
-    return ty_is_scalar(ir_type(tt->k, value)) && elem_is_float(ir_type(tt->k, value)->elem) ? value : REF_NONE;
+    bool in_page = op && (op->code == OP_GET || tt_is_read(tt, value));
+    return ty_is_scalar(ir_type(tt->k, value)) && elem_is_float(ir_type(tt->k, value)->elem) && !in_page ? value :
+        REF_NONE;
 }
 
 static bool is_power_of_two(const Tt *tt, Ref number) {
@@ -230,6 +235,11 @@ static void refuse_kept_nan(Section *s, const Op *op) {
 static int build_elementwise(Section *s, const Op *op, Word word) {
     Tt *tt = section_tt(s);
     int in[3] = {0};
+    Elem elem = ir_type(tt->k, op->results[0])->elem;
+    bool keeps = (op->code == OP_ADD && elem == EL_I32) || op->code == OP_SELECT || op->code == OP_MIN || op->code ==
+        OP_MAX;
+    bool is_float = elem_is_float(elem) && elem_info[elem].bits >= 16;
+    if (!is_float && elem != EL_I1 && !keeps) return refuse_op(s, op); /* small integers and floats are only held */
     refuse_kept_nan(s, op);
     if (op->code == OP_FMA || op->code == OP_LOG2 || op->code == OP_CAST) {
         if (op->code == OP_CAST && ir_type(tt->k, op->operands[0])->elem != EL_F32) return refuse_op(s, op);
@@ -278,10 +288,10 @@ static int build_dot(Section *s, const Op *op) {
     Tt *tt = section_tt(s);
     Node node = {.kind = NODE_DOT, .op = op};
     bool turned;
-    const Type *a = ir_type(tt->k, op->operands[0]);
-    if (a->rank != 2) return refuse_op(s, op);
-    check_padding(s, op, op->operands[0], 1, 0);
-    check_padding(s, op, op->operands[1], 0, 0);
+    int rank = ir_type(tt->k, op->operands[0])->rank;
+    if (rank > 3) return refuse_op(s, op);
+    check_padding(s, op, op->operands[0], rank - 1, 0);
+    check_padding(s, op, op->operands[1], rank - 2, 0);
     if (!section_fpu_view(s->c, op->operands[0], &node.cb, &turned) ||
         !section_fpu_view(s->c, op->operands[1], &node.cb2, &node.turned))
         return refuse_op(s, op);
@@ -433,7 +443,8 @@ int graph_build(Section *s, Compute *c, const Root *root) {
     const Op *op = op_of(tt, value);
     bool is_narrow_page = root->cb >= 0 && section_cb(s, root->cb)->desc.format == TT_Float16_b;
     /* The packer rounds to the page's format by itself. */
-    if (op && op->code == OP_CAST && is_narrow_page && elem_is_float(ir_type(tt->k, op->operands[0])->elem) &&
+    bool is_rounding = op && op->code == OP_CAST && elem_info[ir_type(tt->k, value)->elem].bits == 16;
+    if (is_rounding && is_narrow_page && elem_is_float(ir_type(tt->k, op->operands[0])->elem) &&
         c->home[value] < 0)
         value = op->operands[0];
     int node = build(s, value, s->type);

@@ -13,6 +13,7 @@ typedef struct Node {
     int in[3], in_count;
     int cb, cb2;        /* COPY, FPU, DOT, REDUCE */
     TtSpread spread;      /* COPY */
+    bool single;        /* COPY: of one page, for all */
     bool turned;        /* COPY: transposed; DOT: the second operand */
     const char *number; /* text: FILL a float, CALL float bits */
     int weight;         /* slots that computing it takes */

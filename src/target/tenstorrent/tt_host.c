@@ -164,10 +164,12 @@ static uint32_t fill_bits(const TtBuffer *b) {
 
 static void add_tensor(Host *h, int i) {
     CPrinter *p = &h->p;
-    static const char *const pagings[] = {"PAGE_ANY", "PAGE_TILE", "PAGE_VECTOR", "PAGE_COLUMN", "PAGE_ROW"};
+    static const char *const pagings[] = {"PAGE_ANY", "PAGE_TILE", "PAGE_VECTOR", "PAGE_COLUMN", "PAGE_ROW",
+                                          "PAGE_PLAIN"};
     const TtBuffer *b = &h->tt->plan->buffers.at[i];
     const TtLayout *layout = &b->layout;
     const char *array = param_name(h, b->arg), *type = cs_memory_type(b->elem);
+    bool plain = layout->paging == PAGE_PLAIN;
     const Expr *extents[MAX_RANK], *strides[MAX_RANK], *base = plan_number(h, b->base);
     for (int d = 0; d < layout->rank; d++) {
         strides[d] = plan_number(h, b->stride[d]);
@@ -181,7 +183,7 @@ static void add_tensor(Host *h, int i) {
             layout->column);
     cs_line(p, "image.output = %s;", b->output ? "true" : "false");
     cs_line(p, "image.element_bytes = sizeof(%s);", type);
-    cs_line(p, "image.page_bytes = %u; // %s", tensix_tile_bytes(b->format), formats[b->format]);
+    cs_line(p, "image.page_bytes = %u; // %s", tt_page_bytes(b), plain ? "memory as it is" : formats[b->format]);
     cs_line(p, "image.memory = arguments.%s.bytes.data();", array);
     cs_line(p, "image.memory_bytes = (i64)arguments.%s.bytes.size();", array);
     cs_line(p, "image.base = reinterpret_cast<uint8_t *>(%p);", base);
@@ -193,7 +195,9 @@ static void add_tensor(Host *h, int i) {
         cs_line(p, "image.stride[%d] = %p;", d, strides[d]);
     }
     cs_line(p, "tensors[%d].place();", i);
-    if (b->output)
+    if (plain)
+        cs_line(p, "tw_plain_in(&image);");
+    else if (b->output)
         cs_line(p, "tw_mark_untouched(&image);");
     else
         cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, fill_bits(b),
@@ -367,7 +371,10 @@ static void add_run(Host *h) {
         if (!b->output) continue;
         cs_line(p, "metal::distributed::EnqueueReadMeshBuffer(queue, tensors[%zu].pages, tensors[%zu].buffer, true);",
                 i, i);
-        cs_line(p, "tensors[%zu].back(tw_from_page<%s>);", i, cs_memory_type(b->elem));
+        if (b->layout.paging == PAGE_PLAIN)
+            cs_line(p, "tensors[%zu].plain_back();", i);
+        else
+            cs_line(p, "tensors[%zu].back(tw_from_page<%s>);", i, cs_memory_type(b->elem));
     }
 }
 

@@ -54,7 +54,8 @@ const Op *tt_acquire_of(Tt *tt, const Op *wait) {
 }
 
 const Op *tt_matching_loop(const TtIndexTile *tile, const Op *loop) {
-    const Op *theirs = tile->acquire->parent->owner;
+    const Op *theirs = tile->acquire ? tile->acquire->parent->owner : NULL;
+    if (!theirs) return NULL;
     for (const Op *ours = tile->wait->parent->owner; ours && theirs;
          ours = ours->parent->owner, theirs = theirs->parent->owner) {
         if (ours->code != theirs->code) return NULL;
@@ -82,16 +83,17 @@ static const Op *wait_near(const Op *user) {
 
 static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     TtIndexTile tile = {.value = value, .cb = -1, .user = user, .wait = wait_near(user)};
+    if (map_find_number(&tt->task_tiles, value)) tile.wait = NULL;
     for (size_t i = 0; i < tt->index_tiles.count; i++)
         if (tt->index_tiles.at[i].value == value && tt->index_tiles.at[i].wait == tile.wait) return;
-    if (!tile.wait) {
-        tt_refuse(tt, user,
-                  "a mask or ramp of indices where no tile is loaded; on this target the reader "
-                  "makes it, beside a load");
+    if (!tile.wait && !tt->role[TENSIX_READER]) {
+        tt_refuse(tt, user, "a mask, ramp or number of memory in a kernel that loads no tile; on this target the "
+                  "reader "
+                            "makes it, beside the loads");
         return;
     }
-    tile.acquire = tt_acquire_of(tt, tile.wait);
-    if (!tile.acquire) {
+    tile.acquire = tile.wait ? tt_acquire_of(tt, tile.wait) : NULL;
+    if (tile.wait && !tile.acquire) {
         tt_refuse(tt, user,
                   "a mask or ramp of indices beside a load whose loops differ between reader and "
                   "compute; load the tile in a loop of its own");
@@ -101,9 +103,14 @@ static void add_index_tile(Tt *tt, const Op *user, Ref value) {
     TtFormat format = type->elem == EL_I1 ? TT_Float16_b : TT_Float32;
     int number = (int)tt->index_tiles.count;
     tile.cb = tt_add_cb(tt, arena_printf(tt->arena, "index%d", number), ROLE_LOAD, ROLE_COMPUTE, "a tile of indices",
-                        format, tt_pages(type, tt_paging(tt, value)), 2, user->range);
+                        format, tt_pages(type, tt_paging(tt, value)), tile.wait ? 2 : 1, user->range);
     tt->plan->cbs.at[tile.cb].desc.unpack_to_dest = format == TT_Float32;
     *VEC_PUSH(&tt->index_tiles, tt->arena) = tile;
+}
+
+/* Is it computed by the reader, as part of a mask? */
+static bool is_flag(Tt *tt, Ref value) {
+    return !elem_is_float(ir_type(tt->k, value)->elem) && tt_is_index(tt, value);
 }
 
 /* A condition, alone or together with one on data, or integers on their way to floats. */
@@ -116,6 +123,11 @@ static void find_index_tiles(Tt *tt, const Op *op) {
     }
     if (op->code == OP_SELECT && !ty_is_scalar(ir_type(tt->k, op->operands[0])) && tt_is_index(tt, op->operands[0]))
         add_index_tile(tt, op, tt_same_pages(tt, op->operands[0]));
+    /* Numbers of memory, where tiles are computed of them. */
+    bool is_tile_op = op->code == OP_PUT || (op->result_count == 1 && !ty_is_scalar(ir_type(tt->k, op->results[0])) &&
+                                             (op->code == OP_SPLAT || op_has(op->code, TRAIT_ELEMENTWISE)));
+    for (int i = 0; is_tile_op && i < op->operand_count && !(op->code != OP_PUT && is_flag(tt, op->results[0])); i++)
+        if (tt_is_read(tt, op->operands[i])) add_index_tile(tt, op, op->operands[i]);
     if (op->code != OP_CAST || ty_is_scalar(ir_type(tt->k, op->results[0]))) return;
     Elem from = ir_type(tt->k, op->operands[0])->elem, to = ir_type(tt->k, op->results[0])->elem;
     if (elem_is_float(to) && !elem_is_float(from) && tt_is_index(tt, op->operands[0]))

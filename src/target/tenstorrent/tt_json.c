@@ -45,7 +45,7 @@ static void add_cbs(Text *t, const TtPlan *plan) {
 }
 
 static void add_buffers(Text *t, const TtPlan *plan) {
-    static const char *const pagings[] = {"any", "tile", "vector", "column", "row"};
+    static const char *const pagings[] = {"any", "tile", "vector", "column", "row", "plain"};
     text_add(t, "  \"buffers\": [");
     for (size_t i = 0; i < plan->buffers.count; i++) {
         const TtBuffer *b = &plan->buffers.at[i];
@@ -54,8 +54,8 @@ static void add_buffers(Text *t, const TtPlan *plan) {
         text_add(t,
                  ", \"parameter\": %d, \"direction\": \"%s\", \"element\": \"%s\", \"format\": "
                  "\"%s\", \"page_bytes\": %u, \"paging\": \"%s\", ",
-                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text, format_name(b->format),
-                 tensix_tile_bytes(b->format), pagings[b->layout.paging]);
+                 b->arg, b->output ? "output" : "input", elem_info[b->elem].text,
+                 format_name(b->format), tt_page_bytes(b), pagings[b->layout.paging]);
         text_add(t, "\"row\": %d, \"column\": %d, \"dims\": [", b->layout.row, b->layout.column);
         for (int d = 0; d < b->layout.rank; d++)
             text_add(t, "%s{\"grain\": %lld, \"unit\": %lld}", d ? ", " : "", (long long)b->layout.grain[d],

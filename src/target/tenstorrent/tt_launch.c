@@ -42,7 +42,7 @@ static const char *place_image(const TtLaunch *l, const TtBuffer *b, TwImage *im
                        .layout = b->layout,
                        .output = b->output,
                        .element_bytes = (uint32_t)elem_info[b->elem].bytes,
-                       .page_bytes = tensix_tile_bytes(b->format),
+                       .page_bytes = tt_page_bytes(b),
                        .memory = (uint8_t *)(intptr_t)arg->word,
                        .memory_bytes = arg->bytes,
                        .base = (uint8_t *)(intptr_t)number_of(l, b->base)};
@@ -104,6 +104,10 @@ static void from_page(void *context, uint8_t *page, uint32_t place, uint8_t *to)
 
 static const char *fill_image(const TtLaunch *l, const TtBuffer *b, TwImage *image) {
     image->data = arena_alloc(l->arena, tw_image_bytes(image));
+    if (b->layout.paging == PAGE_PLAIN) {
+        tw_plain_in(image);
+        return NULL;
+    }
     if (b->output) {
         tw_mark_untouched(image);
         return NULL;
@@ -118,6 +122,10 @@ static const char *fill_image(const TtLaunch *l, const TtBuffer *b, TwImage *ima
 }
 
 static void read_back(const TtLaunch *l, const TtBuffer *b, TwImage *image) {
+    if (b->layout.paging == PAGE_PLAIN) {
+        tw_plain_out(image);
+        return;
+    }
     image->written = ARENA_ARRAY(l->arena, bool, image->total);
     tw_find_written(image);
     tw_move_elements(image, from_page, &(Moving){.buffer = b});

@@ -13,7 +13,13 @@
 
 bool tt_format(Elem elem, TtFormat *format) {
     *format = elem == EL_F32 ? TT_Float32 : TT_Float16_b;
-    return elem == EL_F32 || elem == EL_F16 || elem == EL_BF16;
+    return elem == EL_F32 || elem == EL_F16 || elem == EL_BF16 || tt_holds(elem);
+}
+
+bool tt_holds(Elem elem) { return elem == EL_I8 || elem == EL_U8 || elem == EL_F8E5M2 || elem == EL_F8E4M3; }
+
+uint32_t tt_page_bytes(const TtBuffer *b) {
+    return b->layout.paging == PAGE_PLAIN ? (uint32_t)TW_PLAIN_BYTES : tensix_tile_bytes(b->format);
 }
 
 TtPaging tt_paging(const Tt *tt, Ref value) {
@@ -67,11 +73,19 @@ void tt_access_dims(const Tt *tt, const Op *access, int dims[MAX_RANK]) {
 
 /* ------------------------------------------------------------------------------------------ ops without cost */
 
+/* A tile of integers that are sums of products: DST has them as floats. */
+static bool is_count(const Kernel *k, Ref value) {
+    const Op *op = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    if (op && op->code == OP_ADD) return is_count(k, op->operands[0]) || is_count(k, op->operands[1]);
+    return ref_is_value(value) && (!op || op->code == OP_DOT || op->code == OP_FOR);
+}
+
 /* All casts between floats but f32 to 16 bits: what is narrower is held exactly by a wider page,
  * and f16 is bf16 here. */
 static bool is_free_cast(const Kernel *k, const Op *op) {
     Elem from = ir_type(k, op->operands[0])->elem, to = ir_type(k, op->results[0])->elem;
-    if (from == EL_I1 && elem_is_float(to)) return true;
+    if ((from == EL_I1 || tt_holds(from)) && elem_is_float(to)) return true;
+    if (from == EL_I32 && to == EL_F32) return is_count(k, op->operands[0]);
     return elem_is_float(from) && elem_is_float(to) && (elem_info[from].bits <= 16 || to == EL_F32);
 }
 
@@ -121,6 +135,7 @@ bool tt_is_index(Tt *tt, Ref value) {
     case OP_SPLAT:
     case OP_EXPAND:
     case OP_RESHAPE:
+    case OP_PERMUTE:
     case OP_BROADCAST: break;
     default:
         if (!op_has(v->op->code, TRAIT_ELEMENTWISE)) return false;
@@ -133,7 +148,7 @@ bool tt_is_index(Tt *tt, Ref value) {
 bool tt_is_narrow(Tt *tt, Ref value) {
     const Kernel *k = tt->k;
     Elem elem = ir_type(k, value)->elem;
-    if (elem == EL_BF16 || elem == EL_F16 || elem == EL_I1) return true;
+    if (elem == EL_BF16 || elem == EL_F16 || elem == EL_I1 || tt_holds(elem)) return true;
     if (ref_is_literal(value))
         return elem_is_float(elem) && elem_round(EL_BF16, ir_literal(k, value)->f) == ir_literal(k, value)->f;
     const Op *op = ir_value(k, value)->op;
@@ -182,6 +197,12 @@ static bool apply(const Op *op, const double *x, double *r) {
     }
 }
 
+/* A mask that the reader writes for the whole tile: 0 in the padding. */
+static bool is_made_mask(Tt *tt, Ref mask, const Type *type) {
+    const Type *own = ir_type(tt->k, mask);
+    return own->rank == type->rank && ty_elements(own) == ty_elements(type) && tt_is_index(tt, mask);
+}
+
 static bool find_padding(Tt *tt, Ref value, double *number) {
     const Kernel *k = tt->k;
     if (ref_is_literal(value)) {
@@ -192,6 +213,10 @@ static bool find_padding(Tt *tt, Ref value, double *number) {
     const Value *v = ir_value(k, value);
     const Op *op = v->op;
     double x[3] = {0};
+    if (v->type->elem == EL_I1 && v->type->rank && tt_is_index(tt, value)) { /* the reader writes it */
+        *number = 0;
+        return true;
+    }
     if (!op) { /* a carried sum: what it starts with, if that adds nothing */
         const Op *owner = v->region->owner;
         if (!owner || owner->code != OP_FOR || v->index < 1 || !tt_is_sum(tt, owner, v->index - 1)) return false;
@@ -219,6 +244,7 @@ static bool find_padding(Tt *tt, Ref value, double *number) {
     case OP_EXPAND:
     case OP_RESHAPE: return tt_padding(tt, op->operands[0], number);
     case OP_SELECT:
+        if (is_made_mask(tt, op->operands[0], v->type)) return tt_padding(tt, op->operands[2], number);
         return tt_padding(tt, op->operands[1], &x[1]) && tt_padding(tt, op->operands[2], number) && x[1] == *number;
     default: break;
     }

@@ -120,7 +120,7 @@ static void transfer(Lint *l, const TtStep *step) {
     int cb = l->now.pointer;
     if (cb < 0) {
         broken(l, step, "", "pages are moved and no address was taken");
-    } else if (step->kind == STEP_WRITE) {
+    } else if (step->kind == STEP_WRITE || step->kind == STEP_PUT_PAGE) {
         reads(l, step, cb);
         l->now.writing |= bit_of(l, cb);
     } else {
@@ -269,7 +269,8 @@ static void walk(Lint *l, const TtBlock *block) {
         case STEP_POINTER: l->now.pointer = step->cb; break;
         case STEP_READ:
         case STEP_READ_ROWS:
-        case STEP_WRITE: transfer(l, step); break;
+        case STEP_WRITE:
+        case STEP_PUT_PAGE: transfer(l, step); break;
         case STEP_BARRIER: *(step->hand == CB_RESERVE ? &l->now.reading : &l->now.writing) = 0; break;
         case STEP_SHARE: share(l, step); break;
         case STEP_MAKE_PAGE: fills(l, step, step->cb); break;

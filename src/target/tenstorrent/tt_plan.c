@@ -64,6 +64,9 @@ void tt_refuse_access(Tt *tt, const Op *op) {
 static void refuse_around(Tt *tt, const Op *op) {
     switch (op->code) {
     case OP_TLOAD:
+        if (ty_is_scalar(ir_type(tt->k, op->results[0]))) return; /* each role reads it for itself */
+        tt_refuse(tt, op, "a tile that is loaded in front of the roles; load it where it is used");
+        return;
     case OP_LOAD:
         tt_refuse(tt, op, "a number that is read from memory; reader, compute and writer compute their numbers from "
                           "arguments and indices: pass it as an argument, or load a tile of such numbers");
@@ -77,7 +80,18 @@ static void refuse_around(Tt *tt, const Op *op) {
     }
 }
 
+/* By its own name, whatever else the kernel does. */
+static void refuse_atomics(Tt *tt, const Op *op) {
+    if (op->code == OP_TATOMIC || op->code == OP_ATOMIC || op->code == OP_ATOMIC_CAS)
+        tt_refuse(tt, op, "an atomic update; cores write whole elements: store each task's part, and add them in "
+                  "another "
+                          "launch");
+}
+
 void tt_plan_roles(Tt *tt) {
+    int errors = tt->cx->module->diag->errors;
+    tt_each(tt, tt->k->body, refuse_atomics);
+    if (tt->cx->module->diag->errors > errors) return;
     for (const Op *op = tt->k->body->first; op; op = op->next) {
         if (op->code == OP_TASKS) {
             if (tt->tasks) tt_refuse(tt, op, "a second `tasks`; a Tensix program runs one");
@@ -296,9 +310,9 @@ int tt_add_scaler(Tt *tt, Range range) {
 static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_field) {
     TtFormat format;
     const Type *type = field->type;
-    if (!tt_format(type->elem, &format) || type->rank == 0) {
+    if (!tt_format(type->elem, &format)) {
         tt_refuse(tt, field->load ? field->load : ring,
-                  "a load or store of %s; tiles of f32, bf16 or f16 move between memory and cores",
+                  "a load or store of %s; tiles of f32, bf16, f16, i8 or u8 move between memory and cores",
                   ty_text(type, tt->arena));
         return;
     }
@@ -307,6 +321,7 @@ static void add_field_cbs(Tt *tt, TtField *field, const Op *ring, bool is_only_f
     const char *name = is_only_field ? ring_name : arena_printf(tt->arena, "%s_%s", ring_name, field->name);
     const char *what = arena_printf(tt->arena, "field %s of ring %s", field->name, ring_name);
     Word from = ring_producer(ring), to = ring_consumer(ring);
+    field->plain = field->load && tt_plain_load(tt, field->load, field->paging);
     int64_t pages = tt_pages(type, field->paging), slots = tt_slots(tt, field, ring, op_int(ring, AT_SLOTS, 1));
     bool exact = format == TT_Float32, is_input = to == ROLE_COMPUTE;
     bool has_two = is_input && exact && field->moved && field->multiplied;
@@ -362,6 +377,7 @@ void tt_plan_fields(Tt *tt) {
     const Op *load = tt->role[TENSIX_READER], *compute = tt->role[TENSIX_COMPUTE];
     if (load) tt_each(tt, load->regions[0], note_load);
     if (compute) {
+        tt_each(tt, compute->regions[0], tt_neutralize_padding);
         tt_each(tt, compute->regions[0], refuse_unknown);
         settle_pagings(tt, compute->regions[0]);
         tt_each(tt, compute->regions[0], note_use);
@@ -375,6 +391,8 @@ void tt_plan_fields(Tt *tt) {
             field->paging = PAGE_VECTOR;
         add_field_cbs(tt, field, ring, ir_type(tt->k, field->ring)->field_count == 1);
     }
+    tt->plain_stores = ARENA_ARRAY(tt->arena, bool, tt->k->body->arg_count);
+    tt_plan_plain_stores(tt);
     if (!compute) return;
     tt_plan_index_tiles(tt);
     tt_each(tt, compute->regions[0], note_scaler);
@@ -401,6 +419,10 @@ static void note_uncalibrated(Tt *tt) {
     if (names.length)
         *VEC_PUSH(&tt->plan->notes, tt->arena) = arena_printf(
             tt->arena, "uncalibrated: no recorded run on Wormhole unpacks Float32 straight to DST, as %s do", names.at);
+}
+
+static void note_counts(Tt *tt, const Op *op) {
+    if (op->code == OP_DOT && elem_is_int(ir_type(tt->k, op->results[0])->elem)) tt->counts = true;
 }
 
 /* Sums and products read Float32 through source registers. */
@@ -431,6 +453,9 @@ void tt_check_limits(Tt *tt) {
     Text table = text_new(tt->arena);
     note_uncalibrated(tt);
     note_cut(tt);
+    if (tt->role[TENSIX_COMPUTE]) tt_each(tt, tt->role[TENSIX_COMPUTE]->regions[0], note_counts);
+    if (tt->counts)
+        *VEC_PUSH(&tt->plan->notes, tt->arena) = "sums of products of integers are kept as f32: exact up to 2^24";
     for (size_t i = 0; i < tt->plan->cbs.count; i++) {
         const TtCb *cb = &tt->plan->cbs.at[i];
         int64_t size = (int64_t)cb->desc.pages * cb->desc.page_bytes;

@@ -62,6 +62,8 @@ typedef enum TtStepKind {
     STEP_BARRIER,   /* hand: of reads (CB_RESERVE), of writes (CB_WAIT) */
     STEP_SHARE,     /* the item of cb: sent to the cores of its group, or received */
     STEP_MAKE_PAGE, /* of cb, at text; body computes an element */
+    STEP_PUT_PAGE,   /* of cb, at text, element by element to buffer; body says where each goes, number: its page in
+                        L1 */
     STEP_SCALER,    /* cb */
     /* of compute */
     STEP_STARTUP,    /* format */

@@ -13,6 +13,7 @@
 static const CDialect dialect_tensix = {"tensix", true, false, true, ".bits", "bool", false, false};
 
 bool role_is_scalar_op(const Kernel *k, const Op *op) {
+    if (op->code == OP_TLOAD || op->code == OP_LOAD) return ty_is_scalar(ir_type(k, op->results[0]));
     if (op->result_count != 1 || op->region_count || !op_has(op->code, TRAIT_PURE)) return false;
     const Type *type = ir_type(k, op->results[0]);
     if (!ty_is_scalar(type) || type->pointer) return false;
@@ -25,7 +26,9 @@ void role_need(Role *role, Ref ref) {
     const Kernel *k = role->tt->k;
     if (!ref_is_value(ref) || role->needed[ref]) return;
     const Value *v = ir_value(k, ref);
-    if (v->type->kind != TY_TILE || v->type->rank) return;
+    bool is_place = v->type->kind == TY_TENSOR || v->type->pointer; /* that a number is read from */
+    if (is_place && !(v->op && (v->op->code == OP_TENSOR || v->op->code == OP_PTR_ADD))) return;
+    if (!is_place && (v->type->kind != TY_TILE || v->type->rank)) return;
     role->needed[ref] = true;
     const Op *owner = v->op ? v->op : v->region->owner;
     if (!owner) return;
@@ -40,7 +43,8 @@ void role_need(Role *role, Ref ref) {
         role_need(role, owner->operands[0]);
         for (int i = 0; i < owner->region_count; i++) role_need(role, owner->regions[i]->last->operands[v->index]);
     } else if (v->op) {
-        for (int i = 0; i < owner->operand_count; i++) role_need(role, owner->operands[i]);
+        bool is_told = role->kernel == TENSIX_COMPUTE && (owner->code == OP_TLOAD || owner->code == OP_LOAD);
+        for (int i = 0; i < owner->operand_count && !is_told; i++) role_need(role, owner->operands[i]);
     }
 }
 
@@ -55,7 +59,10 @@ static void need_region(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
         int count = op->code == OP_FOR ? 3 : op->operand_count;
         bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt, op) || op->code == OP_YIELD;
-        for (int i = 0; i < count && !is_quiet; i++) role_need(role, op->operands[i]);
+        bool is_tile = role->kernel == TENSIX_COMPUTE && op->code != OP_FOR && op->code != OP_IF; /* numbers come as
+                                                                                                     pages */
+        for (int i = 0; i < count && !is_quiet; i++)
+            if (!is_tile || !tt_is_read(role->tt, op->operands[i])) role_need(role, op->operands[i]);
         for (int i = 0; i < op->region_count; i++) need_region(role, op->regions[i]);
     }
 }
@@ -72,6 +79,7 @@ void role_init(Role *role, Tt *tt, int kernel) {
     role->p.depth = 1;
     role->needed = ARENA_ARRAY(tt->arena, bool, tt->k->values.count);
     if (tt->role[kernel]) need_region(role, tt->role[kernel]->regions[0]);
+    if (kernel == TENSIX_READER && tt->compute_needs) tt_need_told(role);
 }
 
 /* ------------------------------------------------------------------------------------------------ declarations */
@@ -144,6 +152,23 @@ const char *role_accessor(Role *role, int buffer) {
     return name;
 }
 
+const char *role_elements(Role *role, int buffer) {
+    if (buffer < 0) return "0";
+    Tt *tt = role->tt;
+    const char *key = arena_printf(tt->arena, "elements %d", buffer), *name = map_get(&role->declared, key);
+    if (name) return name;
+    static const Word ends[] = {[TENSIX_READER] = ROLE_LOAD, [TENSIX_WRITER] = ROLE_STORE, [TENSIX_COMPUTE] =
+                                ROLE_COMPUTE};
+    const char *hint = tt->plan->buffers.at[buffer].name, *pages = role_accessor(role, buffer);
+    Word end = ends[role->kernel];
+    int cb = tt_add_cb(tt, arena_printf(tt->arena, "%s_page", hint), end, end, "a page of memory that elements are in",
+                       TT_Int32, 1, 1, tt->k->range);
+    name = cs_fresh(&role->p, arena_printf(tt->arena, "%s_elements", hint));
+    map_set(&role->declared, tt->arena, key, (void *)name);
+    declare(role, "TwElements<decltype(%s)> %s{%s, get_write_ptr(%s)};", pages, name, pages, role_cb(role, cb));
+    return name;
+}
+
 const char *role_fill(Role *role, int buffer) {
     const char *name = role->tt->plan->buffers.at[buffer].name;
     return role_arg(role, ARG_FILL, arena_printf(role->tt->arena, "%s_fill", name), buffer, 0);
@@ -171,7 +196,7 @@ void role_members(Role *role, TtShare share) {
 /* ----------------------------------------------------------------------------------------------------- scalars */
 
 /* Is it in tilewright_scalar.h, or C++'s own? The small processors have no library of functions. */
-static bool has_scalar(const Kernel *k, const Op *op) {
+bool tt_has_scalar(const Kernel *k, const Op *op) {
     Elem to = ir_type(k, op->results[0])->elem, from = op->operand_count ? ir_type(k, op->operands[0])->elem : to;
     if (to == EL_F64 || from == EL_F64 || (elem_is_float(to) && elem_info[to].bits == 8) ||
         (elem_is_float(from) && elem_info[from].bits == 8))
@@ -199,7 +224,7 @@ static bool has_scalar(const Kernel *k, const Op *op) {
 }
 
 const char *role_elementwise(Role *role, const Op *op, const char *const *texts) {
-    if (!has_scalar(role->tt->k, op)) {
+    if (!tt_has_scalar(role->tt->k, op)) {
         tt_refuse(role->tt, op,
                   "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 "
                   "and 32 bits: pass the result as an argument, or compute it of a tile",
@@ -241,13 +266,14 @@ static const char *tensor_part(Role *role, const Op *op) {
                         role_arg(role, extent ? ARG_EXTENT : ARG_STRIDE, hint, tensor->index, dim));
 }
 
-static const char *scalar_text(Role *role, const Op *op) {
+const char *role_scalar_text(Role *role, const Op *op) {
     if (op->code == OP_EXTENT || op->code == OP_STRIDE) return tensor_part(role, op);
     if (op->code == OP_NUM_PROGRAMS) {
         int dim = (int)op_int(op, AT_DIM, 0);
         return arena_printf(role->tt->arena, "(i32)%s",
                             role_arg(role, ARG_GRID, arena_printf(role->tt->arena, "grid%d", dim), dim, 0));
     }
+    if (op->code == OP_TLOAD || op->code == OP_LOAD) return tt_number_text(role, op);
     const char *texts[3] = {0};
     for (int i = 0; i < op->operand_count && i < 3; i++) texts[i] = role_ref(role, op->operands[i]);
     return role_elementwise(role, op, texts);
@@ -256,9 +282,15 @@ static const char *scalar_text(Role *role, const Op *op) {
 void role_scalar(Role *role, const Op *op) {
     Ref result = op->results[0];
     if (!role->needed[result]) return;
-    const char *text = scalar_text(role, op);
+    bool is_memory = op->code == OP_TLOAD || op->code == OP_LOAD;
+    if (is_memory && role->kernel == TENSIX_COMPUTE) {
+        tt_hear_number(role, op);
+        return;
+    }
+    const char *text = role_scalar_text(role, op);
     role_line(role, "const %s %s = %s;", cs_register_type(&role->p, ir_type(role->tt->k, result)->elem),
               cs_name(&role->p, result), text);
+    if (is_memory && role->kernel == TENSIX_READER && role->tt->compute_needs[result]) tt_tell_number(role, op);
 }
 
 /* ----------------------------------------------------------------------------------------------------- control */
@@ -432,7 +464,7 @@ static void set_compile_args(const Role *role) {
     Text words = text_new(tt->arena);
     for (size_t i = 0; i < tt->accessors[role->kernel].count; i++)
         text_add(&words, "%s2, %u", i ? ", " : "",
-                 tensix_tile_bytes(tt->plan->buffers.at[tt->accessors[role->kernel].at[i]].format));
+                 tt_page_bytes(&tt->plan->buffers.at[tt->accessors[role->kernel].at[i]]));
     tt->plan->compile_args[role->kernel] = words.at;
 }
 
@@ -474,7 +506,11 @@ static void build_tasks(Role *role) {
     }
     add_indices(role);
     role_region(role, tasks->regions[0]);
-    role_region(role, tt->role[role->kernel]->regions[0]);
+    const Region *body = tt->role[role->kernel]->regions[0];
+    size_t mark = role->enter ? role->enter(role) : 0;
+    if (role->start) role->start(role);
+    role_ops(role, body);
+    if (role->leave) role->leave(role, mark);
     role_close(role);
     if (role->behind) role->behind(role);
 }

@@ -22,28 +22,38 @@ int tt_indexed_dim(const Tt *tt, const Op *access) {
     return -1;
 }
 
-/* The plain loads that a vector is made of, in their order; others are refused. */
+/* The loads that a vector is made of, in their order; false: one of them is no box of a vector. */
 typedef VEC(const Op *) Loads;
-static void find_loads(Tt *tt, const Op *user, Ref vector, Map *seen, Loads *loads) {
-    if (!ref_is_value(vector) || !map_meets(seen, tt->arena, vector)) return;
+static bool find_loads(Tt *tt, Ref vector, Map *seen, Loads *loads) {
+    if (!ref_is_value(vector) || !map_meets(seen, tt->arena, vector)) return true;
     const Value *v = ir_value(tt->k, vector);
-    if (ty_is_scalar(v->type) || !v->op) return;
-    for (int i = 0; i < v->op->operand_count && v->op->code != OP_TLOAD; i++)
-        find_loads(tt, user, v->op->operands[i], seen, loads);
-    if (v->op->code != OP_TLOAD) return;
-    if (v->type->rank != 1 || tt_indexed_dim(tt, v->op) >= 0)
-        tt_refuse(tt, user, "rows whose numbers are themselves found by numbers; store those of all rows in one array");
-    else
+    if (ty_is_scalar(v->type) || !v->op) return true;
+    if (v->op->code == OP_TLOAD) {
         *VEC_PUSH(loads, tt->arena) = v->op;
+        return v->type->rank == 1 && tt_indexed_dim(tt, v->op) < 0;
+    }
+    for (int i = 0; i < v->op->operand_count; i++)
+        if (!find_loads(tt, v->op->operands[i], seen, loads)) return false;
+    return true;
 }
 
 static const char *key_of(Role *role, const Op *load) {
     return arena_printf(role->tt->arena, "fetched %u", load->results[0]);
 }
 
+const char *tt_odd_vector(Tt *tt, const Op *access) {
+    Loads loads = {0};
+    Map seen = {0};
+    if (!find_loads(tt, op_list(access, 0).at[tt_indexed_dim(tt, access)], &seen, &loads))
+        return "its index vector is found by another one";
+    for (size_t i = 0; i < loads.count; i++)
+        if (tt_plain_load(tt, loads.at[i], PAGE_VECTOR)) return "its index vector comes in no whole pages";
+    return NULL;
+}
+
 const char *tt_fetched(Role *role, const Op *load) {
     const char *name = map_get(&role->declared, key_of(role, load));
-    return name ? name : "0"; /* refused above */
+    return name;
 }
 
 static void each_fetched(Role *role, const TtFetched *fetched, TtHand hand) {
@@ -55,7 +65,7 @@ TtFetched tt_fetch_indices(Role *role, const Op *load) {
     TtFetched fetched = {0};
     Loads loads = {0};
     Map seen = {0};
-    find_loads(tt, load, op_list(load, 0).at[tt_indexed_dim(tt, load)], &seen, &loads);
+    find_loads(tt, op_list(load, 0).at[tt_indexed_dim(tt, load)], &seen, &loads);
     for (size_t i = 0; i < loads.count; i++) {
         const Op *from = loads.at[i];
         const Value *v = ir_value(tt->k, from->results[0]);

@@ -68,6 +68,7 @@ static void add_copy(Section *s, const Node *n) {
     if (n->spread == SPREAD_COLUMN) down = 1, across = 0;
     if (n->spread == SPREAD_ROW) down = 0;
     if (n->spread == SPREAD_SCALAR) down = across = 0;
+    if (n->single) down = across = 0;
     if (n->turned) down = 1, across = s->grid_rows;
     for (int p = 0; p < s->down * s->across; p++)
         role_step(role, (TtStep){.kind = STEP_MOVE,
@@ -84,11 +85,20 @@ static const char *open_inner(Role *role, int64_t inner) {
     return "kt";
 }
 
+/* Of the right operand of products one behind the other: the rows of pages of the left one say which it is. */
+static const char *batch_page(const Section *s, int page, const Type *left, int64_t inner, const char *k) {
+    int64_t rows = (left->extent[1] + PAGE_SIDE - 1) / PAGE_SIDE;
+    return arena_printf(section_tt(s)->arena, "(%s) / %lld * %lld + %s", page_text(s, page, 1, 0, (Term){0}),
+                        (long long)rows, (long long)(inner * s->grid_columns),
+                        page_text(s, page, 0, 1, (Term){k, s->grid_columns}));
+}
+
 static void add_dot(Section *s, const Node *n) {
     Role *role = &s->c->role;
     const Tt *tt = section_tt(s);
-    int64_t inner = (ir_type(tt->k, n->op->operands[0])->extent[1] + PAGE_SIDE - 1) / PAGE_SIDE;
-    bool is_block = s->down * s->across > 1 && !n->turned;
+    const Type *a = ir_type(tt->k, n->op->operands[0]);
+    int64_t inner = (a->extent[a->rank - 1] + PAGE_SIDE - 1) / PAGE_SIDE;
+    bool is_block = s->down * s->across > 1 && !n->turned && a->rank == 2;
     TtInit as = {.unit = is_block ? UNIT_MATMUL_BLOCK : UNIT_MATMUL, .cb = {n->cb, n->cb2, -1}, .turned = n->turned};
     if (is_block) as.across = s->across, as.down = s->down, as.inner = (int)inner;
     TtStep wish = setup(as, n->cb2, n->cb);
@@ -101,8 +111,9 @@ static void add_dot(Section *s, const Node *n) {
                                  .cb = n->cb,
                                  .cb2 = n->cb2,
                                  .page = page_text(s, page, inner, 0, (Term){k, 1}),
-                                 .page2 = n->turned ? page_text(s, page, 0, inner, (Term){k, 1})
-                                                    : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
+                                 .page2 = a->rank == 3 ? batch_page(s, page, a, inner, k)
+                                          : n->turned  ? page_text(s, page, 0, inner, (Term){k, 1})
+                                                       : page_text(s, page, 0, 1, (Term){k, s->grid_columns}),
                                  .slot = slot_of(s, n, page)});
     if (k) role_close(role);
 }

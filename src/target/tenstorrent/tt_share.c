@@ -33,7 +33,7 @@ static unsigned uses_of(Uses *u, Ref ref) {
         return all | uses_of(u, owner->operands[3 + carried]) |
                uses_of(u, owner->regions[0]->last->operands[carried]);
     }
-    if (!v->op || owner->region_count) return ALL;
+    if (!v->op || owner->region_count || owner->code == OP_TLOAD) return ALL;
     for (int i = 0; i < owner->operand_count; i++) all |= uses_of(u, owner->operands[i]);
     return all;
 }
@@ -49,7 +49,7 @@ static unsigned uses_of_place(const Tt *tt, const Op *load) {
 static unsigned uses_of_number(const Tt *tt, Ref number) { return uses_of(&(Uses){.tt = tt}, number); }
 
 static TtShare share_of(const Tt *tt, const TtField *field, unsigned row, unsigned column) {
-    if (!field->load || field->cb < 0 || tt_indexed_dim(tt, field->load) >= 0) return SHARE_NONE;
+    if (!field->load || field->cb < 0 || field->plain || tt_indexed_dim(tt, field->load) >= 0) return SHARE_NONE;
     unsigned uses = uses_of_place(tt, field->load);
     return !(uses & column) ? SHARE_ROW : !(uses & row) ? SHARE_COLUMN : SHARE_NONE;
 }

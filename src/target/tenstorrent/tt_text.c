@@ -6,7 +6,7 @@ static void put_block(Role *role, const TtBlock *block);
 
 static const char *cb_of(Role *role, int cb) { return role_cb(role, cb); }
 static uint32_t page_bytes(const Role *role, int buffer) {
-    return tensix_tile_bytes(role->tt->plan->buffers.at[buffer].format);
+    return tt_page_bytes(&role->tt->plan->buffers.at[buffer]);
 }
 static const char *word_of(uint32_t bytes) { return bytes == PAGE_ELEMENTS * 4 ? "u32" : "u16"; }
 
@@ -169,6 +169,13 @@ static void put_step(Role *role, const TtStep *step) {
     case STEP_MAKE_PAGE:
         cs_open(p, "tw_make_page<%s>(%s, [&](i32 r, i32 c) -> f32",
                 word_of(role->tt->plan->cbs.at[step->cb].desc.page_bytes), step->text);
+        put_block(role, &step->body);
+        cs_close_with(p, "});");
+        return;
+    case STEP_PUT_PAGE:
+        cs_open(p, "tw_put_page<%s, %s>(%s, %s, [&](i32 r, i32 c) -> i64",
+                word_of(role->tt->plan->cbs.at[step->cb].desc.page_bytes),
+                cs_memory_type(role->tt->plan->buffers.at[step->buffer].elem), step->number, step->text);
         put_block(role, &step->body);
         cs_close_with(p, "});");
         return;

@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
     const u32 ring_q_at = 0, ring_q_bytes = 32768, ring_q_full = 196608, ring_q_empty = 196624; // ring_q, 2 slots
     const u32 ring_k_at = 65536, ring_k_bytes = 16384, ring_k_full = 196640, ring_k_empty = 196664; // ring_k, 3 slots
     const u32 ring_v_at = 114688, ring_v_bytes = 16384, ring_v_full = 196688, ring_v_empty = 196712; // ring_v, 3 slots
-    const u32 out_v = 163840; // ring out, 1 slot
+    const u32 out_o = 163840; // ring out, 1 slot
     // how many arrivals complete each barrier
     if (tw_thread() == 0) {
         for (int i = 0; i < 2; i++) {
@@ -481,14 +481,14 @@ extern "C" __global__ void __launch_bounds__(384, 1) attention_kernel(bf16 *q_pt
             tw_bar_sync(1, 256);
 #pragma unroll
             for (int r = 0; r < 64; r += 2) {
-                tw_sts(2, tw_tile_at(out_v, at0 + ((r >> 1) & 1) * 8, at0_1 + (r >> 2) * 8, 16384, 128, 2),
+                tw_sts(2, tw_tile_at(out_o, at0 + ((r >> 1) & 1) * 8, at0_1 + (r >> 2) * 8, 16384, 128, 2),
                         cast + r);
             }
             tw_fence_async();
             tw_bar_sync(1, 256);
             if (warp == 0 && lane == 0) {
-                tw_tma_store_3d(&map_o_ptr, (i32)0, start_m, pid1, out_v);
-                tw_tma_store_3d(&map_o_ptr, (i32)0 + 64, start_m, pid1, out_v + 16384);
+                tw_tma_store_3d(&map_o_ptr, (i32)0, start_m, pid1, out_o);
+                tw_tma_store_3d(&map_o_ptr, (i32)0 + 64, start_m, pid1, out_o + 16384);
                 tw_bulk_commit();
             }
         }

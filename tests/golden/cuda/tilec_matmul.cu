@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
     // 118: lcf_kernel(matmul,
     // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_a = 0, in_b = 16384, in_bytes = 49152, in_full = 212992, in_empty = 213016; // ring in, 3 slots
-    const u32 out_v = 147456; // ring out, 1 slot
+    const u32 out_acc = 147456; // ring out, 1 slot
     // how many arrivals complete each barrier
     if (tw_thread() == 0) {
         for (int i = 0; i < 3; i++) {
@@ -90,16 +90,16 @@ extern "C" __global__ void __launch_bounds__(384, 1) matmul_kernel(bf16 *g_A, i6
             tw_bar_sync(1, 256);
 #pragma unroll
             for (int r = 0; r < 128; r += 2) {
-                tw_sts(2, tw_tile_at(out_v, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 16384, 128, 2),
+                tw_sts(2, tw_tile_at(out_acc, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 16384, 128, 2),
                         cast + r);
             }
             tw_fence_async();
             tw_bar_sync(1, 256);
             if (warp == 0 && lane == 0) {
-                tw_tma_store_2d(&map_g_C, mul_1, mul, out_v);
-                tw_tma_store_2d(&map_g_C, mul_1 + 64, mul, out_v + 16384);
-                tw_tma_store_2d(&map_g_C, mul_1 + 128, mul, out_v + 32768);
-                tw_tma_store_2d(&map_g_C, mul_1 + 192, mul, out_v + 49152);
+                tw_tma_store_2d(&map_g_C, mul_1, mul, out_acc);
+                tw_tma_store_2d(&map_g_C, mul_1 + 64, mul, out_acc + 16384);
+                tw_tma_store_2d(&map_g_C, mul_1 + 128, mul, out_acc + 32768);
+                tw_tma_store_2d(&map_g_C, mul_1 + 192, mul, out_acc + 49152);
                 tw_bulk_commit();
             }
         }

@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
     const i32 np = grid0;
     // where tiles and barriers (a slot is full, is empty) of the rings lie in shared memory; bytes of a slot
     const u32 in_A_shared = 0, in_B_shared = 8192, in_bytes = 16384, in_full = 106496, in_empty = 106544; // ring in, 6 slots
-    const u32 out_v = 98304; // ring out, 1 slot
+    const u32 out_C_local = 98304; // ring out, 1 slot
     const i32 blocks = tw_cluster_blocks(), rank = tw_cluster_rank();
     const i32 across = tw_cdiv(np1, blocks);
     const i32 strip = tw_cdiv(8, blocks);
@@ -90,13 +90,13 @@ extern "C" __global__ void __launch_bounds__(256, 1) matmul_kernel(f16 *A, f16 *
             tw_bar_sync(1, 128);
 #pragma unroll
             for (int r = 0; r < 32; r += 2) {
-                tw_sts(2, tw_tile_at(out_v, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 8192, 128, 2),
+                tw_sts(2, tw_tile_at(out_C_local, at0 + ((r >> 1) & 1) * 8, at1 + (r >> 2) * 8, 8192, 128, 2),
                         cast + r);
             }
             tw_fence_async();
             tw_bar_sync(1, 128);
             if (warp == 0 && lane == 0) {
-                tw_tma_store_2d(&map_C, mul_1, mul, out_v);
+                tw_tma_store_2d(&map_C, mul_1, mul, out_C_local);
                 tw_bulk_commit();
             }
         }

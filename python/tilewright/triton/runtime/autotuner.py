@@ -267,6 +267,8 @@ class Autotuner(_native.Tuner, KernelInterface):
         key: the values of the key arguments and dtypes as in `cache`; None: for all keys."""
         if isinstance(choice, Config) or (isinstance(choice, dict) and "kernels" not in choice):
             wanted = choice if isinstance(choice, Config) else self._matching(choice)
+            if key is None:
+                self._pinned.clear()  # the last word is that of all keys
             self._pinned[tuning.key_text(key) if key is not None else None] = wanted
         else:
             content = choice

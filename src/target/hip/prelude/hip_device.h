@@ -89,6 +89,25 @@ TW_FN void tw_stg_bytes(int bytes, void *p, const void *from) { TW_MOVE_OUT(byte
 TW_FN void tw_stg_cs_bytes(int bytes, void *p, const void *from) { TW_MOVE_OUT(bytes, p, from, TW_WRITE_ONCE) }
 TW_FN void tw_stg_bytes_if(int bytes, bool on, void *p, const void *from) { if (on) tw_stg_bytes(bytes, p, from); }
 /* 16 bytes of elements of that size from wherever they lie: one load, the memory takes any address. */
+/* From a base that is the same in all lanes; TW_BEYOND bytes behind it and farther is nothing but zeros. */
+#define TW_BEYOND 0x80000000u
+#ifdef __GFX11__
+#define TW_BUFFER_FORMAT 0x31004000
+#else
+#define TW_BUFFER_FORMAT 0x00020000
+#endif
+TW_FN __amdgpu_buffer_rsrc_t tw_buffer(const void *base) {
+    const u64 place = (u64)(u32)tw_uniform((i32)(u64)base) | (u64)(u32)tw_uniform((i32)((u64)base >> 32)) << 32;
+    return __builtin_amdgcn_make_buffer_rsrc((void *)place, 0, (i32)TW_BEYOND, TW_BUFFER_FORMAT);
+}
+TW_FN void tw_ldg_bounded_bytes(int bytes, void *to, const void *base, u32 at) {
+    const __amdgpu_buffer_rsrc_t all = tw_buffer(base);
+    if (bytes == 16) { const TwFour v = __builtin_amdgcn_raw_buffer_load_b128(all, (i32)at, 0, 0); memcpy(to, &v, 16); }
+    else if (bytes == 8) { const TwTwo v = __builtin_amdgcn_raw_buffer_load_b64(all, (i32)at, 0, 0); memcpy(to, &v, 8); }
+    else if (bytes == 4) { const u32 v = __builtin_amdgcn_raw_buffer_load_b32(all, (i32)at, 0, 0); memcpy(to, &v, 4); }
+    else if (bytes == 2) { const u16 v = (u16)__builtin_amdgcn_raw_buffer_load_b16(all, (i32)at, 0, 0); memcpy(to, &v, 2); }
+    else { const u8 v = (u8)__builtin_amdgcn_raw_buffer_load_b8(all, (i32)at, 0, 0); memcpy(to, &v, 1); }
+}
 typedef TwFour TwFourAnywhere __attribute__((aligned(1)));
 TW_FN void tw_ldg_anywhere(int, void *to, const void *p) {
     const TwFour v = *(const TwFourAnywhere *)p;
@@ -158,6 +177,10 @@ static __attribute__((device)) const u32 tw_nothing[4] = {0, 0, 0, 0};
 TW_FN void tw_copy_wave(u32 s, const void *p, bool on) {
     const void *from = on ? p : (const void *)tw_nothing;
     asm volatile("s_mov_b32 m0, %0\n\ts_nop 0\n\t" TW_LOAD_TO_LDS :: "s"(tw_uniform((i32)s)), "v"(from) : "memory");
+}
+TW_FN void tw_copy_wave_near(u32 s, const void *base, u32 at) {
+    asm volatile("s_mov_b32 m0, %0\n\ts_nop 0\n\tbuffer_load_dword %1, %2, 0 offen lds"
+                 :: "s"(tw_uniform((i32)s)), "v"(at), "s"(tw_buffer(base)) : "memory");
 }
 #define tw_copies_wait(n) asm volatile("s_waitcnt vmcnt(" #n ")" ::: "memory")
 #endif

@@ -15,6 +15,9 @@ TW_FN void tw_load_anywhere(int count, int size, void *to, const void *row, i64 
         if (on && (u64)(i + j) < (u64)n) tw_ldg_bytes(size, (u8 *)to + j * size, from + j * size);
     }
 }
+/* By a base that all lanes share: lanes that are not on go beyond the bounds, for which the memory brings zeros. */
+#define tw_ldg_bounded(V, on, to, base, at) tw_ldg_bounded_bytes(TW_SIZE(V, to), to, base, (on) ? (u32)(at) : TW_BEYOND)
+#define tw_copy_wave_bounded(s, on, base, at) tw_copy_wave_near(s, base, (on) ? (u32)(at) : TW_BEYOND)
 #define tw_load_row_anywhere(V, to, row, i, n, on, fill)                                           \
     do {                                                                                           \
         const auto tw_fill = fill;                                                                 \

@@ -9,9 +9,10 @@
  *     clang++ -x hip --cuda-device-only -nogpulib -nogpuinc --offload-arch=gfx942 -O3 -std=c++17 -ffp-contract=off kernel.hip
  *
  *  matrix    tw_mfma_32x32_T tw_mfma_16x16_T(sum *d, const u32 *a, const u32 *b), tw_wmma_16x16_T: hip_matrix.h
- *  global    tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
+ *  global    tw_ldg_bounded(V, on, to, base, at): V elements from base + at bytes, zeros where not on; base is the same in all lanes
+ *            tw_load_row_anywhere(V, to, row, i, n, on, fill): tw_load_row of 16 bytes that lie on no multiple of anything
  *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros
- *            where not on. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)
+ *            where not on; tw_copy_wave_bounded(s, on, base, at): from base + at bytes. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)
  *  lanes     hip_lanes.h says which instruction trades what
  *  math      hip_math.h: our own, errors stated there */
 #ifndef TILEWRIGHT_HIP_H

@@ -153,6 +153,23 @@ const char *cb_pushed_by(const Cb *cb, char text[100]) {
     return text;
 }
 
+/* The page must be there as far as it is read. */
+static uint32_t page_word(TtKernel *self, uint32_t id, uint32_t index, uint32_t word) {
+    const Cb *cb = cb_find(self, "read_tile_value", id);
+    uint32_t bytes = cb->desc->page_bytes, value;
+    if (cb->consumer != self || index >= cb->waited || word >= bytes / 4)
+        machine_fault(self, "read_tile_value: word %u of tile %u of CB %u is outside the window (waited for: %u)",
+                      word, index,
+                      id, cb->consumer == self ? cb->waited : 0);
+    const uint8_t *at = self->core->l1 + cb->base + (cb->read_page + index) % cb->desc->pages * bytes + 4 * word;
+    if (cb_has_unwritten(at - 4 * word % MARK_BYTES, MARK_BYTES))
+        machine_fault(self, "read_tile_value: word %u of tile %u of CB %u was pushed but not written%s", word, index,
+                      id,
+                      cb_pushed_by(cb, (char[100]){0}));
+    memcpy(&value, at, 4);
+    return value;
+}
+
 const uint8_t *cb_front_page(TtKernel *self, const char *call, uint32_t id, uint32_t index, uint32_t pages) {
     const Cb *cb = cb_find(self, call, id);
     if (cb->consumer != self || index + pages > cb->waited)
@@ -224,4 +241,5 @@ void cb_bind(TtModelApi *api) {
     api->cb_read_ptr = read_ptr;
     api->cb_tile_size = tile_size;
     api->cb_format = data_format;
+    api->cb_word = page_word;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "api/compute/compute_kernel_hw_startup.h"
 #include "api/compute/common.h"
+#include "api/compute/cb_api.h"
 #include "api/compute/reconfig_data_format.h"
 #include "api/compute/tile_move_copy.h"
 #include "api/compute/matmul.h"
@@ -29,3 +30,11 @@
 #include "api/compute/eltwise_unary/typecast.h"
 #include "api/compute/eltwise_unary/where.h"
 #include "tilewright_scalar.h"
+
+/* A number of two words (tw_tell). */
+template <typename T> static inline T tw_hear(u32 low, u32 high) {
+    const u64 bits = (u64)high << 32 | low;
+    T x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}

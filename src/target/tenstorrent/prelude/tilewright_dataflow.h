@@ -45,6 +45,79 @@ static inline void tw_read_rows(u32 to, const Pages &pages, u32 fill, Index inde
     }
 }
 
+/* Single elements of a tensor that lies as the caller has it, page after page; the page that was read last, or is being written,
+ * is kept in L1. */
+enum { TW_PLAIN_BYTES = 1024 };
+static constexpr i64 TW_NOWHERE = -0x7fffffffffffffffll - 1;
+template <typename Pages> struct TwElements {
+    const Pages &pages;
+    u32 l1, page = TW_OUTSIDE, begin = 0, end = 0; /* the bytes of it that were written */
+};
+static inline i64 tw_wrap(i64 at, i64 extent) { return extent > 0 ? (at % extent + extent) % extent : 0; }
+template <u32 Bytes> struct TwWord;
+template <> struct TwWord<1> { typedef u8 type; };
+template <> struct TwWord<2> { typedef u16 type; };
+template <> struct TwWord<4> { typedef u32 type; };
+template <> struct TwWord<8> { typedef u64 type; };
+template <typename T, typename Pages> static inline T tw_element(TwElements<Pages> &e, i64 at) {
+    typedef typename TwWord<sizeof(T)>::type Word;
+    constexpr i64 count = TW_PLAIN_BYTES / sizeof(T);
+    const u32 page = (u32)(at / count);
+    if (page != e.page) {
+        noc_async_read_page(page, e.pages, e.l1);
+        noc_async_read_barrier();
+        e.page = page;
+    }
+    const Word word = reinterpret_cast<const volatile tt_l1_ptr Word *>((uintptr_t)e.l1)[at % count];
+    T x;
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+template <typename Pages> static inline void tw_flush(TwElements<Pages> &e) {
+    if (e.begin == e.end) return;
+    noc_async_write(e.l1 + e.begin, get_noc_addr(e.page, e.pages, e.begin), e.end - e.begin);
+    noc_async_writes_flushed(); /* the page may be filled anew */
+    e.begin = e.end = 0;
+}
+template <typename T, typename Pages> static inline void tw_put(TwElements<Pages> &e, i64 at, T x) {
+    typedef typename TwWord<sizeof(T)>::type Word;
+    constexpr i64 count = TW_PLAIN_BYTES / sizeof(T);
+    const u32 page = (u32)(at / count), place = (u32)(at % count), byte = place * (u32)sizeof(T);
+    if (page != e.page || byte != e.end) {
+        tw_flush(e);
+        e.page = page;
+        e.begin = e.end = byte;
+    }
+    Word word;
+    memcpy(&word, &x, sizeof x);
+    reinterpret_cast<volatile tt_l1_ptr Word *>((uintptr_t)e.l1)[place] = word;
+    e.end = byte + (u32)sizeof(T);
+}
+template <typename T> static inline T tw_as(f32 x) { return (T)x; }
+template <> inline bf16 tw_as<bf16>(f32 x) { return tw_bf16(x); }
+template <> inline f16 tw_as<f16>(f32 x) { return tw_f16(x); }
+/* Stores a page element by element: element (r, c) is number place(r, c), or none if that is negative. */
+template <typename Word, typename T, typename Pages, typename Place>
+static inline void tw_put_page(TwElements<Pages> &e, u32 l1, Place place) {
+    const volatile tt_l1_ptr Word *from = reinterpret_cast<const volatile tt_l1_ptr Word *>((uintptr_t)l1);
+    for (i32 r = 0; r < 32; ++r)
+        for (i32 c = 0; c < 32; ++c) {
+            const i64 at = place(r, c);
+            if (at >= 0) tw_put<T>(e, at, tw_as<T>(tw_as_f32((u32)from[tw_place(r, c)] << (32 - 8 * sizeof(Word)))));
+        }
+    tw_flush(e);
+    noc_async_write_barrier(); /* a later store may write the same elements */
+}
+
+/* A number for compute, as two words. */
+template <typename T> static inline void tw_tell(u32 l1, T x) {
+    u64 bits = 0;
+    memcpy(&bits, &x, sizeof x);
+    volatile tt_l1_ptr u32 *to = reinterpret_cast<volatile tt_l1_ptr u32 *>((uintptr_t)l1);
+    to[0] = (u32)bits;
+    to[1] = (u32)(bits >> 32);
+}
+
 /* A row or column of cores that all need the same pages, at the same place of their L1: the first one sends, the others receive. */
 struct TwShare {
     u32 role, x0, y0, x1, y1, receivers, from_x, from_y; /* role: 0 alone, 1 sends, 2 receives; receivers' rectangle; sender */

@@ -208,6 +208,10 @@ struct TwTensor {
                                                                .buffer_type = tt::tt_metal::BufferType::DRAM},
             device);
     }
+    void plain_back() {
+        image.data = pages.data();
+        tw_plain_out(&image);
+    }
     void back(TwMove *from_page) {
         const std::unique_ptr<bool[]> written(new bool[(size_t)image.total + 1]);
         image.data = pages.data();

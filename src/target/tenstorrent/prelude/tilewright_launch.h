@@ -34,8 +34,10 @@ typedef enum TwPaging {
     PAGE_TILE,   /* the last two axes are rows and columns; one page a place of the others */
     PAGE_VECTOR, /* rank 1: 1024 elements a page, row by row */
     PAGE_COLUMN, /* rank 1: 32 elements a page, in its first column; as a tile [n, 1] */
-    PAGE_ROW     /* rank 1: 32 elements a page, in its first row; as a tile [1, n] */
+    PAGE_ROW,    /* rank 1: 32 elements a page, in its first row; as a tile [1, n] */
+    PAGE_PLAIN   /* the argument's memory as it is, TW_PLAIN_BYTES a page: for accesses element by element */
 } TwPaging;
+enum { TW_PLAIN_BYTES = 1024 };
 
 /* Pages of a tensor, row-major over its dimensions. Along a dimension, `grain` elements that are
  * always read or written together take cdiv(grain, unit) pages of their own; so a box that starts
@@ -167,6 +169,14 @@ static inline void tw_fill_image(TwImage *im, uint32_t bits, uint32_t bytes) { /
                                                                               of 2 or 4 bytes */
     const size_t all = tw_image_bytes(im);
     for (size_t i = 0; i < all; i += bytes) memcpy(im->data + i, &bits, bytes);
+}
+
+/* Memory as it is into pages, and back: the kernels write single elements, what they leave is what was there. */
+static inline void tw_plain_in(TwImage *im) {
+    if (im->high > im->low) memcpy(im->data, im->base, (size_t)(im->high - im->low));
+}
+static inline void tw_plain_out(TwImage *im) {
+    if (im->high > im->low) memcpy(im->base, im->data, (size_t)(im->high - im->low));
 }
 
 /* Of all elements of the tensor, in order: `move` gets the page, the place in it, and the element in memory. */

@@ -40,12 +40,23 @@ struct f16 {
 struct bf16 {
     u16 bits;
 };
+struct e5m2 { /* of 8 bits: the upper half of an f16 */
+    u8 bits;
+};
+struct e4m3 {
+    u8 bits;
+};
 static inline f16 tw_as_f16(u16 bits) { return f16{bits}; }
 static inline bf16 tw_as_bf16(u16 bits) { return bf16{bits}; }
 static inline f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
 static inline f32 tw_f32(f16 x) {
     const u32 size = (x.bits & 0x7fffu) << 13, sign = (x.bits & 0x8000u) << 16;
     return tw_as_f32((size >= 0x0f800000u ? size | 0x7f800000u : tw_as_u32(tw_as_f32(size) * 0x1p112f)) | sign);
+}
+static inline f32 tw_f32(e5m2 x) { return tw_f32(f16{(u16)(x.bits << 8)}); }
+static inline f32 tw_f32(e4m3 x) {
+    const u32 size = (x.bits & 0x7fu) << 20, sign = (x.bits & 0x80u) << 24;
+    return tw_as_f32((size == 0x07f00000u ? 0x7fc00000u : tw_as_u32(tw_as_f32(size) * 0x1p120f)) | sign);
 }
 static inline bf16 tw_bf16(f32 x) {
     const u32 bits = tw_as_u32(x);

@@ -30,9 +30,18 @@ TW_FN void tw_ldg_anywhere(int size, void *to, const void *p, TW_LINE) {
     for (int i = 0; i < 16; i += size) TW_CALL(load_global, (u8 *)to + i, (const u8 *)p + i, size);
 }
 
+#define TW_BEYOND 0x80000000u
+TW_FN void tw_ldg_bounded_bytes(int bytes, void *to, const void *base, u32 at, TW_LINE) {
+    memset(to, 0, (size_t)bytes);
+    if (at < TW_BEYOND) TW_CALL(load_global, to, (const u8 *)base + at, bytes);
+}
+
 /* ---- copies ---- */
 TW_FN void tw_copy_wave(u32 s, const void *p, bool on, TW_LINE) {
     TW_HIP(copy, tw_uniform((i32)s, line) + 4 * tw_lane(), on ? p : 0);
+}
+TW_FN void tw_copy_wave_near(u32 s, const void *base, u32 at, TW_LINE) {
+    TW_HIP(copy, tw_uniform((i32)s, line) + 4 * tw_lane(), at < TW_BEYOND ? (const u8 *)base + at : 0);
 }
 TW_FN void tw_copies_wait(i32 n, TW_LINE) { TW_HIP(copies_wait, n); }
 

@@ -148,6 +148,7 @@ typedef struct TtModelApi {
     uint32_t (*cb_read_ptr)(TtKernel *, uint32_t cb);
     uint32_t (*cb_tile_size)(TtKernel *, uint32_t cb);
     uint32_t (*cb_format)(TtKernel *, uint32_t cb);
+    uint32_t (*cb_word)(TtKernel *, uint32_t cb, uint32_t page, uint32_t word); /* of a page waited for */
 
     /* NoC */
     uint64_t (*page_address)(TtKernel *, uint32_t base, uint32_t page_bytes, uint32_t page,
