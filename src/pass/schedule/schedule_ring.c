@@ -419,8 +419,6 @@ static bool ring_holds(Schedule *s, RingSchedule *r) {
                              "`solo`: warpgroups store rows by themselves that are never another's, in a loop, and the "
                              "first of their barriers is one that nobody else has");
     if (r->fused) return op_int(op, AT_SLOTS, 1) == 1 || r->ahead || schedule_fail(s, op, "a buffer has one slot");
-    if (!s->cx->machine->barrier_bytes)
-        return schedule_fail(s, op, "this machine has no barriers by which roles hand slots over");
     if (!fences_hold(s, r, r->to->regions[0], &read) || !traffic_holds(s, r, r->from->regions[0])) return false;
     if (!settle_copies(s, r, r->from->regions[0], true) || !settle_copies(s, r, r->to->regions[0], true)) return false;
     if (!s->cx->machine->barrier_bytes)
