@@ -24,6 +24,13 @@ static void make_buffer(Tc *tc, Object *place) {
     const TcType *type = place->type;
     for (; type->kind == TC_ARRAY; type = type->of) extent[rank++] = type->count;
     const Type *tile = tc_value_type(tc, type);
+    int arrays = rank;
+    int64_t elements = ty_elements(tile);
+    for (int d = 0; d < arrays; d++) elements *= extent[d]; /* 1024 each at most */
+    if (elements > MAX_TILE_ELEMENTS) {
+        TC_ERROR(tc, TC_ARRAY_LARGE, place->range, MAX_TILE_ELEMENTS, (long long)elements);
+        for (int d = 0; d < arrays; d++) extent[d] = 1;
+    }
     for (int d = 0; d < tile->rank; d++) extent[rank++] = tile->extent[d];
     Word scope = type->level == TC_SHARED ? SCOPE_SHARED : SCOPE_FRAGMENT;
     place->buffer = ir_buffer(&tc->b, ty_buffer(tc->module, type->elem, rank, extent, scope), place->name);
