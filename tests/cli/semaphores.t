@@ -54,5 +54,5 @@ $ sh mutant 's/tma_expect(&full\[s\], &k\[s\], &v\[s\]);/&&/'
 m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
 m.tile.c:53:52: error: `full` expects 16384 bytes an iteration and gets 0; a GPU would hang. Expect what is loaded: tma_expect(a->inputs_arrived, a->input) [bytes]
 #! More slots than a buffer can have.
-$ cp $ROOT/kernels/tilec/attention_roles.tile.c many.tile.c; tilewright emit many.tile.c --target cuda -D STAGES=1024 | head -1
+$ cp $ROOT/kernels/tilec/attention_roles.tile.c many.tile.c; tilewright emit many.tile.c --target cuda -D STAGES=1024 2>&1 | head -1
 many.tile.c:38:5: error: an array of tiles has at most 1048576 elements in all, here 4194304; make it shorter, or its tiles smaller [array-size]
