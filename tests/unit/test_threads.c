@@ -321,12 +321,29 @@ static void test_streams(tw_context *cx) {
 /* --- the caller's allocator is called by one thread at a time --- */
 
 static atomic_int inside;
+static int64_t live; /* bytes */
 static void *resize_watched(void *user, void *block, size_t old_size, size_t new_size) {
-    (void)user, (void)old_size;
+    (void)user;
     CHECK(atomic_fetch_add(&inside, 1) == 0);
+    live += (int64_t)new_size - (int64_t)old_size;
     void *result = new_size ? realloc(block, new_size) : (free(block), NULL);
     atomic_fetch_sub(&inside, 1);
     return result;
+}
+
+/* A stream that is closed leaves its thread's seat to the next one. */
+static void test_closed_streams(tw_context *cx) {
+    tw_stream_options options;
+    tw_stream_options_init(&options);
+    options.asynchronous = 1;
+    int64_t before = 0;
+    for (int i = 0; i < 40; i++) {
+        tw_stream *stream = NULL;
+        CHECK(tw_stream_open(cx, "cpu", &options, &stream) == TW_OK && tw_stream_synchronize(stream) == TW_OK);
+        tw_stream_destroy(stream);
+        if (i == 20) before = live; /* ids have come again by now */
+    }
+    CHECK(live == before);
 }
 
 int main(void) {
@@ -338,6 +355,7 @@ int main(void) {
     test_options(cx);
     test_limit(cx);
     test_streams(cx);
+    test_closed_streams(cx);
     tw_module *m = NULL;
     tw_kernel *k = NULL;
     CHECK(tw_module_load_text(cx, "wrong.py", wrong_text, strlen(wrong_text), NULL, &m) == TW_OK);

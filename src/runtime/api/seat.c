@@ -6,15 +6,18 @@
 
 enum { LINE = 64 }; /* that scratch begins at */
 
-Seat *seat_find(const tw_context *cx) {
-    pthread_t self = pthread_self();
+static Seat *find_of(const tw_context *cx, pthread_t thread) {
     Seat *seat = atomic_load_explicit(&cx->seats, memory_order_acquire);
-    while (seat && !pthread_equal(seat->thread, self)) seat = seat->next;
+    while (seat && !pthread_equal(seat->thread, thread)) seat = seat->next;
     return seat;
 }
 
+Seat *seat_find(const tw_context *cx) { return find_of(cx, pthread_self()); }
+
 Seat *seat_add(tw_context *cx, pthread_t thread) {
-    Seat *seat = &cx->first;
+    Seat *seat = find_of(cx, thread); /* of one that has ended */
+    if (seat) return seat;
+    seat = &cx->first;
     if (atomic_load(&cx->seats)) {
         seat = cx->allocator.resize(cx->allocator.user, NULL, 0, sizeof *seat);
         atomic_store(&cx->shared, true);
