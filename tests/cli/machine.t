@@ -72,16 +72,16 @@ error: the emulator needs a C++17 compiler, and none of g++, clang++, c++ is in 
 $ T=$(command -v tilewright); env -u CXX PATH=/no "$T" emit $(cat add) --target cuda -o cu | head -n 1
 cu/add_kernel.cu
 #! What a target cannot do yet.
-$ printf 'import triton\nimport triton.language as tl\n\n@triton.jit\ndef sums(x_ptr, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))\n' > sums.py
+$ printf 'import triton\nimport triton.language as tl\n\n@triton.jit\ndef sums(x_ptr, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    tl.store(x_ptr + i, tl.sort(tl.load(x_ptr + i) * i))\n' > sums.py
 $ for t in cpu interp; do tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target $t; done
 x_ptr: f32[64], 63 of 64 elements changed
 x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target cuda --emulate
 x_ptr: f32[64], 63 of 64 elements changed
 $ tilewright run sums.py --arg x_ptr=ones:f32[64] --arg BLOCK=64 --grid 1 --target tenstorrent
-sums.py:7:25: error: not possible on Tenstorrent: `scan` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
-    7 |     tl.store(x_ptr + i, tl.cumsum(tl.load(x_ptr + i), axis=0))
-      |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+sums.py:7:25: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+    7 |     tl.store(x_ptr + i, tl.sort(tl.load(x_ptr + i) * i))
+      |                         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
 #! Folders.

@@ -250,19 +250,19 @@ p: i32[1], 1 of 1 elements changed
 N is 3
 1+2 = 3
 #! explain tells what was found until a target refused.
-$ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(p, N: tl.constexpr):\n    i = tl.arange(0, N)\n    tl.store(p + i, tl.cumsum(tl.load(p + i), 0))\n' > scan.py; tilewright explain scan.py --arg p=randn:f32[64] --arg N=64 --target tenstorrent
-scan.py:6:31: load: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
+$ printf 'import triton\nimport triton.language as tl\n@triton.jit\ndef k(p, N: tl.constexpr):\n    i = tl.arange(0, N)\n    tl.store(p + i, tl.sort(tl.load(p + i)))\n' > scan.py; tilewright explain scan.py --arg p=randn:f32[64] --arg N=64 --target tenstorrent
+scan.py:6:29: load: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:6:5: store: box f32[64] of p[unbounded], strides [1], at [0]; contiguous
 scan.py:4:1: access: 2 of 2 accesses through pointers are boxes
 scan.py:4:1: execution: roles: compute cannot reach memory on this machine
-scan.py:6:31: load: field p of ring in (load to compute)
-scan.py:6:31: ring: 2 slots of 256 bytes
+scan.py:6:29: load: field p of ring in (load to compute)
+scan.py:6:29: ring: 2 slots of 256 bytes
 scan.py:6:5: store: field p of ring out (compute to store)
 scan.py:6:5: ring: 2 slots of 256 bytes
 scan.py:4:1: execution: 1 worker in compute, persistent, order code
-scan.py:6:21: error: not possible on Tenstorrent: `scan` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
-    6 |     tl.store(p + i, tl.cumsum(tl.load(p + i), 0))
-      |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+scan.py:6:21: error: not possible on Tenstorrent: `sort` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+    6 |     tl.store(p + i, tl.sort(tl.load(p + i)))
+      |                     ^~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
 [1]
 #! A kernel that does nothing.

@@ -8,7 +8,7 @@ softmax.py:8:1: execution: flat: this machine gains nothing from loads that run 
 $ tilewright ir tile.py --arg 'A=*f32' --arg 'B=*f32' --arg 'C=*f32' -D M=64 -D N=64 -D dtype=float32 | head -1
 kernel @elementwise_add(%A, %B, %C: *f32) {
 $ tilewright ir tile.py --arg 'A=*f16' -D M=64 -D N=64 -D dtype=float32 | head -1
-tile.py:6:21: error: `A` is declared as tensor f32[64,64], the array that is passed is tensor f16[]; it must have that type and shape, without gaps [array-mismatch]
+tile.py:6:21: error: `A` is declared as tensor f32[64,64], the array that is passed is *f16; it must have that type and shape, without gaps [array-mismatch]
     6 | def elementwise_add(A: T.Tensor((M, N), dtype), B: T.Tensor((M, N), dtype), C: T.Tensor((M, N), dtype)):
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~
 #! What a type is no answer to.

@@ -539,7 +539,9 @@ static bool read_program(const char *path, Program *p) {
     while (at > p->text && at[-1] != '\n') at--;
     p->length = (size_t)(at - p->text);
     *at++ = 0;
-    strtok_r(strstr(at, "arguments:"), " \n", &save);
+    at = strstr(at, "arguments:");
+    at[strcspn(at, "\n")] = 0;
+    strtok_r(at, " ", &save);
     for (char *word; (word = strtok_r(NULL, " \n", &save));) {
         char *value = strchr(word, '='), *bracket = strchr(word, '[');
         if (strcmp(word, "--set") == 0) {

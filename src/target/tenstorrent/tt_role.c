@@ -55,13 +55,25 @@ static bool is_index_op(Tt *tt, const Op *op) {
            !elem_is_float(ir_type(k, op->results[0])->elem) && tt_is_index(tt, op->results[0]);
 }
 
+/* Whole pages are counted by the launch: the numbers of the tensor are not asked for. */
+static bool moves_pages(const Tt *tt, const Op *op) {
+    if (op->code == OP_TSTORE) {
+        int arg = roots_only(tt->k, tt->arena, op->operands[0]);
+        return arg < 0 || !tt->plain_stores[arg];
+    }
+    for (size_t i = 0; op->code == OP_TLOAD && i < tt->fields.count; i++)
+        if (tt->fields.at[i].load == op) return !tt->fields.at[i].plain;
+    return false;
+}
+
 static void need_region(Role *role, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
+        bool is_paged = moves_pages(role->tt, op);
         int count = op->code == OP_FOR ? 3 : op->operand_count;
         bool is_quiet = role_is_scalar_op(role->tt->k, op) || is_index_op(role->tt, op) || op->code == OP_YIELD;
         bool is_tile = role->kernel == TENSIX_COMPUTE && op->code != OP_FOR && op->code != OP_IF; /* numbers come as
                                                                                                      pages */
-        for (int i = 0; i < count && !is_quiet; i++)
+        for (int i = is_paged; i < count && !is_quiet; i++)
             if (!is_tile || !tt_is_read(role->tt, op->operands[i])) role_need(role, op->operands[i]);
         for (int i = 0; i < op->region_count; i++) need_region(role, op->regions[i]);
     }
