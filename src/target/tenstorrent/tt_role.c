@@ -6,7 +6,7 @@
  * cstyle's. Only what the role needs is computed, found by one walk backwards from
  * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
  * top of kernel_main the first time that something asks for them. */
-#include "analysis/roots.h"
+#include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
