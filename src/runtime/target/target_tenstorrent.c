@@ -187,6 +187,13 @@ static void set_argument(const tw_kernel *k, int i, TtValue *value) {
     value->stride = (const int64_t *)words + 1 + param->type->rank;
 }
 
+/* Elements that are moved one by one lie where the kernel says, pages where we do. */
+static bool has_elements(const TtPlan *plan) {
+    for (size_t i = 0; i < plan->buffers.count; i++)
+        if (plan->buffers.at[i].layout.paging == PAGE_PLAIN) return true;
+    return false;
+}
+
 static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     tw_context *cx = k->context;
     const TensixCode *code = k->code;
@@ -219,6 +226,10 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
     if (result->argument) return context_fail(cx, TW_ERROR_ARGUMENT, "kernel `%s`: %s", k->name, result->problem);
     if (result->report.endless)
         return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name, result->problem);
+    if (result->report.strayed && has_elements(code->plan))
+        return context_fail(cx, TW_ERROR_LAUNCH,
+                            "kernel `%s` touched memory that is no buffer's (the sanitizer finds the line): %s", k->name,
+                            result->problem);
     return context_fail(cx, TW_ERROR_INTERNAL, /* the kernels are of our making */
                         "the kernels made of `%s` break the rules of a Tensix core: %s", k->name, result->problem);
 }

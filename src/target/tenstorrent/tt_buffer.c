@@ -262,3 +262,8 @@ void tt_plan_plain_stores(Tt *tt) {
         note_plain(tt, s->op, why);
     }
 }
+
+bool tt_is_plain_store(const Tt *tt, const Op *store) {
+    int arg = roots_only(tt->k, tt->arena, store->operands[0]);
+    return arg >= 0 && tt->plain_stores[arg];
+}

@@ -148,6 +148,7 @@ int tt_plain_buffer(Tt *tt, const Op *access);
  * not. */
 const char *tt_plain_load(Tt *tt, const Op *load, TtPaging paging);
 void tt_plan_plain_stores(Tt *tt);
+bool tt_is_plain_store(const Tt *tt, const Op *store); /* as that planned */
 
 /* --- tt_share.c --- */
 void tt_plan_shares(Tt *tt);

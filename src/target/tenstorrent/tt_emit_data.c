@@ -8,7 +8,6 @@
  * A page outside the tensor is read from the page of fill that the launcher puts behind each input,
  * and not written. Rows that an index vector chooses are read one by one (tt_rows.c). The reader also makes what no
  * tensor holds: the scaler of reductions, once, and tiles of indices, an item each (tt_index_text.c). */
-#include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -226,8 +225,7 @@ static void visit_store(Role *role, const Op *op) {
             return;
         }
         const TtField *field = tt_field(tt, get);
-        int arg = roots_only(tt->k, tt->arena, op->operands[0]);
-        if (arg >= 0 && tt->plain_stores[arg])
+        if (tt_is_plain_store(tt, op))
             tt_write_elements(role, op, field);
         else if (field->cb >= 0)
             write_box(role, op, field);
@@ -282,7 +280,7 @@ Role *tt_build_reader(Tt *tt) {
 static void need_stores(Role *role, const Region *region, Map *seen) {
     for (const Op *op = region->first; op; op = op->next) {
         for (int i = 0; i < op->region_count; i++) need_stores(role, op->regions[i], seen);
-        if (op->code == OP_TSTORE) tt_need_access(role, op, seen);
+        if (op->code == OP_TSTORE && tt_is_plain_store(role->tt, op)) tt_need_access(role, op, seen);
     }
 }
 

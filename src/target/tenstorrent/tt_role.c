@@ -6,7 +6,6 @@
  * cstyle's. Only what the role needs is computed, found by one walk backwards from
  * its loops, offsets and scalar operands. Arguments, accessors and CB numbers are declared at the
  * top of kernel_main the first time that something asks for them. */
-#include "ir/roots.h"
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>
@@ -58,10 +57,7 @@ static bool is_index_op(Tt *tt, const Op *op) {
 
 /* Whole pages are counted by the launch: the numbers of the tensor are not asked for. */
 static bool moves_pages(const Tt *tt, const Op *op) {
-    if (op->code == OP_TSTORE) {
-        int arg = roots_only(tt->k, tt->arena, op->operands[0]);
-        return arg < 0 || !tt->plain_stores[arg];
-    }
+    if (op->code == OP_TSTORE) return !tt_is_plain_store(tt, op);
     for (size_t i = 0; op->code == OP_TLOAD && i < tt->fields.count; i++)
         if (tt->fields.at[i].load == op) return !tt->fields.at[i].plain;
     return false;

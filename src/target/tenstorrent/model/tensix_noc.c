@@ -59,6 +59,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         uint32_t page = (at - b->address) / b->page_bytes * banks + bank;
         uint32_t offset = (at - b->address) % b->page_bytes;
         if (page >= b->pages) {
+            self->machine->report->strayed = true;
             machine_note(self, "%s: page %u of buffer %s, which has %u pages", call, page, b->name, b->pages);
             return NULL;
         }
@@ -71,6 +72,7 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         }
         return b->data + (size_t)page * b->page_bytes + offset;
     }
+    self->machine->report->strayed = true;
     machine_note(self, "%s: no buffer at DRAM address 0x%x", call, at);
     return NULL;
 }
