@@ -228,8 +228,8 @@ static tw_status run(tw_kernel *k, const LaunchCall *call, Arena *scratch) {
         return context_fail(cx, TW_ERROR_LAUNCH, "kernel `%s` on the functional model: %s", k->name, result->problem);
     if (result->report.strayed && has_elements(code->plan))
         return context_fail(cx, TW_ERROR_LAUNCH,
-                            "kernel `%s` touched memory that is no buffer's (the sanitizer finds the line): %s", k->name,
-                            result->problem);
+                            "kernel `%s` touched memory that is no buffer's (the sanitizer finds the line): %s",
+                            k->name, result->problem);
     return context_fail(cx, TW_ERROR_INTERNAL, /* the kernels are of our making */
                         "the kernels made of `%s` break the rules of a Tensix core: %s", k->name, result->problem);
 }
