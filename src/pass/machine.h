@@ -14,6 +14,8 @@ enum { MATRIX_FMA = 1, MATRIX_MMA = 2, MATRIX_MMA_F8 = 4, MATRIX_WGMMA = 8, MATR
 /* What one instruction of a thread combines into global memory, for which elements; others take a loop around
  * compare-and-swap. */
 enum { ATOMIC_OF_INT = 1 /* of 32 and 64 bits */, ATOMIC_OF_F32 = 2, ATOMIC_OF_F64 = 4, ATOMIC_OF_HALF = 8 };
+enum { BLOCK_THREADS = 1024 }; /* of a block, at most, on every machine that has them */
+
 typedef struct MachineAtomics {
     unsigned add, rank, bits, swap; /* add; min and max; and, or, xor; xchg */
 } MachineAtomics;

@@ -73,3 +73,6 @@ flipped.py:12:13: ring: 1 slot of 98304 bytes at 0, by TMA
 flipped.py:6:1: execution: roles, 384 threads, 230400 bytes of shared memory
 $ sh flipped.sh check 256 128 --emulate --grid 2,1 | grep -E '^c'
 c: f16[256, 256], max error 0.0156 at [32, 152] (18.734375, interpreted 18.71875): ok
+#! 32 warps compute: a block has no threads left that only load, and loads run ahead in those of the others.
+$ tilewright explain "$ROOT/kernels/tilec/attention.tile.c" --target cuda --set num_warps=32 --arg 'g.q=zeros:bf16[1,2,70,128]' --arg 'g.k=zeros:bf16[1,2,70,128]' --arg 'g.v=zeros:bf16[1,2,70,128]' --arg 'g.o=zeros:bf16[1,2,70,128]' --arg 'g.l=zeros:f32[1,2,1,70]' | grep -o 'execution: [a-z]*: .*'
+execution: skew: all threads of a block compute

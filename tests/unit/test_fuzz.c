@@ -104,6 +104,13 @@ static bool is_fault(tw_context *cx, tw_status status, bool ir) {
     return status == TW_ERROR_INTERNAL || invalid || silent;
 }
 
+/* How the kernel at fault was compiled. */
+static void say_options(const char *target, const tw_compile_options *compile) {
+    fprintf(stderr, "compiled for %s", target);
+    for (size_t i = 0; i < compile->option_count; i++) fprintf(stderr, " --set %s=%s", compile->options[i].name, compile->options[i].value);
+    fprintf(stderr, "%s%s\n", compile->passes ? " --passes " : "", compile->passes ? compile->passes : "");
+}
+
 static void choose_passes(char *list) {
     static const char *const passes[] = {
 #define PASS(name, ...) #name,
@@ -173,6 +180,7 @@ static bool try_kernel(tw_context *cx, Meter *meter, tw_module *m, size_t index,
         status = tw_kernel_compile(m, tw_module_kernel_name(m, index), &compile, &k);
     }
     bool good = !is_fault(cx, status, ir);
+    if (!good) say_options(target, &compile);
     if (good && status == TW_OK && next_random(8) == 0) {
         const char *page;
         good = !is_fault(cx, tw_kernel_explain_html(k, &page), ir);

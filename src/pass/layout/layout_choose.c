@@ -13,7 +13,6 @@
 #include "ir/ringform.h"
 
 /* --- threads --- */
-enum { BLOCK_THREADS = 1024 }; /* of a block, at most, on every machine that has them */
 
 static int floor_pow2(int64_t x) {
     int p = 1;

@@ -293,6 +293,44 @@ static void look_at_op(Op *op, void *user) {
     }
 }
 
+/* The fewest rows of a product that runs by itself; consumers share them in pieces of its instruction's. */
+typedef struct Rows {
+    const Kernel *k;
+    int64_t fewest;
+    int piece;
+} Rows;
+
+static void look_at_rows(Op *op, void *user) {
+    Rows *rows = user;
+    const Matrix *row = op->code == OP_DOT ? matrix_of(rows->k, op) : NULL;
+    if (!row || !row->is_async) return;
+    int64_t own = ir_type(rows->k, op->results[0])->extent[0];
+    if (rows->fewest == 0 || own < rows->fewest) rows->fewest = own;
+    rows->piece = row->m;
+}
+
+/* Warpgroups that share what a region computes. */
+static int choose_workers(const Cut *c, Region *region) {
+    DotSearch search = {.k = c->k};
+    Rows rows = {.k = c->k};
+    ir_walk(region, look_at_op, &search);
+    ir_walk(region, look_at_rows, &rows);
+    if (!search.wide || search.reduces_rows || rows.fewest < 2 * rows.piece) return 1;
+    int most = (int)(rows.fewest / rows.piece), wanted = c->cx->options.workers;
+    if (!wanted) wanted = most == 3 ? 3 : 2;
+    while (wanted > 1 && most % wanted) wanted--;
+    return wanted > most ? most : wanted;
+}
+
+/* Have the threads that compute and those that only load room in a block? */
+static bool loaders_have_room(const Cut *c) {
+    const Machine *machine = c->cx->machine;
+    const Matrix *async = matrix_async(machine);
+    int workers = async ? choose_workers(c, c->k->body) : 1;
+    int warps = workers > 1 ? workers * async->warps : layout_warps(c->cx, c->k);
+    return (warps + machine->group_warps) * machine->lanes <= BLOCK_THREADS;
+}
+
 static Execution decide(Cut *c, const char **why) {
     const Machine *machine = c->cx->machine;
     const PassOptions *options = &c->cx->options;
@@ -310,7 +348,8 @@ static Execution decide(Cut *c, const char **why) {
     }
     cut_leave_read(c);
     cut_leave_crowd(c);
-    if (options->roles == 1 && machine->roles_allowed && c->rings.count) {
+    bool roles = machine->roles_allowed && loaders_have_room(c);
+    if (options->roles == 1 && roles && c->rings.count) {
         *why = "asked for";
         return RUN_ROLES;
     }
@@ -341,7 +380,7 @@ static Execution decide(Cut *c, const char **why) {
     DotSearch search = {.k = c->k};
     ir_walk(c->k->body, look_at_op, &search);
     c->blocks = machine->skew_allowed ? cut_crowd(c, &c->searches) : 0;
-    if (machine->roles_allowed && options->roles != 0 && search.wide && !c->blocks) {
+    if (roles && options->roles != 0 && search.wide && !c->blocks) {
         *why = "its dots are wide enough for a warp that only loads";
         return RUN_ROLES;
     }
@@ -359,6 +398,7 @@ static Execution decide(Cut *c, const char **why) {
                : crowd                   ? "threads make operands of what a trip loads: a crowd of blocks hides that"
                : options->roles == 0     ? "roles are off"
                : !machine->roles_allowed ? "this machine has no warp that only loads"
+               : !roles                  ? "all threads of a block compute"
                                          : "its dots are too small for a warp that only loads";
         return RUN_SKEW;
     }
@@ -409,34 +449,6 @@ Execution cut_choose(Cut *c) {
 /* --- attributes --- */
 
 static void set_int(Kernel *k, Op *op, AttrId id, int64_t number) { op_set(k, op, (Attr){.id = id, .number = number}); }
-
-/* The fewest rows of a product that runs by itself; consumers share them in pieces of its instruction's. */
-typedef struct Rows {
-    const Kernel *k;
-    int64_t fewest;
-    int piece;
-} Rows;
-
-static void look_at_rows(Op *op, void *user) {
-    Rows *rows = user;
-    const Matrix *row = op->code == OP_DOT ? matrix_of(rows->k, op) : NULL;
-    if (!row || !row->is_async) return;
-    int64_t own = ir_type(rows->k, op->results[0])->extent[0];
-    if (rows->fewest == 0 || own < rows->fewest) rows->fewest = own;
-    rows->piece = row->m;
-}
-
-static int choose_workers(Cut *c, const Op *compute) {
-    DotSearch search = {.k = c->k};
-    Rows rows = {.k = c->k};
-    ir_walk(compute->regions[0], look_at_op, &search);
-    ir_walk(compute->regions[0], look_at_rows, &rows);
-    if (!search.wide || search.reduces_rows || rows.fewest < 2 * rows.piece) return 1;
-    int most = (int)(rows.fewest / rows.piece), wanted = c->cx->options.workers;
-    if (!wanted) wanted = most == 3 ? 3 : 2;
-    while (wanted > 1 && most % wanted) wanted--;
-    return wanted > most ? most : wanted;
-}
 
 static const char *value_name(const Kernel *k, Ref r) {
     const char *name = ref_is_value(r) ? ir_value(k, r)->name : NULL;
@@ -537,7 +549,7 @@ void cut_plan(Cut *c, Op *tasks, Execution run) {
     const Machine *machine = c->cx->machine;
     for (size_t i = 0; i < c->rings.count; i++) plan_ring(c, c->rings.at[i], run);
     Op *compute = role_find(tasks, ROLE_COMPUTE), *store = role_find(tasks, ROLE_STORE);
-    int workers = run == RUN_ROLES && compute ? choose_workers(c, compute) : 1;
+    int workers = run == RUN_ROLES && compute ? choose_workers(c, compute->regions[0]) : 1;
     if (workers > 1) {
         set_int(k, compute, AT_WORKERS, workers);
         op_set(k, compute, (Attr){.id = AT_BY, .word = BY_M});
