@@ -130,8 +130,6 @@ test:
 test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/tests/test_layout_text
 	tests/all.sh
 	tests/random_long.sh 20000
-	$(MAKE) B=build/asan SAN=1 CFLAGS="-O1 -g" build/asan/tests/test_fuzz
-	tests/shards.sh 0 build/asan/tests/test_fuzz --texts 100000 --seed $$(date +%s)
 	$(B)/tests/test_sweep --all
 	tests/shards.sh 0 $(B)/tests/matrix --targets interp,cpu,emulated,tenstorrent --random 20
 	tests/shards.sh 0 $(B)/tests/matrix --targets hip,rdna --random 4
