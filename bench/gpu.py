@@ -196,13 +196,12 @@ def markdown(head, rows):
     return "\n".join(lines) + "\n"
 
 
-def launch_rows(quick):
-    """The C program's figures: {"ours_ns": .., "driver_ns": .., ratios of each turn}."""
-    program = os.path.join(ROOT, os.environ.get("TILEWRIGHT_BUILD", "build"), "bench_gpu_launch")
+def launch_figures(program, *args):
+    """A C program's figures, as it prints them: {"ours_us": .., "driver_us": .., "turns": [ratios]}; None: it is not there, or failed."""
+    program = os.path.join(ROOT, os.environ.get("TILEWRIGHT_BUILD", "build"), program)
     if not os.path.exists(program):
         return None
-    done = subprocess.run([program, os.path.join(ROOT, "kernels/triton/add.py")] + (["--quick"] if quick else []), capture_output=True, text=True,
-                          timeout=120)
+    done = subprocess.run([program, *args], capture_output=True, text=True, timeout=120)
     if done.returncode:
         print("launch:", done.stderr.strip()[:300])
         return None
@@ -275,10 +274,14 @@ def main():
     if any(part in "launch" for part in chosen.only.split(",")):
         for row in python_launch(simple_row, torch, triton):
             keep(row)
-        figures = launch_rows(chosen.quick)
-        if figures:
-            keep(simple_row("launch from C, 4 arguments", "us", {"ours": figures["ours_us"], "cuLaunchKernel": figures["driver_us"]},
-                            "cuLaunchKernel", gpu_rivals.LAUNCH_BAR, figures["turns"]))
+        quick = ["--quick"] if chosen.quick else []
+        figures = launch_figures("bench_gpu_launch", os.path.join(ROOT, "kernels/triton/add.py"), *quick)
+        built = launch_figures("bench_gpu_built", *quick) or {}
+        for name, one, bar in (("launch from C, 4 arguments", figures, gpu_rivals.LAUNCH_BAR),
+                               ("launch of a built object, 4 arguments", built.get("add"), gpu_rivals.BUILT_BAR),
+                               ("launch of a built object, 3 tensor maps", built.get("matmul"), gpu_rivals.BUILT_BAR)):
+            if one:
+                keep(simple_row(name, "us", {"ours": one["ours_us"], "cuLaunchKernel": one["driver_us"]}, "cuLaunchKernel", bar, one["turns"]))
     if any(part in "cold compile" for part in chosen.only.split(",")):
         for row in cold_compile(simple_row, torch, triton, 3 if chosen.quick else 9):
             keep(row)

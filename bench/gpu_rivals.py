@@ -20,6 +20,7 @@ from gpu_tilec import ROWS as TILE_C_ROWS
 ROWS = TRITON_ROWS + TILE_C_ROWS
 
 LAUNCH_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.15)
+BUILT_BAR = Bar("cuLaunchKernel", ("cuLaunchKernel",), 1 / 1.05)  # by the function of `tilewright build`
 KERNELS, TILE_C = os.path.join(ROOT, "kernels", "triton"), os.path.join(ROOT, "kernels", "tilec")
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "int8": 1, "int32": 4, "int64": 8}
 

@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpu_tilelang.py: the kernels of kernels/tilelang on a GPU, each beside what torch has for the same (cuBLAS, cuDNN, flash attention).
 
-    PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT] [--except TEXT] [--small]
+    PYTHONPATH=build/python python3 bench/gpu_tilelang.py [--only TEXT,..] [--except TEXT] [--small] [--ahead N]
 
 A row is a kernel at a size, the configurations that are tried (the fastest counts), its work, and the rival. The result is compared with the rival's before
-anything is timed. --small takes tiny sizes on whatever device there is, and times nothing: a check of the rows themselves.
-TileLang itself is not raced: it is not on the machines that run this."""
+anything is timed. --ahead compiles all configurations in N processes first, into the disk cache. --small takes tiny sizes on whatever device there is, and times nothing: a check of the rows themselves.
+Mamba-2 races kernels/triton's kernels under Triton, where there is one: a process of its own (--triton), whose `triton` is not ours, times them.
+TileLang itself is not raced: it is not on the machines that run this (tools/tilelang_speed.py has its recorded figures)."""
 import argparse
 import importlib.util
 import itertools
+import json
 import math
+import os
 import pathlib
+import subprocess
 import sys
 
-from tilewright import stand_in
-
-stand_in.install()
+if "--triton" not in sys.argv:
+    from tilewright import stand_in
+    stand_in.install()
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "tilelang"
 
 
@@ -33,9 +37,11 @@ def spread(**choices):
 
 
 class Row:
-    """sizes: of the factory; arrays: (torch, sizes, device) -> tensors, the outputs last; rival: (torch, inputs) -> results; work: (sizes) -> operations or bytes."""
+    """sizes: of the factory; arrays: (torch, sizes, device) -> tensors, the outputs last; rival: (torch, inputs) -> results; work: (sizes) -> operations or bytes;
+    timed: what is timed in the rival's place; triton: (module of kernels/triton, sizes, arrays) -> a call of (tile), and its tiles."""
 
-    def __init__(self, name, factory, sizes, small, configs, outputs, arrays, rival, work, unit="TFLOP/s", bound=2e-2):
+    def __init__(self, name, factory, sizes, small, configs, outputs, arrays, rival, work, unit="TFLOP/s", bound=2e-2, timed=None, triton=None):
+        self.timed, self.triton = timed or rival, triton
         self.name, self.factory, self.sizes, self.small, self.configs, self.outputs = name, factory, sizes, small, configs, outputs
         self.arrays, self.rival, self.work, self.unit, self.bound = arrays, rival, work, unit, bound
 
@@ -55,9 +61,9 @@ def rows(torch):
 
     for n in (4096, 8192):
         yield Row(f"gemm with relu {n}^3", ("gemm", "matmul"), {"M": n, "N": n, "K": n}, {"M": 70, "N": 90, "K": 50}, GEMM_TILES, 1, lambda t, s, d: pair(s, d),
-                  lambda t, a, b: t.relu_(a @ b), gemm_work)
-    yield Row("gemm persistent 4096^3", ("gemm_persistent", "gemm_persistent"), {"M": 4096, "N": 4096, "K": 4096}, {"M": 70, "N": 90, "K": 50}, GEMM_TILES, 1,
-              lambda t, s, d: pair(s, d), lambda t, a, b: a @ b, gemm_work)
+                  lambda t, a, b: t.relu_(a @ b), gemm_work, timed=lambda t, a, b: a @ b)
+        yield Row(f"gemm persistent {n}^3", ("gemm_persistent", "gemm_persistent"), {"M": n, "N": n, "K": n}, {"M": 70, "N": 90, "K": 50}, GEMM_TILES, 1,
+                  lambda t, s, d: pair(s, d), lambda t, a, b: a @ b, gemm_work)
     yield Row("gemm split-K 512x512x16384", ("gemm_splitk", "gemm_splitk"), {"M": 512, "N": 512, "K": 16384}, {"M": 40, "N": 50, "K": 200},
               spread(parts=[4, 8, 16], block_M=[128], block_N=[128], block_K=[64]), 1, lambda t, s, d: pair(s, d, out=t.float32), lambda t, a, b: a @ b, gemm_work)
 
@@ -150,12 +156,24 @@ def rows(torch):
         inner = (cb.repeat_interleave(count // cb.shape[2], 2) * gaps * dt.transpose(1, 2)[..., None, :]).half() @ parts
         out = inner + (cut(c, chunk, count) @ before.transpose(-1, -2)) * a.exp()[..., None] + parts * d[:, None, None]
         return out.transpose(2, 3).reshape(z, length, count, p)
+
+    def state_triton(m, s, b, x, dt, decay, out):
+        def call(BM, BN, BK, **options):
+            grid = (-(-s["P"] // BM) * -(-s["N"] // BN), s["Z"] * s["L"] // s["chunk"], s["H"])
+            m.chunk_state_kernel[grid](x, b, dt, decay, out, s["L"], s["chunk"], s["H"], s["G"], s["P"], s["N"], BM=BM, BN=BN, BK=BK, **options)
+        return call, spread(BM=[64], BN=[64, 128], BK=[32, 64])
+
+    def scan_triton(m, s, cb, x, dt, decay, c, before, d, out):
+        def call(BM, BN, BK, **options):
+            grid = (-(-s["chunk"] // BM) * -(-s["P"] // BN), s["Z"] * s["L"] // s["chunk"], s["H"])
+            m.chunk_scan_kernel[grid](cb, x, dt, decay, c, before, d, out, s["L"], s["chunk"], s["H"], s["G"], s["P"], s["N"], BM=BM, BN=BN, BK=BK, BD=s["N"], **options)
+        return call, spread(BM=[64, 128], BN=[64], BK=[32, 64])
     big, little = {"Z": 8, "L": 4096, "H": 80, "G": 1, "P": 64, "N": 128, "chunk": 256}, {"Z": 1, "L": 128, "H": 4, "G": 2, "P": 20, "N": 12, "chunk": 64}
     chunk_blocks = {"block_P": [64], "block_L": [32, 64], "num_stages": [2, 3], "threads": [128]}
     yield Row("chunk state 8x4096, 80 heads of 64, 128 states", ("chunk_state", "chunk_state"), big, little, spread(block_N=[64, 128], **chunk_blocks), 1, state_arrays, state_rival,
-              lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * s["N"])
+              lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * s["N"], triton=state_triton)
     yield Row("chunk scan 8x4096, 80 heads of 64, 128 states", ("chunk_scan", "chunk_scan"), big, little, spread(block_M=[64, 128], block_N=[64], **chunk_blocks), 1, scan_arrays,
-              scan_rival, lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * (s["N"] + s["chunk"] / 2))
+              scan_rival, lambda s: 2 * s["Z"] * s["L"] * s["H"] * s["P"] * (s["N"] + s["chunk"] / 2), triton=scan_triton)
 
     def heads(s, d, *counts):
         return [randn(d, s["Z"], count, s["M" if place == 0 else "N"], s["D"]) for place, count in enumerate(counts)]
@@ -240,9 +258,41 @@ def run(torch, row, small, device):
             best = took, config
     if best is None:
         return f"{row.name}: no configuration: {failed[-1] if failed else ''}"
-    rival = do_bench(lambda: row.rival(torch, *inputs), warmup=20, rep=100)
+    who, rival = "torch", do_bench(lambda: row.timed(torch, *inputs), warmup=20, rep=100)
+    if row.triton:
+        theirs = subprocess.run([sys.executable, os.path.abspath(__file__), "--triton", "--only", row.name], stdout=subprocess.PIPE, text=True).stdout
+        times = json.loads(theirs.strip().split("\n")[-1]) if theirs.strip() else None
+        who, rival = ("Triton", min(times.values())) if times else ("torch alone", rival)
     rate = row.work(sizes) / best[0] / (1e9 if row.unit == "TFLOP/s" else 1e6)
-    return f"{row.name:48} {best[0]:8.3f} ms {rate:8.1f} {row.unit:8} torch {rival:8.3f} ms  ratio {rival / best[0]:.3f}  {best[1]}"
+    return f"{row.name:48} {best[0]:8.3f} ms {rate:8.1f} {row.unit:8} {who} {rival:8.3f} ms  ratio {rival / best[0]:.3f}  {best[1]}"
+
+
+def compile_part(chosen, part, parts):
+    """Every parts-th configuration of the rows."""
+    import tilelang
+    for row, config in [(row, config) for row in chosen for config in row.configs][part::parts]:
+        try:
+            getattr(load(row.factory[0]), row.factory[1])(**row.sizes, **config)
+        except tilelang.CompilationError:  # told when the row is run
+            pass
+
+
+def under_triton(torch, row):
+    """Prints a line of JSON: tile -> ms of the row's kernel under the Triton that is installed."""
+    import triton
+    torch.manual_seed(1)
+    arrays, times = row.arrays(torch, row.sizes, "cuda"), {}
+    spec = importlib.util.spec_from_file_location(f"kernels_triton_{row.factory[0]}", KERNELS.parent / "triton" / f"{row.factory[0]}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    call, tiles = row.triton(module, row.sizes, *arrays)
+    for tile in tiles:
+        for options in spread(num_warps=[4, 8], num_stages=[2, 3]):
+            try:
+                times[f"{tile} {options}"] = triton.testing.do_bench(lambda: call(**tile, **options), warmup=20, rep=60, return_mode="median")
+            except Exception as error:  # a configuration that does not fit
+                print(f"{row.name}: {tile} {options}: {error}", file=sys.stderr)
+    print(json.dumps(times))
 
 
 def main():
@@ -250,18 +300,27 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--except", dest="without", default=None)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--triton", action="store_true", help="times the row's kernel of kernels/triton under Triton")
+    parser.add_argument("--ahead", type=int, default=0)
+    parser.add_argument("--part", type=int, help="of --ahead: compiles this part, and no more")
     options = parser.parse_args()
     import torch
+    chosen = [row for row in rows(torch) if any(each in row.name for each in options.only.split(",")) and (options.without is None or options.without not in row.name)]
+    if options.triton:
+        return under_triton(torch, next(row for row in chosen if row.triton))
+    if options.part is not None:
+        return compile_part(chosen, options.part, options.ahead)
+    for process in [subprocess.Popen([sys.executable, *sys.argv, "--part", str(part)]) for part in range(options.ahead)]:
+        process.wait()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not options.small:
         sys.exit("there is no CUDA device; --small checks the rows on the CPU")
     torch.manual_seed(1)
     wrong = 0
-    for row in rows(torch):
-        if options.only in row.name and (options.without is None or options.without not in row.name):
-            said = run(torch, row, options.small, device)
-            wrong += "WRONG" in said or "no configuration" in said
-            print(said, flush=True)
+    for row in chosen:
+        said = run(torch, row, options.small, device)
+        wrong += "WRONG" in said or "no configuration" in said
+        print(said, flush=True)
     sys.exit(wrong > 0)
 
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define FIX "\001" /* in a format; no message keeps it */
 static const struct {
     Severity severity;
     const char *name, *format;
@@ -26,29 +25,10 @@ static bool seen_before(const Diag *diag, const DiagMessage *message) {
     return false;
 }
 
-/* The last mark that stands before what the format has behind its own: quoted text may hold such a byte too. */
-static char *find_mark(char *text, const char *format) {
-    const char *fix = strchr(format, *FIX);
-    char *found = NULL;
-    for (char *at = fix ? strchr(text, *FIX) : NULL; at; at = strchr(at + 1, *FIX))
-        if (strncmp(at + 1, fix + 1, strcspn(fix + 1, "%")) == 0) found = at;
-    return found;
-}
-
-/* The message, in which the mark has become "; ", and where its fix begins; "" where it has none. */
-static char *open_mark(Arena *arena, const char *format, char *text, const char **fix) {
-    char *mark = find_mark(text, format);
-    *fix = "";
-    if (!mark) return text;
-    char *whole = arena_printf(arena, "%.*s; %s", (int)(mark - text), text, mark + 1);
-    *fix = arena_string(arena, mark + 1, strlen(mark + 1));
-    return whole;
-}
-
 /* A message quotes the user's text, which may be of any length: its middle is left out, the rule and the fix stay. */
 static char *formatted(Arena *arena, const char *format, const char **fix, va_list args) {
     enum { LONGEST_MESSAGE = 4000, HEAD = 2000, TAIL = 1900 };
-    char *text = open_mark(arena, format, arena_vprintf(arena, format, args), fix);
+    char *text = text_open_fix(arena, format, arena_vprintf(arena, format, args), fix);
     size_t length = strlen(text);
     if (length <= LONGEST_MESSAGE) return text;
     size_t head = HEAD, tail = length - TAIL;

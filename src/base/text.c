@@ -130,3 +130,26 @@ const char *text_nearest(const char *wrong, const char *const *names, size_t cou
     }
     return nearest;
 }
+
+const char *text_suggest(Arena *arena, const char *before, const char *near) {
+    return near ? arena_printf(arena, FIX "did you mean `%s%s`?", before, near) : "";
+}
+
+/* The last mark that stands before what the format has behind its own: quoted text may hold such a byte too. Where the
+ * format has none, the last of all: an argument brought it. */
+static char *find_mark(char *text, const char *format) {
+    const char *own = strchr(format, *FIX), *behind = own ? own + 1 : "";
+    char *found = NULL;
+    for (char *at = strchr(text, *FIX); at; at = strchr(at + 1, *FIX))
+        if (strncmp(at + 1, behind, strcspn(behind, "%")) == 0) found = at;
+    return found;
+}
+
+char *text_open_fix(Arena *arena, const char *format, char *message, const char **fix) {
+    char *mark = find_mark(message, format);
+    *fix = "";
+    if (!mark) return message;
+    char *whole = arena_printf(arena, "%.*s; %s", (int)(mark - message), message, mark + 1);
+    *fix = whole + (mark - message) + 2;
+    return whole;
+}

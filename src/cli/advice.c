@@ -220,7 +220,7 @@ int fail_missing(Session *s, const Options *o) {
                                                     : "a number");
         between = ",";
     }
-    fprintf(out, "; for example:\n ");
+    fputs(FIX "for example:\n ", out);
     int options = 0; /* behind which new ones can stand */
     while (options < o->word_count && strcmp(o->words[options], "--") != 0) options++;
     print_words(out, o, 0, options);

@@ -190,7 +190,7 @@ Argument *session_argument(Session *s, const char *name) {
         const char *near = nearest(name, names, s->count), *kernel = tw_module_kernel_name(s->module, s->index);
         char *all = join_names(names, s->count);
         if (near)
-            fail("kernel `%s` has no argument `%s`; did you mean `%s`?", kernel, name, near);
+            fail("kernel `%s` has no argument `%s`" FIX "did you mean `%s`?", kernel, name, near);
         else
             fail("kernel `%s` has no argument `%s`; it has %s", kernel, name, *all ? all : "none");
         free(all);
@@ -215,7 +215,7 @@ static int apply_tuned(Session *s, const Options *o) {
     char *name = tuned_name(o->file, tw_module_kernel_name(s->module, s->index));
     bool found = tuned_find(path, name, o->target, &s->tuned, &status);
     if (!found && !status && o->tuned)
-        status = fail("%s has no choice for kernel `%s` on target %s; make one with `tilewright tune`", path, name,
+        status = fail("%s has no choice for kernel `%s` on target %s" FIX "make one with `tilewright tune`", path, name,
                       o->target);
     free(name);
     for (size_t i = 0; i < s->tuned.values.count && !status; i++) {
@@ -242,7 +242,7 @@ static int apply_config(Session *s, const Options *o) {
         Argument *a = session_argument(s, config.values[i].name);
         if (!a) return 1;
         if (a->spec)
-            return fail("--arg %s is given, and configuration %ld sets it; leave one out", a->info.name, o->config);
+            return fail("--arg %s is given, and configuration %ld sets it" FIX "leave one out", a->info.name, o->config);
         a->spec = config.values[i].value;
     }
     return 0;
@@ -281,7 +281,7 @@ static int parse_arguments(Session *s, const Options *o, bool data) {
         Argument *a = &s->arguments[i];
         if (!a->spec || is_array(a->spec)) continue;
         if (parse_type(a, &a->value)) {
-            if (data) return bad_spec(a, "a type is enough to compile; a launch needs the number or the array itself");
+            if (data) return bad_spec(a, "a type is enough to compile, and a launch needs the number or the array itself" FIX "give a number, or an array such as f32[1024]:rand");
             continue;
         }
         if (*a->spec == '*') return bad_spec(a, known_dtypes);
@@ -524,7 +524,7 @@ int session_grid(Session *s, const Options *o, int64_t grid[3], bool *own) {
             tw_status status = tw_kernel_grid(s->kernel, s->values, s->count, grid);
             return status == TW_OK ? 0 : fail_status(s->context, status);
         }
-        return fail("kernel `%s` does not state its grid; say it with --grid, as in --grid "
+        return fail("kernel `%s` does not state its grid" FIX "say it with --grid, as in --grid "
                     "'cdiv(n, BLOCK)'",
                     tw_kernel_name(s->kernel));
     }

@@ -63,6 +63,8 @@ bool say_color(const char *when); /* always, never, auto: whether messages have 
 void print_message(const char *text); /* to stderr, its words `error:`, `hint:` .. and its carets in colours */
 
 /* --- say.c --- */
+/* In a format, in front of the part that says what to do instead; it reads as "; ". */
+#define FIX "\001"
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* prints "error: .."; gives 1 */
 void fail_in(FILE *out, const char *text); /* without colours, into a file */
 /* The context's message; gives the exit status for the code. */
@@ -96,7 +98,7 @@ void json_number(Json *j, double number); /* null where JSON has none */
 void json_bool(Json *j, bool value);
 void json_raw(Json *j, const char *from, const char *to); /* that is JSON, with its key if it has one */
 void json_shape(Json *j, const tw_buffer *b); /* its dtype and shape, as keys of an object */
-void json_remark(FILE *out, const char *severity, const char *text);
+void json_remark(FILE *out, const char *severity, const char *text, const char *fix);
 /* The messages of the last call on standard error, each with its notes; how many. */
 size_t json_diagnostics(const tw_context *cx);
 

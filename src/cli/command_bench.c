@@ -185,7 +185,7 @@ int command_bench(const Options *o) {
     Bench b = {.o = o};
     size_t rows = combination_count(&o->overs);
     if (o->overs.count > MOST_AXES || rows > MOST_ROWS)
-        return fail("--over makes more than %d rows; give fewer values", MOST_ROWS);
+        return fail("--over makes more than %d rows" FIX "give fewer values", MOST_ROWS);
     int status = 0;
     json_start(&b.json, stdout);
     if (o->json) json_open(&b.json, '[');

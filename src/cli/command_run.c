@@ -39,11 +39,11 @@ static int check_saves(Session *s, const Options *o) {
         struct stat there;
         if (!*path) return fail("--save %s=: the name of a file is expected, as in --save %s=%s.npy", name, name, name);
         if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
-            return fail("--save %s=%s: it is a folder; name a file in it", name, path);
+            return fail("--save %s=%s: it is a folder" FIX "name a file in it", name, path);
         char *folder = slash ? copy_bytes(path, slash == path ? 1 : (size_t)(slash - path)) : copy_bytes(".", 1);
         int status = 0;
         if (stat(folder, &there) != 0 || !S_ISDIR(there.st_mode))
-            status = fail("--save %s=%s: there is no folder %s; make it first", name, path, folder);
+            status = fail("--save %s=%s: there is no folder %s" FIX "make it first", name, path, folder);
         else if (access(folder, W_OK) != 0)
             status = fail("--save %s=%s: %s cannot be written to: %s", name, path, folder, strerror(errno));
         free(folder);

@@ -88,7 +88,7 @@ int guarded_check(const char *kernel) {
     for (const Guarded *g = arrays; g; g = g->next) {
         bool before = !is_pattern(g->own, g->data), behind = !is_pattern(g->data + g->size, g->own + g->own_size);
         if (before || behind)
-            return fail("kernel `%s` wrote outside of `%s`, %s; run with --sanitize to see where", kernel, g->name,
+            return fail("kernel `%s` wrote outside of `%s`, %s" FIX "run with --sanitize to see where", kernel, g->name,
                         before ? "before its first element" : "behind its last element");
     }
     return 0;

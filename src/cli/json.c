@@ -87,9 +87,9 @@ static void print_parts(Json *j, const tw_diagnostic *d) {
     }
 }
 
-void json_remark(FILE *out, const char *severity, const char *text) {
+void json_remark(FILE *out, const char *severity, const char *text, const char *fix) {
     Json j;
-    tw_diagnostic d = {.severity = severity, .code = "", .text = text, .fix = ""};
+    tw_diagnostic d = {.severity = severity, .code = "", .text = text, .fix = fix};
     json_start(&j, out);
     json_open(&j, '{');
     print_parts(&j, &d);

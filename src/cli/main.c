@@ -168,8 +168,8 @@ static int unknown_command(const char *name) {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
     const char *near = nearest(name, names, COMMANDS);
-    return near ? fail("unknown command `%s`; did you mean `%s`?", name, near)
-                : fail("unknown command `%s`; see `tilewright help`", name);
+    return near ? fail("unknown command `%s`" FIX "did you mean `%s`?", name, near)
+                : fail("unknown command `%s`" FIX "see `tilewright help`", name);
 }
 
 static int command_help(const Options *o) {
@@ -294,7 +294,7 @@ static int unknown_option(const CommandRow *command, const char *text) {
     char *word = copy_bytes(text, length);
     const char *near = length > 2 ? nearest(word, names, count) : NULL; /* of one letter any is as near */
     if (near)
-        fail("unknown option `%s`; did you mean `%s`?", word, near);
+        fail("unknown option `%s`" FIX "did you mean `%s`?", word, near);
     else
         fail("unknown option `%s`; `tilewright %s --help` lists them", word, command->name);
     free(word);

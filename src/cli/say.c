@@ -14,6 +14,20 @@ static bool speaks_json; /* who reads the messages is a program */
 void say_json(bool yes) { speaks_json = yes; }
 bool says_json(void) { return speaks_json; }
 
+/* The mark becomes "; "; the result is what stands behind it, "" where neither the format nor an argument has one. */
+static const char *open_fix(const char *format, char **text) {
+    const char *own = strchr(format, *FIX), *behind = own ? own + 1 : "", *mark = NULL;
+    for (const char *at = strchr(*text, *FIX); at; at = strchr(at + 1, *FIX))
+        if (strncmp(at + 1, behind, strcspn(behind, "%")) == 0) mark = at; /* what is quoted may hold one too */
+    if (!mark) return "";
+    size_t head = (size_t)(mark - *text), size = strlen(*text) + 2;
+    char *whole = get_memory(size);
+    snprintf(whole, size, "%.*s; %s", (int)head, *text, mark + 1);
+    free(*text);
+    *text = whole;
+    return whole + head + 2;
+}
+
 static void say(const char *severity, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
@@ -21,9 +35,10 @@ static void say(const char *severity, const char *format, va_list args) {
     char *text = get_memory((size_t)(length < 0 ? 0 : length) + 1);
     if (length >= 0) vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    const char *fix = open_fix(format, &text);
     fflush(stdout);
     if (speaks_json)
-        json_remark(stderr, severity, text);
+        json_remark(stderr, severity, text, fix);
     else {
         print_message(severity);
         fprintf(stderr, ": %s\n", text);
@@ -33,7 +48,7 @@ static void say(const char *severity, const char *format, va_list args) {
 
 void fail_in(FILE *out, const char *text) {
     if (speaks_json)
-        json_remark(out, "error", text);
+        json_remark(out, "error", text, "");
     else
         fprintf(out, "error: %s\n", text);
 }
@@ -90,7 +105,7 @@ void say_speech(FILE *out, const char *text, size_t length) {
         next = memchr(line, '\n', (size_t)(end - line));
         if (!next) next = end;
         char *copy = copy_bytes(line, (size_t)(next - line));
-        json_remark(stderr, "print", copy);
+        json_remark(stderr, "print", copy, "");
         free(copy);
     }
 }
@@ -108,7 +123,7 @@ int fail_status(const tw_context *cx, tw_status status) {
     if (status == TW_ERROR_CANCELLED) die_if_asked(); /* without a word: who asked knows */
     fflush(stdout);
     if (speaks_json) {
-        if (!json_diagnostics(cx)) json_remark(stderr, "error", tw_status_text(status));
+        if (!json_diagnostics(cx)) json_remark(stderr, "error", tw_status_text(status), "");
     } else if (status == TW_ERROR_INTERNAL)
         fprintf(stderr,
                 "internal error: %s\nThis is a fault of Tilewright; please report it with the "
@@ -156,7 +171,8 @@ static size_t distance(const char *a, const char *b) {
 
 const char *nearest(const char *wrong, const char *const *names, size_t count) {
     const char *found = NULL;
-    size_t best = strlen(wrong) / 3 + 2;
+    size_t length = strlen(wrong), best = length / 3 + 2;
+    if (best > length) best = length; /* nothing is replaced whole */
     for (size_t i = 0; i < count; i++) {
         size_t d = distance(wrong, names[i]);
         if (d < best) best = d, found = names[i];

@@ -372,7 +372,7 @@ static Opcode find_op(Parser *p) {
         char *wrong = reader_token(p);
         const char *near = text_nearest(wrong, names, OP_COUNT - 1);
         diag_emit(p->m->diag, DIAG_IR_UNKNOWN_OP, p->token.range, wrong,
-                  near ? arena_printf(p->m->arena, "; did you mean `%s`?", near) : "");
+                  text_suggest(p->m->arena, "", near));
     }
     p->failed = true;
     return OP_NONE;

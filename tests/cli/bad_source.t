@@ -188,7 +188,7 @@ syntax.tile.c:6:20: error: expected `;` behind the declaration, found `load` [sy
 syntax.tile.c:8:16: error: expected an expression here, found `;` [syntax]
     8 |     int q = 3 +;
       |                ^
-syntax.tile.c:9:5: error: `rt_flo` is no type here; the nearest is `rt_fl`. Declare it with typedef, or write `struct rt_flo` [unknown-type]
+syntax.tile.c:9:5: error: `rt_flo` is no type here; the nearest is `rt_fl`; declare it with typedef, or write `struct rt_flo` [unknown-type]
     9 |     rt_flo(16, 32) w;
       |     ^~~~~~
 [1]
@@ -239,7 +239,7 @@ $ cat > shapes.tile.c <<'END'
 > }
 > END
 $ tilewright run shapes.tile.c
-shapes.tile.c:7:11: error: rows of `rt_fl` are 17, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements): write 32 [tile-size]
+shapes.tile.c:7:11: error: rows of `rt_fl` are 17, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements); write 32 [tile-size]
     7 |     rt_fl(17, 3) odd;
       |           ^~
 shapes.tile.c:10:5: error: `add` needs tiles of one shape, here 16 x 32 and 16 x 48 [shapes]
@@ -264,7 +264,7 @@ zero.py:1:1: error: the text holds a NUL byte; Python source is text without NUL
 zero.tile.c:1:1: error: byte 0x00 has no meaning in C outside strings and comments; remove it [stray-character]
 error: zero.ir holds no kernel
 $ printf '\xff\xfe\x00garbage\x80\xc3(\n' > g.py; cp g.py g.tile.c; cp g.py g.ir; for f in g.py g.tile.c g.ir; do tilewright run $f 2>&1 | head -n 3; done
-g.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read: save it as UTF-8 [encoding]
+g.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read; save it as UTF-8 [encoding]
     1 | ???garbage??(
       | ^
 g.tile.c:1:1: error: byte 0xff has no meaning in C outside strings and comments; remove it [stray-character]

@@ -80,7 +80,7 @@ error: four.h cannot be written: Is a directory
 $ CC=false tilewright build $(cat add) -o three
 error: the C compiler `false` refused the emitted code:
 
-the C compiler `false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `false` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 [1]
 $ ls
@@ -103,7 +103,7 @@ add_again.o
 $ cp one.o kept.o && CC=false tilewright build $(cat add) -o one || cmp one.o kept.o
 error: the C compiler `false` refused the emitted code:
 
-the C compiler `false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `false` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 #! A kernel that was compiled before is launched without a compiler; another one is not.
 $ echo add.py --arg x_ptr=arange:f32[8] --arg y_ptr=ones:f32[8] --arg output_ptr=zeros:f32[8] --arg n_elements=8 --grid 1 > run

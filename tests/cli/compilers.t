@@ -22,17 +22,17 @@ $ . ./try.sh; try $PWD/four
 error: the C compiler `gcc` refused the emitted code:
 broken
 
-the C compiler `gcc` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `gcc` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 no other C compiler is in PATH; install gcc or clang
 hint: a target is chosen with --target NAME
 gcc fails
 [1]
 $ . ./try.sh; try $PWD/five
-error: the C compiler `gcc` makes wrong code of vector types (check 3 of the self-test): set CC to gcc or clang, or use target interp
+error: the C compiler `gcc` makes wrong code of vector types (check 3 of the self-test); set CC to gcc or clang, or use target interp
 the C compiler `clang` refused the emitted code:
 broken
 
-the C compiler `clang` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `clang` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 no other C compiler is in PATH; install gcc or clang
 hint: a target is chosen with --target NAME
 gcc lies
@@ -40,7 +40,7 @@ gcc fails
 [1]
 #! One that CC names is never passed over.
 $ CC=$PWD/three/gcc tilewright run $(cat add)
-error: the C compiler `...three/gcc` makes wrong code of vector types (check 3 of the self-test): set CC to gcc or clang, or use target interp
+error: the C compiler `...three/gcc` makes wrong code of vector types (check 3 of the self-test); set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 [1]
 $ CC=$PWD/three/cc tilewright run $(cat add)

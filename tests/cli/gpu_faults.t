@@ -132,5 +132,5 @@ error: launch of kernel `add_kernel` on 1 x 1 x 1 blocks: CUDA_ERROR_FAKED: as a
 [1]
 #! A grid that CUDA does not have.
 $ sh add GRID=1,65536 --
-error: the grid of kernel `add_kernel` is 1 x 65536 x 1; CUDA allows 65535 in the second and third extent: put the large one first
+error: the grid of kernel `add_kernel` is 1 x 65536 x 1; CUDA allows 65535 in the second and third extent; put the large one first
 [1]

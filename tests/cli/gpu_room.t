@@ -39,7 +39,7 @@ c_ptr: f16[128, 256], max error 0.0156 at [52, 230] (-17.140625, interpreted -17
 $ sh mm.sh explain cuda f16 f16 512 512 128
 kernels/triton/matmul.py:45:5: store: from registers: a buffer of 524288 bytes beside two slots of every load does not fit into 232448
 kernels/triton/matmul.py:20:1: execution: flat: its slots take 262144 bytes, the machine has 232448
-kernels/triton/matmul.py:40:15: error: the kernel needs 262144 bytes of shared memory, even without loads that run ahead; a block of sm_90a has 232448; 131072 of them hold a tile of the `convert` here: make it smaller [shared-memory]
+kernels/triton/matmul.py:40:15: error: the kernel needs 262144 bytes of shared memory, even without loads that run ahead; a block of sm_90a has 232448; 131072 of them hold a tile of the `convert` here; make it smaller [shared-memory]
 #! Every number of warps that Triton knows.
 $ for w in 1 2 4 8 16 32; do sh mm.sh check cuda f16 f32 32 64 32 --emulate --grid 1 --set num_warps=$w | sed 's/max error .*: ok/ok/'; done
 a_ptr: f16[32, 32], ok

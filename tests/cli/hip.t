@@ -29,7 +29,7 @@ x_ptr: f32[64], max error 0: ok
 y_ptr: f32[64], max error 0: ok
 output_ptr: f32[64], max error 0: ok
 $ tilewright emit $ROOT/kernels/triton/matmul_nt.py --target hip --arg a_ptr=zeros:f32[256,256] --arg b_ptr=zeros:f32[256,256] --arg c_ptr=zeros:f32[256,256] --arg M=256 --arg N=256 --arg K=256 --arg stride_am=256 --arg stride_bn=256 --arg stride_cm=256 --arg BM=256 --arg BN=128 --arg BK=64 -o out
-.../kernels/triton/matmul_nt.py:24:15: error: the kernel needs 98304 bytes of shared memory, even without loads that run ahead; a block of gfx942 has 65536; 65536 of them hold a tile of the `convert` here: make it smaller [shared-memory]
+.../kernels/triton/matmul_nt.py:24:15: error: the kernel needs 98304 bytes of shared memory, even without loads that run ahead; a block of gfx942 has 65536; 65536 of them hold a tile of the `convert` here; make it smaller [shared-memory]
    24 |         acc = tl.dot(a, b, acc)
       |               ^~~~~~~~~~~~~~~~~
 .../kernels/triton/matmul_nt.py:24:15: note: 65536 bytes: `a`

@@ -87,5 +87,5 @@ error: kernel `far` (launch 1, 1 x 1 x 1 blocks) failed on the GPU: hipErrorLaun
 [1]
 #! More threads along an axis than HIP counts.
 $ VERB=run sh add -- --grid 2147483647
-error: the grid of kernel `add_kernel` is 2147483647 x 1 x 1, of 256 threads each; HIP allows 4294967295 threads along an extent: use larger tiles, or two extents
+error: the grid of kernel `add_kernel` is 2147483647 x 1 x 1, of 256 threads each; HIP allows 4294967295 threads along an extent; use larger tiles, or two extents
 [1]

@@ -24,10 +24,10 @@ no-header
 no-header
 #! Folders that the user names are read, and with --include-anywhere all.
 $ cd own && printf '#include "out.h"\n' > a.tile.c && tilewright list a.tile.c -I ../other 2>&1 | head -2
-../other/out.h:1:1: error: `secret` is no type here. Declare it with typedef, or write `struct secret` [unknown-type]
+../other/out.h:1:1: error: `secret` is no type here; declare it with typedef, or write `struct secret` [unknown-type]
     1 | secret line
 $ cd own && printf '#include "../other/out.h"\n' > a.tile.c && tilewright list a.tile.c --include-anywhere 2>&1 | head -2
-../other/out.h:1:1: error: `secret` is no type here. Declare it with typedef, or write `struct secret` [unknown-type]
+../other/out.h:1:1: error: `secret` is no type here; declare it with typedef, or write `struct secret` [unknown-type]
     1 | secret line
 #! An imported Python file may come from the package's folders, not from beside them.
 $ mkdir -p top/pack && touch top/pack/__init__.py && echo 'FAR = 7' > top/far.py && echo 'NEAR = 5' > top/pack/near.py && echo 'AWAY = 3' > away.py && printf 'import triton\nimport triton.language as tl\nfrom .near import NEAR\nfrom far import FAR\n@triton.jit\ndef k(x):\n    tl.store(x, NEAR + FAR)\n' > top/pack/k.py && tilewright run top/pack/k.py --arg x=zeros:i32[1] --grid 1

@@ -293,7 +293,7 @@ e.py:85:23: error: program_id axis must be 0, 1, or 2 but got 3 [axis]
       |                       ^
 [1]
 $ tilewright run e.py:recursion --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:95:12: error: `even` calls itself; kernels have no recursion, use a loop [recursion]
+e.py:95:12: error: `even` calls itself; kernels have no recursion; use a loop [recursion]
    95 |     return even(n - 1)
       |            ^~~~~~~~~~~
 e.py:90:12: note: in the call of `odd`
@@ -304,19 +304,19 @@ e.py:100:21: note: in the call of `even`
       |                     ^~~~~~~
 [1]
 $ tilewright run e.py:loops --target interp --arg x_ptr=zeros:f32[64] --arg n=4 --arg BLOCK=16 --grid 1
-e.py:106:5: error: `acc` is an int32 before the loop and a float32 at its end; it must keep its type: start it with that type, or cast with .to(...) [loop-type]
+e.py:106:5: error: `acc` is an int32 before the loop and a float32 at its end; it must keep its type; start it with that type, or cast with .to(...) [loop-type]
   106 |     for i in range(n):
       |     ^~~~~~~~~~~~~~~~~~
-e.py:109:5: error: `t` is a float32[4] before the loop and a float32[4, 1] at its end; it must keep its type: start it with that type, or cast with .to(...) [loop-type]
+e.py:109:5: error: `t` is a float32[4] before the loop and a float32[4, 1] at its end; it must keep its type; start it with that type, or cast with .to(...) [loop-type]
   109 |     for i in range(n):
       |     ^~~~~~~~~~~~~~~~~~
 e.py:112:13: error: `i` has no value here: it is first assigned inside a loop; give it a value before the loop [unbound]
   112 |         k = i
       |             ^
-e.py:111:5: error: `t` is a float32[4] before the loop and a float16[4] at its end; it must keep its type: start it with that type, or cast with .to(...) [loop-type]
+e.py:111:5: error: `t` is a float32[4] before the loop and a float16[4] at its end; it must keep its type; start it with that type, or cast with .to(...) [loop-type]
   111 |     while n > 0:
       |     ^~~~~~~~~~~~
-e.py:115:5: error: `p` is a *float32 before the loop and a *float32[4] at its end; it must keep its type: start it with that type, or cast with .to(...) [loop-type]
+e.py:115:5: error: `p` is a *float32 before the loop and a *float32[4] at its end; it must keep its type; start it with that type, or cast with .to(...) [loop-type]
   115 |     for i in range(n):
       |     ^~~~~~~~~~~~~~~~~~
 e.py:117:11: error: `k` has no value here: it is first assigned inside a loop; give it a value before the loop [unbound]
@@ -356,12 +356,12 @@ e.py:141:14: error: a condition must be a scalar, here is an int1[16]; use tl.wh
 $ head -c 3000 /dev/zero > zeros.py; printf 'import triton\n' | iconv -t UTF-16 > utf16.py; printf 'import triton\n' | iconv -t UTF-16BE > utf16be.py; printf '# vim: set fileencoding=koi8-r :\nx = 1\n' > koi.py; printf '# coding: latin-1\nx = "caf\xe9"\n' > latin.py; printf 'x = "caf\xe9"\n' > bare.py; printf '# coding: nonsense\nx = 1\n' > nonsense.py; printf '\x7fELF\x02\x01\x01\x00\xde\xad\xbe\xef' > elf.py; : > empty.py
 $ for f in zeros utf16 utf16be koi latin bare nonsense elf empty; do tilewright run $f.py --grid 1 2>&1 | head -1; done
 zeros.py:1:1: error: the text holds a NUL byte; Python source is text without NULs [nul-byte]
-utf16.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read: save it as UTF-8 [encoding]
-utf16be.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read: save it as UTF-8 [encoding]
-koi.py:1:25: error: the file declares the encoding `koi8-r`; only UTF-8 is read: save it as UTF-8 and declare that [encoding]
+utf16.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read; save it as UTF-8 [encoding]
+utf16be.py:1:1: error: the file is UTF-16 or UTF-32; only UTF-8 is read; save it as UTF-8 [encoding]
+koi.py:1:25: error: the file declares the encoding `koi8-r`; only UTF-8 is read; save it as UTF-8 and declare that [encoding]
 latin.py:2:9: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text [not-utf8]
 bare.py:1:9: error: byte 0xe9 is not UTF-8; save the file as UTF-8 text [not-utf8]
-nonsense.py:1:11: error: the file declares the encoding `nonsense`; only UTF-8 is read: save it as UTF-8 and declare that [encoding]
+nonsense.py:1:11: error: the file declares the encoding `nonsense`; only UTF-8 is read; save it as UTF-8 and declare that [encoding]
 elf.py:1:8: error: the text holds a NUL byte; Python source is text without NULs [nul-byte]
 empty.py:1:1: error: empty.py has no function decorated with @triton.jit; add the decorator to the kernel [no-kernel]
 $ tilewright run . --grid 1

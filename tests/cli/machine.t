@@ -35,19 +35,19 @@ error: CC is set to `/no/cc`, which is not a program in PATH; set CC to a C comp
 $ CC=/bin/false tilewright run $(cat add) --grid 1
 error: the C compiler `/bin/false` refused the emitted code:
 
-the C compiler `/bin/false` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `/bin/false` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 [1]
 $ CC=/bin/true tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
 error: the compiled kernel could not be loaded: .../kernel.so: cannot open shared object file: No such file or directory
-the C compiler `/bin/true` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `/bin/true` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 [1]
 $ CC='gcc -fno-such-option' tilewright run $(cat add) --grid 1 --save output_ptr=x.npy
 error: the C compiler `gcc` refused the emitted code:
 gcc: error: unrecognized command-line option '-fno-such-option'
 
-the C compiler `gcc` fails the self-test of what kernels are written in: set CC to gcc or clang, or use target interp
+the C compiler `gcc` fails the self-test of what kernels are written in; set CC to gcc or clang, or use target interp
 hint: a target is chosen with --target NAME
 [1]
 $ CC='gcc -Dvector_size(n)=unused' tilewright run $(cat add) --grid 1 2>&1 | grep -o 'vector types of GNU C are needed: set CC to gcc or clang' | head -n 1

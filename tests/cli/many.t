@@ -11,7 +11,7 @@ x: i32[70], max error 0: ok
 $ tilewright check turn.py --target cuda --emulate --arg x=arange:i32[70] --arg n=3 --grid 1
 x: i32[70], max error 0: ok
 $ tilewright check turn.py --target tenstorrent --arg x=arange:i32[70] --arg n=3 --grid 1
-turn.py:6:10: error: this is ring 1, of 70 tiles a slot; a kernel has at most 32 rings of at most 32 tiles: load fewer tiles in one loop [ring-count]
+turn.py:6:10: error: this is ring 1, of 70 tiles a slot; a kernel has at most 32 rings of at most 32 tiles; load fewer tiles in one loop [ring-count]
     6 |     a0 = tl.load(x + 0)
       |          ^~~~~~~~~~~~~~
 [1]

@@ -98,7 +98,7 @@ $ cat > kinds.py <<'END'
 > END
 $ echo --arg x_ptr=randn:f32[100] --arg out_ptr=empty:f32[100] --arg n=100 --arg BLOCK=64 --grid 2 --sanitize > args
 $ tilewright run kinds.py:neighbour $(cat args)
-kinds.py:7:12: error: program (1, 0, 0) reads what program (0, 0, 0) wrote (index 63 of `x_ptr`, element [0]); programs run in no order: use two kernels, two arrays, or an atomic that orders them [read-write-race]
+kinds.py:7:12: error: program (1, 0, 0) reads what program (0, 0, 0) wrote (index 63 of `x_ptr`, element [0]); programs run in no order; use two kernels, two arrays, or an atomic that orders them [read-write-race]
     7 |     left = tl.load(x_ptr + offs - 1, mask=(offs > 0) & (offs < n), other=0.0)
       |            ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

@@ -29,10 +29,10 @@ $ sh run.sh 'int a = 1; struct S q = {.p = &a}; if (g.n > 1) { q = (struct S){.p
           76
 #! a pointer that a run-time `if` changes
 $ sh run.sh 'int a = 1, b = 2; struct S q = {.p = &a}; if (g.n > 1) q = (struct S){.p = &b}; s = *q.p;' 'struct S { int *p; int v; };'
-k.tile.c:8:45: error: `p` points to another thing behind this `if` than before; what a pointer points to is known when compiling: use it inside, or choose between numbers [pointer]
+k.tile.c:8:45: error: `p` points to another thing behind this `if` than before; what a pointer points to is known when compiling; use it inside, or choose between numbers [pointer]
 #! a pointer that a run-time loop changes
 $ sh run.sh 'int a = 1, b = 2; struct S q = {.p = &a}, o = {.p = &b}; for (int i = 0; i < g.n; i++) { s += *q.p; q = o; }' 'struct S { int *p; int v; };'
-k.tile.c:8:60: error: `p` points to another thing behind this run-time loop than before; what a pointer points to is known when compiling: use it inside, or choose between numbers [pointer]
+k.tile.c:8:60: error: `p` points to another thing behind this run-time loop than before; what a pointer points to is known when compiling; use it inside, or choose between numbers [pointer]
 #! an array is passed by its address
 $ sh run.sh 'four a = {1, 2, 3, 4}; set(a); s = a[0];' 'typedef int four[4]; static void set(four x) { x[0] = 9; }'
            9
@@ -91,9 +91,9 @@ $ sh run.sh 'one(&u); exp(&u, &u);' ''
 k.tile.c:8:12: error: `exp` has no meaning for elements of i32; use a tile of float, bf16 or half [element-type]
 #! a tile of more columns than there are numbers
 $ sh run.sh 'rt(int, 16, 9223372036854775807) v;' ''
-k.tile.c:8:15: error: columns of `rt` are 9223372036854775807, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements): write 16 [tile-size]
+k.tile.c:8:15: error: columns of `rt` are 9223372036854775807, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements); write 16 [tile-size]
 $ sh run.sh 'rt(int, -9223372036854775807, 16) v;' ''
-k.tile.c:8:11: error: rows of `rt` are -9223372036854775807, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements): write 16 [tile-size]
+k.tile.c:8:11: error: rows of `rt` are -9223372036854775807, which is no multiple of 16; tiles are made of 16x16 squares (16x32 of one-byte elements); write 16 [tile-size]
 #! coordinates beyond all extents
 $ sh run.sh 'store(g.x, &t, at(0x7ffffffffffffff0, 0));' ''
 k.tile.c:8:18: error: row coordinate 9223372036854775792 is out of range: coordinates count tiles, 16 elements each, and the extent is 9223372036854775807 [coordinates]

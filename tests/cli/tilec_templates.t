@@ -62,7 +62,7 @@ error: the template's descriptor has no producer.store [descriptor]
 $ sed 's/^        tma_store_async_read_wait();//' $ROOT/kernels/tilec/rotary_lcsf.tile.c > c.tile.c; tilewright check c.tile.c --arg g.x=randn:bf16[1,1,64,128] --arg g.cos=rand:f32[64,64] --arg g.sin=rand:f32[64,64] --arg g.o=zeros:bf16[1,1,64,128] 2>&1 | grep -o 'error.*'
 error: `outputs_finished` arrives too early: a store still reads the output block; add tma_store_async_read_wait() before it [missing-wait]
 $ sed 's/if (laneid() == 0) arrive(a->outputs_arrived);//' $ROOT/kernels/tilec/rotary_lcsf.tile.c > d.tile.c; tilewright check d.tile.c --arg g.x=randn:bf16[1,1,64,128] --arg g.cos=rand:f32[64,64] --arg g.sin=rand:f32[64,64] --arg g.o=zeros:bf16[1,1,64,128] 2>&1 | grep -o 'error.*'
-error: `outputs_arrived` gets 0 arrivals an iteration where 8 are declared; a GPU would hang. Change the arrivals, or producer_arrivals / consumer_arrivals (which finish has too) [arrivals]
+error: `outputs_arrived` gets 0 arrivals an iteration where 8 are declared; a GPU would hang; change the arrivals, or producer_arrivals / consumer_arrivals (which finish has too) [arrivals]
 #! a template's tasks are all done, whatever grid a launch asks for; a grid of none does nothing
 $ for t in interp cpu "cuda --emulate"; do for g in 1 3 9,2; do tilewright check $ROOT/kernels/tilec/matmul.tile.c --target $t --grid $g --arg g.A=randn:bf16[256,96] --arg g.B=randn:bf16[96,512] --arg g.C=zeros:bf16[256,512] 2>&1 | grep -c ok; done; done | sort | uniq -c
       9 3

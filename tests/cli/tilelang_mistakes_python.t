@@ -156,7 +156,7 @@ slips.py:26:19: error: the attribute `to` of tensor f16[1,1] is not supported in
 slips.py:35:9: error: the attribute `clear` of 3 is not supported in a TileLang kernel; tensors and tiles have `shape` and `dtype`, numbers `dtype` and `astype` [unsupported]
    35 |         T.clear(c)
       |         ^~~~~~~
-slips.py:43:9: error: `copy` is not defined (did you mean `T.copy`?); a size or option of the kernel is given as a definition, copy=VALUE [unknown-name]
+slips.py:43:9: error: `copy` is not defined; a size or option of the kernel is given as a definition, copy=VALUE; did you mean `T.copy`? [unknown-name]
    43 |         copy(A, a)
       |         ^~~~
 hint: a definition is given with -D NAME=VALUE

@@ -36,17 +36,17 @@ $ cat > const.py <<'END'
 $ tilewright run const.py:k --arg src=ones:f32[4] --arg dst=zeros:f32[4] --arg n=1 --arg WAY=0 --grid 1 --target interp
 dst: f32[4], 4 of 4 elements changed
 $ tilewright run const.py:k --arg src=ones:f32[4] --arg dst=zeros:f32[4] --arg n=1 --arg WAY=1 --grid 1 --target interp
-const.py:15:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer: drop the annotation, or write elsewhere [pointer]
+const.py:15:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer; drop the annotation, or write elsewhere [pointer]
    15 |         tl.store(src + i, x)
       |         ^~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run const.py:k --arg src=ones:f32[4] --arg dst=zeros:f32[4] --arg n=1 --arg WAY=2 --grid 1 --target interp
-const.py:17:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer: drop the annotation, or write elsewhere [pointer]
+const.py:17:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer; drop the annotation, or write elsewhere [pointer]
    17 |         tl.atomic_add(pick(src, dst, n > 1) + i, x)
       |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
 $ tilewright run const.py:k --arg src=ones:f32[4] --arg dst=zeros:f32[4] --arg n=1 --arg WAY=3 --grid 1 --target interp
-const.py:24:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer: drop the annotation, or write elsewhere [pointer]
+const.py:24:9: error: this writes through `src`, which is annotated tl.const. Cannot store to a constant pointer; drop the annotation, or write elsewhere [pointer]
    24 |         tl.store(q + i, x)
       |         ^~~~~~~~~~~~~~~~~~
 [1]

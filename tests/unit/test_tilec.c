@@ -120,7 +120,7 @@ static void test_messages(Fixture *fx) {
         {"rt_fp8e4m3(16, 16) z;", "no multiple of 32"},
         {"rt_fl(16) z;", "takes rows and columns: 2 arguments, here are 1"},
         {"rt_fl(16, g.n) z;", "must be known at compile time"},
-        {"rv_fl(20) z;", "the length of `rv_fl` is 20; vectors are made of 16 elements: write 32"},
+        {"rv_fl(20) z;", "the length of `rv_fl` is 20; vectors are made of 16 elements; write 32"},
         {"rv_fl(16, 16) z;", "takes a length: 1 arguments, here are 2"},
         {"col_vec(float) z;", "`col_vec` takes a tile type"},
         {"crt_bf(16, 20) z;", "columns of `crt_bf` are 20, which is no multiple of 16"},

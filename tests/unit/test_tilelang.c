@@ -232,7 +232,7 @@ static void test_meanings(void) {
             "~k.py:3:33: error: nonsense is no policy");
     lowered("import tilelang.language as T\nfrom tilelang.tt import annotate_tt_schedule, annotate_tt_sharding\n@annotate_tt_schedule(policy=\"contiguous\", order=\"z_order\", rect=(0, 1, 2, 3))\n@annotate_tt_sharding({\"A\": {\"layout\": \"height\", \"memory\": \"l1\"}})\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    with T.Kernel(1) as bx:\n        pass\n", "",
             "~<tt_policy=contiguous, tt_order=z_order, tt_rect=[0,1,2,3], tt_sharding=\"A layout=height memory=l1\"> {\n");
-    lowered("import tilelang.language as T\n@T.prim_fun\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    pass\n", "", "~(did you mean `prim_func`?)");
+    lowered("import tilelang.language as T\n@T.prim_fun\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    pass\n", "", "~; did you mean `prim_func`?");
 #define GEMM(policy) HEAD "    with T.Kernel(1) as bx:\n        S = T.alloc_shared((16, 16), \"float16\")\n        T.clear(S)\n        T.gemm(S, S, S, policy=" policy ")\n        T.copy(S, A[0, 0])\n"
     lowered(GEMM("T.GemmWarpPolicy.FullRow"), "", "~dot");
     lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; it is one of Square, FullRow, FullCol");

@@ -180,7 +180,7 @@ static bool bind_named(Lower *l, const Params *params, Bound *bound, const char 
         return true;
     }
     py_error(l, DIAG_EVAL_NO_PARAMETER, keyword, params->name, name,
-             near ? arena_printf(l->arena, "; did you mean `%s`?", near)
+             near ? text_suggest(l->arena, "", near)
                    : arena_printf(l->arena, "; it is %s", signature_of(l, params)));
     return false;
 }

@@ -115,7 +115,7 @@ void tc_close_scope(Tc *tc, size_t mark) {
 
 const char *tc_near(Tc *tc, const char *wrong, const char *const *names, size_t count) {
     const char *nearest = text_nearest(wrong, names, count);
-    return nearest ? arena_printf(tc->arena, "; did you mean `%s`?", nearest) : "";
+    return text_suggest(tc->arena, "", nearest);
 }
 
 /* ---- constants ---- */

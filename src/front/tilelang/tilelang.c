@@ -45,7 +45,7 @@ static void check_decorators(Lower *l, const PyNode *def) {
         if ((name && at < count) || test || lang_is_annotation(l, decorator)) continue;
         const char *near = name ? text_nearest(name, known, 3) : NULL;
         diag_emit(l->diag, DIAG_TL_DECORATOR, decorator->range, path ? path : "...",
-                  near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "");
+                  text_suggest(l->arena, "", near));
     }
 }
 

@@ -104,7 +104,7 @@ static void schedule(Lower *l, const char *name, Val v, Range range) {
     }
     const char *near = text_nearest(name, names, sizeof names / sizeof *names);
     complain(l, range, "annotate_tt_schedule",
-             near ? arena_printf(l->arena, "there is no argument `%s`; did you mean `%s`?", name, near)
+             near ? arena_printf(l->arena, "there is no argument `%s`%s", name, text_suggest(l->arena, "", near))
                   : arena_printf(l->arena,
                                  "there is no argument `%s`; there are policy, order, chunk_k_tiles, block, rect, "
                                  "stride and core_grid",

@@ -181,8 +181,8 @@ static const char *suggest_host(Lower *l, const char *path) {
 }
 
 static Val unknown(Lower *l, const PyNode *node, const char *near) {
-    return py_error(l, DIAG_TL_UNKNOWN_NAME, node->range, node->Name.id,
-                    near ? arena_printf(l->arena, " (did you mean `%s`?)", near) : "", node->Name.id);
+    return py_error(l, DIAG_TL_UNKNOWN_NAME, node->range, node->Name.id, node->Name.id,
+                    text_suggest(l->arena, "", near));
 }
 
 static const Type *dtype_named(Module *m, const char *name) {

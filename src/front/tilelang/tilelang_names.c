@@ -88,7 +88,7 @@ Val lang_unknown_op(Lower *l, const char *name, Range range) {
         if (strchr(l->domain->builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = l->domain->builtins[i].name;
     const char *near = text_nearest(name, all.at, all.count);
     return py_error(l, DIAG_TL_UNKNOWN_OP, range, name,
-                    near ? arena_printf(l->arena, "; did you mean `T.%s`?", near) : "");
+                    text_suggest(l->arena, "T.", near));
 }
 
 /* Names of T that are neither a row of the table nor a dtype, and that other rows take. */

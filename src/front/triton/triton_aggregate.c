@@ -53,7 +53,7 @@ static int field_at(const Aggregate *a, const char *name) {
 static Val no_field(Lower *l, const Aggregate *a, const char *name, Range range) {
     const char *near = text_nearest(name, a->fields, (size_t)a->count);
     return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "%s.%s", a->host->name, name),
-                    near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+                    near ? text_suggest(l->arena, ".", near)
                           : "; it is no field and no method of the class");
 }
 

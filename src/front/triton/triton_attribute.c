@@ -71,7 +71,7 @@ static Val dtype_attribute(Lower *l, const Type *type, const char *attr, Range r
                                         "is_block"};
     const char *near = text_nearest(attr, known, sizeof known / sizeof *known);
     return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "dtype.%s", attr),
-                    near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+                    near ? text_suggest(l->arena, ".", near)
                           : "; a dtype has element_ty, primitive_bitwidth, itemsize, name and "
                             "questions such as is_fp16()");
 }
@@ -155,7 +155,7 @@ static Val tensor_attribute(Lower *l, Val v, const char *attr, Range range) {
             if (strchr(tri_builtins[i].kinds, 'm')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
         const char *near = text_nearest(attr, all.at, all.count);
         return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, ".%s", attr),
-                        near ? arena_printf(l->arena, "; did you mean `.%s`?", near)
+                        near ? text_suggest(l->arena, ".", near)
                               : "; a tensor has dtype, shape, type, numel, T and methods such as "
                                 ".to(..) and .sum(..)");
     }

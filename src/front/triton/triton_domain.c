@@ -85,9 +85,9 @@ static int is_instance(Val v, Val cls) {
 
 static Val unknown(Lower *l, const PyNode *node, const char *near) {
     return py_error(l, DIAG_EVAL_UNKNOWN, node->range, node->Name.id,
-                    near                ? arena_printf(l->arena, "; did you mean `%s`?", near)
-                    : l->unit->resolver ? "; assign it, or define it in this module"
-                                        : "; assign it, define it in this file, or give it as a definition");
+                    near                ? text_suggest(l->arena, "", near)
+                    : l->unit->resolver ? FIX "assign it, or define it in this module"
+                                        : FIX "assign it, define it in this file, or give it as a definition");
 }
 
 static const Type *dtype_given(Module *m, const char *name) {

@@ -40,7 +40,7 @@ static const char *suggest(Lower *l, const char *wrong) {
         if (strchr(tri_builtins[i].kinds, 'T')) *VEC_PUSH(&all, l->arena) = tri_builtins[i].name;
     for (int e = 0; e < EL_COUNT; e++) *VEC_PUSH(&all, l->arena) = tri_dtype_name((Elem)e);
     const char *nearest = text_nearest(wrong, all.at, all.count);
-    return nearest ? arena_printf(l->arena, "; did you mean `tl.%s`?", nearest) : "";
+    return text_suggest(l->arena, "tl.", nearest);
 }
 
 const char *tri_suggest_host(Lower *l, const char *path) {
@@ -94,7 +94,7 @@ static Val language_attribute(Lower *l, const char *path, const char *attr, Rang
         const char *near = text_nearest(attr, all.at, all.count);
         const char *where = libdevice ? "libdevice" : "tl.math";
         return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "%s.%s", where, attr),
-                        near ? arena_printf(l->arena, "; did you mean `%s.%s`?", where, near)
+                        near ? text_suggest(l->arena, arena_printf(l->arena, "%s.", where), near)
                               : "; the page `triton` of the manual lists what there is");
     }
     return py_error(l, DIAG_EVAL_UNKNOWN, range, arena_printf(l->arena, "tl.%s", attr), suggest(l, attr));

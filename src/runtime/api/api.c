@@ -16,14 +16,14 @@ static tw_status end_trapped(tw_context *cx, Seat *seat, Trap *trap) {
     seat->inside = false;
     seat->texts.trap = &seat->trap;
     if (trap->code == TRAP_STOPPED) return api_cancelled(cx, seat);
-    seat->message = trap->code == TRAP_OUT_OF_MEMORY ? "out of memory" : trap->message;
+    seat_say(seat, trap->code == TRAP_OUT_OF_MEMORY ? "out of memory" : trap->message);
     return trap->code == TRAP_OUT_OF_MEMORY ? TW_ERROR_MEMORY : TW_ERROR_INTERNAL;
 }
 
 tw_status api_cancelled(tw_context *cx, Seat *seat) {
     (void)cx;
     bool late = atomic_load(&seat->cancel.late);
-    seat->message = late ? "it took longer than its limit allows" : "it was cancelled";
+    seat_say(seat, late ? "it took longer than its limit allows" : "it was cancelled");
     return late ? TW_ERROR_TIMEOUT : TW_ERROR_CANCELLED;
 }
 

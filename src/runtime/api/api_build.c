@@ -38,7 +38,7 @@ static tw_status check_names(tw_context *cx, const BuildCall *c) {
             bool error = strncmp(a, b, length) == 0 && strcmp(b + length, "_error") == 0;
             if (same || error)
                 return context_fail(cx, TW_ERROR_ARGUMENT,
-                                    "two functions would be called `%s`; give one of the kernels another name", b);
+                                    "two functions would be called `%s`" FIX "give one of the kernels another name", b);
         }
     return TW_OK;
 }

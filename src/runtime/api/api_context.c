@@ -97,7 +97,7 @@ tw_status tw_context_diagnostic_at(const tw_context *cx, size_t index, tw_diagno
     const Seat *seat = seat_find(cx);
     if (!seat) return TW_ERROR_NOT_FOUND;
     /* An error that is about no source, such as a wrong argument: its message. */
-    tw_diagnostic plain = {.severity = "error", .code = "", .text = seat->message, .fix = ""};
+    tw_diagnostic plain = {.severity = "error", .code = "", .text = seat->message, .fix = seat->fix};
     const tw_diagnostic *found = index < seat->diagnostic_count ? &seat->diagnostics[index] : NULL;
     if (!found && !seat->diagnostic_count && index == 0 && *seat->message) found = &plain;
     if (!found) return TW_ERROR_NOT_FOUND;

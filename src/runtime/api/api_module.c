@@ -20,7 +20,7 @@ static tw_status load_module(tw_context *cx, void *user) {
         int64_t size = file_size(call->name);
         if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
         if (size > MOST_SOURCE_BYTES)
-            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it", call->name);
+            return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB" FIX "split it", call->name);
         char *text = arena_alloc(context_texts(cx), (size_t)size + 1);
         size = file_read(call->name, text, (size_t)size);
         if (size < 0) return context_fail(cx, TW_ERROR_IO, "%s cannot be read: %s", call->name, strerror(errno));
@@ -145,7 +145,7 @@ static tw_status config_body(tw_context *cx, void *user) {
         source_find(&c->module->sources, k->config_range.begin, &place);
         return context_fail(cx, TW_ERROR_UNSUPPORTED,
                             "%s:%d:%d: the configurations of `%s` are computed in a way that "
-                            "cannot be followed here%s%s; give the constants yourself, or "
+                            "cannot be followed here%s%s" FIX "give the constants yourself, or "
                             "write them as a list of triton.Config",
                             place.file->name, place.line, place.column, k->name, k->config_why ? ": " : "",
                             k->config_why ? k->config_why : "");

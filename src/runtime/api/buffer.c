@@ -224,15 +224,15 @@ static void put(Elem elem, void *to, double x) {
 
 tw_status buffer_fill(tw_buffer *b, const char *kind, double value, uint64_t seed) {
     tw_context *cx = b->context;
-    if (b->target) return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are filled; write it instead");
+    if (b->target) return context_fail(cx, TW_ERROR_ARGUMENT, "only buffers of the host are filled" FIX "write it instead");
     int k = 0;
     while (k < FILL_COUNT && strcmp(kind, fill_names[k]) != 0) k++;
     if (k == FILL_COUNT) {
         const char *near = text_nearest(kind, fill_names, FILL_COUNT);
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "`%s` is no kind of content%s%s%s; there are zeros, ones, full, arange, "
-                            "rand, randn, randint, empty",
-                            kind, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+                            "`%s` is no kind of content; there are zeros, ones, full, arange, rand, randn, randint, "
+                            "empty%s",
+                            kind, text_suggest(context_texts(cx), "", near));
     }
     int64_t n = tw_buffer_elements(b);
     b->unwritten = k == FILL_EMPTY;

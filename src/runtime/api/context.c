@@ -56,7 +56,8 @@ void context_unlock(tw_context *cx) {
 tw_status context_fail(tw_context *cx, tw_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    context_say(cx, arena_vprintf(context_texts(cx), format, args));
+    Seat *seat = seat_take(cx);
+    if (seat) seat->message = text_open_fix(&seat->texts, format, arena_vprintf(&seat->texts, format, args), &seat->fix);
     va_end(args);
     return status;
 }
@@ -66,13 +67,13 @@ tw_status context_refuse(tw_context *cx, tw_status status, const char *code, int
     va_list args;
     va_start(args, format);
     Seat *seat = seat_find(cx);
-    seat->message = arena_vprintf(&seat->texts, format, args);
+    seat->message = text_open_fix(&seat->texts, format, arena_vprintf(&seat->texts, format, args), &seat->fix);
     va_end(args);
     tw_diagnostic *one = ARENA_NEW(&seat->texts, tw_diagnostic);
     *one = (tw_diagnostic){.severity = diag_severity_name(SEVERITY_ERROR),
                            .code = code,
                            .text = seat->message,
-                           .fix = "",
+                           .fix = seat->fix,
                            .needed = needed,
                            .available = available};
     seat->diagnostics = one;
@@ -109,7 +110,7 @@ tw_status context_diagnose(tw_context *cx, const Diag *diag, tw_status on_error)
     const char *text = diag_render(diag, &seat->texts);
     list_diagnostics(seat, diag);
     if (diag->errors) {
-        seat->message = text;
+        seat_say(seat, text);
         return on_error;
     }
     seat->warnings = text;

@@ -211,7 +211,7 @@ static tw_status read_elements(tw_context *cx, const char *path, const unsigned 
         return context_fail(cx, TW_ERROR_IO, "%s: its items ('%s') %s", path, h.descr, foreign_items(h.descr));
     if (found == TW_DTYPE_ANY)
         return context_fail(cx, TW_ERROR_IO,
-                            "%s: its items are %s ('%s'), and %s is asked for; convert them, or ask for %s", path,
+                            "%s: its items are %s ('%s'), and %s is asked for" FIX "convert them, or ask for %s", path,
                             tw_dtype_name(own), h.descr, tw_dtype_name(dtype), tw_dtype_name(own));
     int64_t elements = 1, bytes = 0;
     bool fits = true;

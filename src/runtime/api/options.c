@@ -108,7 +108,7 @@ tw_status options_apply(tw_kernel *k, const tw_pair *options, size_t count) {
             const char *names[ROWS];
             for (int r = 0; r < ROWS; r++) names[r] = rows[r].name;
             const char *near = text_nearest(options[i].name, names, ROWS);
-            return near ? context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; did you mean `%s`?",
+            return near ? context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`" FIX "did you mean `%s`?",
                                        options[i].name, near)
                         : context_fail(cx, TW_ERROR_NOT_FOUND, "there is no option `%s`; the page `options` lists them",
                                        options[i].name);

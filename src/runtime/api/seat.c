@@ -41,12 +41,17 @@ Seat *seat_take(tw_context *cx) {
 }
 
 void seat_begin(Seat *seat) {
-    seat->message = seat->warnings = seat->findings = "";
+    seat->message = seat->fix = seat->warnings = seat->findings = "";
     seat->findings_json = "[]\n";
     seat->diagnostics = NULL;
     seat->diagnostic_count = 0;
     arena_reset(&seat->texts, (ArenaMark){NULL, 0});
     cancel_begin(&seat->cancel);
+}
+
+void seat_say(Seat *seat, const char *message) {
+    seat->message = message;
+    seat->fix = "";
 }
 
 static const char *copy_text(Arena *arena, const char *text) {
@@ -56,6 +61,7 @@ static const char *copy_text(Arena *arena, const char *text) {
 void seat_copy(Seat *to, const Seat *from) {
     Arena *arena = &to->texts;
     to->message = copy_text(arena, from->message);
+    to->fix = copy_text(arena, from->fix);
     to->warnings = copy_text(arena, from->warnings);
     tw_diagnostic *list = ARENA_ARRAY(arena, tw_diagnostic, from->diagnostic_count);
     for (size_t i = 0; i < from->diagnostic_count; i++) {
@@ -102,7 +108,7 @@ Cancel *context_cancel(tw_context *cx) { return &seat_find(cx)->cancel; }
 
 void context_say(tw_context *cx, const char *message) {
     Seat *seat = seat_take(cx);
-    if (seat) seat->message = message;
+    if (seat) seat_say(seat, message);
 }
 
 const char *context_said(const tw_context *cx) {

@@ -17,6 +17,7 @@ struct Seat {
     Arena texts; /* message and warnings; emptied by each call */
     Trap trap;   /* of a call that does not hold the context's lock */
     const char *message, *warnings, *findings, *findings_json;
+    const char *fix; /* the end of message that says what to do instead; "": it says none by itself */
     const tw_diagnostic *diagnostics; /* the messages one by one; in texts */
     size_t diagnostic_count;
     bool inside;   /* a call is under way */
@@ -36,6 +37,8 @@ Seat *seat_take(tw_context *cx);
 Seat *seat_add(tw_context *cx, pthread_t thread);
 /* A call begins: no message, and it is wanted. */
 void seat_begin(Seat *seat);
+/* What it says from now on; without a fix. */
+void seat_say(Seat *seat, const char *message);
 /* What was said in one, said in the other. */
 void seat_copy(Seat *to, const Seat *from);
 bool seat_reserve_words(tw_context *cx, Seat *seat, size_t count);

@@ -57,7 +57,7 @@ tw_status module_open(tw_module *m, const char *name, const char *text, size_t s
     source_init(&m->sources, &m->arena);
     diag_init(&m->diag, &m->arena, &m->sources);
     SourceFile *file = source_add(&m->sources, name, text, size);
-    if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB; split it", name);
+    if (!file) return context_fail(cx, TW_ERROR_SOURCE, "%s is larger than 64 MiB" FIX "split it", name);
     FrontUnit *unit = &m->unit;
     *unit = (FrontUnit){.file = file, .arena = &m->arena, .diag = &m->diag, .sources = &m->sources};
     import_init(m, name, options);
@@ -139,7 +139,7 @@ static tw_status check_type(tw_context *cx, const FrontKernel *kernel, const Fro
                             const FrontValue *value) {
     if (param->kind == FRONT_CONSTANT)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given: give the "
+                            "argument `%s`: kernel `%s` takes a constant there, and only a type was given" FIX "give the "
                             "value",
                             param->name, kernel->name);
     if (param->kind == FRONT_SCALAR && param->elem >= 0 && (int)value->elem != param->elem)
@@ -182,9 +182,9 @@ static const char *const *name_params(const FrontKernel *kernel, Arena *arena) {
 static const char *define_advice(const FrontDefine *define, const char *const *names, int count, Arena *arena) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], define->name) == 0)
-            return "; it is an argument of the kernel, and no constant: give it as one";
+            return FIX "it is an argument of the kernel, and no constant: give it as one";
     const char *near = text_nearest(define->name, names, (size_t)count);
-    return near ? arena_printf(arena, "; did you mean `%s`?", near) : "";
+    return text_suggest(arena, "", near);
 }
 
 static const char *near_definition(const FrontUnit *unit, const char *const *names, int count, Arena *arena) {
@@ -450,12 +450,12 @@ static tw_status run_together(tw_kernel *k) {
     if (!k->target->runs_together)
         return context_fail(k->context, TW_ERROR_UNSUPPORTED,
                             "option cooperative: on target %s not all programs of a launch run at once, so that they "
-                            "cannot wait for each other; use a GPU",
+                            "cannot wait for each other" FIX "use a GPU",
                             k->target->name);
     if (k->pass.options.persist == 1)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "options cooperative and persist: a worker that runs many programs runs one after the "
-                            "other; leave out one of them");
+                            "other" FIX "leave out one of them");
     k->pass.options.persist = 0;
     return TW_OK;
 }
@@ -533,7 +533,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (status != TW_OK) return status;
     if (k->sanitize && k->target != &target_interp)
         return context_fail(cx, TW_ERROR_ARGUMENT,
-                            "the sanitizer runs on the interpreter, in place of target cpu; choose cpu or interp");
+                            "the sanitizer runs on the interpreter, in place of target cpu" FIX "choose cpu or interp");
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
     k->pass.options.overlap |= request->overlap;
     k->pass.options.odd = request->odd;
@@ -584,7 +584,7 @@ static tw_status choose_kernel(tw_module *m, const char *name, const FrontKernel
                             unit->file->name, count, list.at);
     const char *near = text_nearest(name, names, count);
     if (near)
-        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; did you mean `%s`?",
+        return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`" FIX "did you mean `%s`?",
                             unit->file->name, name, near);
     return context_fail(m->context, TW_ERROR_NOT_FOUND, "%s holds no kernel `%s`; it holds %s", unit->file->name, name,
                         list.at);

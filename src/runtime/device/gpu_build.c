@@ -133,7 +133,7 @@ static tw_status compile_by_tool(tw_kernel *k, const char *tool, const char *arc
     const EmbeddedFile *file;
     if (!may_work_in(vendor, room->path))
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
-                            "%s cannot work in %s: its name has signs that a shell reads; set TMPDIR "
+                            "%s cannot work in %s: its name has signs that a shell reads" FIX "set TMPDIR "
                             "to a folder of plain letters",
                             vendor->tool, room->path);
     snprintf(name, sizeof name, "kernel%s", vendor->source_ending);
@@ -248,7 +248,7 @@ static tw_status load_image(tw_kernel *k, GpuDevice *device, const void *image, 
     if (result == GPU_ERROR_NO_BINARY)
         return context_fail(cx, TW_ERROR_TOOL,
                             "the driver (%d.%d) cannot load what the compiler made for kernel `%s`: "
-                            "it is older than the compiler; update it, or set %s to the %s of its version",
+                            "it is older than the compiler" FIX "update it, or set %s to the %s of its version",
                             device->driver->major, device->driver->minor, k->name, vendor->rtc.variable,
                             vendor->rtc.title);
     if (result >= GPU_ERROR_CAPTURE && result <= GPU_ERROR_CAPTURE_LAST)
@@ -295,7 +295,7 @@ static tw_status check_memory(tw_kernel *k, const GpuDevice *device) {
     int64_t bytes = ((const SimtCode *)k->code)->simt_plan->shared_bytes;
     if (bytes <= device->shared_bytes) return TW_OK;
     return context_refuse(k->context, TW_ERROR_UNSUPPORTED, "shared-memory", bytes, device->shared_bytes,
-                          "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d; use smaller tiles or "
+                          "kernel `%s` needs %lld bytes of shared memory, a block of %s has %d" FIX "use smaller tiles or "
                           "fewer stages%s",
                           k->name, (long long)bytes, device->name, device->shared_bytes, vendor_of(k)->smaller);
 }

@@ -55,13 +55,13 @@ static tw_status check_grid(tw_kernel *k, const LaunchCall *call, const unsigned
     if (!plan->persist && (grid[1] > SIMT_LATER_BLOCKS || grid[2] > SIMT_LATER_BLOCKS))
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "the grid of kernel `%s` is %lld x %lld x %lld; %s allows %d in the second and "
-                            "third extent: put the large one first",
+                            "third extent" FIX "put the large one first",
                             k->name, (long long)given[0], (long long)given[1], (long long)given[2],
                             vendor->driver.title, SIMT_LATER_BLOCKS);
     if (vendor->most_threads && (int64_t)grid[0] * plan->threads > vendor->most_threads)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
                             "the grid of kernel `%s` is %lld x %lld x %lld, of %d threads each; %s allows %lld threads "
-                            "along an extent: use larger tiles, or two extents",
+                            "along an extent" FIX "use larger tiles, or two extents",
                             k->name, (long long)given[0], (long long)given[1], (long long)given[2], plan->threads,
                             vendor->driver.title, (long long)vendor->most_threads);
     return TW_OK;
@@ -148,7 +148,7 @@ tw_status gpu_alloc(const Target *target, tw_context *cx, int ordinal, size_t si
     gpu_device_leave(device, before);
     if (result == GPU_ERROR_OUT_OF_MEMORY)
         return context_fail(cx, TW_ERROR_MEMORY,
-                            "%s has no room for %zu bytes: %zu of its %zu are free; destroy "
+                            "%s has no room for %zu bytes: %zu of its %zu are free" FIX "destroy "
                             "buffers, or end other processes that use it",
                             device->faults.gpu, size, left, device->memory_bytes);
     if (result != 0) return gpu_device_fail(cx, device, TW_ERROR_UNAVAILABLE, result, "memory of the GPU");

@@ -25,13 +25,13 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
         for (char *word; tool->count < TOOL_WORDS && (word = strtok_r(rest, " \t\n", &rest));)
             tool->words[tool->count++] = word;
         if (tool->count == TOOL_WORDS && rest && rest[strspn(rest, " \t")]) {
-            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words; use a script", kind->variable,
+            context_fail(cx, TW_ERROR_UNAVAILABLE, "%s is set to more than %d words" FIX "use a script", kind->variable,
                          TOOL_WORDS);
             return false;
         }
         if (tool->count && process_find(tool->words[0], path, sizeof path)) return true;
         context_fail(cx, TW_ERROR_UNAVAILABLE,
-                     "%s is set to `%s`, which is not a program in PATH; set %s to a %s compiler "
+                     "%s is set to `%s`, which is not a program in PATH" FIX "set %s to a %s compiler "
                      "(%s or %s), or unset it",
                      kind->variable, wish, kind->variable, kind->language, kind->candidates[0], kind->candidates[1]);
         return false;
@@ -45,7 +45,7 @@ bool toolchain_find(tw_context *cx, Arena *arena, const ToolKind *kind, int from
         return true;
     }
     context_fail(cx, TW_ERROR_UNAVAILABLE,
-                 "%s needs a %s compiler, and none of %s is in PATH; install %s or %s,%s set %s to one%s",
+                 "%s needs a %s compiler, and none of %s is in PATH" FIX "install %s or %s,%s set %s to one%s",
                  kind->needed_by, kind->language, names.at, kind->candidates[0], kind->candidates[1],
                  *kind->otherwise ? "" : " or", kind->variable, kind->otherwise);
     return false;
@@ -104,7 +104,7 @@ static bool write_files(const Room *room, const ToolFile *files, int count) {
 static tw_status no_room(tw_context *cx) {
     return context_fail(cx, TW_ERROR_IO,
                         "no room to compile in: neither the cache nor $TMPDIR can be written, or "
-                        "both are full; set TMPDIR to a folder that can");
+                        "both are full" FIX "set TMPDIR to a folder that can");
 }
 
 /* What the compiler was asked to do in a room, and what came of it. */

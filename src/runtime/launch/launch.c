@@ -250,7 +250,7 @@ static tw_status bind_array(const tw_kernel *k, const Frame *f, int i, const tw_
     const TargetMemory *mine = k->target->memory, *its = b->target ? b->target->memory : NULL;
     if (mine != its)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "argument `%s` of kernel `%s` lies in the memory of %s; make it "
+                            "argument `%s` of kernel `%s` lies in the memory of %s" FIX "make it "
                             "with target %s",
                             param->name, k->name, b->target ? b->target->name : "the host", k->target->name);
     if (b->device != k->device && b->target)

@@ -56,13 +56,13 @@ static tw_status run_entry(Queue *q, Entry *entry) {
         status = entry->kernel->target->launch(entry->kernel, &entry->call);
     } else {
         bool memory = seat->trap.code == TRAP_OUT_OF_MEMORY;
-        seat->message = memory ? "out of memory" : seat->trap.message;
+        seat_say(seat, memory ? "out of memory" : seat->trap.message);
         status = memory ? TW_ERROR_MEMORY : TW_ERROR_INTERNAL;
     }
     seat->inside = false;
     if (!cancel_is_asked(&seat->cancel)) return status;
     bool late = atomic_load(&seat->cancel.late);
-    seat->message = late ? "a launch took longer than its limit allows" : "it was cancelled";
+    seat_say(seat, late ? "a launch took longer than its limit allows" : "it was cancelled");
     return late ? TW_ERROR_TIMEOUT : TW_ERROR_CANCELLED;
 }
 
@@ -224,7 +224,7 @@ void queue_cancel(Queue *q) {
         cancel_ask(&q->seat->cancel);
     else if (dropped && q->failed == TW_OK) {
         q->failed = TW_ERROR_CANCELLED;
-        q->seat->message = "it was cancelled";
+        seat_say(q->seat, "it was cancelled");
     }
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->mutex);

@@ -55,7 +55,7 @@ tw_status sequence_compile(tw_kernel *k) {
     if (k->target->one_launch)
         return context_fail(cx, TW_ERROR_UNSUPPORTED,
                             "kernel `%s` is %d launches (each `with T.Kernel` is one), which target %s cannot run as "
-                            "one; write a kernel for each",
+                            "one" FIX "write a kernel for each",
                             k->name, k->sequence.launches, k->target->name);
     tw_kernel *last = k;
     for (int i = 1; i < k->sequence.launches; i++) {
@@ -132,7 +132,7 @@ tw_status sequence_launch(tw_kernel *k, LaunchRequest *request) {
     const tw_launch_options *how = &request->how;
     if ((how->grid || how->first || how->programs) && k->next)
         return context_fail(k->context, TW_ERROR_ARGUMENT,
-                            "kernel `%s` is %d launches, each with a grid of its own; leave the grid out", k->name,
+                            "kernel `%s` is %d launches, each with a grid of its own" FIX "leave the grid out", k->name,
                             k->sequence.launches);
     tw_status status = take_spaces(k, how->stream);
     if (!request->reached) request->reached = k;

@@ -150,7 +150,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (status != TW_OK)
         return context_fail(cx, status,
                             "%s\nthe C compiler `%s` fails the self-test of what kernels are "
-                            "written in: set CC to gcc or clang, or use target interp",
+                            "written in" FIX "set CC to gcc or clang, or use target interp",
                             context_said(cx), cc->words[0]);
     int (*test)(int *room) = NULL;
     void *symbol = dlsym(library, "tw_self_test");
@@ -160,7 +160,7 @@ static tw_status test_compiler(tw_context *cx, const Toolchain *cc) {
     if (wrong)
         return context_fail(cx, TW_ERROR_UNAVAILABLE,
                             "the C compiler `%s` makes wrong code of vector types (check %d of the "
-                            "self-test): set CC to gcc or clang, or use target interp",
+                            "self-test)" FIX "set CC to gcc or clang, or use target interp",
                             cc->words[0], wrong);
     memcpy(passed, hex, DIGEST_HEX);
     return TW_OK;
@@ -179,6 +179,6 @@ tw_status cpu_choose_compiler(tw_context *cx, Arena *arena, Toolchain *cc) {
         text_add(&failures, "%s%s", failures.length ? "\n" : "", context_said(cx));
     }
     if (!failures.length) return TW_ERROR_UNAVAILABLE;
-    return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s\nno other C compiler is in PATH; install gcc or clang",
+    return context_fail(cx, TW_ERROR_UNAVAILABLE, "%s\nno other C compiler is in PATH" FIX "install gcc or clang",
                         failures.at);
 }

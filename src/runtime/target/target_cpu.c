@@ -45,7 +45,7 @@ typedef struct CpuKernel {
 
 static const Machine *cpu_machine(tw_context *cx, const char *arch) {
     if (arch) {
-        context_fail(cx, TW_ERROR_NOT_FOUND, "target cpu compiles for this machine; write `cpu`");
+        context_fail(cx, TW_ERROR_NOT_FOUND, "target cpu compiles for this machine" FIX "write `cpu`");
         return NULL;
     }
     return machine_find("cpu");

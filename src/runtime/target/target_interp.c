@@ -16,7 +16,7 @@
 
 static const Machine *interp_machine(tw_context *cx, const char *arch) {
     if (arch) {
-        context_fail(cx, TW_ERROR_NOT_FOUND, "target interp has no architectures; write `interp`");
+        context_fail(cx, TW_ERROR_NOT_FOUND, "target interp has no architectures" FIX "write `interp`");
         return NULL;
     }
     return machine_find("interp");

@@ -55,7 +55,7 @@ static const Machine *tensix_machine(tw_context *cx, const char *arch) {
     TensixArch known;
     if (find_arch(arch, &known)) return machine_find("tenstorrent");
     context_fail(cx, TW_ERROR_NOT_FOUND,
-                 "target tenstorrent has no architecture `%s`; write tenstorrent:wormhole or "
+                 "target tenstorrent has no architecture `%s`" FIX "write tenstorrent:wormhole or "
                  "tenstorrent:blackhole",
                  arch);
     return NULL;
