@@ -68,7 +68,7 @@ def benchmarks(folder, number, points, chosen=lambda given: True):
                     try:
                         mark.fn(**given)
                     except Handed as found:
-                        yield f"{bench.plot_name} {x} {line}"[:60], found.args[0]
+                        yield f"{bench.plot_name} {x} {line}"[-60:], found.args[0]
                     finally:
                         triton.testing.do_bench = usual
 
