@@ -187,6 +187,7 @@ static bool copies_all(Schedule *s) {
     Handed handed = {.k = s->k};
     if (!s->cx->machine->cost.flat_blocks) return true;
     ir_walk(s->k->body, look_for_handed, &handed);
+    s->failed_alone = handed.put;
     return !handed.put || schedule_fail(s, handed.put, "its threads would wait for the load at once");
 }
 
@@ -305,7 +306,8 @@ static Grade leave_until(Schedule *s, Grade grade, Grade wanted) {
         if (starving && !ring_is_worth_more(cx, starving->op->results[0])) break;
         Ref ring = starving || !s->failed ? REF_NONE : ring_at(k, s->failed);
         const char *why = starving ? "loads that are worth more have no second slot beside it" : s->why;
-        if (!why || !ring_leave(cx, k, ring, why)) break;
+        int field = s->failed_alone && ring != REF_NONE ? hand_field(s->failed) : -1;
+        if (!why || !ring_leave(cx, k, ring, field, why)) break;
         grade = try_again(cx, k, s);
     }
     return grade;
