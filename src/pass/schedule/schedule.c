@@ -182,10 +182,10 @@ static void look_for_handed(Op *op, void *user) {
 }
 
 /* Where blocks hide for each other, loads that threads carry through their registers gain nothing from a ring: they are
- * waited for at once. */
+ * waited for at once. Of a kernel that came with its rings they are, where they stand. */
 static bool copies_all(Schedule *s) {
     Handed handed = {.k = s->k};
-    if (!s->cx->machine->cost.flat_blocks) return true;
+    if (!s->cx->machine->cost.flat_blocks || !s->cx->uncut) return true;
     ir_walk(s->k->body, look_for_handed, &handed);
     s->failed_alone = handed.put;
     return !handed.put || schedule_fail(s, handed.put, "its threads would wait for the load at once");
