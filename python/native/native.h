@@ -146,6 +146,7 @@ enum { DEVICE_HOST = -1, DEVICE_ANY = -2 }; /* else the number of a CUDA device 
 typedef struct Shape {
     int64_t rank, extent[TW_MAX_RANK], stride[TW_MAX_RANK]; /* strides count elements */
 } Shape;
+#define MEMORY_ENDLESS ((size_t)1 << 46) /* the size of what names an address and no storage */
 typedef struct Memory {
     void *data;
     void *stream;   /* that its contents are made on, where it says so */

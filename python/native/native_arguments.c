@@ -90,7 +90,7 @@ static bool storage_size(PyObject *object, unsigned long long data, size_t *size
     unsigned long long start = 0, bytes = 0;
     if (!storage && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        *size = data ? (size_t)1 << 46 : 0;
+        *size = data ? MEMORY_ENDLESS : 0;
         return true;
     }
     bool ok = storage && call_integer(storage, str_data_ptr, &start) && call_integer(storage, str_nbytes, &bytes);

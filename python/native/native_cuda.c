@@ -8,6 +8,10 @@
  * default one. One wrapped stream of the library stands for all of them. */
 #include "native.h"
 
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 static PyObject *raw_stream; /* torch._C._cuda_getCurrentRawStream */
 
 /* A borrowed module that has been imported already, or NULL. */
@@ -54,7 +58,25 @@ static bool refuse_mixture(const Call *c, int first, int other) {
     return false;
 }
 
-bool cuda_place_call(Call *c) {
+/* An object that names an address and no storage may name any: a page that is nobody's is told instead of read. */
+static bool is_mapped(const Memory *m) {
+    if (m->size < MEMORY_ENDLESS) return true;
+    uintptr_t page = (uintptr_t)m->data & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    return msync((void *)page, 1, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+static bool refuse_unmapped(const Call *c) {
+    for (int i = 0; i < c->count; i++) {
+        if (c->tags[i] <= TAG_POINTER || is_mapped(&c->memory[i])) continue;
+        PyErr_Format(PyExc_TypeError, "argument `%U` names the address %p, where this process has no memory",
+                     c->f->params[i].name, c->memory[i].data);
+        return false;
+    }
+    return true;
+}
+
+/* The device where the tensors lie, before their addresses are looked at. */
+static bool find_place(Call *c) {
     int first = -1, empty = -1; /* an array without elements lies nowhere, if others lie somewhere */
     bool any = false;
     for (int i = 0; i < c->count; i++) {
@@ -75,6 +97,10 @@ bool cuda_place_call(Call *c) {
     if (answer && answer != Py_None) c->device = (int32_t)PyLong_AsLong(answer);
     Py_XDECREF(answer);
     return !PyErr_Occurred();
+}
+
+bool cuda_place_call(Call *c) {
+    return find_place(c) && (c->device != DEVICE_HOST || refuse_unmapped(c));
 }
 
 int32_t cuda_home(const void *address) {

@@ -289,12 +289,12 @@ static int unknown_option(const CommandRow *command, const char *text) {
         bool fits = strchr(rows[i].letters, command->letter) != NULL;
         if (same && fits) return fail("`%s` takes no value", rows[i].name);
         if (same) return foreign_option(&rows[i], command);
-        if (strchr(rows[i].letters, command->letter)) names[count++] = rows[i].name;
+        if (fits && rows[i].name[1] == '-') names[count++] = rows[i].name + 2;
     }
     char *word = copy_bytes(text, length);
-    const char *near = length > 2 ? nearest(word, names, count) : NULL; /* of one letter any is as near */
+    const char *near = nearest(word + strspn(word, "-"), names, count);
     if (near)
-        fail("unknown option `%s`" FIX "did you mean `%s`?", word, near);
+        fail("unknown option `%s`" FIX "did you mean `--%s`?", word, near);
     else
         fail("unknown option `%s`; `tilewright %s --help` lists them", word, command->name);
     free(word);

@@ -171,7 +171,7 @@ static size_t distance(const char *a, const char *b) {
 
 const char *nearest(const char *wrong, const char *const *names, size_t count) {
     const char *found = NULL;
-    size_t length = strlen(wrong), best = length / 3 + 2;
+    size_t length = strlen(wrong), best = (length + 1) / 3 + 1;
     if (best > length) best = length; /* nothing is replaced whole */
     for (size_t i = 0; i < count; i++) {
         size_t d = distance(wrong, names[i]);

@@ -69,6 +69,23 @@ static void add_values(Text *out, const Finding *f) {
     }
 }
 
+void finding_name(const Kernel *k, Ref ref, Text *out) {
+    const Value *value = ir_value(k, ref);
+    const Op *op = value->op;
+    const char *of = op && op->operand_count && ref_is_value(op->operands[0]) ? ir_value(k, op->operands[0])->name : NULL;
+    int dim = op ? (int)op_int(op, AT_DIM, 0) : 0;
+    if (value->name)
+        text_add(out, "%s", value->name);
+    else if (op && op->code == OP_PROGRAM_ID)
+        text_add(out, "program_id(%d)", dim);
+    else if (of && op->code == OP_BASE)
+        text_add(out, "%s", of);
+    else if (of && (op->code == OP_EXTENT || op->code == OP_STRIDE))
+        text_add(out, "%s.%s(%d)", of, op->code == OP_EXTENT ? "extent" : "stride", dim);
+    else
+        text_add(out, "(a value)");
+}
+
 void findings_json(Text *out, const Finding *findings, size_t count, const SourceMap *sources) {
     text_add(out, "[");
     for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,7 @@
 #define PASS_FINDING_H
 #include "base/source.h"
 #include "base/text.h"
+#include "ir/ir.h"
 
 typedef enum FindingId {
 #define FINDING(id, subject, names, text) FIND_##id,
@@ -30,6 +31,8 @@ typedef struct Finding {
 
 /* One finding, its values as its row says. Everything is copied into the arena. */
 Finding finding_make(Arena *arena, Range range, FindingId id, va_list values);
+/* What a value is called: by its name in the source, else by what it is. */
+void finding_name(const Kernel *k, Ref value, Text *out);
 /* A JSON array of objects, one a line; places by the sources. */
 void findings_json(Text *out, const Finding *findings, size_t count, const SourceMap *sources);
 #endif

@@ -117,3 +117,15 @@ LinearLayout matrix_spread(FragmentName name, int64_t m, int64_t n, int along_m,
     while (1 << map.count[LL_WARP] < warps) ll_push(&map, LL_WARP, 0);
     return map;
 }
+
+bool matrix_is_spread(FragmentName name, const LinearLayout *map) {
+    const Fragment *f = &fragments[name];
+    if (name == FRAGMENT_NONE || map->rank != 2 || map->count[LL_REGISTER] < f->registers ||
+        map->count[LL_LANE] != f->lanes)
+        return false;
+    for (int i = 0; i < f->registers + f->lanes; i++) {
+        uint32_t at = i < f->registers ? map->basis[LL_REGISTER][i] : map->basis[LL_LANE][i - f->registers];
+        if (ll_coord(map, at, 0) != f->at[i].row || ll_coord(map, at, 1) != f->at[i].column) return false;
+    }
+    return true;
+}

@@ -53,6 +53,7 @@ typedef struct Matrix {
     int sum_bits;            /* that are kept of a sum on some machine; 0: all */
     int clocks;              /* of one instruction of n columns, as timed; 0: not known */
     FragmentName a_in, b_in, sum_in;
+    FragmentName a_held, b_beside; /* of A as the sum of a product before it lies, if that is another; of B beside it */
 } Matrix;
 
 const Matrix *matrix_at(int index); /* NULL past the last; the best come first */
@@ -75,6 +76,8 @@ bool matrix_overlaps(const Kernel *k, const Op *dot);
  * left over of all hold the same once more. */
 LinearLayout matrix_spread(FragmentName name, int64_t rows, int64_t columns, int along_m, int along_n, bool whole,
                            int warps);
+/* Is the layout made of that fragment, lane by lane? */
+bool matrix_is_spread(FragmentName name, const LinearLayout *map);
 /* How neighbouring columns of a fragment are spread: over 2^registers of a thread, above these over 2^lanes of them. */
 void matrix_columns(FragmentName name, int *registers, int *lanes);
 #endif

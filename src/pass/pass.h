@@ -29,6 +29,7 @@ typedef struct PassOptions {
     int gang;          /* 0 auto: programs that run side by side in a block */
     int max_registers; /* of a thread; 0: as the assembler chooses */
     bool written; /* threads run as they are written */
+    bool unproved; /* roles run as they are written even where nobody can tell whether their barriers are right */
     bool fuse;         /* multiply-adds become fma (default on) */
     bool lines;        /* #line in emitted CUDA text, and line information in the cubin */
     bool overlap;      /* arrays may overlap: nothing is wished of two of them */

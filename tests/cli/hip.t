@@ -66,3 +66,28 @@ $ cat > threads.py <<'END'
 $ tilewright check threads.py --target hip --emulate --set written=on --arg A=randn:f32[1024] --arg B=zeros:f32[1024]
 A: f32[1024], max error 0: ok
 B: f32[1024], max error 0: ok
+#! a load that no copy of words can do (its fill is not 0) leaves the ring alone; the other keeps its slots
+$ cat > mixed.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def mixed(x, y, z, K, N: tl.constexpr):
+>     i = tl.arange(0, N)
+>     j = tl.arange(0, 32)
+>     acc = tl.zeros((N, N), dtype=tl.float32)
+>     for k in range(0, K, 32):
+>         a = tl.load(x + i[:, None] * 96 + (k + j)[None, :], mask=(k + j)[None, :] < K, other=0.0)
+>         b = tl.load(y + i[:, None] * 96 + (k + j)[None, :], mask=(k + j)[None, :] < K, other=1.0)
+>         acc = tl.dot(a, tl.trans(b), acc)
+>     tl.store(z + i[:, None] * N + i[None, :], acc)
+> END
+$ tilewright explain mixed.py --target hip --arg x=zeros:f16[6144] --arg y=zeros:f16[6144] --arg z=zeros:f32[4096] --arg K=90 --arg N=64 --set slots=2 | grep -E "ring|stays|ahead"
+mixed.py:9:13: load: stays in compute: its threads would wait for the load at once
+mixed.py:11:5: store: stays in compute: its buffer would take the memory of another block
+mixed.py:8:13: load: field a of ring in (load to compute)
+mixed.py:9:13: load: fetched a trip ahead, and held in registers
+mixed.py:8:13: ring: 2 slots of 4096 bytes at 0, by copies of whole warps, ahead
+mixed.py:7:5: loop: its loads run 1 trip ahead, 4 copies of a warp a trip; a trip begins when at most 0 are under way
+$ tilewright check mixed.py --target hip --emulate --arg x=randn:f16[6144] --arg y=randn:f16[6144] --arg z=zeros:f32[4096] --arg K=90 --arg N=64 --set slots=2 --grid 1
+x: f16[6144], max error 0: ok
+y: f16[6144], max error 0: ok
+z: f32[4096], max error 1.34e-05 at [383] (20.8269978, interpreted 20.8269844): ok

@@ -20,15 +20,15 @@ $ for t in "cpu" "cuda --emulate"; do tilewright check written.py:single --targe
 B: f32[128], max error 0: ok
 B: f32[128], max error 0: ok
 #! What cannot be proved is said.
-$ for t in "cpu" "cuda --emulate"; do tilewright check written.py:trade --target $t --arg A=randn:f32[64,64] --arg B=zeros:f32[64,64] --arg trips=4 2>&1 | tail -5; done
-written.py:148:22: warning: it is not proved that these roles make progress and do not overwrite what others read: loops around barriers have several ends that are not known before the kernel runs [roles-unproved]
-  148 |             for i in T.serial(trips):
-      |                      ^~~~~~~~~~~~~~~
+$ for t in "cpu" "cuda --emulate"; do tilewright check written.py:trade --target $t --arg A=randn:f32[64,64] --arg B=zeros:f32[64,64] --arg trips=4 --set unproved=on 2>&1 | tail -5; done
+written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles-unproved]
+  151 |                 T.barrier_wait(back, i % 2)
+      |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 A: f32[64, 64], max error 0: ok
 B: f32[64, 64], max error 0: ok
-written.py:148:22: warning: it is not proved that these roles make progress and do not overwrite what others read: loops around barriers have several ends that are not known before the kernel runs [roles-unproved]
-  148 |             for i in T.serial(trips):
-      |                      ^~~~~~~~~~~~~~~
+written.py:151:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where `trips` is 1, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles-unproved]
+  151 |                 T.barrier_wait(back, i % 2)
+      |                 ^~~~~~~~~~~~~~~~~~~~~~~~~~~
 A: f32[64, 64], max error 0: ok
 B: f32[64, 64], max error 0: ok
 $ tilewright explain written.py:halves --target cuda | grep 'roles:\|merge:'
@@ -155,4 +155,67 @@ $ sh mutant.sh 's/\( *\)T.wgmma_gemm(a\[[01]/\1T.sync_threads(3, 128)\n&/;s/\( *
 $ sh mutant.sh 's/\( *\)T.wgmma_gemm(a\[1/\1T.sync_threads(0, 128)\n&/'
 63: error: barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15 [roles]
 $ sh mutant.sh 's/k \/\/ 2 + 1/B[0, 0] > 0/'
-70: warning: it is not proved that these roles make progress and do not overwrite what others read: the parity is not known before the kernel runs [roles-unproved]
+70: error: it is not proved that these roles make progress and do not overwrite what others read: the parity is not known before the kernel runs; with the compile option `unproved`
+#! Trips from memory, each role's own: the mistake is found wherever there are many. (Without it all of that is proved.)
+$ cat > counted.py <<'END'
+> import tilelang.language as T
+>
+>
+> @T.prim_func
+> def main(A: T.Tensor((3, 255, 32), "float16"), B: T.Tensor((3, 64, 64), "float32"), C: T.Tensor((3, 64, 64), "float32"), O: T.Tensor((3, 256, 64), "float32"), counts: T.Tensor((3,), "int32")):
+>     with T.Kernel(3, threads=512) as bx:
+>         a = T.alloc_shared((2, 64, 32), "float16")
+>         o = T.alloc_shared((2, 64, 64), "float32")
+>         x, y = T.alloc_fragment((64, 64), "float32"), T.alloc_fragment((64, 64), "float32")
+>         ready, free = T.alloc_barrier([128] * 2), T.alloc_barrier([128] * 2)
+>         made, taken = T.alloc_barrier([128] * 2), T.alloc_barrier([128] * 2)
+>         with T.ws(0):
+>             for k in T.serial((counts[bx] & 3) + 1):
+>                 T.barrier_wait(made[k % 2], k // 2 % 2)
+>                 T.copy(o[k % 2, :, :], O[bx, k * 64, 0])
+>                 T.barrier_arrive(taken[k % 2])
+>         with T.ws(1):
+>             T.fill(x, 0)
+>             for k in T.serial(T.ceildiv((counts[bx] & 3) + 1 - 1, 2)):
+>                 T.barrier_wait(ready[1], k % 2)
+>                 T.gemm(a[1, :, :], a[1, :, :], x, transpose_B=True)
+>                 T.barrier_arrive(free[1])
+>                 T.barrier_wait(taken[1], (k + 1) % 2)
+>                 for i, j in T.Parallel(64, 64):
+>                     o[1, i, j] = x[i, j] * 2 + i
+>                 T.barrier_arrive(made[1])
+>             T.copy(x, B[bx, 0, 0])
+>         with T.ws(2):
+>             T.fill(y, 0)
+>             for k in T.serial(T.ceildiv((counts[bx] & 3) + 1, 2)):
+>                 T.barrier_wait(ready[0], k % 2)
+>                 T.gemm(a[0, :, :], a[0, :, :], y, transpose_B=True)
+>                 T.barrier_arrive(free[0])
+>                 T.barrier_wait(taken[0], (k + 1) % 2)
+>                 for i, j in T.Parallel(64, 64):
+>                     o[0, i, j] = y[i, j] * 3 + i
+>                 T.barrier_arrive(made[0])
+>             T.copy(y, C[bx, 0, 0])
+>         with T.ws(3):
+>             for k in T.serial((counts[bx] & 3) + 1):
+>                 T.barrier_wait(free[k % 2], (k // 2 + 1) % 2)
+>                 T.tma_copy(A[bx, k * 64, 0], a[k % 2, :, :], barrier=ready[k % 2])
+>                 T.barrier_arrive(ready[k % 2])
+> END
+$ tilewright explain counted.py | grep 'roles:' | cut -c1-120
+counted.py:12:14: roles: 4 workers make progress, see each hand-over once and overwrite nothing that is read: proved in 
+$ for t in "cpu" "cuda --emulate"; do tilewright check counted.py --target $t --arg 'A=randint(4):f16[3,255,32]' --arg B=zeros:f32[3,64,64] --arg C=zeros:f32[3,64,64] --arg O=zeros:f32[3,256,64] --arg counts=arange:i32[3] | grep O:; done
+O: f32[3, 256, 64], max error 0: ok
+O: f32[3, 256, 64], max error 0: ok
+$ for line in 14 20 23 31 34 41; do sed ${line}d counted.py > mutant.py; tilewright emit mutant.py --target cuda 2>&1 >/dev/null | head -1 | sed 's/^mutant.py:\([0-9]*\):[0-9]*: /\1: /' | cut -c1-150; done
+33: error: warpgroup 2 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
+40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
+24: error: warpgroup 1 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front
+40: error: warpgroup 3 waits here for ever: 128 of 128 arrivals of phase 1 are missing, and nobody is left who could arrive [roles]
+35: error: warpgroup 2 writes `o`, and no barrier lies between that and warpgroup 0, which reads it; arrive behind the one, and wait for that in front
+14: error: warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive [roles]
+#! One that reads another number than the others: for some launches it is right, for others not.
+$ sed '40s/(counts\[bx\] & 3) + 1/counts[0] % 4 + 1/' counted.py > mutant.py; tilewright emit mutant.py --target cuda 2>&1 >/dev/null | head -1
+mutant.py:14:17: error: it is not proved that these roles make progress and do not overwrite what others read: where a number in `counts` is 1 and a number in `counts` is 0, warpgroup 0 waits here for ever: 128 of 128 arrivals of phase 0 are missing, and nobody is left who could arrive; with the compile option `unproved` on they run all the same [roles-unproved]
+$ sed '40s/(counts\[bx\] & 3) + 1/counts[0] % 4 + 1/' counted.py > mutant.py; tilewright emit mutant.py --target cuda --set unproved=on 2>&1 >/dev/null | head -1 | cut -c1-120
+mutant.py:14:17: warning: it is not proved that these roles make progress and do not overwrite what others read: where a

@@ -73,6 +73,17 @@ def test_object_with_data_ptr():
     assert list(y.memory) == [5.0 * i for i in range(10)]
 
 
+def test_object_with_an_address_that_is_nobodys():
+    class Nowhere:
+        dtype = "float32"
+
+        def data_ptr(self):
+            return 12345
+
+    with pytest.raises(TypeError, match="argument `x` names the address 0x3039, where this process has no memory"):
+        run_scale(Nowhere(), np.zeros(8, np.float32))
+
+
 def test_dlpack_only():
 
     class Exported:

@@ -24,12 +24,8 @@ static void show_value(const Kernel *k, Text *out, Ref r, int depth) {
     const Value *value = ir_value(k, r);
     const Op *op = value->op;
     const char *sign = !op || depth > 3 ? NULL : op->code == OP_MUL ? "*" : op->code == OP_ADD ? " + " : NULL;
-    if (value->name)
-        text_add(out, "%s", value->name);
-    else if (op && op->code == OP_PROGRAM_ID)
-        text_add(out, "program_id(%lld)", (long long)op_int(op, AT_DIM, 0));
-    else if (!sign)
-        text_add(out, "(a value)");
+    if (value->name || !sign)
+        finding_name(k, r, out);
     else {
         bool last = op->code == OP_MUL && ref_is_literal(op->operands[1]); /* 64*k, not k*64 */
         bool brackets = depth && op->code == OP_ADD;

@@ -51,14 +51,8 @@ static void show_poly(Access *x, Text *out, Poly p, const Plan *plan) {
         int64_t scale = t->scale < 0 ? -t->scale : t->scale;
         if (!t->count || scale != 1) text_add(out, "%lld%s", (long long)scale, t->count ? "*" : "");
         for (int j = 0; j < t->count; j++) {
-            const Value *value = ir_value(x->k, t->factor[j]);
             text_add(out, "%s", j ? "*" : "");
-            if (value->name)
-                text_add(out, "%s", value->name);
-            else if (value->op && value->op->code == OP_PROGRAM_ID)
-                text_add(out, "program_id(%lld)", (long long)op_int(value->op, AT_DIM, 0));
-            else
-                text_add(out, "(a value)");
+            finding_name(x->k, t->factor[j], out);
         }
     }
 }
@@ -226,9 +220,9 @@ static void report_least(Access *x, Text *out) {
         const Attr *least = op->code == OP_REQUIRE ? op_attr(op, AT_LEAST) : NULL;
         for (int i = 0; least && i < op->operand_count; i++) {
             if (is_wish(x, op->operands[i], AT_LEAST) || !ref_is_value(op->operands[i])) continue;
-            const Value *v = ir_value(x->k, op->operands[i]);
-            text_add(out, "%s%s >= %lld", out->length ? ", " : "", v->name ? v->name : "(a value)",
-                     (long long)least->number);
+            text_add(out, "%s", out->length ? ", " : "");
+            finding_name(x->k, op->operands[i], out);
+            text_add(out, " >= %lld", (long long)least->number);
         }
     }
 }
@@ -237,9 +231,9 @@ static void report_wishes(Access *x) {
     Text out = text_new(x->a.arena);
     for (size_t i = 0; i < x->a.wishes.count; i++) {
         const Wish *w = &x->a.wishes.at[i];
-        const char *name = ir_value(x->k, w->value)->name;
-        text_add(&out, "%s%s %s %lld", i ? ", " : "", name ? name : "(a value)",
-                 w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
+        text_add(&out, "%s", i ? ", " : "");
+        finding_name(x->k, w->value, &out);
+        text_add(&out, " %s %lld", w->kind == AT_EQ ? "=" : ">=", (long long)w->number);
     }
     report_least(x, &out);
     for (size_t i = 0; i < x->exact.count; i++) {

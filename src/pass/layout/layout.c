@@ -301,6 +301,11 @@ static void place_dot(LayoutState *st, Op *op) {
             op->operands[0] = lay_want(st, x, traded, op);
             continue;
         }
+        const Layout *kept = i == 0 ? lay_kept_left(st, op) : NULL;
+        if (kept) {
+            op->operands[0] = lay_want(st, x, kept, op);
+            continue;
+        }
         SharedTile tile = layout_operand_tile(ir_type(st->k, x), row, i, false);
         /* A transposed operand that was loaded row by row is stored as it came, and read turned. */
         const Op *def = ref_is_value(x) ? ir_value(st->k, x)->op : NULL;

@@ -210,6 +210,37 @@ SharedTile choose_field(const PassContext *cx, const Kernel *k, Ref ring, int fi
 }
 
 /* --- dot --- */
+/* The product before, in the same region, of whose sum the value is made element by element; NULL: none. */
+static const Op *made_of_sum(const Kernel *k, Ref value, const Type *shape, const Region *region, int *steps) {
+    const Op *op = ref_is_value(value) ? ir_value(k, value)->op : NULL;
+    if (!op || --*steps < 0 || !ty_same_shape(ir_type(k, value), shape)) return NULL;
+    if (op->code == OP_DOT) return op->parent == region ? op : NULL;
+    if (op->code == OP_IF)
+        return made_of_sum(k, op->regions[0]->last->operands[ir_value(k, value)->index], shape, region, steps);
+    for (int i = 0; op_has(op->code, TRAIT_ELEMENTWISE) && i < op->operand_count; i++) {
+        const Op *dot = made_of_sum(k, op->operands[i], shape, region, steps);
+        if (dot) return dot;
+    }
+    return NULL;
+}
+
+/* .. if the dot may take it from registers as its left operand. */
+static const Op *left_from(const Kernel *k, const Op *dot) {
+    enum { MOST_STEPS = 64 };
+    int steps = MOST_STEPS;
+    const Type *left = ir_type(k, dot->operands[0]);
+    if (!matrix_of(k, dot)->a_held || left->rank != 2 || left->extent[1] % matrix_of(k, dot)->k) return NULL;
+    return made_of_sum(k, dot->operands[0], left, dot->parent, &steps);
+}
+
+/* Does what one of two products leaves in registers feed the other? */
+static bool is_chained(const Kernel *k, const Op *dot) {
+    if (left_from(k, dot)) return true;
+    for (const Op *op = dot->next; op; op = op->next)
+        if (op->code == OP_DOT && left_from(k, op) == dot) return true;
+    return false;
+}
+
 void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     const Matrix *row = matrix_of(k, dot);
@@ -217,8 +248,9 @@ void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, in
     int64_t m = (c->extent[0] + row->m - 1) / row->m, n = c->extent[1];
     int wide = floor_pow2((int64_t)1 << ll_log2(m));
     *along_m = units < wide ? units : wide;
-    /* Fragments that lanes fetch: as square as it goes, so that both operands are read about as often. */
-    if (!row->reads_shared)
+    /* Fragments that lanes fetch: as square as it goes, so that both operands are read about as often; but whole rows
+     * for those who multiply by them again. */
+    if (!row->reads_shared && !(*along_m == units && row->a_held && is_chained(k, dot)))
         while (*along_m > 1 && (c->extent[0] / *along_m) * 2 <= n / (units / *along_m) &&
                n / (units / *along_m) >= 2 * row->n)
             *along_m /= 2;
@@ -306,6 +338,13 @@ static LinearLayout choose_fma(const Machine *machine, const Type *c, int warps)
 LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps) {
     const Type *a = ir_type(k, dot->operands[0]);
     return matrix_spread(matrix_of(k, dot)->a_in, a->extent[0], a->extent[1], along_m, 1, true, warps);
+}
+
+bool choose_left_held(const Kernel *k, const Op *dot, int along_m, int warps, LinearLayout *map) {
+    const Type *a = ir_type(k, dot->operands[0]);
+    const Matrix *row = matrix_of(k, dot);
+    if (row->a_held) *map = matrix_spread(row->a_held, a->extent[0], a->extent[1], along_m, 1, true, warps);
+    return row->a_held != FRAGMENT_NONE;
 }
 
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps) {

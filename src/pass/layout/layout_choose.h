@@ -8,6 +8,8 @@
 LinearLayout choose_blocked(const Machine *machine, const Type *type, int warps, int contiguous);
 /* The left operand of a dot whose instruction takes it from registers, over all warps. */
 LinearLayout choose_left(const Kernel *k, const Op *dot, int along_m, int warps);
+/* The same as the sum of a product before it lies; false: the instruction knows but the one. */
+bool choose_left_held(const Kernel *k, const Op *dot, int along_m, int warps, LinearLayout *map);
 LinearLayout choose_accumulator(const PassContext *cx, const Kernel *k, const Op *dot, int warps);
 /* The grid, over the sum of a dot, of those warps that run its matrix instruction together. */
 void choose_dot_grid(const Kernel *k, const Op *dot, int warps, int *along_m, int *along_n);

@@ -11,6 +11,8 @@
  * weights, a word for 8 elements) each thread gets the words that its elements are in. Bytes lie elsewhere in a sum
  * than in A, but in lanes of the same warp, which trade them (`convert<via=trade>`).
  *
+ * Lanes that fetch their operands (MFMA) do it once for a tile that stays through a loop.
+ *
  * And a tile that stays through a loop, if the products there are narrow: an instruction of few columns reads its rows
  * of A from shared memory for longer than it multiplies by them (K and V in attention's gradients). */
 #include "analysis/sums.h"
@@ -23,8 +25,10 @@ bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, c
         ir_type(st->k, dot->operands[0])->extent[1] % row->k)
         return false;
     choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
-    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps);
-    return along_n == 1 && ll_equal(&from->map, &wanted);
+    LinearLayout wanted = choose_left(st->k, dot, along_m, st->warps), held;
+    if (along_n > 1) return false;
+    return ll_equal(&from->map, &wanted) ||
+           (choose_left_held(st->k, dot, along_m, st->warps, &held) && ll_equal(&from->map, &held));
 }
 
 const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from) {
@@ -120,7 +124,7 @@ static bool is_narrow(const LayoutState *st, const Op *dot) {
 
 /* Of a thread: what the loop carries, the sums of its products, and left operands that stay through it, if all of those
  * that can are held. */
-static int64_t words_in(const LayoutState *st, const Op *loop) {
+static int64_t words_in(const LayoutState *st, const Op *loop, SumKind kind) {
     const Region *body = loop->regions[0];
     const Op *seen[8];
     int count = 0;
@@ -128,7 +132,7 @@ static int64_t words_in(const LayoutState *st, const Op *loop) {
     for (int i = 0; i < body->arg_count; i++) words += words_of(st, body->args[i]);
     for (const Op *op = body->first; op; op = op->next) {
         if (op->code != OP_DOT) continue;
-        if (!sum_is_carried(st->k, op, SUM_AS_IT_IS)) words += words_of(st, op->results[0]);
+        if (!sum_is_carried(st->k, op, kind)) words += words_of(st, op->results[0]);
         const Op *left = ir_value(st->k, op->operands[0])->op;
         bool again = !left || left->code != OP_GET || left->parent == body;
         for (int i = 0; i < count; i++) again |= seen[i] == left;
@@ -149,7 +153,7 @@ static bool find_narrow(const LayoutState *st, const Op *get, const Region *regi
             if (op->operands[i] != value) continue;
             const Op *loop = loop_below(op, get->parent);
             if (op->code != OP_DOT || i != 0 || !loop || op->parent != loop->regions[0] || !is_narrow(st, op) ||
-                words_in(st, loop) > st->cx->machine->cost.held_registers)
+                words_in(st, loop, SUM_AS_IT_IS) > st->cx->machine->cost.held_registers)
                 return false;
             if (*dot) {
                 choose_dot_grid(st->k, op, st->warps, &along_m, &along_n);
@@ -179,4 +183,20 @@ const Layout *lay_held_left(LayoutState *st, const Op *get) {
     const Layout *left =
         lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), ir_type(st->k, get->results[0]));
     return lay_stays_in_registers(st, dot, matrix_of(st->k, dot), left) ? left : NULL;
+}
+
+const Layout *lay_kept_left(LayoutState *st, const Op *dot) {
+    const Matrix *row = matrix_of(st->k, dot);
+    const Op *loop = dot->parent->owner;
+    Ref left = dot->operands[0];
+    int along_m, along_n;
+    if (!row->warps || row->reads_shared || !(row->a_from & FROM_REGISTERS) || !loop || loop->code != OP_FOR) return NULL;
+    const Value *v = ir_value(st->k, left);
+    for (const Region *at = v->op ? v->op->parent : v->region; at; at = at->owner ? at->owner->parent : NULL)
+        if (at == dot->parent) return NULL; /* it is made in the loop */
+    choose_dot_grid(st->k, dot, st->warps, &along_m, &along_n);
+    int64_t words = words_in(st, loop, SUM_OR_SCALED) + words_of(st, left);
+    if (along_n > 1 || words > st->cx->machine->cost.held_registers) return NULL;
+    const Layout *kept = lay_in_registers(st, choose_left(st->k, dot, along_m, st->warps), ir_type(st->k, left));
+    return lay_stays_in_registers(st, dot, row, kept) ? kept : NULL;
 }

@@ -69,6 +69,8 @@ bool lay_inside_role(const LayoutState *st, const Region *region);
 bool lay_stays_in_registers(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
 /* Where lanes of a warp can bring it for that, by trading words with each other; NULL: they cannot. */
 const Layout *lay_traded(LayoutState *st, const Op *dot, const Matrix *row, const Layout *from);
+/* Where lanes that fetch operands keep a left one through the loop of the dot, if they have the registers; NULL: no. */
+const Layout *lay_kept_left(LayoutState *st, const Op *dot);
 /* Where the result (of a ring's `get`, a `repeat`) should be of which a dot's left operand is made, and nothing else;
  * NULL: it is not. */
 const Layout *lay_left(LayoutState *st, const Op *op);

@@ -8,12 +8,14 @@
  * behind another one by the barriers is found in whatever order the workers happen to run.
  *
  * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an array
- * comes round twice and more; a loop over tasks has three of them, each a trip longer than the one before; a condition
+ * comes round twice and more (of several ends: merge_check_unknown.c); a loop over tasks has three of them, each a trip longer than the one before; a condition
  * that is not known holds in all trips or in none; workers run in turn, and each of them first and last. What is not
  * known there (which barrier, the parity, loops of several unknown ranges) is not proved, and said. */
 #include "ir/barriers.h"
 #include "ir/threads.h"
 #include "pass/merge/merge_check.h"
+
+#include <string.h>
 
 enum { MOST_ROUNDS = 3, MOST_STEPS = 1 << 16, STACK = 128 * 1024 };
 
@@ -36,8 +38,9 @@ static bool leaf(const void *user, Ref ref, int64_t *out) {
         *out = *(const int64_t *)known->value;
         return true;
     }
+    if (!known && check_unknown(c, ref, out)) return true;
     *out = c->end;
-    return c->loop && !c->rounds && !known && merge_same_number(c->k, c->loop->operands[1], ref);
+    return c->loop && !c->rounds && !known && merge_same_number(c->k, c->still, c->loop->operands[1], ref);
 }
 
 bool check_number(const Worker *w, Ref ref, int64_t *out) { return ir_number(w->c->k, ref, leaf, w, out); }
@@ -158,8 +161,7 @@ static void look_for_meeting(Op *op, void *user) {
     inside->found |= meeting_of(inside->c, op) != 0;
 }
 
-/* An arrival, a wait, or a place where workers meet, in one of its regions. */
-static bool has_bars(const Check *c, const Op *op) {
+bool check_has_bars(const Check *c, const Op *op) {
     Inside inside = {c, bars_are_inside(op)};
     for (int r = 0; r < op->region_count; r++) ir_walk(op->regions[r], look_for_meeting, &inside);
     return inside.found;
@@ -192,7 +194,7 @@ static void run_for(Worker *w, const Op *op) {
     int64_t lo = 0, hi, step = 1;
     const Region *body = op->regions[0];
     int carried = op->result_count;
-    bool bars = has_bars(c, op);
+    bool bars = check_has_bars(c, op);
     know_all(w, body->args + 1, op->operands + 3, carried);
     if (!check_number(w, op->operands[0], &lo) || !check_number(w, op->operands[2], &step) || step < 1) {
         if (bars) check_fail(c, op, true, "the loop begins with a number that is not known before the kernel runs");
@@ -200,12 +202,16 @@ static void run_for(Worker *w, const Op *op) {
         return;
     }
     if (!check_number(w, op->operands[1], &hi)) {
-        if (bars && c->loop && !merge_same_number(c->k, c->loop->operands[1], op->operands[1]))
+        if (bars && c->loop && !merge_same_number(c->k, c->still, c->loop->operands[1], op->operands[1])) {
+            c->several = true;
             check_fail(c, op, true,
                        "loops around barriers have several ends that are not known before the kernel runs");
+        }
         hi = lo + (c->trips + w->round) * step;
         if (bars && !c->loop) c->loop = op, c->end = hi;
     }
+    int64_t known, trips = hi > lo ? (hi - lo + step - 1) / step : 0;
+    if (bars && trips < c->fewest && !ir_const_int(c->k, op->operands[1], &known)) c->fewest = trips;
     if (!bars && hi > lo + 2 * step) hi = lo + 2 * step; /* a trip and the next one */
     for (int64_t at = lo; at < hi && !c->why; at += step) {
         know(w, body->args[0], true, at);
@@ -225,7 +231,7 @@ static void run_while(Worker *w, const Op *op) {
     for (w->round = 0; !c->why; w->round++) {
         run_region(w, test);
         if (!check_number(w, test->last->operands[0], &holds)) {
-            if (c->rounds && !merge_same_trips(c->k, c->rounds, op))
+            if (c->rounds && !merge_same_trips(c->k, c->still, c->rounds, op))
                 check_fail(c, op, true, "a barrier stands in a loop whose trips nobody counts");
             c->rounds = op;
             holds = w->round < c->most_rounds;
@@ -282,13 +288,13 @@ static void run_op(Worker *w, const Op *op) {
     case OP_IF:
         if (check_number(w, op->operands[0], &value))
             run_branch(w, op, value ? 0 : 1);
-        else if (has_bars(c, op))
+        else if (check_has_bars(c, op))
             run_branch(w, op, decide(c, op) ? 0 : 1);
         else
             for (int r = 0; r < 2; r++) run_region(w, op->regions[r]);
         return;
     case OP_WHILE:
-        if (has_bars(c, op)) {
+        if (check_has_bars(c, op)) {
             run_while(w, op);
             return;
         }
@@ -350,7 +356,7 @@ static Worker *pick(Check *c, int order, int turn) {
 
 static void run(Check *c, int order) {
     c->bars.count = c->accesses.count = c->trace.count = 0;
-    c->steps = 0, c->condition_count = 0, c->loop = c->rounds = NULL;
+    c->steps = 0, c->condition_count = 0, c->loop = c->rounds = NULL, c->fewest = INT64_MAX;
     for (int i = 0; i < c->count; i++) {
         Worker *w = &c->workers[i];
         *w = (Worker){.c = c, .number = i, .region = c->spmd->regions[i], .fiber = w->fiber};
@@ -375,26 +381,71 @@ static void run(Check *c, int order) {
 
 static int orders_of(const Check *c) { return 2 * c->count + 1; }
 
-static void run_all(Check *c) {
+static void forget(Check *c) {
+    c->why = c->other_text = NULL;
+    c->where = c->other = NULL;
+    c->unproved = false;
+}
+
+/* All that may happen with these values of what a launch decides. */
+static void run_orders(Check *c) {
     bool more = true;
-    check_names(c);
+    int64_t fewest = INT64_MAX;
     for (unsigned holds = 0; more && !c->why; holds++) {
         more = false;
-        for (int64_t trips = 0; trips <= c->most_trips && !c->why; trips++) {
-            for (int order = 0; order < orders_of(c) && !c->why; order++) {
-                c->holds = holds, c->trips = trips, c->most_rounds = MOST_ROUNDS;
-                run(c, order);
-                more |= holds + 1 < 1u << c->condition_count;
-            }
-            if (!c->loop) break;
+        for (int order = 0; order < orders_of(c) && !c->why; order++) {
+            c->holds = holds, c->most_rounds = MOST_ROUNDS;
+            run(c, order);
+            more |= holds + 1 < 1u << c->condition_count;
+            if (c->fewest < fewest) fewest = c->fewest;
         }
     }
+    c->fewest = fewest;
+}
+
+/* Ends that are all one: 0, 1, 2 .. trips. */
+static void run_trips(Check *c) {
+    for (c->trips = 0; c->trips <= c->most_trips && !c->why; c->trips++) {
+        run_orders(c);
+        if (!c->loop) break;
+    }
+}
+
+/* Ends that differ, of numbers that a launch knows: with each of their values in turn. What goes wrong wherever there are
+ * the most trips is wrong; else the launch decides. */
+static void run_values(Check *c) {
+    int wrong_at[MOST_UNKNOWNS] = {0};
+    bool wrong = false;
+    int64_t well = -1, badly = -1; /* most trips with which it went so */
+    const char *reason = c->why;
+    const Op *where = c->where;
+    forget(c);
+    if (!check_find_unknowns(c)) {
+        check_fail(c, where, true, reason);
+        return;
+    }
+    do {
+        run_orders(c);
+        if (c->why && c->unproved) return;
+        int64_t trips = c->fewest < c->most_trips / 2 ? c->fewest : c->most_trips / 2;
+        if (c->why && !wrong) memcpy(wrong_at, c->at, sizeof wrong_at), wrong = true;
+        if (c->why && trips > badly) badly = trips;
+        if (!c->why && trips > well) well = trips;
+        forget(c);
+    } while (check_next_values(c) && !(wrong && well == c->most_trips / 2));
+    if (!wrong) return;
+    memcpy(c->at, wrong_at, sizeof wrong_at);
+    run_orders(c);
+    if (c->why && well >= badly) c->unproved = true, c->why = say(c, "where %s, %s", check_values_text(c), c->why);
 }
 
 bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
     Check *c = ARENA_NEW(cx->scratch, Check);
     *c = (Check){.cx = cx, .k = k, .arena = cx->scratch, .spmd = spmd, .count = spmd->region_count};
-    if (c->count > MOST_WORKERS) return true;
+    if (c->count > MOST_WORKERS) {
+        check_fail(c, spmd, true, "these are more workers than are looked at");
+        c->count = 0;
+    }
     FoundOps bars = ir_list(k->body, OP_BAR, cx->scratch);
     int64_t most = 0;
     for (size_t i = 0; i < bars.count; i++)
@@ -403,7 +454,10 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
     Trap *outer = cx->scratch->trap, *of_module = cx->module->arena->trap;
     if (TRAP_ARM(&c->trap)) {
         leave_by(c, &c->trap);
-        run_all(c);
+        check_find_still(c);
+        check_names(c);
+        run_trips(c);
+        if (c->several && c->unproved) run_values(c);
     }
     cx->scratch->trap = outer;
     cx->module->arena->trap = of_module;
@@ -413,5 +467,5 @@ bool merge_check(PassContext *cx, Kernel *k, const Op *spmd, bool written) {
         check_report(c);
     else if (!c->why && written)
         pass_find(cx, spmd->range, FIND_ROLES_PROVED, c->count, orders_of(c), (long long)c->most_trips);
-    return !c->why || c->unproved;
+    return !c->why || (c->unproved && (!written || cx->options.unproved));
 }

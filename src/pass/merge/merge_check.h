@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check.h: between the parts of merge_check: workers (merge_check.c), the tiles they share (merge_check_tiles.c),
- * and what is said of it all (merge_check_report.c). */
+/* merge_check.h: between the parts of merge_check: workers (merge_check.c), numbers that only a launch knows
+ * (merge_check_unknown.c), the tiles they share (merge_check_tiles.c), and what is said of it all (merge_check_report.c). */
 #ifndef PASS_MERGE_MERGE_CHECK_H
 #define PASS_MERGE_MERGE_CHECK_H
 #include "base/fiber.h"
 #include "pass/merge/merge.h"
 
-enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4 };
+enum { MOST_WORKERS = 8, MOST_CONDITIONS = 4, MOST_UNKNOWNS = 4, MOST_VALUES = 256 };
 
 typedef struct Bar {
     const Op *made;
@@ -58,6 +58,12 @@ struct Check {
     int64_t trips, most_trips, steps;
     const Op *loop;      /* one of unknown ends, */
     int64_t end;         /* which is this in this run */
+    bool *still;         /* by Ref: it was read from memory that nobody writes */
+    bool several;        /* another one has another end: */
+    Ref unknowns[MOST_UNKNOWNS]; /* what they are all made of, which has each of these values in turn */
+    int unknown_count, value_count, at[MOST_UNKNOWNS];
+    int64_t values[MOST_VALUES];
+    int64_t fewest;      /* trips of a loop of unknown end, in this run */
     const Op *rounds;    /* a `while` of unknown trips, */
     int64_t most_rounds; /* so many in this run */
     Ref conditions[MOST_CONDITIONS];
@@ -76,6 +82,14 @@ int64_t check_threads(const Check *c); /* of a worker */
 
 void check_fail(Check *c, const Op *op, bool unproved, const char *why); /* the first counts */
 bool check_number(const Worker *w, Ref ref, int64_t *out);
+bool check_has_bars(const Check *c, const Op *op); /* an arrival, a wait, or a place where workers meet, inside */
+
+/* merge_check_unknown.c */
+void check_find_still(Check *c);
+bool check_find_unknowns(Check *c); /* false: ends of loops are not made of a few numbers of the launch */
+bool check_unknown(const Check *c, Ref ref, int64_t *out);
+bool check_next_values(Check *c); /* false: all have been */
+const char *check_values_text(const Check *c); /* "`n` is 3" */
 
 /* merge_check_tiles.c: one access of a tile in shared memory. */
 void check_access(Worker *w, const Op *op);

@@ -21,7 +21,7 @@ void check_report_stuck(Check *c) {
 void check_report(Check *c) {
     Diag *diag = c->cx->module->diag;
     if (c->unproved) {
-        diag_emit(diag, DIAG_ROLES_UNPROVED, c->where->range, c->why);
+        diag_emit(diag, c->cx->options.unproved ? DIAG_ROLES_ACCEPTED : DIAG_ROLES_UNPROVED, c->where->range, c->why);
         return;
     }
     diag_emit(diag, DIAG_ROLES, c->where->range, c->why);

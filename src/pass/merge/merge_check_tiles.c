@@ -11,6 +11,14 @@ static bool overlap(const Access *a, const Access *b, int rank) {
     return true;
 }
 
+/* The variable of an element loop has all its values there. */
+static bool takes_all(const Check *c, Ref ref, int64_t *count) {
+    const Value *v = ref_is_value(ref) ? ir_value(c->k, ref) : NULL;
+    const Op *loop = v && !v->op && v->region ? v->region->owner : NULL;
+    return loop && loop->code == OP_PARALLEL && v->index < loop->operand_count &&
+           ir_const_int(c->k, loop->operands[v->index], count);
+}
+
 void check_access(Worker *w, const Op *op) {
     Check *c = w->c;
     const Type *whole = ir_type(c->k, op->operands[0]);
@@ -22,6 +30,7 @@ void check_access(Worker *w, const Op *op) {
     for (int d = 0; d < whole->rank; d++) {
         int lead = whole->rank - box->rank;
         a.to[d] = whole->extent[d];
+        if (takes_all(c, at.at[d], &a.to[d])) continue;
         if (!check_number(w, at.at[d], &a.from[d]))
             a.exact = false;
         else

@@ -16,6 +16,7 @@ typedef struct Pair {
 } Pair;
 typedef struct Same {
     const Kernel *k;
+    const bool *still; /* by Ref: it was read from memory that nobody writes */
     Pair pairs[MOST_PAIRS];
     int count;
 } Same;
@@ -53,7 +54,7 @@ static bool same(Same *s, Ref a, Ref b, int depth) {
         return p && q && p->code == OP_WHILE && q->code == OP_WHILE && believe(s, p, q, v->index);
     }
     const Op *p = v->op, *q = w->op;
-    bool pure = op_has(p->code, TRAIT_PURE) && !p->region_count;
+    bool pure = (op_has(p->code, TRAIT_PURE) && !p->region_count) || (s->still[a] && s->still[b]);
     if (p->code != q->code || p->operand_count != q->operand_count || !same_attrs(p, q)) return false;
     if (!pure && p->code != OP_IF) return false;
     for (int i = 0; i < p->operand_count; i++)
@@ -82,12 +83,12 @@ static bool settle(Same *s) {
     return true;
 }
 
-bool merge_same_number(const Kernel *k, Ref a, Ref b) {
-    Same s = {.k = k};
+bool merge_same_number(const Kernel *k, const bool *still, Ref a, Ref b) {
+    Same s = {.k = k, .still = still};
     return same(&s, a, b, 0) && settle(&s);
 }
 
-bool merge_same_trips(const Kernel *k, const Op *a, const Op *b) {
-    Same s = {.k = k};
+bool merge_same_trips(const Kernel *k, const bool *still, const Op *a, const Op *b) {
+    Same s = {.k = k, .still = still};
     return a == b || (same(&s, a->regions[0]->last->operands[0], b->regions[0]->last->operands[0], 0) && settle(&s));
 }

@@ -193,7 +193,7 @@ int ring_left(const PassContext *cx) {
     return uncut && uncut->stays.count ? VEC_LAST(&uncut->stays).ring + 1 : 0;
 }
 
-bool ring_leave(PassContext *cx, Kernel *k, Ref ring, const char *why) {
+bool ring_leave(PassContext *cx, Kernel *k, Ref ring, int field, const char *why) {
     Uncut *uncut = cx->uncut;
     const UncutRing *least = NULL;
     int loads = 0, left = ring_left(cx);
@@ -203,9 +203,11 @@ bool ring_leave(PassContext *cx, Kernel *k, Ref ring, const char *why) {
         bool less = !least || r->worth < least->worth || (r->worth == least->worth && r->bytes > least->bytes);
         if (ring == REF_NONE ? less : r->ring == ring) least = r;
     }
-    if (!least || loads - (least->worth > 0) < 1) return false;
+    bool alone = least && field >= 0 && least->fields > 1; /* the other fields keep their ring */
+    if (!least || (!alone && loads - (least->worth > 0) < 1)) return false;
     for (size_t i = 0; i < least->accesses.count; i++)
-        *VEC_PUSH(&uncut->stays, cx->module->arena) = (UncutAccess){least->accesses.at[i], left, why, false};
+        if (!alone || (int)i % least->fields == field)
+            *VEC_PUSH(&uncut->stays, cx->module->arena) = (UncutAccess){least->accesses.at[i], left, why, false};
     cut_again(cx, k, NULL);
     return k->module->diag->errors == 0;
 }

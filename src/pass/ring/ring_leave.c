@@ -141,7 +141,7 @@ void cut_note_rings(const Cut *c) {
             if (uncut->rings.at[j].ring == ring->ring) noted = &uncut->rings.at[j];
         if (!noted) {
             noted = VEC_PUSH(&uncut->rings, arena);
-            *noted = (UncutRing){.ring = ring->ring};
+            *noted = (UncutRing){.ring = ring->ring, .fields = (int)ring->ops.count};
         }
         if (worth_of(ring) > noted->worth) noted->worth = worth_of(ring);
         if (ring->bytes > noted->bytes) noted->bytes = ring->bytes;

@@ -182,11 +182,12 @@ static void look_for_handed(Op *op, void *user) {
 }
 
 /* Where blocks hide for each other, loads that threads carry through their registers gain nothing from a ring: they are
- * waited for at once. */
+ * waited for at once. Of a kernel that came with its rings they are, where they stand. */
 static bool copies_all(Schedule *s) {
     Handed handed = {.k = s->k};
-    if (!s->cx->machine->cost.flat_blocks) return true;
+    if (!s->cx->machine->cost.flat_blocks || !s->cx->uncut) return true;
     ir_walk(s->k->body, look_for_handed, &handed);
+    s->failed_alone = handed.put;
     return !handed.put || schedule_fail(s, handed.put, "its threads would wait for the load at once");
 }
 
@@ -305,7 +306,8 @@ static Grade leave_until(Schedule *s, Grade grade, Grade wanted) {
         if (starving && !ring_is_worth_more(cx, starving->op->results[0])) break;
         Ref ring = starving || !s->failed ? REF_NONE : ring_at(k, s->failed);
         const char *why = starving ? "loads that are worth more have no second slot beside it" : s->why;
-        if (!why || !ring_leave(cx, k, ring, why)) break;
+        int field = s->failed_alone && ring != REF_NONE ? hand_field(s->failed) : -1;
+        if (!why || !ring_leave(cx, k, ring, field, why)) break;
         grade = try_again(cx, k, s);
     }
     return grade;

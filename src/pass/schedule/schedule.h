@@ -80,6 +80,7 @@ typedef struct Schedule {
     int64_t bytes;    /* of shared memory, so far .. */
     int64_t room;     /* .. and at most */
     const Op *failed; /* why the kernel cannot run with its rings, and where that is seen; NULL: it can */
+    bool failed_alone; /* .. a put: its field may leave the ring without the others */
     const char *why;
 } Schedule;
 

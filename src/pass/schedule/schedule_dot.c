@@ -103,6 +103,7 @@ static Word by_words(const Schedule *s, const Op *dot, int which) {
 }
 
 static Word best_left(const Schedule *s, const Op *dot) {
+    if (!schedule_in_shared(s->k, dot->operands[0])) return WORD_NONE; /* it is there */
     return comes_by_matrix(s, dot, 0) ? FETCH_MATRIX : by_words(s, dot, 0);
 }
 
@@ -151,7 +152,7 @@ static bool can_be_early(const Schedule *s, const Op *dot) {
 static void plan_fetch(const Schedule *s, Op *dot) {
     if (can_be_fresh(s, dot)) op_set(s->k, dot, (Attr){.id = AT_FRESH, .number = 1});
     if (!lanes_fetch(matrix_of(s->k, dot))) return;
-    op_set(s->k, dot, (Attr){.id = AT_LEFT, .word = best_left(s, dot)});
+    if (best_left(s, dot)) op_set(s->k, dot, (Attr){.id = AT_LEFT, .word = best_left(s, dot)});
     op_set(s->k, dot, (Attr){.id = AT_RIGHT, .word = best_right(s, dot)});
     if (can_be_early(s, dot)) op_set(s->k, dot, (Attr){.id = AT_EARLY, .number = 1});
 }

@@ -56,40 +56,6 @@ static const char *define_form(Dot *d, int n) {
                       : arena_printf(e->arena, "tw_wgmma_rs_%d_%s_%d", n, elem, tb);
 }
 
-static int left_each(const Dot *d) { return 4 / ty_elem_bytes(ir_type(d->e->k, d->op->operands[0])); }
-static int left_words(const Dot *d) { return emit_layout(d->e, d->op->operands[0])->registers / left_each(d); }
-
-static const char *declare_left(Dot *d, bool set) {
-    Emit *e = d->e;
-    if (d->tile[0]) return NULL;
-    const char *words = cs_fresh(&e->p, "left");
-    cs_line(&e->p, set ? "u32 %s[%d] = {};" : "u32 %s[%d];", words, left_words(d));
-    return words;
-}
-
-/* A as the instruction takes it: two or four elements a word. */
-static void pack_left(Dot *d, const char *words) {
-    Emit *e = d->e;
-    Ref a = d->op->operands[0];
-    if (!words) return;
-    if (emit_hold(e, a)->kind == HOLD_TRADED) {
-        shared_take_traded(e, a, words);
-        return;
-    }
-    emit_unroll(e, "r", left_words(d), 1);
-    if (left_each(d) == 2) {
-        cs_line(&e->p, "%s[r] = %p;", words, pairs_made(e, a, emit_layout(e, a)));
-    } else {
-        const Op *cast = ir_value(e->k, a)->op;
-        bool round = cast && op_flag(cast, AT_PACKED);
-        const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
-        const char *name = arena_printf(e->arena, "tw_pack%s%s", round ? "_" : "", round ? d->row->spelling : "");
-        cs_line(&e->p, "%s[r] = %s(%p[4 * r], %p[4 * r + 1], %p[4 * r + 2], %p[4 * r + 3]);", words, name, from, from,
-                from, from);
-    }
-    cs_close(&e->p);
-}
-
 /* What one warpgroup computes: parts of the instruction's rows, one instruction for every `most` columns. */
 typedef struct Share {
     int64_t columns, parts;
@@ -118,7 +84,7 @@ static void multiply(Dot *d, const char *left, int64_t part, int64_t at, int n, 
                            : ex_int(e->arena, at);
     const Expr *step_a, *step_b, *b = descriptor(d, 1, first, &step_b), *a;
     if (left)
-        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / (2 * left_each(d)));
+        a = ex(e->arena, "%s + kk * 4 + %lld", left, (long long)(part << ll_log2(d->k)) / (2 * dot_left_each(d)));
     else
         a = descriptor(d, 0, m, &step_a), a = ex(e->arena, "tw_desc_step(%p, %p)", a, step_a);
     cs_line(&e->p, "%s(%p, %p, tw_desc_step(%p, %p), %p);", define_form(d, n), sum, a, b, step_b, accumulate);
@@ -187,8 +153,8 @@ static const char *take_over(Dot *d, const char *next) {
 }
 
 static void issue(Dot *d) {
-    const char *left = declare_left(d, false);
-    pack_left(d, left);
+    const char *left = dot_left_declare(d, false);
+    dot_left_pack(d, left);
     if (d->every) {
         promote_wgmma(d, left);
         return;
@@ -260,12 +226,12 @@ void dot_issue_at(Emit *e, const Op *op, const char *accumulator) {
 
 const char *dot_declare_left(Emit *e, const Op *op) {
     Dot d = dot_of(e, op);
-    return declare_left(&d, op_flag(op, AT_SETTLES));
+    return dot_left_declare(&d, op_flag(op, AT_SETTLES));
 }
 
 void dot_pack_left(Emit *e, const Op *op, const char *words) {
     Dot d = dot_of(e, op);
-    pack_left(&d, words);
+    dot_left_pack(&d, words);
 }
 
 void dot_issue_onto(Emit *e, const Op *op, const char *accumulator, const char *left) {

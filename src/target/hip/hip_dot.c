@@ -21,7 +21,11 @@
 
 enum { WORD_BYTES = 4, READ_BYTES = 16 };
 
-static const Fragment *fragment_of(const Dot *d, int i) { return &fragments[i ? d->row->b_in : d->row->a_in]; }
+/* A that lies in registers as a sum lies there decides which place along K is which. */
+static const Fragment *fragment_of(const Dot *d, int i) {
+    bool held = !d->tile[0] && matrix_is_spread(d->row->a_held, &emit_layout(d->e, d->op->operands[0])->map);
+    return &fragments[i ? (held ? d->row->b_beside : d->row->b_in) : (held ? d->row->a_held : d->row->a_in)];
+}
 static int bytes_of(const Dot *d, int i) { return ty_elem_bytes(ir_type(d->e->k, d->op->operands[i])); }
 static int words_of(const Dot *d, int i) { return (bytes_of(d, i) << fragment_of(d, i)->registers) / WORD_BYTES; }
 
@@ -36,6 +40,27 @@ static const Expr *lane_part(const Dot *d, int i, bool along_k) {
     return place_bits(d->e->arena, &place_lane, f->lanes, masks);
 }
 
+/* How far the bits of an element's number in the lane's part move it along K. */
+static void steps_along_k(const Dot *d, int i, uint32_t *masks) {
+    const Fragment *f = fragment_of(d, i);
+    for (int b = 0; b < f->registers; b++) masks[b] = i ? f->at[b].row : f->at[b].column;
+}
+
+static const Expr *place_along_k(const Dot *d, int i, const Expr *element) {
+    uint32_t masks[LL_MAX_BITS];
+    steps_along_k(d, i, masks);
+    return place_bits(d->e->arena, element, fragment_of(d, i)->registers, masks);
+}
+
+/* Elements that follow each other along K. */
+static int run_of(const Dot *d, int i) {
+    uint32_t masks[LL_MAX_BITS];
+    int bits = 0;
+    steps_along_k(d, i, masks);
+    while (bits < fragment_of(d, i)->registers && masks[bits] == 1u << bits) bits++;
+    return 1 << bits;
+}
+
 static const Expr *stored_at(Dot *d, int i, const Expr *side, const Expr *k) {
     bool k_columns = (i == 0) != d->tile[i]->turned;
     return dot_matrix_at(d, i, k_columns ? side : k, k_columns ? k : side);
@@ -48,10 +73,13 @@ static bool is_traded(const Dot *d, int i) {
 /* Neighbours along the side, two a word: even lanes take the first half along K, odd lanes the second. */
 static void fetch_pairs(Dot *d, int i, const Expr *words, const Expr *side, const Expr *k) {
     Emit *e = d->e;
+    uint32_t masks[LL_MAX_BITS], half;
     int count = words_of(d, i);
+    steps_along_k(d, i, masks);
+    half = masks[fragment_of(d, i)->registers - 1];
     emit_unroll(e, "q", count, 1);
     cs_line(&e->p, "tw_lds(1, %p + q, %p);", words,
-            stored_at(d, i, ex(e->arena, "(%p & ~1)", side), ex(e->arena, "%p + (lane & 1) * %d + q", k, count)));
+            stored_at(d, i, ex(e->arena, "(%p & ~1)", side), ex(e->arena, "%p + (lane & 1) * %u + q", k, half)));
     cs_close(&e->p);
 }
 
@@ -74,7 +102,7 @@ static void gather(Dot *d, int i, const Expr *words, const Expr *side, const Exp
         cs_line(&e->p, "%p[q] = 0;", words);
         cs_loop(&e->p, "#pragma unroll", "b", 0, each, 1);
         cs_line(&e->p, "%s cell;", bytes == 2 ? "u16" : "u8");
-        cs_line(&e->p, "tw_lds(1, &cell, %p);", stored_at(d, i, side, ex(e->arena, "%p + q * %d + b", k, each)));
+        cs_line(&e->p, "tw_lds(1, &cell, %p);", stored_at(d, i, side, ex(e->arena, "%p + %p", k, place_along_k(d, i, ex(e->arena, "(q * %d + b)", each)))));
         cs_line(&e->p, "%p[q] |= (u32)cell << %d * b;", words, 8 * bytes);
         cs_close(&e->p);
     }
@@ -95,10 +123,14 @@ static void fetch(Dot *d, int i, const Expr *words, const Expr *first, const Exp
         gather(d, i, words, side, k);
         return;
     }
-    int per = READ_BYTES / bytes_of(d, i), reads = words_of(d, i) * WORD_BYTES / READ_BYTES;
-    for (int r = 0; r < reads; r++) {
-        const Expr *to = r ? ex(e->arena, "%p + %d", words, r * READ_BYTES / WORD_BYTES) : words;
-        cs_line(&e->p, "tw_lds(4, %p, %p);", to, stored_at(d, i, side, r ? ex(e->arena, "%p + %d", k, r * per) : k));
+    int most = READ_BYTES / bytes_of(d, i), per = run_of(d, i) < most ? run_of(d, i) : most;
+    int each = per * bytes_of(d, i) / WORD_BYTES;
+    for (int r = 0; r < words_of(d, i) / each; r++) {
+        const Expr *to = r ? ex(e->arena, "%p + %d", words, r * each) : words;
+        uint32_t masks[LL_MAX_BITS], beyond = 0;
+        steps_along_k(d, i, masks);
+        for (int b = 0; b < fragment_of(d, i)->registers; b++) beyond += r * per >> b & 1 ? masks[b] : 0;
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", each, to, stored_at(d, i, side, r ? ex(e->arena, "%p + %u", k, beyond) : k));
     }
 }
 
@@ -150,18 +182,26 @@ static void multiply_tile(Dot *d, const Tiles *t, const Expr *a, const Expr *b) 
 static void multiply_in_turn(Dot *d, const Tiles *t, int64_t steps) {
     Emit *e = d->e;
     const Expr *kk = ex_name(e->arena, "kk");
+    const char *held = dot_left_declare(d, false);
+    dot_left_pack(d, held);
     cs_loop(&e->p, "#pragma unroll", "kk", 0, steps * d->row->k, d->row->k);
-    cs_line(&e->p, "u32 fa[%lld][%d];", (long long)t->count[0], words_of(d, 0));
-    const Expr *row = open_side(d, t, 0);
-    fetch(d, 0, ex(e->arena, "fa[i]"), row, kk);
-    trade(d, 0, ex(e->arena, "fa[i]"));
-    cs_close(&e->p);
+    const Expr *left = ex(e->arena, "fa[i]");
+    if (held) {
+        int64_t row = ((int64_t)1 << ll_log2(d->k)) / d->row->k * words_of(d, 0);
+        left = ex(e->arena, "%s + i * %lld + kk / %d", held, (long long)row, d->row->k / words_of(d, 0));
+    } else {
+        cs_line(&e->p, "u32 fa[%lld][%d];", (long long)t->count[0], words_of(d, 0));
+        const Expr *row = open_side(d, t, 0);
+        fetch(d, 0, left, row, kk);
+        trade(d, 0, left);
+        cs_close(&e->p);
+    }
     const Expr *column = open_side(d, t, 1);
     cs_line(&e->p, "u32 fb[%d];", words_of(d, 1));
     fetch(d, 1, ex_name(e->arena, "fb"), column, kk);
     trade(d, 1, ex_name(e->arena, "fb"));
     open_side(d, t, 0);
-    multiply_tile(d, t, ex(e->arena, "fa[i]"), ex_name(e->arena, "fb"));
+    multiply_tile(d, t, left, ex_name(e->arena, "fb"));
     cs_close(&e->p);
     cs_close(&e->p);
     cs_close(&e->p);

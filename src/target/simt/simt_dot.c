@@ -35,6 +35,40 @@ const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column) {
     return shared_at(d->e, d->tile[i], d->offset[i], row, column);
 }
 
+/* --- a left operand that stays in registers --- */
+int dot_left_each(const Dot *d) { return 4 / ty_elem_bytes(ir_type(d->e->k, d->op->operands[0])); }
+static int left_words(const Dot *d) { return emit_layout(d->e, d->op->operands[0])->registers / dot_left_each(d); }
+
+const char *dot_left_declare(Dot *d, bool set) {
+    Emit *e = d->e;
+    if (d->tile[0]) return NULL;
+    const char *words = cs_fresh(&e->p, "left");
+    cs_line(&e->p, set ? "u32 %s[%d] = {};" : "u32 %s[%d];", words, left_words(d));
+    return words;
+}
+
+void dot_left_pack(Dot *d, const char *words) {
+    Emit *e = d->e;
+    Ref a = d->op->operands[0];
+    if (!words) return;
+    if (emit_hold(e, a)->kind == HOLD_TRADED) {
+        shared_take_traded(e, a, words);
+        return;
+    }
+    emit_unroll(e, "r", left_words(d), 1);
+    if (dot_left_each(d) == 2) {
+        cs_line(&e->p, "%s[r] = %p;", words, pairs_made(e, a, emit_layout(e, a)));
+    } else {
+        const Op *cast = ir_value(e->k, a)->op;
+        bool round = cast && op_flag(cast, AT_PACKED);
+        const Expr *from = emit_hold(e, round ? cast->operands[0] : a)->by;
+        const char *name = arena_printf(e->arena, "tw_pack%s%s", round ? "_" : "", round ? d->row->spelling : "");
+        cs_line(&e->p, "%s[r] = %s(%p[4 * r], %p[4 * r + 1], %p[4 * r + 2], %p[4 * r + 3]);", words, name, from, from,
+                from, from);
+    }
+    cs_close(&e->p);
+}
+
 /* --- fma --- */
 /* How many warps differ in the place along a dimension. */
 static int warps_along(const LinearLayout *map, int dim) {

@@ -153,8 +153,9 @@ void entry_requirements(Emit *e) {
         if (op->code != OP_REQUIRE || by <= 1) continue;
         for (int i = 0; i < op->operand_count; i++) {
             if (!ref_is_value(op->operands[i])) continue; /* an argument that another wish made a number */
-            const char *name = ir_value(e->k, op->operands[i])->name;
-            text_add(&t, "%s%s %% %lld = 0", t.length ? ", " : "", name ? name : "(a value)", (long long)by);
+            text_add(&t, "%s", t.length ? ", " : "");
+            finding_name(e->k, op->operands[i], &t);
+            text_add(&t, " %% %lld = 0", (long long)by);
         }
     }
     if (t.length) pass_find(e->cx, e->k->range, FIND_LAUNCH_VECTORS,

@@ -10,13 +10,13 @@ TW_FN f32 tw_f32(bf16 x) { return tw_as_f32((u32)x.bits << 16); }
 TW_FN f32 tw_f32(e5m2 x) { return tw_hw_f32((u16)(x.bits << 8)); }
 TW_FN f16 tw_f16(f32 x) { return f16{tw_hw_f16(x)}; }
 TW_FN u32 tw_round_bf16(f32 x) { /* in the upper half */
-    const u32 u = tw_as_u32(x);
-    return x != x ? u | 0x400000u : u + 0x7fffu + (u >> 16 & 1);
+    const u32 u = tw_as_u32(x), quiet = u | 0x400000u, rounded = u + 0x7fffu + (u >> 16 & 1);
+    return x != x ? quiet : rounded; /* both are there: no branch */
 }
 TW_FN bf16 tw_bf16(f32 x) { return bf16{(u16)(tw_round_bf16(x) >> 16)}; }
 #include "f8.cuh"
 TW_FN u32 tw_pack_f16(f32 lo, f32 hi) { return tw_pack(tw_f16(lo), tw_f16(hi)); }
-TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) { return (tw_round_bf16(hi) & 0xffff0000u) | tw_round_bf16(lo) >> 16; }
+TW_FN u32 tw_pack_bf16(f32 lo, f32 hi) { return tw_hw_perm(tw_round_bf16(hi), tw_round_bf16(lo), 0x07060302u); }
 TW_FN u32 tw_pack_f16(e4m3 lo, e4m3 hi) { return tw_pack_f16(tw_f32(lo), tw_f32(hi)); }
 TW_FN u32 tw_pack_bf16(e4m3 lo, e4m3 hi) { return tw_pack_bf16(tw_f32(lo), tw_f32(hi)); }
 TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
