@@ -348,7 +348,7 @@ static void test_errors(Fixture *fx) {
                "k.tile.c:5:14: error: expected `)` behind the expression, found `;` [syntax]\n"
                "    5 |     return (1;\n"
                "      |              ^\n"
-               "k.tile.c:7:1: error: `stt_bf` is no type here; the nearest is `st_bf`. Declare it "
+               "k.tile.c:7:1: error: `stt_bf` is no type here; the nearest is `st_bf`; declare it "
                "with typedef, or "
                "write `struct stt_bf` [unknown-type]\n"
                "    7 | stt_bf(4, 4) q;\n"
