@@ -131,6 +131,7 @@ static PassOptions options_of(const char *arguments) {
         if (strcmp(name, "workers") == 0) o.workers = number;
         if (strcmp(name, "slots") == 0) o.slots = number;
         if (strcmp(name, "gang") == 0) o.gang = number;
+        if (strcmp(name, "unproved") == 0) o.unproved = number;
     }
     return o;
 }
