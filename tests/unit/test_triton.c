@@ -398,7 +398,7 @@ static void test_messages(void) {
          "^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"},
         {"    a = 0\n    for k in range(n):\n        a += s\n",
          "k.py:6:5: error: `a` is an int32 before the loop and a float32 at its end; it must keep "
-         "its type: start it with "
+         "its type; start it with "
          "that type, or cast with .to(...) [loop-type]\n"
          "    6 |     for k in range(n):\n      |     ^~~~~~~~~~~~~~~~~~\n"},
         {"    for k in range(n):\n        a = s\n    tl.store(p, a)\n",
