@@ -9,7 +9,7 @@
  * variables are independent of each other: loops have known ends only if those do not depend on variables. Any other
  * arithmetic of them is computed at each of their values, if these are few. */
 #include "front/tilelang/tilelang.h"
-#include "ir/barriers.h"
+#include "ir/ends.h"
 
 #include <string.h>
 
@@ -95,87 +95,24 @@ static bool linear_ends(const Lower *l, const Linear *sum, int64_t *lo, int64_t 
     return true;
 }
 
-/* --- other arithmetic of variables --- */
-
-typedef struct Places {
-    const Lower *l;
-    int count, ops;
-    const Variable *var[MAX_TERMS];
-    int64_t at[MAX_TERMS]; /* of each variable its value */
-} Places;
-
-/* Puts the variables that the number is made of to the others; false: there is something else, or it is long. */
-static bool gather(Places *p, Ref ref) {
-    enum { MOST_OPS = 64 };
-    int64_t number;
-    if (ir_const_int(p->l->kernel, ref, &number)) return true;
-    if (!ref_is_value(ref) || ++p->ops > MOST_OPS) return false;
-    const Variable *v = find_variable(p->l, ref);
-    const Op *op = ir_value(p->l->kernel, ref)->op;
-    if (v) {
-        int i = 0;
-        while (i < p->count && p->var[i] != v) i++;
-        if (!v->ends || v->hi < v->lo || i == MAX_TERMS) return false;
-        if (i == p->count) p->var[p->count++] = v, p->at[i] = v->lo;
-        return true;
-    }
-    if (!op || !op_has(op->code, TRAIT_ELEMENTWISE)) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!gather(p, op->operands[i])) return false;
+static bool variable_ends(const void *user, Ref ref, EndsVariable *out, bool *known) {
+    const Variable *v = find_variable(user, ref);
+    if (!v) return false;
+    *known = v->ends && v->hi >= v->lo;
+    *out = (EndsVariable){ref, v->lo, v->hi, v->step};
     return true;
-}
-
-static bool value_here(const void *user, Ref ref, int64_t *out) {
-    const Places *p = user;
-    for (int i = 0; i < p->count; i++)
-        if (p->var[i]->ref == ref) return *out = p->at[i], true;
-    return false;
-}
-
-static bool sum_here(const Places *p, const Linear *sum, int64_t *out) {
-    *out = sum->constant;
-    for (int i = 0; i < sum->count; i++) {
-        int64_t one;
-        if (!ir_number(p->l->kernel, sum->var[i], value_here, p, &one) ||
-            __builtin_mul_overflow(one, sum->factor[i], &one) || __builtin_add_overflow(*out, one, out))
-            return false;
-    }
-    return true;
-}
-
-static bool next_place(Places *p) {
-    for (int i = 0; i < p->count; i++) {
-        p->at[i] += p->var[i]->step;
-        if (p->at[i] <= p->var[i]->hi) return true;
-        p->at[i] = p->var[i]->lo;
-    }
-    return false;
 }
 
 /* As linear_ends, of a sum whose parts are themselves made of variables. */
-static bool ends_by_places(const Lower *l, const Linear *sum, int64_t *lo, int64_t *hi) {
-    enum { MOST_STEPS = 1 << 18 };
-    Places p = {.l = l};
-    int64_t places = 1, here;
-    for (int i = 0; i < sum->count; i++)
-        if (!gather(&p, sum->var[i])) return false;
-    for (int i = 0; i < p.count; i++)
-        if (__builtin_mul_overflow(places, (p.var[i]->hi - p.var[i]->lo) / p.var[i]->step + 1, &places) ||
-            places > MOST_STEPS / (p.ops + 1))
-            return false;
-    *lo = INT64_MAX, *hi = INT64_MIN;
-    do {
-        if (!sum_here(&p, sum, &here)) return false;
-        if (here < *lo) *lo = here;
-        if (here > *hi) *hi = here;
-    } while (next_place(&p));
-    return true;
+static bool sum_ends(const Lower *l, const Linear *sum, int64_t *lo, int64_t *hi) {
+    return linear_ends(l, sum, lo, hi) || ends_by_places(l->kernel, sum->var, sum->factor, sum->count, sum->constant,
+                                                         variable_ends, l, lo, hi);
 }
 
 bool lang_inside(Lower *l, const Storage *tile, int d, const Linear *at, int64_t extent, Range range) {
     int64_t lo, hi, end = tile->shape[d];
     const LangState *s = lang_state(l);
-    if (!at || (!linear_ends(l, at, &lo, &hi) && !ends_by_places(l, at, &lo, &hi))) lo = hi = 0; /* somewhere */
+    if (!at || !sum_ends(l, at, &lo, &hi)) lo = hi = 0; /* somewhere */
     if (lo >= 0 && extent <= end && hi <= end - extent) return true;
     if (extent <= end && at && at->count && (l->branches || s->idle || s->guard)) return true;
     if (extent <= end && s->idle) return true;
