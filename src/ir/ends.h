@@ -14,8 +14,8 @@ typedef struct EndsVariable { /* of a loop: lo, lo + step .. hi, whatever others
 /* Is it such a variable? *known: false if it is a variable whose values are not known. */
 typedef bool (*EndsFind)(const void *user, Ref ref, EndsVariable *out, bool *known);
 
-/* constant + the sum of factors * parts: computed at each value of the variables that these are made of. False: they are
- * made of something else, or there is too much to compute. */
+/* constant + the sum of factors * parts: computed at each value of the variables that these are made of. False: they
+ * are made of something else, or there is too much to compute. */
 bool ends_by_places(const Kernel *k, const Ref *parts, const int64_t *factors, int count, int64_t constant,
                     EndsFind find, const void *user, int64_t *lo, int64_t *hi);
 #endif
