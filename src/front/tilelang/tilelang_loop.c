@@ -241,6 +241,7 @@ int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]) {
     bool known = starts && ends && ir_const_int(l->kernel, bounds[2], &step), idle = known && hi <= lo;
     int64_t last = known && !idle ? lo + (hi - 1 - lo) / step * step : lo;
     lang_add_variable(l, variable, -1, starts ? &lo : NULL, known && !idle ? &last : NULL);
+    if (known) lang_state(l)->variables.at[lang_state(l)->variables.count - 1].step = step;
     lang_state(l)->idle += idle; /* what stands there never happens */
     return idle;
 }
