@@ -172,3 +172,46 @@ def test_barriers_of_the_grid_and_functions_on_arrays():
 
     a = np.arange(64, dtype="float32")
     np.testing.assert_array_equal(run(shared, a, np.zeros(2, "float32"), np.zeros(64, "float32")), np.full(64, (6 + 134) / 2, "float32"))
+
+
+def compressed(a, bits):
+    """A matrix with two of four elements (of 32 bits: one of two) as what is kept and its places, `bits` in each number."""
+    group = 2 if a.itemsize == 4 else 4
+    groups = a.reshape(len(a), -1, group)
+    places = np.argsort(groups == 0, axis=2, kind="stable")[:, :, :group // 2]  # of those that are not 0, then of others
+    places.sort(axis=2)
+    kept = np.take_along_axis(groups, places, 2).reshape(len(a), -1)
+    word = np.where(places[:, :, 0] > 0, 14, 4) if group == 2 else places[:, :, 0] | places[:, :, 1] << 2
+    word = word.reshape(len(a), -1, bits // 4) << 4 * np.arange(bits // 4)
+    return kept, word.sum(2).astype(f"int{bits}")
+
+
+@pytest.mark.parametrize("dtype, bits, turned", [("float16", 16, False), ("float16", 8, True), ("float32", 16, False), ("int8", 32, False)])
+def test_sparse_products(dtype, bits, turned):
+    M, N, K, total = 16, 24, 64, "int32" if dtype == "int8" else "float32"
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(1, 5, (M, K)).astype(dtype), rng.integers(-3, 4, (K, N)).astype(dtype)
+    group = 2 if dtype == "float32" else 4
+    strike = rng.permuted(np.tile(np.arange(group), (M, K // group, 1)), axis=2).reshape(M, K) < group // 2
+    a[strike] = 0
+    a[0] = 0
+    kept, places = compressed(a, bits)
+    if turned:
+        kept, places, b = (np.ascontiguousarray(each.T) for each in (kept, places, b))
+
+    @T.prim_func
+    def product(A: T.Tensor(kept.shape, dtype), E: T.Tensor(places.shape, f"int{bits}"), B: T.Tensor(b.shape, dtype), C: T.Tensor((M, N), total)):
+        with T.Kernel(1, threads=128):
+            x, e = T.alloc_shared(kept.shape, dtype), T.alloc_shared(places.shape, f"int{bits}")
+            y, c = T.alloc_shared(b.shape, dtype), T.alloc_fragment((M, N), total)
+            T.copy(A, x)
+            T.copy(E, e)
+            T.copy(B, y)
+            T.clear(c)
+            T.gemm_sp(x, e, y, c, transpose_A=turned, transpose_E=turned, transpose_B=turned)
+            T.copy(c, C)
+
+    want = a.astype("float64") @ (b.T if turned else b).astype("float64")
+    np.testing.assert_array_equal(run(product, kept, places, b, np.zeros((M, N), total)), want)
+    from tilewright.tilelang.cuda.intrinsics.sparse_layout import get_e_factor
+    assert places.size * get_e_factor(T.dtype(dtype), f"int{bits}") == a.size
