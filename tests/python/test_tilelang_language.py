@@ -215,3 +215,78 @@ def test_sparse_products(dtype, bits, turned):
     np.testing.assert_array_equal(run(product, kept, places, b, np.zeros((M, N), total)), want)
     from tilewright.tilelang.cuda.intrinsics.sparse_layout import get_e_factor
     assert places.size * get_e_factor(T.dtype(dtype), f"int{bits}") == a.size
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_the_rest_of_the_functions(target):
+    names = {"asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh, "atanh": np.arctanh, "acosh": lambda x: np.arccosh(x + 1), "__exp": np.exp, "__exp10": lambda x: 10**x,
+             "__log": np.log, "__log2": np.log2, "__log10": np.log10, "__sin": np.sin, "__cos": np.cos, "__tan": np.tan, "fast_rcp": lambda x: 1 / x, "fmod": lambda x: np.fmod(-7 * x, 0.3)}
+    count = len(names)
+
+    @T.prim_func
+    def all_of_them(A: T.Tensor((32, ), "float32"), N: T.Tensor((32, ), "int32"), B: T.Tensor((count, 32), "float32"), Q: T.Tensor((2, 32), "int32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                for k, name in enumerate(names):
+                    if name == "fmod":
+                        B[k, i] = T.fmod(-7 * A[i], 0.3)
+                    elif name == "acosh":
+                        B[k, i] = T.acosh(A[i] + 1)
+                    else:
+                        B[k, i] = getattr(T, name)(A[i])
+                Q[0, i] = T.truncdiv(N[i], 3)
+                Q[1, i] = T.truncmod(N[i], -5)
+
+    a, n = np.random.default_rng(0).uniform(0.05, 0.95, 32).astype("float32"), np.arange(-16, 16, dtype="int32")
+    b, q = np.zeros((count, 32), "float32"), np.zeros((2, 32), "int32")
+    tilelang.compile(all_of_them, target=target)(a, n, b, q)
+    np.testing.assert_allclose(b, [function(a.astype("float64")) for function in names.values()], rtol=2e-5, atol=2e-6)
+    np.testing.assert_array_equal(q, [np.trunc(n / 3), n - np.trunc(n / -5) * -5])
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_copies_that_repeat_and_places(target):
+
+    @T.prim_func
+    def places(A: T.Tensor((1, 33), "float32"), S: T.Tensor((20, ), "float32"), B: T.Tensor((20, 33), "float32"), I: T.Tensor((2, 20), "int32")):
+        with T.Kernel(1, threads=96):
+            x, s = T.alloc_fragment((20, 33), "float32"), T.alloc_shared((20, 1), "float32")
+            y = T.alloc_shared((20, 33), "float32")
+            most, least = T.alloc_fragment((20, ), "int32"), T.alloc_fragment((20, 1), "int32")
+            T.copy(A, x)
+            T.copy(S, s[:, 0])
+            T.copy(s, y)
+            for i, j in T.Parallel(20, 33):
+                x[i, j] = T.abs(x[i, j] - y[i, j])
+            T.reduce_argmax(x, most, dim=1)
+            T.reduce_argmin(x, least)
+            T.copy(most, I[0, :])
+            T.copy(least[:, 0], I[1, :])
+            T.copy(x, B)
+
+    a = np.random.default_rng(0).integers(-9, 10, (1, 33)).astype("float32")
+    s, b, places_of = np.arange(-10, 10).astype("float32"), np.zeros((20, 33), "float32"), np.zeros((2, 20), "int32")
+    tilelang.compile(places, target=target)(a, s, b, places_of)
+    want = np.abs(a - s[:, None])
+    np.testing.assert_array_equal(b, want)
+    np.testing.assert_array_equal(places_of, [want.argmax(1), want.argmin(1)])
+
+
+def test_dicts_of_the_program():
+    """As keywords of a loop, and by their items."""
+    how, rows = {"num_stages": 2}, {3: 1.5, 1: -2.0}
+
+    @T.prim_func
+    def filled(A: T.Tensor((4, 16), "float32"), B: T.Tensor((4, 16), "float32")):
+        with T.Kernel(1, threads=32):
+            x = T.alloc_shared((16, ), "float32")
+            for i in T.Pipelined(4, **how):
+                T.copy(A[i, :], x)
+                T.copy(x, B[i, :])
+            for row, value in rows.items():
+                T.fill(B[row, 0:len(rows.keys())], value)
+
+    a = np.random.default_rng(0).standard_normal((4, 16)).astype("float32")
+    want = a.copy()
+    want[3, :2], want[1, :2] = 1.5, -2
+    np.testing.assert_array_equal(run(filled, a, np.zeros((4, 16), "float32")), want)
