@@ -290,3 +290,36 @@ def test_dicts_of_the_program():
     want = a.copy()
     want[3, :2], want[1, :2] = 1.5, -2
     np.testing.assert_array_equal(run(filled, a, np.zeros((4, 16), "float32")), want)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_parallel_loops_of_a_thread(target):
+    """Over the thread's own tiles each thread does all iterations; over the block's they are dealt out."""
+
+    @T.prim_func
+    def scaled(A: T.Tensor((32, 8), "float32"), B: T.Tensor((32, 8), "float32"), S: T.Tensor((32, ), "float32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            x, y = T.alloc_local((8, ), "float32"), T.alloc_local((1, ), "float32")
+            shared = T.alloc_shared((32, 8), "float32")
+            for v in T.vectorized(8):
+                x[v] = A[tx, v]
+            y[0] = S[tx]
+            for v in T.Parallel(8):
+                x[v] *= y[0]
+            for i, j in T.Parallel(2, 4):
+                z = x[4 * i + j] + 1
+                if j > 0:
+                    x[4 * i + j] = z
+            for v in T.vectorized(8):
+                shared[tx, v] = x[v]
+            T.sync_threads()
+            for i, j in T.Parallel(32, 8):
+                B[i, j] = shared[i, j] * 2
+
+    rng = np.random.default_rng(0)
+    a, s, b = rng.standard_normal((32, 8)).astype("float32"), rng.standard_normal(32).astype("float32"), np.zeros((32, 8), "float32")
+    tilelang.compile(scaled, target=target)(a, b, s)
+    want = a * s[:, None]
+    want[:, np.arange(8) % 4 > 0] += 1
+    np.testing.assert_array_equal(b, want * 2)
