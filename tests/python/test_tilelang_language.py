@@ -323,3 +323,37 @@ def test_parallel_loops_of_a_thread(target):
     want = a * s[:, None]
     want[:, np.arange(8) % 4 > 0] += 1
     np.testing.assert_array_equal(b, want * 2)
+
+
+@pytest.mark.parametrize("left, right", [("int8", "float16"), ("float32", "int16"), ("uint8", "float32")])
+def test_products_of_a_float_and_an_integer(left, right):
+
+    @T.prim_func
+    def mixed(A: T.Tensor((32, 32), left), B: T.Tensor((32, 32), right), C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            a, b, c = T.alloc_shared((32, 32), left), T.alloc_shared((32, 32), right), T.alloc_fragment((32, 32), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0 if each == "uint8" else -100, 101, (32, 32)).astype(each) for each in (left, right))
+    np.testing.assert_array_equal(run(mixed, a, b, np.zeros((32, 32), "float32")), a.astype("float64") @ b.astype("float64"))
+
+
+def test_products_that_would_lose_numbers_are_refused():
+
+    @T.prim_func
+    def mixed(A: T.Tensor((32, 32), "int32"), C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            a, b, c = T.alloc_shared((32, 32), "int32"), T.alloc_shared((32, 32), "float32"), T.alloc_fragment((32, 32), "float32")
+            T.clear(c)
+            T.clear(b)
+            T.copy(A, a)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    with pytest.raises(tilelang.CompilationError, match="an integer factor that their type holds"):
+        tilelang.compile(mixed)

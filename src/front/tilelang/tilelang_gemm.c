@@ -104,7 +104,7 @@ static Ref dense(Lower *l, const Call *c, Ref kept, Ref places) {
 
 /* --- products --- */
 
-/* The type in which two factors meet, which holds both exactly: the wider one, or the next that is wide enough. */
+/* The type in which two factors of a kind meet, which holds both exactly: the wider one, or the next that does. */
 static Elem meet(Elem a, Elem b) {
     int wide = elem_info[a].bits, other = elem_info[b].bits;
     if (a == b) return a;
@@ -114,6 +114,12 @@ static Elem meet(Elem a, Elem b) {
     }
     if (wide == other || elem_is_signed(wide > other ? a : b) != elem_is_signed(wide > other ? b : a)) return EL_I32;
     return wide > other ? a : b;
+}
+
+/* Does the float type hold all integers of the other? */
+static bool holds(Elem real, Elem whole) {
+    int digits = real == EL_F16 ? 11 : real == EL_BF16 ? 8 : real == EL_F32 ? 24 : real == EL_F64 ? 53 : 0;
+    return elem_is_float(real) && elem_is_int(whole) && elem_info[whole].bits - elem_is_signed(whole) <= digits;
 }
 
 /* Would they fit with a side turned round? */
@@ -160,9 +166,15 @@ Val lang_lower_gemm(Lower *l, const Call *c) {
                         lang_shape_text(l, last->of, last->shape),
                         arena_printf(l->arena, "[M, K] times [K, N] gives [M, N] (after transpose_A, transpose_B)%s",
                                      turned(a, b, out)));
-    if (elem_is_float(a->elem) != elem_is_float(elem) || elem_is_float(a->elem) != elem_is_float(b->elem))
-        return lang_types(l, c->range, "T.gemm cannot mix float and integer tiles");
-    Elem factors = meet(a->elem, b->elem);
+    Elem factors = holds(a->elem, b->elem)   ? a->elem
+                   : holds(b->elem, a->elem) ? b->elem
+                   : elem_is_float(a->elem) == elem_is_float(b->elem) ? meet(a->elem, b->elem) : EL_COUNT;
+    if (factors == EL_COUNT || elem_is_float(factors) != elem_is_float(elem))
+        return lang_types(l, c->range,
+                          arena_printf(l->arena,
+                                       "T.%s takes factors of one kind, floats or integers, into sums of that kind; "
+                                       "beside floats an integer factor that their type holds (int8 and float16)",
+                                       c->builtin->name));
     for (int i = 0; i < 2; i++) side[i] = ir_cast(&l->b, side[i], factors);
     Ref sum = clear ? ir_splat(&l->b, zero_of(l, elem), lang_box_type(l, last, elem, 2)) : lang_load_box(l, last, 2);
     if (fresh) sum = ir_ternary(&l->b, OP_SELECT, fresh, zero_of(l, elem), sum);
