@@ -357,3 +357,28 @@ def test_products_that_would_lose_numbers_are_refused():
 
     with pytest.raises(tilelang.CompilationError, match="an integer factor that their type holds"):
         tilelang.compile(mixed)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_tensors_seen_as_narrower_types(target):
+    """What is written by one name is there by the other."""
+
+    @T.prim_func
+    def bytes_of(D: T.Tensor((64, 32), "int32"), C: T.Tensor((64, 32), "float32"), E: T.Tensor((64, 128), "uint8")):
+        with T.Kernel(1, threads=128):
+            d, f = T.view(D, (64, 128), dtype="uint8"), T.view(D, dtype="float32")
+            for i, j in T.Parallel(64, 128):
+                d[i, j] = j
+            for i, j in T.Parallel(64, 32):
+                C[i, j] = f[i, j]
+            for i, j in T.Parallel(64, 32):
+                D[i, j] = D[i, j] + 0x01010101
+            s = T.alloc_shared((64, 128), "uint8")
+            T.copy(d, s)
+            T.copy(s, E)
+
+    d, c, e = np.zeros((64, 32), "int32"), np.zeros((64, 32), "float32"), np.zeros((64, 128), "uint8")
+    tilelang.compile(bytes_of, target=target)(d, c, e)
+    want = np.tile(np.arange(128, dtype="uint8"), (64, 1))
+    np.testing.assert_array_equal(c.view("uint8"), want)
+    np.testing.assert_array_equal(e, want + 1)
