@@ -150,23 +150,25 @@ char *copy_bytes(const char *text, size_t length) {
     return copy;
 }
 
-/* Edit distance; names are short. */
+/* Edit distance with adjacent swaps; names are short. */
 static size_t distance(const char *a, const char *b) {
-    size_t row[64], n = strlen(b);
-    if (n >= 64) return 64;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
+    enum { LONGEST = 64 };
+    size_t rows[3][LONGEST], m = strlen(a), n = strlen(b);
+    if (n >= LONGEST) return LONGEST;
+    for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j], best = corner + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best) best = above + 1;
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best) best = above[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < best) best = two_above[j - 2] + 1;
             row[j] = best;
-            corner = above;
         }
     }
-    return row[n];
+    return rows[m % 3][n];
 }
 
 const char *nearest(const char *wrong, const char *const *names, size_t count) {
