@@ -249,6 +249,7 @@ int lang_own_offsets(const Lower *l, const Storage *of, const Ref *offset, Ref *
 const Type *lang_own_type(Lower *l, const Storage *of, Word scope); /* of that buffer */
 bool lang_own_fits(Lower *l, const Storage *of, Range range);       /* false, and said, if it has too many elements */
 bool lang_move_own(Lower *l, const Box *from, const Box *to, Range range); /* boxes, element by element */
+bool lang_loops_alone(Lower *l, const PyNode *loop); /* T.Parallel over elements of the thread's own tiles? */
 bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range);
 Val lang_update_shared(Lower *l, const Call *c, const Box *to, Word kind, bool previous);
 /* Annotations for Tenstorrent (tilelang_annotate.c): decorators, or what a running program says of the kernel. */

@@ -251,7 +251,7 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        bool in_order = loop->in_order;
+        bool in_order = loop->in_order || lang_loops_alone(l, node);
         if (!in_order && lang_draws(l, node)) { /* in what order numbers are taken is what they are */
             in_order = lang_state(l)->block_threads == 1;
             if (!in_order) {

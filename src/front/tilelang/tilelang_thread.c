@@ -407,6 +407,46 @@ bool lang_fill_own(Lower *l, const Box *box, Ref value, Range range) {
     return good;
 }
 
+/* --- T.Parallel of one thread --- */
+
+/* Is nothing but names and elements of the thread's own tiles written there? */
+static bool writes_own(Lower *l, const PyList *body, int *written);
+
+static bool is_own_target(Lower *l, const PyNode *target, int *written) {
+    const PyNode *name = target->kind == PY_Subscript ? target->Subscript.value : target;
+    const Local *local = name->kind == PY_Name ? py_local(l->frame, name->Name.id) : NULL;
+    const Storage *of = local ? lang_storage(local->val) : NULL;
+    if (target->kind == PY_Name) return !of;
+    *written += 1;
+    return of && of->own;
+}
+
+static bool is_own_statement(Lower *l, const PyNode *node, int *written) {
+    switch (node->kind) {
+    case PY_Pass: return true;
+    case PY_AugAssign: return is_own_target(l, node->AugAssign.target, written);
+    case PY_If: return writes_own(l, node->If.body, written) && writes_own(l, node->If.orelse, written);
+    case PY_For: return writes_own(l, node->For.body, written);
+    case PY_Assign:
+        for (uint32_t i = 0; i < node->Assign.targets->count; i++)
+            if (!is_own_target(l, node->Assign.targets->at[i], written)) return false;
+        return true;
+    default: return false;
+    }
+}
+
+static bool writes_own(Lower *l, const PyList *body, int *written) {
+    for (uint32_t i = 0; i < body->count; i++)
+        if (!is_own_statement(l, body->at[i], written)) return false;
+    return true;
+}
+
+/* Each thread then has work of its own in all iterations, and does them by itself. */
+bool lang_loops_alone(Lower *l, const PyNode *loop) {
+    int written = 0;
+    return lang_state(l)->threads && writes_own(l, loop->For.body, &written) && written;
+}
+
 /* T.dp4a(A, B, C): C[0] += the sum of four products, from the elements that A and B begin with. */
 Val lang_lower_dp4a(Lower *l, const Call *c) {
     Box box[3];
