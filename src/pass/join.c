@@ -275,72 +275,112 @@ static void find_along(Join *x, Along *at) {
     at->possible &= at->reuses;
     int64_t number;
     at->full = ir_const_int(x->k, at->count, &number) ? number : 0;
-    if (!at->full) at->possible &= stores_can_end(x, body);
+    if (!at->full) at->possible &= stores_can_end(x, body); /* nobody knows whether the last group is full */
 }
 
-/* --- how many --- */
+/* --- what tasks hold and do --- */
 
-static void count_bytes(JoinLimits *limits, const Type *type, int64_t times, int row, int column) {
-    limits->bytes[(row > 0) + 2 * (column > 0)] += ty_elements(type) * times;
+enum { LOOP_TRIPS = 32, PAGE = 32, PAGE_CYCLES = 64 /* of a product of two pages */ };
+
+static void count_held(JoinLimits *limits, const Type *type, int64_t times, int row, int column) {
+    limits->held[(row > 0) + 2 * (column > 0)] += ty_elements(type) * times;
 }
 
-/* What compute keeps: products, and what loops carry. */
-static void count_kept(const Join *x, JoinLimits *limits, const Region *region) {
+static int64_t pages_along(const Type *type, int axis) { return (type->extent[axis] + PAGE - 1) / PAGE; }
+
+static bool place_follows(Join *x, const Op *load, Along *at) {
+    x->at = at;
+    return moved_dim(x, load) != -1;
+}
+
+/* Loads, products, and what compute keeps: products, and what loops carry. */
+static void count_region(Join *x, JoinLimits *limits, const Region *region, double trips) {
     for (const Op *op = region->first; op; op = op->next) {
+        if (op->code == OP_TLOAD && is_tile(x, op->results[0])) {
+            const Type *type = type_of(x, op->results[0]);
+            int by = place_follows(x, op, &x->along[0]) + 2 * place_follows(x, op, &x->along[1]);
+            limits->loaded[by] += trips * (double)(ty_elements(type) * ty_elem_bytes(type));
+        }
+        if (op->code == OP_DOT && type_of(x, op->results[0])->rank == 2) {
+            const Type *left = type_of(x, op->operands[0]), *type = type_of(x, op->results[0]);
+            limits->cycles += trips * (double)(pages_along(left, 1) * pages_along(type, 0) * pages_along(type, 1) * PAGE_CYCLES);
+        }
         for (int i = 0; (op->code == OP_DOT || op->code == OP_FOR) && i < op->result_count; i++) {
             Ref ref = op->results[i];
-            if (is_tile(x, ref)) count_bytes(limits, type_of(x, ref), 4, x->along[0].axis[ref], x->along[1].axis[ref]);
+            if (is_tile(x, ref)) count_held(limits, type_of(x, ref), 4, x->along[0].axis[ref], x->along[1].axis[ref]);
         }
-        for (int i = 0; i < op->region_count; i++) count_kept(x, limits, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++)
+            count_region(x, limits, op->regions[i], op->code == OP_FOR ? trips * LOOP_TRIPS : trips);
     }
 }
 
-static JoinLimits limits_of(const Join *x) {
-    JoinLimits limits = {.along = {x->along[0].possible, x->along[1].possible}};
+static JoinLimits limits_of(Join *x) {
+    JoinLimits limits = {0};
+    for (int i = 0; i < 2; i++) {
+        limits.along[i] = x->along[i].possible;
+        limits.whole[i] = !stores_can_end(x, tasks_body(x->tasks));
+    }
     for (size_t i = 0; i < x->rings.count; i++) {
         const Value *ring = ir_value(x->k, x->rings.at[i]);
         for (int f = 0; f < ring->type->field_count; f++) {
             const Type *type = ring->type->fields[f].type;
-            count_bytes(&limits, type, ty_elem_bytes(type) * op_int(ring->op, AT_SLOTS, 1), x->along[0].fields[i][f],
-                        x->along[1].fields[i][f]);
+            count_held(&limits, type, ty_elem_bytes(type) * op_int(ring->op, AT_SLOTS, 1), x->along[0].fields[i][f],
+                       x->along[1].fields[i][f]);
         }
     }
-    for (Op *role = role_first(x->tasks); role; role = role_next(role)) count_kept(x, &limits, role->regions[0]);
+    count_region(x, &limits, tasks_body(x->tasks), 1);
     return limits;
 }
 
+/* --- how many --- */
+
 static bool fits(const Machine *machine, const JoinLimits *l, JoinSize size) {
     int64_t rows = size.rows, columns = size.columns;
-    return l->bytes[0] + l->bytes[1] * rows + l->bytes[2] * columns + l->bytes[3] * rows * columns <=
-           machine->ring_bytes;
+    return l->held[0] + l->held[1] * rows + l->held[2] * columns + l->held[3] * rows * columns <= machine->ring_bytes;
 }
 
-/* The largest number of tasks up to `most` that divides a core's `block` of them. */
-static int part_of(int64_t block, int most) {
-    while (most > 1 && block % most) most--;
-    return most;
+/* A core's turns on the rectangle of most cores whose blocks are equal, as those of cores that share are; the bytes that
+ * all of them load. */
+static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t groups[2],
+                           double *bytes) {
+    double best = 0;
+    for (int64_t y = 1; y <= machine->core_rows && y <= groups[0]; y++)
+        for (int64_t x = 1; x <= machine->core_columns && x <= groups[1]; x++) {
+            double turns = (double)(groups[0] / y) * (double)(groups[1] / x);
+            double read = turns * (l->loaded[0] * (double)y + l->loaded[1] * size.rows * (double)y +
+                                   l->loaded[2] * size.columns * (double)x +
+                                   l->loaded[3] * size.rows * size.columns * (double)(x * y));
+            if (groups[0] % y || groups[1] % x || (best > 0 && (turns > best || (turns == best && read >= *bytes)))) continue;
+            best = turns, *bytes = read;
+        }
+    int64_t all = (int64_t)machine->core_rows * machine->core_columns;
+    double most = (double)groups[0] * (double)groups[1], cores = most / best;
+    if (2 * cores >= (most < (double)all ? most : (double)all)) return best;
+    *bytes = most * (l->loaded[0] + l->loaded[1] * size.rows + l->loaded[2] * size.columns +
+                     l->loaded[3] * size.rows * size.columns); /* else most would idle: each loads for itself */
+    int64_t turns = (groups[0] * groups[1] + all - 1) / all;
+    return (double)turns;
+}
+
+/* Products and loads go on side by side, but never quite. */
+static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t tasks[2]) {
+    const int64_t groups[2] = {(tasks[0] + size.rows - 1) / size.rows, (tasks[1] + size.columns - 1) / size.columns};
+    double bytes = 0, turns = shared_turns(machine, l, size, groups, &bytes);
+    double products = turns * size.rows * size.columns * l->cycles, loads = bytes / machine->load_bytes;
+    return products > loads ? products + loads / 4 : loads + products / 4;
 }
 
 JoinSize join_choose(const Machine *machine, const JoinLimits *limits, const int64_t tasks[2]) {
-    JoinSize one = {1, 1}, best = one;
-    int64_t all = (int64_t)machine->core_rows * machine->core_columns, used = 0, reads = 0;
-    int64_t rows = 0, columns = 0;
-    if (tasks[0] < 1 || tasks[1] < 1 || tasks[0] > INT32_MAX || tasks[1] > INT32_MAX) return one;
-    for (int64_t y = 1; y <= machine->core_rows; y++) /* equal blocks, as those of cores that share are */
-        for (int64_t x = 1; x <= machine->core_columns; x++) {
-            if (tasks[0] % y || tasks[1] % x || y * x < used) continue;
-            int64_t edge = tasks[0] / y + tasks[1] / x;
-            if (y * x == used && edge >= reads) continue;
-            used = y * x, reads = edge, rows = tasks[0] / y, columns = tasks[1] / x;
-        }
-    if (2 * used < (tasks[0] * tasks[1] < all ? tasks[0] * tasks[1] : all)) return one; /* else most cores would idle */
+    JoinSize best = {1, 1};
+    if (tasks[0] < 1 || tasks[1] < 1 || tasks[0] > UINT16_MAX || tasks[1] > UINT16_MAX) return best;
+    double least = cost_of(machine, limits, best, tasks);
     for (int r = 1; r <= MOST_JOINED; r++)
         for (int c = 1; c <= MOST_JOINED; c++) {
             JoinSize size = {r, c};
-            if ((r > 1 && !limits->along[0]) || (c > 1 && !limits->along[1])) continue;
-            if (part_of(rows, r) != r || part_of(columns, c) != c || !fits(machine, limits, size)) continue;
-            int narrow = r < c ? r : c, narrow_best = best.rows < best.columns ? best.rows : best.columns;
-            if (r * c > best.rows * best.columns || (r * c == best.rows * best.columns && narrow > narrow_best)) best = size;
+            if ((r > 1 && !limits->along[0]) || (c > 1 && !limits->along[1]) || !fits(machine, limits, size)) continue;
+            if ((limits->whole[0] && tasks[0] % r) || (limits->whole[1] && tasks[1] % c)) continue;
+            double cost = cost_of(machine, limits, size, tasks);
+            if (cost < least * 0.99) least = cost, best = size;
         }
     return best;
 }
