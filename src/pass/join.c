@@ -89,7 +89,8 @@ static bool step_of(const Join *x, Ref ref, int64_t *step) {
 
 static void mark(Join *x, Ref ref, int axis) {
     if (axis_of(x, ref) == axis + 1) return;
-    if (!is_tile(x, ref) || !ref_is_value(ref) || x->at->axis[ref]) {
+    bool is_long = is_tile(x, ref) && type_of(x, ref)->extent[axis] > 1; /* one that is not may be spread */
+    if (!is_long || !ref_is_value(ref) || x->at->axis[ref]) {
         x->at->possible = false;
         return;
     }
@@ -103,9 +104,22 @@ static void unify(Join *x, Ref a, int axis_a, Ref b, int axis_b) {
     if (axis_of(x, b) == axis_b + 1) mark(x, a, axis_a);
 }
 
+/* All axes; one of a single element is spread over the other's. */
 static void unify_all(Join *x, Ref a, Ref b) {
     if (!is_tile(x, a) || !is_tile(x, b)) return;
-    for (int axis = 0; axis < type_of(x, a)->rank; axis++) unify(x, a, axis, b, axis);
+    const Type *type_a = type_of(x, a), *type_b = type_of(x, b);
+    if (type_a->rank != type_b->rank) return;
+    for (int axis = 0; axis < type_a->rank; axis++)
+        if (type_a->extent[axis] == type_b->extent[axis]) unify(x, a, axis, b, axis);
+}
+
+/* Is the operand the longer one of an elementwise op, where its result is, or spread over it? */
+static bool agrees(const Join *x, Ref operand, Ref result) {
+    if (!is_tile(x, operand)) return true;
+    const Type *type = type_of(x, operand);
+    int axis = axis_of(x, result) - 1;
+    if (type->rank != type_of(x, result)->rank) return false;
+    return axis_of(x, operand) == axis + 1 || (!axis_of(x, operand) && axis >= 0 && type->extent[axis] == 1);
 }
 
 static signed char *field_of(Join *x, const Op *op) {
@@ -224,18 +238,19 @@ static bool op_is_possible(Join *x, const Op *op) {
     case OP_GET: return op_list(op, 0).count == 0;
     case OP_YIELD: return op->parent->owner->code == OP_FOR;
     case OP_FOR:
-    case OP_EXPAND:
     case OP_PERMUTE: return true;
+    case OP_EXPAND: return axis_of(x, op->results[0]) != op_int(op, AT_AXIS, 0) + 1;
     case OP_SPLAT: return type_of(x, op->operands[0])->rank == 0;
     case OP_BROADCAST: return type_of(x, op->operands[0])->rank == type_of(x, op->results[0])->rank;
     case OP_DOT: return axis_of(x, op->operands[0]) != 2 && axis_of(x, op->operands[1]) != 1 &&
                         type_of(x, op->results[0])->rank == 2;
     case OP_REDUCE:
-        return op->operand_count == 1 && op->result_count == 1 && axis_of(x, op->operands[0]) != op_int(op, AT_AXIS, 0) + 1;
+        return op->operand_count == 1 && op->result_count == 1 &&
+               axis_of(x, op->operands[0]) != op_int(op, AT_AXIS, 0) + 1;
     default:
         if (!op_has(op->code, TRAIT_ELEMENTWISE) || op->result_count != 1 || op->region_count) return false;
         for (int i = 0; i < op->operand_count; i++)
-            if (is_tile(x, op->operands[i]) && axis_of(x, op->operands[i]) != axis_of(x, op->results[0])) return false;
+            if (!agrees(x, op->operands[i], op->results[0])) return false;
         return true;
     }
 }
@@ -256,6 +271,14 @@ static bool stores_can_end(const Join *x, const Region *region) {
             if (!stores_can_end(x, op->regions[i])) return false;
     }
     return true;
+}
+
+/* As many as the kernel's own grid has; a launch may have another. 0: nobody knows. */
+static int64_t own_count(const Join *x, Ref count) {
+    const Op *op = ref_is_value(count) ? ir_value(x->k, count)->op : NULL;
+    int64_t number;
+    if (!op || op->code != OP_NUM_PROGRAMS || !x->k->grid) return 0;
+    return ir_const_int(x->k, x->k->grid->last->operands[op_int(op, AT_DIM, 0)], &number) ? number : 0;
 }
 
 static void find_along(Join *x, Along *at) {
@@ -293,7 +316,7 @@ static bool place_follows(Join *x, const Op *load, Along *at) {
     return moved_dim(x, load) != -1;
 }
 
-/* Loads, products, and what compute keeps: products, and what loops carry. */
+/* Loads, arithmetic, and what compute keeps: products, and what loops carry. */
 static void count_region(Join *x, JoinLimits *limits, const Region *region, double trips) {
     for (const Op *op = region->first; op; op = op->next) {
         if (op->code == OP_TLOAD && is_tile(x, op->results[0])) {
@@ -303,7 +326,14 @@ static void count_region(Join *x, JoinLimits *limits, const Region *region, doub
         }
         if (op->code == OP_DOT && type_of(x, op->results[0])->rank == 2) {
             const Type *left = type_of(x, op->operands[0]), *type = type_of(x, op->results[0]);
-            limits->cycles += trips * (double)(pages_along(left, 1) * pages_along(type, 0) * pages_along(type, 1) * PAGE_CYCLES);
+            int64_t pages = pages_along(left, 1) * pages_along(type, 0) * pages_along(type, 1);
+            limits->cycles += trips * (double)(pages * PAGE_CYCLES);
+        }
+        bool is_step = op->result_count == 1 && is_tile(x, op->results[0]) &&
+                       (op_has(op->code, TRAIT_ELEMENTWISE) || op->code == OP_REDUCE);
+        if (is_step) { /* as long as a product of the same pages: a guess in the middle */
+            const Type *type = type_of(x, op->code == OP_REDUCE ? op->operands[0] : op->results[0]);
+            limits->cycles += trips * (double)((ty_elements(type) + PAGE * PAGE - 1) / (PAGE * PAGE) * PAGE_CYCLES);
         }
         for (int i = 0; (op->code == OP_DOT || op->code == OP_FOR) && i < op->result_count; i++) {
             Ref ref = op->results[i];
@@ -350,7 +380,8 @@ static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize
             double read = turns * (l->loaded[0] * (double)y + l->loaded[1] * size.rows * (double)y +
                                    l->loaded[2] * size.columns * (double)x +
                                    l->loaded[3] * size.rows * size.columns * (double)(x * y));
-            if (groups[0] % y || groups[1] % x || (best > 0 && (turns > best || (turns == best && read >= *bytes)))) continue;
+            bool is_worse = best > 0 && (turns > best || (turns == best && read >= *bytes));
+            if (groups[0] % y || groups[1] % x || is_worse) continue;
             best = turns, *bytes = read;
         }
     int64_t all = (int64_t)machine->core_rows * machine->core_columns;
@@ -362,12 +393,12 @@ static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize
     return (double)turns;
 }
 
-/* Products and loads go on side by side, but never quite. */
+/* Arithmetic and loads go on side by side, but never quite. */
 static double cost_of(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t tasks[2]) {
     const int64_t groups[2] = {(tasks[0] + size.rows - 1) / size.rows, (tasks[1] + size.columns - 1) / size.columns};
     double bytes = 0, turns = shared_turns(machine, l, size, groups, &bytes);
-    double products = turns * size.rows * size.columns * l->cycles, loads = bytes / machine->load_bytes;
-    return products > loads ? products + loads / 4 : loads + products / 4;
+    double math = turns * size.rows * size.columns * l->cycles, loads = bytes / machine->load_bytes;
+    return math > loads ? math + loads / 4 : loads + math / 4;
 }
 
 JoinSize join_choose(const Machine *machine, const JoinLimits *limits, const int64_t tasks[2]) {
@@ -416,7 +447,8 @@ static void bound_store(Join *x, Op *store, int64_t extent) {
 
 static void bound_stores(Join *x, const Region *region) {
     for (Op *op = region->first; op; op = op->next) {
-        if (op->code == OP_TSTORE) bound_store(x, op, type_of(x, op_operand(op, 1))->extent[axis_of(x, op_operand(op, 1)) - 1]);
+        Ref tile = op->code == OP_TSTORE ? op_operand(op, 1) : REF_NONE;
+        if (tile) bound_store(x, op, type_of(x, tile)->extent[axis_of(x, tile) - 1]);
         for (int i = 0; i < op->region_count; i++) bound_stores(x, op->regions[i]);
     }
 }
@@ -469,14 +501,16 @@ bool pass_join(PassContext *cx, Kernel *k) {
         if (x.along[0].possible && x.along[0].axis[v] && x.along[0].axis[v] == x.along[1].axis[v])
             x.along[1].possible = false;
     if (possible) cx->join = limits_of(&x);
-    const int64_t tasks[2] = {x.along[0].full, x.along[1].full};
+    int64_t tasks[2] = {0, 0};
+    for (int i = 0; i < 2 && possible; i++)
+        tasks[i] = x.along[i].full ? x.along[i].full : own_count(&x, x.along[i].count);
     JoinSize size = asked.rows ? asked : join_choose(cx->machine, &cx->join, tasks);
     for (int i = 0; i < 2; i++) {
         x.at = &x.along[i];
         x.at->factor = i ? size.columns : size.rows;
         if (x.at->factor == 1) continue;
-        bool whole = possible && x.at->possible && (x.at->full % x.at->factor == 0 || stores_can_end(&x, tasks_body(x.tasks)));
-        if (whole) continue;
+        bool is_full = x.at->full && x.at->full % x.at->factor == 0;
+        if (possible && x.at->possible && (is_full || stores_can_end(&x, tasks_body(x.tasks)))) continue;
         diag_emit(cx->module->diag, DIAG_JOIN, k->range, size.rows, size.columns, i ? "last" : "last but one");
         return false;
     }
@@ -484,6 +518,7 @@ bool pass_join(PassContext *cx, Kernel *k) {
         x.at = &x.along[i];
         if (x.at->factor > 1) change(&x, rank - 2 + i);
     }
+    if (size.rows * size.columns > 1) cx->options.join = size.rows << 16 | size.columns; /* launches need not ask */
     if (size.rows * size.columns > 1) pass_find(cx, k->range, FIND_JOIN, size.rows, size.columns);
     return size.rows * size.columns > 1;
 }

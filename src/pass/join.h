@@ -17,7 +17,7 @@ typedef struct JoinLimits {
     bool whole[2];        /* only groups that are full: what is stored cannot be given another end */
     int64_t held[4];      /* bytes of on-chip memory */
     double loaded[4];     /* from memory, by what the place of the load depends on */
-    double cycles;        /* of products */
+    double cycles;        /* of arithmetic */
 } JoinLimits;
 
 /* For a launch of so many tasks along the two indices: the number that takes the least time. */

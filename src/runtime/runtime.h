@@ -185,7 +185,7 @@ struct tw_kernel {
     KernelVariant generic, overlapping; /* those that want less, and nothing of two arrays; .. */
     KernelVariant odd;             /* .. no multiples of some parameters; each is made when a launch first needs it */
     bool never_joined;             /* those do not compile */
-    KernelVariant joined[MOST_JOINED][MOST_JOINED]; /* for launches of many tasks: so many, less one, are one (join.h) */
+    KernelVariant joined[MOST_JOINED][MOST_JOINED]; /* in which so many tasks and one are one (pass/join.h) */
     FrontSequence sequence;        /* its launches and what they share */
     tw_kernel *next, *head;        /* the launch behind this one; the first of them, whose spaces they take */
     VEC(SpaceSet) spaces;   /* of the head: one for each queue that it runs in */

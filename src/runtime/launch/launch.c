@@ -479,7 +479,8 @@ tw_status kernel_launch(tw_kernel *k, LaunchRequest *request) {
     uint64_t odd;
     Fit fit = fit_requirements(k, &f, call.grid, &odd);
     JoinSize join = {1, 1};
-    if (fit == FITS && k->target->join && !k->pass.options.join && !k->never_joined && k->target->join(k, call.grid, &join)) fit = JOINS;
+    bool may_join = fit == FITS && k->target->join && !k->pass.options.join && !k->never_joined;
+    if (may_join && k->target->join(k, call.grid, &join)) fit = JOINS;
     if (fit == FITS) return run(k, &call);
     if (fit != JOINS && k->request->generic == REQUIRE_NOTHING)
         return context_fail(cx, TW_ERROR_ARGUMENT, "the arguments do not keep a `require` that kernel `%s` came with",

@@ -53,7 +53,8 @@ static bool find_arch(const char *arch, TensixArch *out) {
 
 static const Machine *tensix_machine(tw_context *cx, const char *arch) {
     TensixArch known;
-    if (find_arch(arch, &known)) return machine_find(known == TENSIX_BLACKHOLE ? "tenstorrent:blackhole" : "tenstorrent");
+    const char *const rows[] = {[TENSIX_WORMHOLE] = "tenstorrent", [TENSIX_BLACKHOLE] = "tenstorrent:blackhole"};
+    if (find_arch(arch, &known)) return machine_find(rows[known]);
     context_fail(cx, TW_ERROR_NOT_FOUND,
                  "target tenstorrent has no architecture `%s`" FIX "write tenstorrent:wormhole or "
                  "tenstorrent:blackhole",
