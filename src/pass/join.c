@@ -369,8 +369,8 @@ static bool fits(const Machine *machine, const JoinLimits *l, JoinSize size) {
     return l->held[0] + l->held[1] * rows + l->held[2] * columns + l->held[3] * rows * columns <= machine->ring_bytes;
 }
 
-/* A core's turns on the rectangle of most cores whose blocks are equal, as those of cores that share are; the bytes that
- * all of them load. */
+/* A core's turns on the rectangle of most cores whose blocks are equal, as those of cores that share are; the bytes
+ * that all of them load. */
 static double shared_turns(const Machine *machine, const JoinLimits *l, JoinSize size, const int64_t groups[2],
                            double *bytes) {
     double best = 0;
