@@ -157,11 +157,6 @@ static const char *int_list(Host *h, const int64_t *at, int count) {
     return t.at;
 }
 
-static uint32_t fill_bits(const TtBuffer *b) {
-    if (b->format == TT_Int32) return (uint32_t)(int32_t)b->fill;
-    return b->format == TT_Float32 ? f32_bits((float)b->fill) : bf16_from_f64(elem_round(b->elem, b->fill));
-}
-
 static void add_tensor(Host *h, int i) {
     CPrinter *p = &h->p;
     static const char *const pagings[] = {"PAGE_ANY", "PAGE_TILE", "PAGE_VECTOR", "PAGE_COLUMN", "PAGE_ROW",
@@ -200,7 +195,7 @@ static void add_tensor(Host *h, int i) {
     else if (b->output)
         cs_line(p, "tw_mark_untouched(&image);");
     else
-        cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, fill_bits(b),
+        cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, tt_fill_bits(b),
                 b->format == TT_Float16_b ? 2 : 4, b->format == TT_Int32 ? "_index" : "", type);
     cs_line(p, "tensors[%d].create(device.get());", i);
     cs_close(p);
@@ -209,8 +204,7 @@ static void add_tensor(Host *h, int i) {
 static void add_tensors(Host *h) {
     const TtPlan *plan = h->tt->plan;
     cs_blank(&h->p);
-    cs_line(&h->p, "// Tensors as pages: plan.json says how they lie. An input has a page of fill behind its last "
-                   "one.");
+    cs_line(&h->p, "// Tensors as pages: plan.json says how they lie.");
     cs_line(&h->p, "std::array<TwTensor, %zu> tensors;", plan->buffers.count);
     for (size_t i = 0; i < plan->buffers.count; i++) add_tensor(h, (int)i);
     for (size_t i = 0; i < plan->buffers.count; i++)
@@ -333,7 +327,6 @@ static const char *word_text(Host *h, const TtArg *arg) {
     case ARG_GRID: number = arena_printf(arena, "arguments.grid[%d]", arg->index); break;
     case ARG_ADDRESS: number = arena_printf(arena, "(i64)tensors[%d].buffer->address()", arg->index); break;
     case ARG_PAGES: number = arena_printf(arena, "tensors[%d].image.pages[%d]", arg->index, arg->dim); break;
-    case ARG_FILL: number = arena_printf(arena, "tensors[%d].image.total", arg->index); break;
     }
     bool is_signed = arg->kind == ARG_SCALAR ? elem_is_signed(arg->elem) : arg->kind <= ARG_GRID;
     return arena_printf(arena, "tw_word(%s, %s, %s)", quoted(h, arg->name), number, is_signed ? "true" : "false");
