@@ -10,8 +10,8 @@ typedef struct JoinSize {
     int rows, columns; /* along the last index but one, and the last */
 } JoinSize;
 
-/* What may be joined of a kernel, along which of the two indices, and what its tasks do. Bytes are counted apart by what
- * they grow with: neither index, the first (1), the second (2), both (3). */
+/* What may be joined of a kernel, along which of the two indices, and what its tasks do. Bytes are counted apart by
+ * what they grow with: neither index, the first (1), the second (2), both (3). */
 typedef struct JoinLimits {
     bool along[2];
     bool whole[2];        /* only groups that are full: what is stored cannot be given another end */

@@ -5,8 +5,10 @@
  *     put       a noc_async_read_page for each page          tstore    a noc_async_write_page for each page inside
  *     commit    noc_async_read_barrier, cb_push_back         release   noc_async_write_barrier, cb_pop_front
  *
- * A page outside the tensor is one of fill, which the reader keeps in L1, and is not written. Rows that an index vector chooses are read one by one (tt_rows.c). The reader also makes what no
- * tensor holds: the scaler of reductions, once, and tiles of indices, an item each (tt_index_text.c). */
+ * A page outside the tensor is one of fill, which the reader keeps in L1, and is not written. What compute takes from
+ * two CBs is read into one, and copied. Rows that an index vector chooses are read one by one (tt_rows.c). The reader
+ * also makes what no tensor holds: the scaler of reductions, once, and tiles of indices, an item each
+ * (tt_index_text.c). */
 #include "target/tenstorrent/tt_emit.h"
 
 #include <string.h>

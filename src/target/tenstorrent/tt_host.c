@@ -157,6 +157,13 @@ static const char *int_list(Host *h, const int64_t *at, int count) {
     return t.at;
 }
 
+/* Do its elements travel as they are, and is what is read never written? */
+static bool is_exact(const TtPlan *plan, const TtBuffer *b) {
+    for (size_t i = 0; i < plan->buffers.count; i++)
+        if (plan->buffers.at[i].arg == b->arg && plan->buffers.at[i].output != b->output) return false;
+    return b->elem == EL_F32 || b->elem == EL_BF16;
+}
+
 static void add_tensor(Host *h, int i) {
     CPrinter *p = &h->p;
     static const char *const pagings[] = {"PAGE_ANY", "PAGE_TILE", "PAGE_VECTOR", "PAGE_COLUMN", "PAGE_ROW",
@@ -179,8 +186,8 @@ static void add_tensor(Host *h, int i) {
     cs_line(p, "image.output = %s;", b->output ? "true" : "false");
     cs_line(p, "image.element_bytes = sizeof(%s);", type);
     cs_line(p, "image.page_bytes = %u; // %s", tt_page_bytes(b), plain ? "memory as it is" : formats[b->format]);
-    cs_line(p, "image.memory = arguments.%s.bytes.data();", array);
-    cs_line(p, "image.memory_bytes = (i64)arguments.%s.bytes.size();", array);
+    cs_line(p, "image.memory = arguments.%s.data<uint8_t>();", array);
+    cs_line(p, "image.memory_bytes = arguments.%s.byte_count();", array);
     cs_line(p, "image.base = reinterpret_cast<uint8_t *>(%p);", base);
     for (int d = 0; d < layout->rank; d++) {
         if (b->open[d])
@@ -190,6 +197,10 @@ static void add_tensor(Host *h, int i) {
         cs_line(p, "image.stride[%d] = %p;", d, strides[d]);
     }
     cs_line(p, "tensors[%d].place();", i);
+    cs_open(p, "if (arguments.%s.tensor)", array);
+    cs_line(p, "tensors[%d].bind(arguments.%s, %s);", i, array, is_exact(h->tt->plan, b) ? "true" : "false");
+    cs_reopen(p, "else");
+    cs_line(p, "tensors[%d].make_pages();", i);
     if (plain)
         cs_line(p, "tw_plain_in(&image);");
     else if (b->output)
@@ -198,6 +209,7 @@ static void add_tensor(Host *h, int i) {
         cs_line(p, "tensors[%d].fill(0x%08xu, %d, tw%s_to_page<%s>);", i, tt_fill_bits(b),
                 b->format == TT_Float16_b ? 2 : 4, b->format == TT_Int32 ? "_index" : "", type);
     cs_line(p, "tensors[%d].create(device.get());", i);
+    cs_close(p);
     cs_close(p);
 }
 
@@ -354,24 +366,44 @@ static void add_run(Host *h) {
     CPrinter *p = &h->p;
     cs_blank(p);
     cs_line(p, "auto &queue = device->mesh_command_queue();");
-    cs_line(p, "for (TwTensor &tensor : tensors) metal::distributed::EnqueueWriteMeshBuffer(queue, tensor.buffer, "
-               "tensor.pages, false);");
+    cs_line(p, "for (TwTensor &tensor : tensors)");
+    cs_line(p, "    if (!tensor.bound) metal::distributed::EnqueueWriteMeshBuffer(queue, tensor.buffer, tensor.pages, "
+               "false);");
     cs_line(p, "metal::distributed::MeshWorkload workload;");
     cs_line(p, "workload.add_program(metal::distributed::MeshCoordinateRange(device->shape()), std::move(program));");
-    cs_line(p, "metal::distributed::EnqueueMeshWorkload(queue, workload, false);");
+    cs_line(p, "metal::distributed::EnqueueMeshWorkload(queue, workload, true);");
     for (size_t i = 0; i < plan->buffers.count; i++) {
         const TtBuffer *b = &plan->buffers.at[i];
         if (!b->output) continue;
+        cs_open(p, "if (!tensors[%zu].bound)", i);
         cs_line(p, "metal::distributed::EnqueueReadMeshBuffer(queue, tensors[%zu].pages, tensors[%zu].buffer, true);",
                 i, i);
         if (b->layout.paging == PAGE_PLAIN)
             cs_line(p, "tensors[%zu].plain_back();", i);
         else
             cs_line(p, "tensors[%zu].back(tw_from_page<%s>);", i, cs_memory_type(b->elem));
+        cs_close(p);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------- main */
+
+/* Option --place: arrays of numbers that tiles hold go to the device before the launch, and come back behind it. */
+static void add_placed(Host *h, bool is_before) {
+    Text names = text_new(h->tt->arena);
+    for (int i = 0; i < h->tt->plan->param_count; i++) {
+        const Value *v = param_at(h, i);
+        const char *name = param_name(h, i), *word = quoted(h, v->name ? v->name : name);
+        if (!is_array(v) || (v->type->elem != EL_F32 && v->type->elem != EL_BF16)) continue;
+        text_add(&names, "%s%s", names.length ? ", " : "", word);
+        if (is_before)
+            cs_line(&h->p, "TwPlaced<%s> placed_%s(command, %s, device.get(), arguments.%s);",
+                    cs_memory_type(v->type->elem), name, word, name);
+        else
+            cs_line(&h->p, "placed_%s.fetch(device.get(), arguments.%s);", name, name);
+    }
+    if (is_before) cs_line(&h->p, "command.check_places({%s});", names.at);
+}
 
 static void add_main(Host *h) {
     const TtPlan *plan = h->tt->plan;
@@ -397,7 +429,9 @@ static void add_main(Host *h) {
     }
     cs_line(p, "arguments.grid = command.grid();");
     cs_line(p, "const auto device = metal::distributed::MeshDevice::create_unit_mesh(0);");
+    add_placed(h, true);
     cs_line(p, "launch(device, arguments);");
+    add_placed(h, false);
     cs_line(p, "device->close();");
     cs_line(p, "bool good = true;");
     for (size_t i = 0; i < plan->buffers.count; i++) {
