@@ -80,7 +80,8 @@ static void write_tasks(Emit *e, const Op *tasks) {
             role = op;
         }
     ring_constants(e);
-    cs_line(&e->p, "const i32 lane = tw_lane(), warp = tw_warp();");
+    cs_line(&e->p, e->anew ? "i32 lane = tw_lane();" : "const i32 lane = tw_lane();");
+    cs_line(&e->p, "const i32 warp = tw_warp();");
     tasks_count(e, tasks, &tasks_plain, "tasks");
     CLines before = e->p.lines, top = {0}, *outer = e->top;
     int depth = e->top_depth;
@@ -126,9 +127,13 @@ static void trip_end(Emit *e, const Op *loop, void *ahead) {
 }
 
 static void loop_end(Emit *e, const Op *loop, void *ahead) {
-    (void)loop;
     if (ahead) skew_end(e, ahead);
+    if (!op_flag(loop, AT_ANEW)) return;
+    cs_line(&e->p, "tw_anew(lane);");
+    for (size_t i = 0; i < e->places.count; i++) cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
 }
+
+static void find_anew(Op *op, void *user) { ((Emit *)user)->anew |= op_flag(op, AT_ANEW); }
 
 static const void *branch_begin(Emit *e, const Op *branch) { return skew_branch(e, branch); }
 static void side_begin(Emit *e, const void *state, int side) { skew_side_begin(e, state, side); }
@@ -177,6 +182,7 @@ SimtPlan *hip_emit(PassContext *cx, Kernel *k) {
     Emit e;
     emit_begin(&e, &hip_target, cx, k);
     refuse_missing(&e, k->body);
+    ir_walk(k->body, find_anew, &e);
     if (k->module->diag->errors) return NULL;
     const Op *tasks = tasks_of(k);
     e.persist = tasks && op_flag(tasks, AT_PERSIST);
