@@ -135,7 +135,6 @@ test-long: all $(NUMERIC) $(B)/tests/test_access $(B)/tests/test_sweep $(B)/test
 	tests/shards.sh 0 $(B)/tests/matrix --targets hip,rdna --random 4
 	for arch in gfx90a gfx942 gfx1100; do tests/shards.sh 0 $(B)/tests/ops --target hip-emulated:$$arch || exit 1; done
 	tests/shards.sh 0 $(B)/tests/random_triton --count 400 --seed $${TILEWRIGHT_SEED:-1} --targets hip-emulated --also hip-emulated:gfx1100 --every 2
-	python3 tests/compile_hip.py
 	tests/shards.sh 0 $(B)/tests/property --targets interp,cpu --all
 	tests/shards.sh 0 $(B)/tests/ops --all
 	tests/shards.sh 0 python3 tests/metalium/kernels.py
