@@ -8,42 +8,8 @@
 #include "target/simt/simt_ring.h"
 
 /* --- what there is no text for --- */
-static bool is_wide(const Kernel *k, const Op *op) {
-    return op->result_count && ir_type(k, op->results[0])->elem == EL_F64;
-}
-
-/* The functions of hip_math.h; two of them are good for f32 alone. */
-static const char *missing_function(const Kernel *k, const Op *op) {
-    switch (op_word(op, AT_FN, WORD_NONE)) {
-    case MATH_LGAMMA:
-    case MATH_TGAMMA:
-    case MATH_J0:
-    case MATH_J1:
-    case MATH_Y0:
-    case MATH_Y1:
-    case MATH_CYL_BESSEL_I0:
-    case MATH_CYL_BESSEL_I1:
-    case MATH_ERFINV:
-    case MATH_ERFCINV:
-    case MATH_ERFCX:
-    case MATH_NORMCDF:
-    case MATH_NORMCDFINV:
-    case MATH_SINPI:
-    case MATH_COSPI:
-    case MATH_RCBRT:
-    case MATH_RHYPOT: return "";
-    case MATH_POW:
-    case MATH_ERFC: return is_wide(k, op) ? " of f64" : NULL;
-    default: return NULL;
-    }
-}
-
 static void refuse_missing(Emit *e, const Region *region) {
     for (const Op *op = region->first; op; op = op->next) {
-        const char *of = op->code == OP_MATH ? missing_function(e->k, op) : NULL;
-        if (of)
-            emit_refuse(e, op, arena_printf(e->arena, "target hip does not have the function `%s`%s yet",
-                                            word_info[op_word(op, AT_FN, WORD_NONE)].text, of));
         if (op->code == OP_PRINT)
             emit_refuse(e, op, "target hip does not print yet: that takes the vendor's device library");
         if (op->code == OP_ASM || op->code == OP_ASM_ACT)

@@ -17,7 +17,7 @@
  *  copies    tw_copy_wave(s, p, on): a word of each lane straight to shared memory, side by side from the first lane's s on; zeros
  *            where not on; tw_copy_wave_bounded(s, on, base, at): from base + at bytes. tw_copies_wait(n): all copies of the wave but the last n have landed (CDNA)
  *  lanes     hip_lanes.h says which instruction trades what
- *  math      hip_math.h: our own, errors stated there */
+ *  math      hip_math.h, hip_special.h: our own, errors stated there */
 #ifndef TILEWRIGHT_HIP_H
 #define TILEWRIGHT_HIP_H
 
@@ -47,6 +47,7 @@ typedef __SIZE_TYPE__ size_t;
 #include "vmath.h"
 #include "hip_math.h"
 #include "floats.cuh"
+#include "hip_special.h"
 #ifdef TW_ON_DEVICE
 #include "hip_device.h"
 #else
