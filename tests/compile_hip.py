@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compile_hip.py: the kernels of the tree, emitted for AMD's GPUs, compile by themselves, within bounds.
 
-The cases are those of compile_all.py. Each is emitted for every architecture (`tilewright emit --target hip:ARCH -o FOLDER`) and
+The cases are those of compile_all.py, and functions that CUDA has in its library. Each is emitted for every architecture (`tilewright emit --target hip:ARCH -o FOLDER`) and
 compiled there by clang 19 for the device alone, without the vendor's headers and library, and linked by lld where that is. A
 warning is a failure. What the compiler writes about the kernel is read from the assembler text's metadata: vector registers,
 spilled ones, bytes of scratch; the LDS is the plan's; registers and LDS say how many waves of it a SIMD unit holds at once. More
@@ -33,6 +33,13 @@ FLAGS = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-s
 SLACK = 8
 # Of a SIMD unit: registers of a lane, how they are given out, waves, lanes of one; how many units a block has, and their LDS.
 UNITS = {"gfx90a": (512, 8, 8, 64, 4, 64 << 10), "gfx942": (512, 8, 8, 64, 4, 64 << 10), "gfx1100": (1536, 24, 16, 32, 4, 128 << 10)}
+
+
+def all_cases():
+    """(title, kernel file, arguments)"""
+    yield from (case[:3] for case in compile_all.cases())
+    for dtype in ("f32", "f64"):
+        yield f"triton functions {dtype}", "tests/gpu/functions.py", f"x_ptr={dtype}[128] y_ptr={dtype}[128] z_ptr={dtype}[128] N=128"
 
 
 def waves_of(arch, registers, lds, threads):
@@ -85,7 +92,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    cases = [(f"{arch} {title}", kernel, text, arch) for title, kernel, text, _ in compile_all.cases() for arch in ARCHS]
+    cases = [(f"{arch} {title}", kernel, text, arch) for title, kernel, text in all_cases() for arch in ARCHS]
     cases = [case for i, case in enumerate(cases) if i % options.every == 0 and all(word in case[0] for word in options.words)]
     bounds, failed, measured = read_bounds(), 0, {}
     links = shutil.which("ld.lld-19") is not None
