@@ -230,7 +230,8 @@ static int refuse_op(Section *s, const Op *op) {
 /* The units order numbers by sign and magnitude: of a NaN and infinity the smaller is infinity. */
 static void refuse_kept_nan(Section *s, const Op *op) {
     if (op_word(op, AT_NAN, NAN_DROP) == NAN_KEEP)
-        tt_refuse(section_tt(s), op, "a minimum or maximum that keeps NaN" FIX "test for it, as in tl.where(x != x, ..)");
+        tt_refuse(section_tt(s), op, "a minimum or maximum that keeps NaN"
+                      FIX "test for it, as in tl.where(x != x, ..)");
 }
 
 static int build_elementwise(Section *s, const Op *op, Word word) {
