@@ -50,11 +50,11 @@ void check_names(Check *c) {
             if (id < 0 || id > 15) continue;
             if (id == 0)
                 check_fail(c, syncs.at[i], false,
-                     "barrier 0 is that of the whole block, and other roles do not come here; take 1 to 15");
+                     "barrier 0 is that of the whole block, and other roles do not come here" FIX "take 1 to 15");
             if (of[id] && worker[id] != r && op_int(syncs.at[i], AT_ARRIVALS, 0) <= check_threads(c)) {
                 c->other = of[id], c->other_text = "the other one";
                 check_fail(c, syncs.at[i], false,
-                     say(c, "two warpgroups meet at barrier %lld, each for itself; give each a number of its own",
+                     say(c, "two warpgroups meet at barrier %lld, each for itself" FIX "give each a number of its own",
                          (long long)id));
             }
             of[id] = syncs.at[i], worker[id] = r;

@@ -245,10 +245,10 @@ static void test_meanings(void) {
     lowered("import tilelang.language as T\n@T.prim_fun\n@T.prim_func\ndef f(A: T.Tensor((4,), \"float16\")):\n    pass\n", "", "~; did you mean `prim_func`?");
 #define GEMM(policy) HEAD "    with T.Kernel(1) as bx:\n        S = T.alloc_shared((16, 16), \"float16\")\n        T.clear(S)\n        T.gemm(S, S, S, policy=" policy ")\n        T.copy(S, A[0, 0])\n"
     lowered(GEMM("T.GemmWarpPolicy.FullRow"), "", "~dot");
-    lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; it is one of Square, FullRow, FullCol");
+    lowered(GEMM("T.GemmWarpPolicy.FulRow"), "", "~`T.GemmWarpPolicy.FulRow` is no policy; write one of Square, FullRow, FullCol");
     lowered(GEMM("\"nonsense\""), "", "~\"nonsense\" is no policy");
     lowered(BODY "        T.copy(A[0, 0], S, eviction_policy=\"evict_fist\")\n", "", "~\"evict_fist\" is no eviction policy");
-    lowered(BODY "        T.use_swizzle(4, order=\"rows\")\n", "", "~\"rows\" is no order; it is one of row, column, mlx");
+    lowered(BODY "        T.use_swizzle(4, order=\"rows\")\n", "", "~\"rows\" is no order; write one of row, column, mlx");
     lowered(BODY "        T.alloc_shared((4,), \"float16\", scope=\"shard\")\n", "", "~\"shard\" is no scope");
 #define SIZES(line) "import tilelang.language as T\n" line "\n@T.prim_func\ndef f(A: T.Tensor((M, N), \"float16\")):\n    with T.Kernel(1) as bx:\n        A[M - 1, N - 1] = 1.0\n"
     lowered(SIZES("M, N = 100, 130"), "", "~[99, 129]");

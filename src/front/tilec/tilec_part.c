@@ -117,7 +117,7 @@ Expr tc_part_expr(Tc *tc, const CNode *node, const char *name) {
                            lv->is_view       ? "take the part of the tile that is viewed"
                            : all[d] % part[d] ? "it must fit a whole number of times"
                            : outside          ? "its place lies outside"
-                                              : "the rows of a register tile lie in several warps; take columns");
+                                              : "the rows of a register tile lie in several warps" FIX "take columns");
         index = tc_binary(tc, CT_STAR, index, tc_int(tc, part[d]), node->range);
         lv->part[d] = lv->part_count ? tc_binary(tc, CT_PLUS, lv->part[d], index, node->range) : index;
     }

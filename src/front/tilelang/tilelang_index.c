@@ -344,7 +344,7 @@ bool lang_store(Lower *l, const Box *box, Val value, Range range) {
     const Storage *of = box->of;
     Ref ref;
     if (of->packed && of->kind == STORE_TENSOR) {
-        const char *rule = "an element of a tensor of %s is half a byte; write a tile of them, and T.copy it";
+        const char *rule = "an element of a tensor of %s is half a byte" FIX "write a tile of them, and T.copy it";
         lang_types(l, range, arena_printf(l->arena, rule, lang_packed_name(of->packed)));
         return false;
     }

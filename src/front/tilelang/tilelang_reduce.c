@@ -48,7 +48,8 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     Elem elem = to.of->elem;
     Word combine = kinds[k].combine;
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
-    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers; cast or reinterpret first");
+    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers"
+                                                                    FIX "cast or reinterpret first");
     l->b.range = c->range;
     /* In the output's type, but sums of floats in f32 at least. */
     bool wide = combine == COMBINE_ADD && elem_is_float(elem) && elem_info[elem].bits < 32;
