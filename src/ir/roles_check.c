@@ -7,10 +7,11 @@
  * gives what its worker has seen to the barrier, a wait that passes takes it from there. So an access that is not
  * behind another one by the barriers is found in whatever order the workers happen to run.
  *
- * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an array
- * comes round twice and more (of several ends: roles_unknown.c); a loop over tasks has three of them, each a trip longer than the one before; a condition
- * that is not known holds in all trips or in none; workers run in turn, and each of them first and last. What is not
- * known there (which barrier, the parity, loops of several unknown ranges) is not proved, and said. */
+ * Bounds, which the finding states: loops of unknown ends make 0, 1, 2 .. trips, so many that each barrier of an
+ * array comes round twice and more (of several ends: roles_unknown.c); a loop over tasks has three of them, each a
+ * trip longer than the one before; a condition that is not known holds in all trips or in none; workers run in turn,
+ * and each of them first and last. What is not known there (which barrier, the parity, loops of several unknown
+ * ranges) is not proved, and said. */
 #include "ir/barriers.h"
 #include "ir/threads.h"
 #include "ir/roles_check.h"
@@ -411,8 +412,8 @@ static void run_trips(Check *c) {
     }
 }
 
-/* Ends that differ, of numbers that a launch knows: with each of their values in turn. What goes wrong wherever there are
- * the most trips is wrong; else the launch decides. */
+/* Ends that differ, of numbers that a launch knows: with each of their values in turn. What goes wrong wherever there
+ * are the most trips is wrong; else the launch decides. */
 static void run_values(Check *c) {
     int wrong_at[MOST_UNKNOWNS] = {0};
     bool wrong = false;

@@ -74,7 +74,7 @@ Val lang_lower_reduce_place(Lower *l, const Call *c) {
     if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
         !want_dim(l, c, 2, &from, &dim))
         return val_error;
-    if (elem_is_float(to.of->elem)) return lang_types(l, c->ranges[1], "places are integers; take an int32 tile");
+    if (elem_is_float(to.of->elem)) return lang_types(l, c->ranges[1], "places are integers" FIX "take an int32 tile");
     l->b.range = c->range;
     Ref place = ir_reduce(&l->b, (Word)c->builtin->code, lang_load_box(l, &from, from.of->rank), (int)dim);
     if (!fits_output(l, c, place, &from, &to)) return val_error;

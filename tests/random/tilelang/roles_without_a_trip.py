@@ -62,3 +62,4 @@ def main(A: T.Tensor((1, 1, 32), "int32"), C1: T.Tensor((1, 16, 32), "int32"), C
 # |                         acc2[i, j] = T.max(acc2[i, j], a[(t * 0 + k) % 4, i, j])
 # |         T.copy(acc1, C1[bx, 0, 0])
 # |         T.copy(acc2, C2[bx, 0, 0])
+# SPDX-License-Identifier: Apache-2.0
