@@ -109,6 +109,29 @@ static void forget_overs(Emit *e, const Op *first, const Op *last) {
     }
 }
 
+static const Op *made_by(const Emit *e, Ref value, Opcode code) {
+    const Op *op = ref_is_value(value) ? ir_value(e->k, value)->op : NULL;
+    return op && op->code == code ? op : NULL;
+}
+
+/* (x & 8) == 8, of x & 8, also in a wider type: is the bit set? Compilers that see what is asked shift the bit down first, to compare it with
+ * 1, where the machine's `and` sets a predicate. NULL: it asks for something else. */
+static const Expr *bit_test(Emit *e, const Op *op, const Expr *masked) {
+    Word pred = op_word(op, AT_PRED, CMP_EQ);
+    const Op *cast = made_by(e, op->operands[0], OP_CAST);
+    const Op *and = made_by(e, cast ? cast->operands[0] : op->operands[0], OP_AND);
+    int64_t mask, with;
+    if ((pred != CMP_EQ && pred != CMP_NE) || !and) return NULL;
+    const ElemInfo *own = &elem_info[ir_type(e->k, and->results[0])->elem];
+    const ElemInfo *elem = &elem_info[ir_type(e->k, op->operands[0])->elem];
+    if (own->bits < 8 || own->bits > elem->bits || elem->bits > 32 || elem_is_float(ir_type(e->k, op->operands[0])->elem) ||
+        !ir_const_int(e->k, and->operands[1], &mask) || !ir_const_int(e->k, op->operands[1], &with))
+        return NULL;
+    if (mask <= 0 || mask > INT32_MAX || (mask & (mask - 1)) || (with && with != mask)) return NULL;
+    bool set = (pred == CMP_EQ) == (with == mask);
+    return ex(e->arena, set ? "tw_bit(%p, %lldu)" : "(!tw_bit(%p, %lldu))", masked, (long long)mask);
+}
+
 const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Expr *r) {
     if (op->code == OP_IOTA) return iota_at(e, op, layout, r);
     if (op->code == OP_CMP) {
@@ -125,6 +148,8 @@ const Expr *elementwise_at(Emit *e, const Op *op, const Layout *layout, const Ex
             return cs_unpack(&e->p, to->elem, ex(e->arena, "tw_as_%s(%p.bits)", cs_memory_type(to->elem), bits));
         return ex(e->arena, "((%s)%p.bits)", elem_info[to->elem].text, bits);
     }
+    const Expr *bit = op->code == OP_CMP ? bit_test(e, op, args[0]) : NULL;
+    if (bit) return bit;
     const char *over = known_over(e, op);
     if (over) return ex(e->arena, "tw_div_over(%p, %s)", args[0], over);
     return is_spread(op) ? args[0] : cs_elementwise(&e->p, op, args);

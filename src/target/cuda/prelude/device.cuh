@@ -107,6 +107,12 @@ TW_FN f32 tw_lo_f16(u32 x) { return tw_f32(f16{(u16)x}); }
 TW_FN f32 tw_hi_f16(u32 x) { return tw_f32(f16{(u16)(x >> 16)}); }
 TW_FN f32 tw_lo_bf16(u32 x) { return tw_as_f32(x << 16); }
 TW_FN f32 tw_hi_bf16(u32 x) { return tw_as_f32(x & 0xffff0000u); }
+#define TW_TESTS_BITS /* nobody sees through, or shifts the bit down first */
+TW_FN bool tw_bit(u32 x, u32 bit) {
+    u32 r;
+    asm("and.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(bit));
+    return r != 0;
+}
 #define TW_PAIRS(name, instruction)                                                                \
     TW_FN u32 name(u32 x, u32 y) {                                                                 \
         u32 r;                                                                                     \

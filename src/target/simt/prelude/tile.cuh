@@ -126,6 +126,9 @@ TW_FN u32 tw_mul_bf16x2(u32 x, u32 y) {
 #ifndef TW_SUMS_HALVES
 TW_FN f32 tw_sum_bf16(f32 x, f32 y) { return tw_f32(tw_bf16(x + y)); }
 #endif
+#ifndef TW_TESTS_BITS
+TW_FN bool tw_bit(u32 x, u32 bit) { return (x & bit) != 0; }
+#endif
 TW_FN void tw_round_two(f16 *to, f32 lo, f32 hi) {
     const u32 pair = tw_pack_f16(lo, hi);
     to[0].bits = (u16)pair, to[1].bits = (u16)(pair >> 16);
