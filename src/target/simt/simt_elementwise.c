@@ -114,8 +114,8 @@ static const Op *made_by(const Emit *e, Ref value, Opcode code) {
     return op && op->code == code ? op : NULL;
 }
 
-/* (x & 8) == 8, of x & 8, also in a wider type: is the bit set? Compilers that see what is asked shift the bit down first, to compare it with
- * 1, where the machine's `and` sets a predicate. NULL: it asks for something else. */
+/* (x & 8) == 8, of x & 8, also in a wider type: is the bit set? Compilers that see what is asked shift the bit down
+ * first, to compare it with 1, where the machine's `and` sets a predicate. NULL: it asks for something else. */
 static const Expr *bit_test(Emit *e, const Op *op, const Expr *masked) {
     Word pred = op_word(op, AT_PRED, CMP_EQ);
     const Op *cast = made_by(e, op->operands[0], OP_CAST);
@@ -124,7 +124,7 @@ static const Expr *bit_test(Emit *e, const Op *op, const Expr *masked) {
     if ((pred != CMP_EQ && pred != CMP_NE) || !and) return NULL;
     const ElemInfo *own = &elem_info[ir_type(e->k, and->results[0])->elem];
     const ElemInfo *elem = &elem_info[ir_type(e->k, op->operands[0])->elem];
-    if (own->bits < 8 || own->bits > elem->bits || elem->bits > 32 || elem_is_float(ir_type(e->k, op->operands[0])->elem) ||
+    if (own->bits < 8 || own->bits > elem->bits || elem->bits > 32 || elem->cls == CLASS_FLOAT ||
         !ir_const_int(e->k, and->operands[1], &mask) || !ir_const_int(e->k, op->operands[1], &with))
         return NULL;
     if (mask <= 0 || mask > INT32_MAX || (mask & (mask - 1)) || (with && with != mask)) return NULL;
