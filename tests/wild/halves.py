@@ -47,3 +47,4 @@ def bits(x, y, N, BLOCK: tl.constexpr):
     found = tl.where((v & 4) == 4, 1, 0) + tl.where((v & 2) != 0, 2, 0) + tl.where((v & 8) == 0, 4, 0)
     found += tl.where((v & 16) != 16, 8, 0) + tl.where((v & 6) == 2, 16, 0) + tl.where((v & 64) == 64, 32, 0)
     tl.store(y + at, found, mask=at < N)
+# SPDX-License-Identifier: Apache-2.0
