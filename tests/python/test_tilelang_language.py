@@ -422,3 +422,21 @@ def test_a_scheduler_without_state():
 
     with pytest.raises(tilelang.CompilationError, match="`valid` of a T.PersistentTileScheduler with stateful=False"):
         tilelang.compile(asks)
+
+
+@pytest.mark.parametrize("target", ["cpu", "interp"])
+def test_infinities_of_eight_bits(target):
+    torch = pytest.importorskip("torch")
+
+    @T.prim_func
+    def infinite(A: T.Tensor((32, ), "float8_e5m2"), B: T.Tensor((32, ), "float32")):
+        with T.Kernel(1, threads=32):
+            T.fill(A[0:16], T.infinity("float8_e5m2"))
+            T.fill(A[16:32], -T.infinity("float8_e5m2"))
+            for i in T.Parallel(32):
+                B[i] = A[i]
+
+    a, b = torch.zeros(32, dtype=torch.float8_e5m2), torch.zeros(32)
+    tilelang.compile(infinite, target=target)(a, b)
+    want = torch.tensor([np.inf] * 16 + [-np.inf] * 16)
+    assert (a.float() == want).all() and (b == want).all()
