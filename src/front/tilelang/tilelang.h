@@ -81,7 +81,7 @@ typedef struct Variable { /* of a loop or of the grid */
     Ref ref;
     int grid;          /* which dimension of the grid; -1: of a loop */
     bool starts, ends; /* are lo and hi known? */
-    int64_t lo, hi;    /* its first and its last value */
+    int64_t lo, hi, step; /* its first and its last value, and from one to the next */
 } Variable;
 
 typedef struct BlockIndex { /* of a tensor, by one variable of the grid */

@@ -92,14 +92,15 @@ bool lang_as_tile(Lower *l, const Call *c, int arg, Box *out) {
         lang_types(l, c->ranges[arg],
                    arena_printf(l->arena,
                                 "T.%s works on tiles of the block, and in a kernel that names its threads each of them "
-                                "has one of these; use alloc_shared or alloc_fragment",
+                                "has one of these" FIX "use alloc_shared or alloc_fragment",
                                 c->builtin->name));
         return false;
     }
     if (out->of->kind != STORE_TENSOR) return lang_check_box(l, out, c->ranges[arg]);
     lang_types(l, c->ranges[arg],
                arena_printf(l->arena,
-                            "T.%s works on tiles (alloc_shared, alloc_fragment); copy the tensor's box into one first",
+                            "T.%s works on tiles (alloc_shared, alloc_fragment)"
+                            FIX "copy the tensor's box into one first",
                             c->builtin->name));
     return false;
 }
@@ -115,7 +116,7 @@ bool lang_check_box(Lower *l, const Box *box, Range range) {
         if (box->of->kind != STORE_TENSOR && !lang_inside(l, box->of, d, box->at[d], box->shape[d], range))
             return false;
         if (__builtin_mul_overflow(elements, box->shape[d], &elements) || elements > MAX_TILE_ELEMENTS) {
-            lang_types(l, range, "a tile has at most 2^20 elements; use smaller blocks");
+            lang_types(l, range, "a tile has at most 2^20 elements" FIX "use smaller blocks");
             return false;
         }
     }

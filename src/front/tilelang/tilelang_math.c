@@ -45,7 +45,7 @@ Val lang_scalar(Lower *l, Val v, Range range) {
     bool holds = storage || box;
     return lang_types(l, range,
                       arena_printf(l->arena, "%s is no number%s", val_describe(l, v),
-                                   holds ? "; index one element of it, or use a tile operation" : ""));
+                                   holds ? FIX "index one element of it, or use a tile operation" : ""));
 }
 
 /* Conversions to 8 bits end at the largest number; the infinity that a text names is one. */
@@ -136,9 +136,9 @@ Val lang_binary(Lower *l, PyOp op, Val x, Val y, Range range) {
     if (!lang_meet(l, x, y, range, &left, &right)) return val_error;
     bool is_float = elem_is_float(val_ref_type(l, left)->elem);
     if (op == PY_OP_DIV && !is_float)
-        return lang_types(l, range, "`/` on integers; write `//` for an integer, or T.cast one side to a float");
+        return lang_types(l, range, "`/` on integers" FIX "write `//` for an integer, or T.cast one side to a float");
     bool bits = op == PY_OP_BITAND || op == PY_OP_BITOR || op == PY_OP_BITXOR || op == PY_OP_SHL || op == PY_OP_SHR;
-    if (bits && is_float) return lang_types(l, range, "bit operations need integers; cast or reinterpret first");
+    if (bits && is_float) return lang_types(l, range, "bit operations need integers" FIX "cast or reinterpret first");
     Val out = val_tensor(ir_binary(&l->b, codes[op], left, right));
     lang_linear_join(l, op, x, y, out);
     return out;
@@ -346,7 +346,7 @@ Val lang_lower_reinterpret(Lower *l, const Call *c) {
     bool first = lang_elem_of(c->args[0], &elem);
     if (!first && !lang_want_elem(l, c, 1, &elem)) return val_error;
     if (lang_packed(c->args[!first]))
-        return lang_types(l, c->range, "T.reinterpret gives no 4-bit dtype; take the bits with & and >>");
+        return lang_types(l, c->range, "T.reinterpret gives no 4-bit dtype" FIX "take the bits with & and >>");
     Val v = lang_scalar(l, c->args[first], c->range);
     if (val_failed(v)) return v;
     if (elem_info[elem].bits != elem_info[val_type(l, v)->elem].bits)
@@ -366,7 +366,7 @@ Val lang_lower_limit(Lower *l, const Call *c) {
     if (packed == PACKED_F4) return val_float(6 * c->builtin->code);
     if (packed) bits = 4;
     if (!elem_is_float(elem) && c->builtin->code == 0)
-        return lang_types(l, c->range, "integers have no infinity; write the smallest or largest number");
+        return lang_types(l, c->range, "integers have no infinity" FIX "write the smallest or largest number");
     if (c->builtin->code == 0) return val_float(INFINITY);
     if (elem_is_float(elem)) {
         static const double largest[EL_COUNT] = {[EL_F16] = 65504,

@@ -48,7 +48,8 @@ Val lang_lower_reduce(Lower *l, const Call *c) {
     Elem elem = to.of->elem;
     Word combine = kinds[k].combine;
     bool bits = combine == COMBINE_AND || combine == COMBINE_OR || combine == COMBINE_XOR;
-    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers; cast or reinterpret first");
+    if (bits && elem_is_float(elem)) return lang_types(l, c->range, "bits are of integers"
+                                                                    FIX "cast or reinterpret first");
     l->b.range = c->range;
     /* In the output's type, but sums of floats in f32 at least. */
     bool wide = combine == COMBINE_ADD && elem_is_float(elem) && elem_info[elem].bits < 32;
@@ -73,7 +74,7 @@ Val lang_lower_reduce_place(Lower *l, const Call *c) {
     if (!lang_in_kernel(l, c) || !lang_as_tile(l, c, 0, &from) || !lang_as_tile(l, c, 1, &to) ||
         !want_dim(l, c, 2, &from, &dim))
         return val_error;
-    if (elem_is_float(to.of->elem)) return lang_types(l, c->ranges[1], "places are integers; take an int32 tile");
+    if (elem_is_float(to.of->elem)) return lang_types(l, c->ranges[1], "places are integers" FIX "take an int32 tile");
     l->b.range = c->range;
     Ref place = ir_reduce(&l->b, (Word)c->builtin->code, lang_load_box(l, &from, from.of->rank), (int)dim);
     if (!fits_output(l, c, place, &from, &to)) return val_error;

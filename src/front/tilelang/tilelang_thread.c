@@ -12,6 +12,7 @@
  *
  * A kernel that names no thread has none: its tile operations are all there is. */
 #include "ir/barriers.h"
+#include "ir/roles.h"
 #include "ir/threads.h"
 #include "front/python/python_flow.h"
 #include "front/tilelang/tilelang.h"
@@ -123,6 +124,16 @@ static bool split_roles(Lower *l, Op *region, Threads *t) {
     return threads_split_roles(t) && cut_threads(l, region, t);
 }
 
+/* One order in which all goes well says nothing of the others: what is wrong in any is the user's mistake, however the
+ * roles will run. */
+static void check_roles(Lower *l) {
+    RolesBounds bounds;
+    bool good = true;
+    FoundOps found = ir_list(l->kernel->body, OP_SPMD, l->arena);
+    for (size_t i = 0; i < found.count && good; i++)
+        if (found.at[i]->region_count > 1) good = roles_check(l->kernel, l->arena, found.at[i], NULL, &bounds);
+}
+
 void lang_threads_end(Lower *l) {
     LangState *s = lang_state(l);
     if (!s->threads) return;
@@ -141,10 +152,13 @@ void lang_threads_end(Lower *l) {
     Threads t, other;
     const char *why;
     bool cut = cut_threads(l, s->region, &t);
-    if (barriers && (!cut || !bars_prove(l->kernel, l->arena, &why, &where))) {
+    if (barriers) {
+        bool ordered = cut && bars_prove(l->kernel, l->arena, &why, &where);
         Ops first = take_out(l, before);
         ir_insert_op(l->b.region, NULL, written);
-        if (split_roles(l, written, &other)) return;
+        bool split = split_roles(l, written, &other);
+        if (split && !ordered) return;
+        if (split) check_roles(l);
         take_out(l, before);
         put_in(l, &first); /* whoever drops its barriers says what is wrong */
     }

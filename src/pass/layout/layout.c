@@ -379,6 +379,7 @@ static void place_store(LayoutState *st, Op *op, int value_group) {
             st, choose_blocked(machine, ty_with_elem(st->k->module, type, type->elem), st->warps, contiguous), type);
     lay_want_operands(st, op, layout);
     if (op->result_count) lay_set(st, op->results[0], layout);
+    near_holds(machine, &st->facts, op); /* a wish */
     if (access_has_vectors(st, op)) layout_vector(machine, &st->facts, op, type, &layout->map); /* for its wishes */
     layout_wish_own(&st->facts, op);
 }

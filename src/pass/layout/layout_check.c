@@ -146,7 +146,7 @@ static void check_access(Check *c, const Op *op) {
         complain(c, op, "no one knows whether its vectors are aligned: `tests` is missing");
     if (op_flag(op, AT_BOUNDED) &&
         !(a.along >= 0 && a.whole && !a.tests && near_holds(c->st.cx->machine, &c->st.facts, op)))
-        complain(c, op, "`bounded` is of whole vectors that lie near the first one of their box, and of zeros outside");
+        complain(c, op, "`bounded` is of whole vectors that lie near the first one of their box");
     if (op_flag(op, AT_SINGLY) && !access_may_load_singly(c->st.k, op, a))
         complain(c, op, "`singly` is of elements of 16 bits that a thread loads one by one");
     if (op->code == OP_TATOMIC && a.vector > 1 && !a.whole)

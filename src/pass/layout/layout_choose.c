@@ -241,8 +241,8 @@ static bool is_chained(const Kernel *k, const Op *dot) {
     return false;
 }
 
-/* What any grid must keep to. Columns that are read from shared memory begin with a panel; units that are left over do the
- * same work twice. */
+/* What any grid must keep to. Columns that are read from shared memory begin with a panel; units that are left over
+ * do the same work twice. */
 static bool grid_fits(const Kernel *k, const Op *dot, int warps, int64_t along_m, int64_t along_n) {
     const Type *c = ir_type(k, dot->operands[2]);
     const Matrix *row = matrix_of(k, dot);

@@ -95,7 +95,8 @@ static void run_store_beside(Sync *y, Op *store) {
     pending_store_beside(&y->o, store);
     if (parts && !op_attr(ring, AT_SOLO)) pending_meet_shown(&y->o, store); /* each of them */
     bool ahead = ring && ring_runs_ahead(ring);
-    y->o.now.unread |= ahead || (!parts && !(ring && is_buffer(ring))); /* who fills a buffer waits for that by itself */
+    y->o.now.unread |=
+        ahead || (!parts && !(ring && is_buffer(ring))); /* who fills a buffer waits for that by itself */
     y->stores_beside = true;
     pending_mark(&y->o, store);
 }

@@ -102,7 +102,9 @@ static void gather(Dot *d, int i, const Expr *words, const Expr *side, const Exp
         cs_line(&e->p, "%p[q] = 0;", words);
         cs_loop(&e->p, "#pragma unroll", "b", 0, each, 1);
         cs_line(&e->p, "%s cell;", bytes == 2 ? "u16" : "u8");
-        cs_line(&e->p, "tw_lds(1, &cell, %p);", stored_at(d, i, side, ex(e->arena, "%p + %p", k, place_along_k(d, i, ex(e->arena, "(q * %d + b)", each)))));
+        cs_line(
+            &e->p, "tw_lds(1, &cell, %p);",
+            stored_at(d, i, side, ex(e->arena, "%p + %p", k, place_along_k(d, i, ex(e->arena, "(q * %d + b)", each)))));
         cs_line(&e->p, "%p[q] |= (u32)cell << %d * b;", words, 8 * bytes);
         cs_close(&e->p);
     }
@@ -130,7 +132,8 @@ static void fetch(Dot *d, int i, const Expr *words, const Expr *first, const Exp
         uint32_t masks[LL_MAX_BITS], beyond = 0;
         steps_along_k(d, i, masks);
         for (int b = 0; b < fragment_of(d, i)->registers; b++) beyond += r * per >> b & 1 ? masks[b] : 0;
-        cs_line(&e->p, "tw_lds(%d, %p, %p);", each, to, stored_at(d, i, side, r ? ex(e->arena, "%p + %u", k, beyond) : k));
+        cs_line(&e->p, "tw_lds(%d, %p, %p);", each, to,
+                stored_at(d, i, side, r ? ex(e->arena, "%p + %u", k, beyond) : k));
     }
 }
 
@@ -245,8 +248,8 @@ static void multiply_early(Dot *d, const Tiles *t, int64_t steps) {
             (long long)(products * (steps - 1)));
 }
 
-/* An instruction writes whole tiles. Where the matrix ends within the last one, the thread's registers beyond it were left
- * out (ll_registers): the tiles are an array of their own then, of which those that there are come back. */
+/* An instruction writes whole tiles. Where the matrix ends within the last one, the thread's registers beyond it were
+ * left out (ll_registers): the tiles are an array of their own then, of which those that there are come back. */
 static const char *open_whole(Dot *d) {
     Emit *e = d->e;
     const char *acc = d->acc;

@@ -23,8 +23,8 @@ struct Dot {
 /* Where element (row, column) of the stored operand i lies. */
 const Expr *dot_matrix_at(Dot *d, int i, const Expr *row, const Expr *column);
 
-/* A that lies in registers as the instruction takes it: so many elements a word, the words' array (NULL: it does not lie
- * there; `set`: to 0), and what is written into it. */
+/* A that lies in registers as the instruction takes it: so many elements a word, the words' array (NULL: it does not
+ * lie there; `set`: to 0), and what is written into it. */
 int dot_left_each(const Dot *d);
 const char *dot_left_declare(Dot *d, bool set);
 void dot_left_pack(Dot *d, const char *words);

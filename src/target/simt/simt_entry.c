@@ -97,11 +97,12 @@ static void write_thread(Emit *e, const CLines *top, const CLines *body) {
     bool warp = cs_mentions(top, "warp") || cs_mentions(body, "warp");
     bool uniform = kernel_int(e->k, AT_UNIFORM, 0);
     const Expr *of_warp = ex(e->arena, uniform ? "tw_warp()" : "tw_thread() >> %d", ll_log2(e->lanes));
-    if (lane && warp)
+    if (lane && warp && !e->anew) {
         cs_line(&e->p, "const i32 lane = tw_lane(), warp = %p;", of_warp);
-    else if (lane)
-        cs_line(&e->p, "const i32 lane = tw_lane();");
-    else if (warp)
+        return;
+    }
+    if (lane) cs_line(&e->p, e->anew ? "i32 lane = tw_lane();" : "const i32 lane = tw_lane();");
+    if (warp)
         cs_line(&e->p, "const i32 warp = %p;", of_warp);
 }
 

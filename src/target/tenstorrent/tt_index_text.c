@@ -149,7 +149,7 @@ static const char *index_text(Indices *at, Ref ref, const char *const *place) {
         if (loop) return cs_name(&role->p, loop->regions[0]->args[0]);
         tt_refuse(tt, at->user,
                   "indices that depend on a carried value, or on a loop that loads "
-                  "nothing; compute them from the loop's variable, beside the load");
+                  "nothing" FIX "compute them from the loop's variable, beside the load");
         return "0";
     }
     const char *texts[3] = {0}, *inner[MAX_RANK];
