@@ -8,7 +8,8 @@
 
 const Own lang_storage_own = {.whole = true}, lang_box_own = {.whole = true}, lang_symbol_own = {.whole = true},
           lang_loop_own = {.whole = true}, lang_note_own = {.whole = true}, lang_layout_own = {.whole = true},
-          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true}, lang_scheduler_own = {.whole = true}, lang_reducer_own = {.whole = true};
+          lang_persistent_own = {.whole = true}, lang_fresh_own = {.whole = true},
+          lang_scheduler_own = {.whole = true}, lang_reducer_own = {.whole = true};
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, kinds, signature, function, code, doc) {#name, kinds, signature, function, code, doc},

@@ -7,8 +7,8 @@
  *         .. s.m_idx, s.n_idx, s.current_iter
  *         s.next_tile()
  *
- * Tiles have numbers: the first extent runs fastest (column_major), in strips of swizzle_size of the other one. A worker
- * takes its own number, and every num_workers-th after it. */
+ * Tiles have numbers: the first extent runs fastest (column_major), in strips of swizzle_size of the other one. A
+ * worker takes its own number, and every num_workers-th after it. */
 #include "front/tilelang/tilelang.h"
 
 #include <string.h>

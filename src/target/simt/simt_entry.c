@@ -117,9 +117,9 @@ static const Expr *launch_bounds(Emit *e, const EntryFile *file) {
 /* What nvcc finds in the headers of C, and NVRTC has none of: texts in CUDA take it for granted. */
 static const char words_of_c[] =
     "#ifdef __CUDACC_RTC__\n"
-    "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"
-    "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t;\n"
-    "typedef unsigned long long uint64_t;\n"
+    "typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short "
+    "uint16_t;\n"
+    "typedef int int32_t; typedef unsigned uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;\n"
     "typedef unsigned short ushort; typedef unsigned uint; typedef unsigned long ulong;\n"
     "#endif";
 
