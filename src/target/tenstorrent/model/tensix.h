@@ -133,7 +133,7 @@ typedef struct TensixReport {
     uint64_t compute_bound, dram_bound;      /* cycles of the busiest math unit; of all DRAM banks together */
     uint32_t dst_slots;                      /* used at once, at most */
     bool out_of_memory, endless;             /* why it ended; neither: a mistake of a kernel */
-    bool strayed;                            /* among those: an address of DRAM that is no buffer's */
+    uint32_t strayed;                        /* among those: 1 + the buffer of which a page was wanted that it lacks */
     char text[12000];                        /* empty when all is well; cut at its end */
 } TensixReport;
 

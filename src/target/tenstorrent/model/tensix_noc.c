@@ -32,8 +32,20 @@ static uint32_t l1_offset(TtKernel *self, const char *call, uint32_t address, ui
     return offset;
 }
 
+/* A page behind the last one of a buffer may be one of the next: that is told here, where its buffer is known. */
+static void check_page(TtKernel *self, uint32_t base, uint32_t page) {
+    const TensixProgram *program = self->machine->program;
+    for (uint32_t i = 0; i < program->buffer_count; i++) {
+        const TensixBuffer *b = &program->buffers[i];
+        if (b->address != base || page < b->pages) continue;
+        self->machine->report->strayed = i + 1;
+        machine_fault(self, "an address of page %u of buffer %s, which has %u pages", page, b->name, b->pages);
+    }
+}
+
 static uint64_t page_address(TtKernel *self, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset) {
     const TensixLimits *limits = self->machine->limits;
+    check_page(self, base, page);
     uint32_t step = (page_bytes + limits->dram_alignment - 1) / limits->dram_alignment * limits->dram_alignment;
     return NOC_DRAM | (uint64_t)(page % limits->dram_banks) << 36 | (base + page / limits->dram_banks * step + offset);
 }
@@ -64,7 +76,6 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         uint32_t page = (at - b->address) / b->page_bytes * banks + bank;
         uint32_t offset = (at - b->address) % b->page_bytes;
         if (page >= b->pages) {
-            self->machine->report->strayed = true;
             machine_note(self, "%s: page %u of buffer %s, which has %u pages", call, page, b->name, b->pages);
             return NULL;
         }
@@ -77,7 +88,6 @@ static uint8_t *dram_memory(TtKernel *self, const char *call, uint64_t address, 
         }
         return b->data + (size_t)page * b->page_bytes + offset;
     }
-    self->machine->report->strayed = true;
     machine_note(self, "%s: no buffer at DRAM address 0x%x", call, at);
     return NULL;
 }
