@@ -269,8 +269,8 @@ static bool run_row(const KernelSet *set, const int numbers[3], bool narrow, All
     static const uint32_t semaphore = 0;
     const char *const names[] = {"reader", "compute", "writer"};
     const TensixProcessor processors[] = {TENSIX_READER, TENSIX_COMPUTE, TENSIX_WRITER};
-    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages},
-                               {"out", 2 << 20, PAGE, PAGES, out_pages}};
+    TensixBuffer buffers[2] = {{"in", 1 << 20, PAGE, PAGES, in_pages, false},
+                               {"out", 2 << 20, PAGE, PAGES, out_pages, false}};
     uint32_t args[2][2][2] = {{{0, 1 << 20}, {2, 1 << 20}}, {{0, 2 << 20}, {2, 2 << 20}}};
     TensixPlacement placements[3][2];
     TensixKernel kernels[3];
