@@ -134,6 +134,7 @@ void ring_set_type(Kernel *k, Ref ring, const Type *type) {
     ir_value(k, ring)->type = type;
     for (size_t v = 1; v < k->values.count; v++) {
         const Op *op = k->values.at[v].op;
-        if (op && (op->code == OP_ACQUIRE || op->code == OP_WAIT) && op->operands[0] == ring) k->values.at[v].type = slot;
+        if (op && (op->code == OP_ACQUIRE || op->code == OP_WAIT) && op->operands[0] == ring)
+            k->values.at[v].type = slot;
     }
 }

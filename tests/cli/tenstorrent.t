@@ -145,7 +145,7 @@ $ cat > kept.py <<'END'
 >     tl.store(y + r, tl.where(v != v, v, tl.maximum(v, 2.0)))
 > END
 $ tilewright emit kept.py:kept --target tenstorrent --arg x=ones:f32[32] --arg y=zeros:f32[32] --arg M=32
-kept.py:8:21: error: not possible on Tenstorrent: a minimum or maximum that keeps NaN; test for it: tl.where(x != x, ..) [not-on-tenstorrent]
+kept.py:8:21: error: not possible on Tenstorrent: a minimum or maximum that keeps NaN; test for it, as in tl.where(x != x, ..) [not-on-tenstorrent]
     8 |     tl.store(y + r, tl.maximum(v, 2.0, propagate_nan=tl.PropagateNan.ALL))
       |                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]
@@ -260,11 +260,11 @@ note: ran on the functional model of a wormhole grid, 1 of 64 cores; no card is 
 x: f32[64, 64], max error 0: ok
 y: f32[64, 64], max error 0: ok
 $ for k in gathered added; do tilewright emit refused.py:$k --target tenstorrent --arg x=ones:f32[64,64] --arg y=zeros:f32[64,64] --arg B=64; done
-refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns: write it with those, or use target cpu [not-on-tenstorrent]
+refused.py:9:22: error: not possible on Tenstorrent: `gather` of a tile; the units of a core compute element by element, products, sums and maxima of rows and columns; write it with those, or use target cpu [not-on-tenstorrent]
     9 |     tl.store(y + at, tl.gather(tl.load(x + at), (r[:, None] * 7 + r[None, :] * 3) % B, axis=1))
       |                      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 hint: a target is chosen with --target NAME
-refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole elements: store each task's part, and add them in another launch [not-on-tenstorrent]
+refused.py:23:5: error: not possible on Tenstorrent: an atomic update; cores write whole elements; store each task's part, and add them in another launch [not-on-tenstorrent]
    23 |     tl.atomic_add(y + at, tl.load(x + at))
       |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 [1]

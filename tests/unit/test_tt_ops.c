@@ -294,7 +294,7 @@ static const struct Refusal {
     {KERNEL("%X, %A: tensor<f32,2>", IN("x: f32[32,32]") OUT("a: f32[32,32]"), LOADS(PUT_IN("x", "%X", "[0, 0]", "f32[32,32]")),
         " %s = wait %in ; %x = get %s.x ; release %in, %s ; tatomic<add> %A, [0, 0], %x\n" FINISH(PUT_OUT("a", "%x")), STORES(STORE_OUT("a", "%A", "[0, 0]"))),
      "an atomic update"},
-    {"kernel @flat(%X: tensor<f32,2>) { %x = tload %X, [0, 0] : f32[32,32] ; tstore %X, [0, 0], %x\n return }\n", "the kernel stayed flat"},
+    {"kernel @flat(%X: tensor<f32,2>) { %x = tload %X, [0, 0] : f32[32,32] ; tstore %X, [0, 0], %x\n return }\n", "the kernel was not divided among them"},
 };
 
 int main(int argc, char **argv) {

@@ -198,7 +198,7 @@ static tw_status wrong_strides(const tw_kernel *k, const RunParam *param, const 
     }
     return context_fail(k->context, TW_ERROR_ARGUMENT,
                         "argument `%s`: kernel `%s` takes row-major arrays without gaps, the array "
-                        "given is %s: pass a copy",
+                        "given is %s" FIX "pass a copy",
                         param->name, k->name, got.at);
 }
 

@@ -189,7 +189,7 @@ static const char *place_buffers(const TtLaunch *l, TensixBuffer *buffers) {
         low -= share;
         if (low < taken)
             return fail(l, "argument `%s` takes %u bytes of each core's L1, and the circular buffers and other tensors "
-                           "leave %lld: leave it in DRAM",
+                           "leave %lld" FIX "leave it in DRAM",
                         plan->buffers.at[i].name, share, (long long)(low + share - taken));
         buffers[i].address = (uint32_t)low;
     }

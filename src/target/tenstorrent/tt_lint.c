@@ -49,7 +49,8 @@ static bool is_inner(const TtCb *cb) { return cb->from == ROLE_COMPUTE && cb->to
 static void broken(Lint *l, const TtStep *step, const char *of, const char *rule) {
     /* After an error the steps are harmless, not right. */
     if (l->quiet || l->tt->cx->module->diag->errors) return;
-    tt_refuse(l->tt, step ? step->op : NULL, "%s could not be proved to keep the rules of a core: %s%s%s; use target "
+    tt_refuse(l->tt, step ? step->op : NULL, "%s could not be proved to keep the rules of a core: %s%s%s"
+                                             FIX "use target "
                                              "cpu",
               tt_file_name(l->kernel), of, *of ? ": " : "", rule);
 }

@@ -247,7 +247,7 @@ const char *role_elementwise(Role *role, const Op *op, const char *const *texts)
     if (!tt_has_scalar(role->tt->k, op)) {
         tt_refuse(role->tt, op,
                   "`%s` of a single number (%s); the small processors compute sums, products and conversions of 16 "
-                  "and 32 bits: pass the result as an argument, or compute it of a tile",
+                  "and 32 bits" FIX "pass the result as an argument, or compute it of a tile",
                   op_info[op->code].mnemonic, ty_text(ir_type(role->tt->k, op->results[0]), role->tt->arena));
         return "0";
     }
@@ -403,7 +403,7 @@ static void add_if(Role *role, const Op *op) {
             role_line(role, "%s %s;", cs_register_type(&role->p, ir_type(role->tt->k, op->results[i])->elem),
                       cs_name(&role->p, op->results[i]));
         else if (!ty_is_scalar(ir_type(role->tt->k, op->results[i])))
-            tt_refuse(role->tt, op, "a tile chosen by a branch; use `select`");
+            tt_refuse(role->tt, op, "a tile chosen by a branch" FIX "use `select`");
     for (int r = 0; r < op->region_count; r++) {
         const Region *region = op->regions[r];
         if (r > 0 && region->first == region->last && !op->result_count) break;
