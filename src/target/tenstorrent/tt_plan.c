@@ -58,7 +58,10 @@ void tt_refuse_gather(Tt *tt, const Op *load) {
         if (f->id == FIND_LOAD_GATHERS && memcmp(&f->range, &load->range, sizeof load->range) == 0)
             why = f->text + (strncmp(f->text, "stays a gather: ", 16) == 0 ? 16 : 0);
     }
-    tt_refuse(tt, load, "a gather of single elements; %s", why);
+    const char *fix = strrchr(why, ';'); /* findings end with what helps */
+    int length = fix && fix[1] ? (int)(fix - why) : (int)strlen(why);
+    tt_refuse(tt, load, "a gather of single elements; %.*s" FIX "%s", length, why,
+              why[length] ? fix + 2 : "read rows of a tensor, or use target cpu");
 }
 
 void tt_refuse_access(Tt *tt, const Op *op) {
