@@ -117,6 +117,8 @@ typedef struct Machine {
     int named_barriers;   /* of a block */
 
     /* --- memory of a block, and ways into it --- */
+    int core_rows, core_columns; /* of a grid of cores that share what they load .. */
+    int load_bytes;              /* .. a cycle from memory, all of them together */
     int64_t ring_bytes; /* shared memory or L1: rings and scratch */
     int block_bytes;    /* that a multiprocessor sets aside for each block, beside ring_bytes */
     Banks banks;        /* of it */

@@ -205,6 +205,7 @@ $ tilewright docs options
 - `rotate`: of two products in a row, the second runs under the next trip's arithmetic; never changes a bit of the result. Takes auto, on or off.
 - `gang`: programs that run side by side in a block of a GPU and share what their loops load; 0: the compiler chooses; never changes a bit of the result. Takes an integer from 0 to 4.
 - `written`: threads that a kernel names, and the roles of a template, run as they are written, even where they would become operations on tiles; default off. Takes on or off.
+- `unproved`: roles that run as they are written do so even if it is not proved that their barriers are right: a mistake in these is then a wrong result; default off: an error. Takes on or off.
 - `fuse`: multiply-adds are rounded once; default on. Takes on or off.
 - `asserts`: `assert` and `tl.device_assert` of Triton kernels stop a launch; default on, in Python off unless debug. Takes on or off.
 - `overflow`: `+`, `-` and `*` of integers below 64 bits in Triton kernels stop a launch where the result does not fit its type, as asserts do; default off, in Python on with debug. Takes on or off.

@@ -166,3 +166,28 @@ $ tilewright check mixed.py --target hip --emulate --arg x=randn:f16[6144] --arg
 x: f16[6144], max error 0: ok
 y: f16[6144], max error 0: ok
 z: f32[4096], max error 1.34e-05 at [383] (20.8269978, interpreted 20.8269844): ok
+#! the sum of a product that another one is made of: the waves' grid is chosen before anything is moved between them, and stands
+$ cat > chained.py <<'END'
+> import triton, triton.language as tl
+> @triton.jit
+> def small(x):
+>     return (x.to(tl.int32) & 3).to(tl.float16)
+> @triton.jit
+> def chained(x0, s5):
+>     pid = tl.program_id(0)
+>     r = tl.arange(0, 64)
+>     c = tl.arange(0, 64)
+>     h = tl.arange(0, 64)
+>     acc = tl.zeros((64, 64), tl.float32)
+>     w0 = tl.arange(0, 16)
+>     t1 = tl.load(x0 + (pid * 16 + r)[:, None] * 192 + h[None, :])
+>     for k0 in range(0, 1):
+>         t2 = tl.load(x0 + (pid * 16 + h)[:, None] * 48 + (k0 * 16 + w0)[None, :])
+>         t3 = tl.load(x0 + (k0 * 16 + w0)[:, None] * 64 + c[None, :])
+>         p0 = small(tl.dot(t1, t2))
+>         acc = tl.dot(p0, t3, small(acc).to(tl.float32))
+>     acc = small(acc).to(tl.float32)
+>     tl.store(s5 + (r + pid * 64)[:, None] * 64 + c[None, :], acc)
+> END
+$ tilewright ir chained.py --target hip --arg 'x0=*f16' --arg 's5=*f32' --set num_warps=2 --verify-each | grep -c 'dot<.*grid'
+2

@@ -36,6 +36,9 @@ static const Product products[] = {
     {"hip:gfx942", "tw_mfma_32x32_bf16", EL_BF16, EL_F32, 64, 64, 64, 4, false},
     {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 64, 128, 48, 2, true},
     {"hip:gfx942", "tw_mfma_32x32_f16", EL_F16, EL_F32, 72, 40, 20, 4, true},
+    {"hip:gfx942", "f32 whole[16]", EL_F16, EL_F32, 64, 17, 16, 4, true}, /* the thread holds 12 of a tile's 16 numbers */
+    {"hip:gfx90a", "f32 whole[32]", EL_BF16, EL_F32, 32, 40, 32, 1, false},
+    {"hip:gfx1100", "f32 whole[16]", EL_F16, EL_F32, 16, 17, 16, 1, true},
     {"hip:gfx942", "tw_trade(4, fb[kk", EL_F16, EL_F32, 40, 72, 20, 4, false}, /* the halves of pairs across K, odd extents */
     {"hip:gfx942", "tw_trade(4, fb[kk", EL_BF16, EL_F32, 96, 64, 64, 2, false}, /* .. read a step early */
     {"hip:gfx942", "tw_mfma_16x16_bf16", EL_BF16, EL_F32, 16, 64, 64, 1, true},

@@ -29,6 +29,7 @@ int dot_left_each(const Dot *d);
 const char *dot_left_declare(Dot *d, bool set);
 void dot_left_pack(Dot *d, const char *words);
 
+const char *dot_sum_type(const Type *type); /* what products of this type are summed in */
 Dot dot_of(Emit *e, const Op *op);
 void dot_open(Dot *d); /* the accumulator, with c in it: c's own array where nobody needs c afterwards */
 void dot_say(Dot *d);  /* who multiplies, for `explain` */

@@ -114,6 +114,14 @@ static const Expr *launch_bounds(Emit *e, const EntryFile *file) {
     return ex(e->arena, "__launch_bounds__(%d, %lld)", file->plan->threads, (long long)blocks);
 }
 
+/* What nvcc finds in the headers of C, and NVRTC has none of: texts in CUDA take it for granted. */
+static const char words_of_c[] =
+    "#ifdef __CUDACC_RTC__\n"
+    "typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t;\n"
+    "typedef int int32_t; typedef unsigned uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;\n"
+    "typedef unsigned short ushort; typedef unsigned uint; typedef unsigned long ulong;\n"
+    "#endif";
+
 const char *entry_file(Emit *e, const EntryFile *file) {
     CLines body = e->p.lines;
     Place place = {0};
@@ -129,6 +137,7 @@ const char *entry_file(Emit *e, const EntryFile *file) {
     cs_blank(&e->p);
     const char *externs = cs_externs(e->arena, e->k);
     if (externs) {
+        if (kernel_text(e->k, AT_IMPORTS)) cs_raw(&e->p, words_of_c);
         cs_raw(&e->p, externs);
         cs_blank(&e->p);
     }

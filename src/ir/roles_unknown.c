@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check_unknown.c: loops around barriers whose ends differ, and are made of numbers that only a launch knows.
+/* roles_unknown.c: loops around barriers whose ends differ, and are made of numbers that only a launch knows.
  *
  *     one role: for k in 0 .. counts[b]      others: for k in 0 .. ceildiv(counts[b] - 1, 2)      counts[b] = 0, 1, 2 ..
  *
@@ -7,7 +7,7 @@
  * for all who ask for it. It is tried with values that make 0, 1, 2 .. trips of each loop: multiples of what the ends are
  * divided by, and the numbers behind them. */
 #include "ir/roots.h"
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static bool is_steady(const Check *c, Ref ref, int depth) {
 
 static int find(const Check *c, Ref ref) {
     for (int i = 0; i < c->unknown_count; i++)
-        if (merge_same_number(c->k, c->still, c->unknowns[i], ref)) return i;
+        if (roles_same_number(c->k, c->still, c->unknowns[i], ref)) return i;
     return -1;
 }
 
