@@ -96,7 +96,8 @@ static void loop_end(Emit *e, const Op *loop, void *ahead) {
     if (ahead) skew_end(e, ahead);
     if (!op_flag(loop, AT_ANEW)) return;
     cs_line(&e->p, "tw_anew(lane);");
-    for (size_t i = 0; i < e->places.count; i++) cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
+    for (size_t i = 0; i < e->places.count; i++)
+        cs_line(&e->p, "%s = %p;", e->places.at[i].name, e->places.at[i].place);
 }
 
 static void find_anew(Op *op, void *user) { ((Emit *)user)->anew |= op_flag(op, AT_ANEW); }

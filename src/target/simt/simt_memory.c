@@ -155,7 +155,8 @@ static IndexForm index_form(Emit *e, const Box *b, int d, int t) {
 static void inside_near(Emit *e, Box *b, int d, int t) {
     const Expr *offset = emit_scalar(e, op_list(b->op, 0).at[d]), *extent = b->tensor.extent[d];
     if (extent && (d != b->inner_dim || b->whole))
-        box_also(e, &b->condition, ex(e->arena, "tw_near(%p, (i64)%p, (i64)%p)", place_in_box(e, b, t), offset, extent));
+        box_also(e, &b->condition,
+                 ex(e->arena, "tw_near(%p, (i64)%p, (i64)%p)", place_in_box(e, b, t), offset, extent));
     if (t >= 0) box_also(e, &b->condition, place_inside(e, b->layout, b->tile, t, &place_r));
 }
 
