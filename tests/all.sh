@@ -136,9 +136,9 @@ tenstorrent() {
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent &&
         tests/shards.sh "$jobs" build/tests/random_tenstorrent --options --seed "${TILEWRIGHT_SEED:-1}" --count 40 --targets tenstorrent
 }
-# every ninth kernel for AMD's GPUs compiled for its chip; some kernels and random programs on the emulator, waves of 64 and of 32
+# every kernel of compile_all.py for AMD's GPUs compiled for its chip; some kernels and random programs on the emulator, waves of 64 and of 32
 hip() {
-    python3 tests/compile_hip.py --every 9 && python3 tests/hip_mix.py &&
+    python3 tests/compile_hip.py && python3 tests/hip_mix.py &&
         tests/shards.sh "$jobs" build/tests/matrix --targets hip,rdna --only "by rows of n" --seed "${TILEWRIGHT_SEED:-1}" &&
         tests/shards.sh "$jobs" build/tests/random_triton --seed "${TILEWRIGHT_SEED:-1}" --count 6 --targets hip-emulated --also hip-emulated:gfx1100 --every 2
 }

@@ -80,7 +80,7 @@ def install(place="cpu"):
 
     OnCpu().__enter__()
     cuda = torch.cuda
-    for name in ("synchronize", "empty_cache", "init", "set_device", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "_lazy_init", "set_stream"):
+    for name in ("synchronize", "empty_cache", "init", "set_device", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "_lazy_init", "set_stream", "_sleep"):
         setattr(cuda, name, lambda *args, **kwargs: None)  # one each: dynamo tells functions apart
     cuda.is_available, cuda.device_count, cuda.current_device = (lambda: True), (lambda: 1), (lambda: 0)
     cuda.get_device_capability, cuda.get_device_name, cuda.get_device_properties = (lambda device=None: (9, 0)), (lambda device=None: "NVIDIA H100"), _properties
@@ -89,6 +89,8 @@ def install(place="cpu"):
     cuda.Event, cuda.Stream, cuda.current_stream, cuda.default_stream = _Event, _Stream, _Stream, _Stream
     for name in ("stream", "device"):
         setattr(cuda, name, lambda *args: contextlib.nullcontext())
+    if hasattr(torch, "accelerator"):
+        torch.accelerator.current_accelerator = lambda check_available=False: torch.device("cuda")
     torch.nn.Module.cuda = lambda self, device=None: self
     if torch.version.cuda is None:
         torch.version.cuda = "12.8"

@@ -177,6 +177,7 @@ cycles, estimated: 311120; the busiest math unit needs 272896, DRAM 87381: 1.14 
 cb_in_A_shared   16 of 32 pages; waits at most 5372 cycles for pages, 78976 for space
 cb_in_B_shared   16 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 281588 cycles for pages, 0 for space
+cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
 $ sh gemm.sh --set multicast=off
@@ -185,6 +186,7 @@ cycles, estimated: 501641; the busiest math unit needs 272896, DRAM 495160: 1.01
 cb_in_A_shared   32 of 32 pages; waits at most 226894 cycles for pages, 87105 for space
 cb_in_B_shared   32 of 32 pages; waits at most 0 cycles for pages, 0 for space
 cb_out           64 of 128 pages; waits at most 497350 cycles for pages, 0 for space
+cb_zeros         0 of 1 pages; waits at most 0 cycles for pages, 0 for space
 cb_sum_C_local   64 of 64 pages; waits at most 704 cycles for pages, 0 for space
 cycles/tiles of each core:
 #! Causal attention of a block a core: Q, K and V (64 KiB each) are read once, though cores of a head need different numbers of keys.

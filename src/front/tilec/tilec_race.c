@@ -11,7 +11,7 @@
  *
  * Bounds: a loop makes MOST_TRIPS trips, or as many as are known, one at least; under a condition that is not known
  * both ways are possible. What only the run knows (an extent, a block's number) is given numbers in SEEDS different
- * ways; an error is what is one in all of them. Warpgroups against each other: pass/merge/merge_check.c. */
+ * ways; an error is what is one in all of them. Warpgroups against each other: ir/roles_check.c. */
 #include "front/tilec/tilec_race.h"
 #include "ir/barriers.h"
 

@@ -243,6 +243,7 @@ int lang_loop_begin(Lower *l, Ref variable, const Ref bounds[3]) {
     bool known = starts && ends && ir_const_int(l->kernel, bounds[2], &step), idle = known && hi <= lo;
     int64_t last = known && !idle ? lo + (hi - 1 - lo) / step * step : lo;
     lang_add_variable(l, variable, -1, starts ? &lo : NULL, known && !idle ? &last : NULL);
+    if (known) lang_state(l)->variables.at[lang_state(l)->variables.count - 1].step = step;
     lang_state(l)->idle += idle; /* what stands there never happens */
     return idle;
 }
@@ -252,7 +253,7 @@ void lang_loop_end(Lower *l, int begun) { lang_state(l)->idle -= begun; }
 bool lang_for(Lower *l, const PyNode *node, Val over) {
     const ElementLoop *loop = lang_thing(over, &lang_loop_own);
     if (loop) {
-        bool in_order = loop->in_order;
+        bool in_order = loop->in_order || lang_loops_alone(l, node);
         if (!in_order && lang_draws(l, node)) { /* in what order numbers are taken is what they are */
             in_order = lang_state(l)->block_threads == 1;
             if (!in_order) {

@@ -259,6 +259,15 @@ Val lang_lower_operator(Lower *l, const Call *c) {
     return lang_binary(l, (PyOp)c->builtin->code, c->args[0], c->args[1], c->range);
 }
 
+/* T.truncdiv, T.truncmod: C's / and % */
+Val lang_lower_truncated(Lower *l, const Call *c) {
+    Ref a, b;
+    if (!py_need_ir(l, c->range) || !lang_meet(l, c->args[0], c->args[1], c->range, &a, &b)) return val_error;
+    if (elem_is_float(val_ref_type(l, a)->elem))
+        return lang_types(l, c->range, arena_printf(l->arena, "T.%s is for integers", c->builtin->name));
+    return val_tensor(ir_binary(&l->b, (Opcode)c->builtin->code, a, b));
+}
+
 Val lang_lower_ceildiv(Lower *l, const Call *c) {
     Val sum = lang_binary(l, PY_OP_ADD, c->args[0], c->args[1], c->range);
     sum = lang_binary(l, PY_OP_SUB, sum, val_int(1), c->range);
@@ -409,12 +418,15 @@ Val lang_lower_unary(Lower *l, const Call *c) {
     return val_tensor(ir_unary(&l->b, code, x.ref));
 }
 
+/* T.sigmoid; T.fast_rcp (code 1) */
 Val lang_lower_sigmoid(Lower *l, const Call *c) {
     Val x = py_need_ir(l, c->range) ? float_of(l, c->args[0], c->range) : val_error;
     if (val_failed(x)) return x;
     Elem elem = val_type(l, x)->elem;
     l->b.range = c->range;
-    Ref e = ir_unary(&l->b, OP_EXP, ir_unary(&l->b, OP_NEG, x.ref)), one = ir_float(&l->b, elem, 1);
+    Ref one = ir_float(&l->b, elem, 1);
+    if (c->builtin->code) return val_tensor(ir_binary(&l->b, OP_DIV, one, x.ref));
+    Ref e = ir_unary(&l->b, OP_EXP, ir_unary(&l->b, OP_NEG, x.ref));
     return val_tensor(ir_binary(&l->b, OP_DIV, one, ir_binary(&l->b, OP_ADD, one, e)));
 }
 
@@ -429,23 +441,32 @@ Val lang_lower_math(Lower *l, const Call *c) {
     return val_tensor(ir_end(&l->b, op, NULL));
 }
 
+static Val math_of_two(Lower *l, Word function, Val x, Val y, Range range) {
+    Ref a, b;
+    x = float_of(l, x, range);
+    if (val_failed(x) || !lang_meet(l, x, y, range, &a, &b)) return val_error;
+    l->b.range = range;
+    Op *op = ir_begin(&l->b, OP_MATH);
+    ir_operand(&l->b, op, a);
+    ir_operand(&l->b, op, b);
+    op_set(l->kernel, op, (Attr){.id = AT_FN, .word = function});
+    return val_tensor(ir_end(&l->b, op, NULL));
+}
+
+Val lang_lower_fmod(Lower *l, const Call *c) {
+    if (!py_need_ir(l, c->range)) return val_error;
+    return math_of_two(l, MATH_FMOD, lang_plain(c->args[0]), lang_plain(c->args[1]), c->range);
+}
+
 Val lang_lower_pow(Lower *l, const Call *c) {
     Val x = lang_plain(c->args[0]), y = lang_plain(c->args[1]);
-    Ref a, b;
     if (val_is_number(x) && val_is_number(y)) return val_binary(l, PY_OP_POW, x, y, c->range);
     if (y.kind == VAL_INT && y.i >= 2 && y.i <= 4) { /* x ** 2 is a product, also of integers */
         Val out = lang_scalar(l, x, c->range), base = out;
         for (PyInt i = 1; i < y.i; i++) out = lang_binary(l, PY_OP_MUL, out, base, c->range);
         return out;
     }
-    if (!py_need_ir(l, c->range)) return val_error;
-    x = float_of(l, x, c->range);
-    if (val_failed(x) || !lang_meet(l, x, y, c->range, &a, &b)) return val_error;
-    Op *op = ir_begin(&l->b, OP_MATH);
-    ir_operand(&l->b, op, a);
-    ir_operand(&l->b, op, b);
-    op_set(l->kernel, op, (Attr){.id = AT_FN, .word = MATH_POW});
-    return val_tensor(ir_end(&l->b, op, NULL));
+    return py_need_ir(l, c->range) ? math_of_two(l, MATH_POW, x, y, c->range) : val_error;
 }
 
 Val lang_lower_clamp(Lower *l, const Call *c) {

@@ -538,6 +538,7 @@ tw_status kernel_compile_request(tw_kernel *k, const CompileRequest *request) {
     if (request->generic > k->pass.options.generic) k->pass.options.generic = request->generic;
     k->pass.options.overlap |= request->overlap;
     k->pass.options.odd = request->odd;
+    if (request->join) k->pass.options.join = request->join;
     k->pass.options.no_ones = request->specialize_ones;
     k->pass.scratch = ARENA_NEW(&k->arena, Arena);
     arena_init(k->pass.scratch, cx->allocator, &cx->trap);

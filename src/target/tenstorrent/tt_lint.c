@@ -116,6 +116,14 @@ static void share(Lint *l, const TtStep *step) {
     l->now.sent |= bit_of(l, step->cb);
 }
 
+static void copy(Lint *l, const TtStep *step) {
+    fills(l, step, step->cb);
+    fills(l, step, step->cb2);
+    if (l->now.reading & bit_of(l, step->cb)) broken_cb(l, step, step->cb,
+                                                        "it is copied before its reads are waited for");
+    l->now.reading |= bit_of(l, step->cb2);
+}
+
 /* Pages come to, or go from, the window whose address was taken last. */
 static void transfer(Lint *l, const TtStep *step) {
     int cb = l->now.pointer;
@@ -274,6 +282,7 @@ static void walk(Lint *l, const TtBlock *block) {
         case STEP_PUT_PAGE: transfer(l, step); break;
         case STEP_BARRIER: *(step->hand == CB_RESERVE ? &l->now.reading : &l->now.writing) = 0; break;
         case STEP_SHARE: share(l, step); break;
+        case STEP_COPY: copy(l, step); break;
         case STEP_MAKE_PAGE: fills(l, step, step->cb); break;
         case STEP_STARTUP:
         case STEP_SETUP: setup(l, step); break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_check_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
+/* roles_report.c: what is wrong with roles side by side, against the source: who waits or touches what, and what
  * came before it. */
-#include "pass/merge/merge_check.h"
+#include "ir/roles_check.h"
 
 enum { MOST_TRACE = 6 };
 
@@ -19,9 +19,9 @@ void check_report_stuck(Check *c) {
 }
 
 void check_report(Check *c) {
-    Diag *diag = c->cx->module->diag;
+    Diag *diag = c->k->module->diag;
     if (c->unproved) {
-        diag_emit(diag, c->cx->options.unproved ? DIAG_ROLES_ACCEPTED : DIAG_ROLES_UNPROVED, c->where->range, c->why);
+        diag_emit(diag, c->accepts ? DIAG_ROLES_ACCEPTED : DIAG_ROLES_UNPROVED, c->where->range, c->why);
         return;
     }
     diag_emit(diag, DIAG_ROLES, c->where->range, c->why);
